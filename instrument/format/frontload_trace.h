@@ -1,0 +1,107 @@
+/* The Frontload trace format, version 1.0: what one process recorded.
+ *
+ * A trace is written by a recorder (instrument/runtime inside the program, instrument/tracer beside
+ * it) and read by scripts/frontload/trace.py. This header is the only declaration of the format;
+ * it is plain C so that the runtime, which may use nothing else, can include it.
+ *
+ * A trace is designed to be a shared file mapping that is valid after every single store: a process
+ * that is killed at any point leaves a readable trace. Nothing is written "at the end".
+ *
+ *   byte 0                      header, FRONTLOAD_TRACE_HEADER_SIZE bytes
+ *   byte header_size + 16 * i   slot i of the stream, 16 bytes each, to the end of the file
+ *
+ * All integers are in the byte order of the machine that wrote the trace (header byte 8 says which).
+ *
+ * The stream is a sequence of records, each of one or more slots. A record's first word carries its
+ * kind in the top byte. A slot whose first word is zero is empty: either the stream ends here, or a
+ * thread was stopped between claiming the slot and filling it. A reader skips empty slots, and
+ * stops at `next_slot` or at the end of the file, whichever is first.
+ *
+ *   event record, one slot (kinds FUNCTION, DATA and BLOCK):
+ *     u64  kind << 56 | address
+ *     u32  module: the number of the MODULE record that the address belongs to
+ *     u32  thread: the kernel's thread id
+ *
+ *   `address` is an ELF virtual address of that module, as in its symbol table's st_value: the
+ *   run-time address minus the load bias. FUNCTION: the entry of a function. DATA: the first byte of
+ *   a touched 16-byte granule. BLOCK: the start of a basic block. The order of events in the stream
+ *   is the order of first touch; it agrees with each thread's own order.
+ *
+ *   module record, 1 + ceil((build_id_size + path_size) / 16) slots (kind MODULE):
+ *     u64  kind << 56 | complete << 48 | build_id_size << 40 | slots << 16 | path_size
+ *            path_size: 16 bits; slots: 24 bits, of the whole record, this slot included;
+ *            build_id_size: 8 bits, 0 where the module has none; complete: 1 once all bytes of the
+ *            record are in place, 0 if the writer was stopped before that (then: skip the record,
+ *            and every event that names it)
+ *     u32  module: its number, from 1 up; numbers are unique within one trace
+ *     u32  flags: FRONTLOAD_MODULE_MAIN for the program itself
+ *     then build_id_size bytes of the GNU build-id, then path_size bytes of the path of the file
+ *     (not zero-terminated, cut to at most 65535 bytes), then zeros to a whole slot.
+ *   The module record may come after the first event that names it (a race of two threads), and two
+ *   records may describe the same file (same build-id and path); readers unite them.
+ *
+ * Compatibility: a reader refuses a newer major version; within a major version, newer minor
+ * versions may add record kinds of one slot, which a reader skips, and header fields in the reserved
+ * space.
+ */
+#ifndef FRONTLOAD_TRACE_H
+#define FRONTLOAD_TRACE_H
+
+#include <stdint.h>
+
+/* The first byte is not ASCII and the line ends catch text-mode transfers (the idea is PNG's). */
+#define FRONTLOAD_TRACE_MAGIC "\x89" "FLT\r\n\x1a\n"
+#define FRONTLOAD_TRACE_MAJOR 1
+#define FRONTLOAD_TRACE_MINOR 0
+#define FRONTLOAD_TRACE_HEADER_SIZE 128
+#define FRONTLOAD_TRACE_SLOT_SIZE 16
+
+enum frontload_byte_order { FRONTLOAD_LITTLE_ENDIAN = 1, FRONTLOAD_BIG_ENDIAN = 2 };
+
+enum frontload_recorder { FRONTLOAD_RECORDER_RUNTIME = 1, FRONTLOAD_RECORDER_TRACER = 2 };
+
+enum frontload_record_kind {
+  FRONTLOAD_EMPTY = 0,
+  FRONTLOAD_FUNCTION = 1,
+  FRONTLOAD_DATA = 2,
+  FRONTLOAD_BLOCK = 3,
+  FRONTLOAD_MODULE = 0x80,
+};
+
+enum frontload_module_flags { FRONTLOAD_MODULE_MAIN = 1 };
+
+/* 128 bytes. Offsets are given because other languages read this too. */
+struct frontload_trace_header {
+  char magic[8];           /*   0  FRONTLOAD_TRACE_MAGIC */
+  uint8_t byte_order;      /*   8  enum frontload_byte_order */
+  uint8_t word_size;       /*   9  bytes in an address of the traced program: 4 or 8 */
+  uint16_t machine;        /*  10  e_machine of the traced program, e.g. 62 for x86-64 */
+  uint16_t major;          /*  12  FRONTLOAD_TRACE_MAJOR */
+  uint16_t minor;          /*  14  FRONTLOAD_TRACE_MINOR */
+  uint32_t header_size;    /*  16  FRONTLOAD_TRACE_HEADER_SIZE */
+  uint32_t slot_size;      /*  20  FRONTLOAD_TRACE_SLOT_SIZE */
+  uint32_t recorder;       /*  24  enum frontload_recorder */
+  uint32_t pid;            /*  28  the recorded process */
+  uint64_t next_slot;      /*  32  slots claimed so far; updated atomically */
+  uint64_t dropped_events; /*  40  first touches that found no room (the earliest are kept) */
+  uint8_t startup_done;    /*  48  1 once recording was ended on purpose (startup done, --until) */
+  uint8_t reserved[79];    /*  49  zero */
+};
+
+struct frontload_trace_slot {
+  uint64_t kind_address; /* kind << 56 | address; stored last, so that a filled slot is complete */
+  uint32_t module;
+  uint32_t thread;
+};
+
+#define FRONTLOAD_ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
+
+#ifdef __cplusplus
+static_assert(sizeof(frontload_trace_header) == FRONTLOAD_TRACE_HEADER_SIZE, "see above");
+static_assert(sizeof(frontload_trace_slot) == FRONTLOAD_TRACE_SLOT_SIZE, "see above");
+#else
+_Static_assert(sizeof(struct frontload_trace_header) == FRONTLOAD_TRACE_HEADER_SIZE, "see above");
+_Static_assert(sizeof(struct frontload_trace_slot) == FRONTLOAD_TRACE_SLOT_SIZE, "see above");
+#endif
+
+#endif

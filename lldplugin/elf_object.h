@@ -1,0 +1,196 @@
+//===- elf_object.h - the view of an input object that planning needs ------===//
+//
+// Planning a front asks few questions of an input object: which sections are there, in which
+// section does a symbol lie, and what do a section's relocations refer to. This is a thin view over
+// LLVM's ELFFile, for all four ELF kinds, that answers them without allocating. An object that is
+// malformed in any way is left to the linker, which reports it better.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_ELF_OBJECT_H
+#define FRONTLOAD_LLDPLUGIN_ELF_OBJECT_H
+
+#include "startup_profile.h"
+#include "llvm/Object/ELF.h"
+#include "llvm/Object/ELFTypes.h"
+#include <optional>
+
+namespace frontload {
+
+/// The class of an input section by its flags and name, if it is one that can be moved to the
+/// front: code in .text*, constants in .rodata*, relocated constants in .data.rel.ro*, data in
+/// .data*. Sections with a meaning of their own (.init_array, C-identifier names) are not.
+inline std::optional<SectionClass> classifySection(llvm::StringRef name, uint32_t type,
+                                                   uint64_t flags) {
+  using namespace llvm::ELF;
+  auto isOrBeginsWith = [&](llvm::StringRef stem) {
+    return name.starts_with(stem) && (name.size() == stem.size() || name[stem.size()] == '.');
+  };
+  constexpr uint64_t unmovable = SHF_TLS | SHF_LINK_ORDER | SHF_COMPRESSED | SHF_EXCLUDE;
+  if (type != SHT_PROGBITS || !(flags & SHF_ALLOC) || (flags & unmovable))
+    return std::nullopt;
+  if (flags & SHF_EXECINSTR)
+    return isOrBeginsWith(".text") ? std::optional(SectionClass::Text) : std::nullopt;
+  if (!(flags & SHF_WRITE))
+    return isOrBeginsWith(".rodata") ? std::optional(SectionClass::Rodata) : std::nullopt;
+  if (isOrBeginsWith(".data.rel.ro"))
+    return SectionClass::Relro;
+  return isOrBeginsWith(".data") ? std::optional(SectionClass::Data) : std::nullopt;
+}
+
+/// Calls `f` with the LLVM type argument that fits the kind of ELF file in `bytes`, if it is one.
+template <class F> void withElfType(llvm::StringRef bytes, F f) {
+  using namespace llvm::object;
+  if (!bytes.starts_with(llvm::ELF::ElfMagic))
+    return;
+  auto [elfClass, elfData] = getElfArchType(bytes);
+  bool little = elfData == llvm::ELF::ELFDATA2LSB;
+  if (elfClass == llvm::ELF::ELFCLASS64)
+    little ? f.template operator()<ELF64LE>() : f.template operator()<ELF64BE>();
+  else if (elfClass == llvm::ELF::ELFCLASS32)
+    little ? f.template operator()<ELF32LE>() : f.template operator()<ELF32BE>();
+}
+
+template <class ELFT> class ElfObject {
+public:
+  using Shdr = typename ELFT::Shdr;
+  using Sym = typename ELFT::Sym;
+
+  /// Opens the object in `bytes`, or nothing if it is not a well-formed relocatable object.
+  static std::optional<ElfObject> open(llvm::StringRef bytes) {
+    auto file = llvm::object::ELFFile<ELFT>::create(bytes);
+    if (!file || file->getHeader().e_type != llvm::ELF::ET_REL)
+      return ignore(file.takeError());
+    auto sections = file->sections();
+    if (!sections)
+      return ignore(sections.takeError());
+    ElfObject object(*file, *sections);
+    auto sectionNames = file->getSectionStringTable(*sections);
+    if (!sectionNames)
+      return ignore(sectionNames.takeError());
+    object.sectionNames = *sectionNames;
+    // The symbol table is among the last sections, and an object has thousands of others.
+    for (const Shdr &section : llvm::reverse(*sections)) {
+      if (section.sh_type == llvm::ELF::SHT_SYMTAB_SHNDX) {
+        auto table = file->getSHNDXTable(section, *sections);
+        if (!table)
+          return ignore(table.takeError());
+        object.shndx = *table;
+      }
+      if (section.sh_type != llvm::ELF::SHT_SYMTAB)
+        continue;
+      auto symbols = file->symbols(&section);
+      if (!symbols)
+        return ignore(symbols.takeError());
+      auto names = file->getStringTableForSymtab(section, *sections);
+      if (!names)
+        return ignore(names.takeError());
+      object.syms = *symbols;
+      object.symbolNames = *names;
+      // What remains is the section that extends this table, if there are so many sections.
+      if (!object.shndx.empty() || sections->size() < llvm::ELF::SHN_LORESERVE)
+        break;
+    }
+    return object;
+  }
+
+  llvm::ArrayRef<Shdr> sections() const { return sectionTable; }
+  llvm::ArrayRef<Sym> symbols() const { return syms; }
+
+  /// The name of a section; empty where the offset is bad.
+  llvm::StringRef name(const Shdr &section) const { return at(sectionNames, section.sh_name); }
+  llvm::StringRef name(const Sym &symbol) const { return at(symbolNames, symbol.st_name); }
+
+  /// The index of the section that `symbol` is defined in, 0 if it is in none.
+  uint32_t sectionOf(const Sym &symbol) const {
+    uint32_t index = symbol.st_shndx;
+    if (index == llvm::ELF::SHN_XINDEX) {
+      size_t position = &symbol - syms.data();
+      index = position < shndx.size() ? uint32_t(shndx[position]) : 0;
+    } else if (index >= llvm::ELF::SHN_LORESERVE) {
+      return 0;
+    }
+    return index < sectionTable.size() ? index : 0;
+  }
+
+  std::optional<SectionClass> classify(const Shdr &section) const {
+    return classifySection(name(section), section.sh_type, section.sh_flags);
+  }
+
+  /// Calls `visit(relocations, section)` for the relocations of each section in `origins`, a map
+  /// whose keys are section indices.
+  template <class Map, class Visit>
+  void forEachRelocationsOf(const Map &origins, Visit visit) const {
+    // Assemblers and linkers put a section's relocations right behind it. An object in which that
+    // holds for none is of another making, and searched.
+    bool isUsual = false;
+    for (const auto &origin : origins) {
+      size_t next = size_t(origin.first) + 1;
+      if (next < sectionTable.size() && isRelocations(sectionTable[next], origin.first)) {
+        visit(sectionTable[next], origin.first);
+        isUsual = true;
+      }
+    }
+    if (isUsual || origins.empty())
+      return;
+    for (const Shdr &section : sectionTable)
+      if (isRelocations(section, section.sh_info) && origins.count(section.sh_info))
+        visit(section, section.sh_info);
+  }
+
+  /// Calls `visit` with the index of each symbol that `relocations` refer to.
+  template <class Visit> void forEachTarget(const Shdr &relocations, Visit visit) const {
+    auto visitAll = [&](const auto &entries) {
+      for (const auto &entry : entries)
+        if (uint32_t index = entry.getSymbol(/*isMips64EL=*/false); index && index < syms.size())
+          visit(index);
+    };
+    auto visitTable = [&](auto table) {
+      if (table)
+        visitAll(*table);
+      else
+        llvm::consumeError(table.takeError());
+    };
+    if (relocations.sh_type == llvm::ELF::SHT_RELA) {
+      visitTable(file.relas(relocations));
+    } else if (relocations.sh_type == llvm::ELF::SHT_REL) {
+      visitTable(file.rels(relocations));
+    } else if (auto tables = file.crels(relocations)) {
+      visitAll(tables->first);
+      visitAll(tables->second);
+    } else {
+      llvm::consumeError(tables.takeError());
+    }
+  }
+
+private:
+  ElfObject(const llvm::object::ELFFile<ELFT> &f, llvm::ArrayRef<Shdr> s)
+      : file(f), sectionTable(s) {}
+
+  static bool isRelocations(const Shdr &section, uint32_t target) {
+    return (section.sh_type == llvm::ELF::SHT_RELA || section.sh_type == llvm::ELF::SHT_REL ||
+            section.sh_type == llvm::ELF::SHT_CREL) &&
+           section.sh_info == target;
+  }
+
+  static std::nullopt_t ignore(llvm::Error error) {
+    llvm::consumeError(std::move(error));
+    return std::nullopt;
+  }
+
+  static llvm::StringRef at(llvm::StringRef table, uint32_t offset) {
+    // LLVM has checked that the table ends in a zero byte.
+    return offset < table.size() ? llvm::StringRef(table.data() + offset) : llvm::StringRef();
+  }
+
+  llvm::object::ELFFile<ELFT> file;
+  llvm::ArrayRef<Shdr> sectionTable;
+  llvm::ArrayRef<Sym> syms;
+  llvm::ArrayRef<typename ELFT::Word> shndx;
+  llvm::StringRef sectionNames;
+  llvm::StringRef symbolNames;
+};
+
+} // namespace frontload
+
+#endif

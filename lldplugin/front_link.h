@@ -1,0 +1,84 @@
+//===- front_link.h - one link with a front --------------------------------===//
+//
+// What ld.frontload does inside a link, apart from how it gets there (lld/lld_hooks.cpp): gather
+// the input objects, plan the front once all are known, mark its sections, and answer the linker's
+// question for their order. Afterwards it knows what was placed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_FRONT_LINK_H
+#define FRONTLOAD_LLDPLUGIN_FRONT_LINK_H
+
+#include "startup_profile.h"
+#include "startup_set.h"
+#include "llvm/ADT/DenseMap.h"
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace frontload {
+
+class FrontLink {
+public:
+  explicit FrontLink(StartupProfile p) : profile(std::move(p)), startupSet(profile) {}
+
+  /// Takes note of an input object. Objects that come after plan() are planned at once.
+  llvm::Error addObject(llvm::MemoryBufferRef object);
+
+  /// Finds and marks the startup sections. Returns the linker script that places them.
+  llvm::Expected<std::string> plan();
+
+  /// The place of a section in first-touch order, or nothing if `name`, by its address, is not the
+  /// name of a startup section. Whoever is asked for is taken as placed.
+  std::optional<int> priority(llvm::StringRef name);
+
+  /// What was placed in the front, per section class.
+  struct Placed {
+    uint64_t sections = 0;
+    uint64_t referred = 0; ///< of those, the ones that the profile does not name
+    uint64_t bytes = 0;
+
+    Placed &operator+=(const Placed &other) {
+      sections += other.sections;
+      referred += other.referred;
+      bytes += other.bytes;
+      return *this;
+    }
+  };
+  /// Valid after the link. `objects` gets the number of objects that contributed.
+  std::array<Placed, numSectionClasses> placed(uint64_t &objects) const;
+
+  const StartupProfile &startupProfile() const { return profile; }
+  llvm::ArrayRef<EntryState> entryStates() const { return startupSet.entryStates(); }
+  /// The number of profile entries that were found.
+  uint64_t found() const;
+  bool needsEdgeSymbols() const;
+
+  /// A section of another program's making that has one of the names we use, if there is one.
+  const std::string &foreignName() const { return foreign; }
+
+private:
+  /// The sections of one object that share a name, and therefore a class.
+  struct Marked {
+    uint32_t rank;
+    uint32_t object;
+    SectionClass sectionClass;
+    bool isAskedFor;
+    Placed contents;
+  };
+
+  llvm::Error mark(llvm::ArrayRef<llvm::MemoryBufferRef> objects);
+
+  StartupProfile profile;
+  StartupSet startupSet;
+  std::vector<llvm::MemoryBufferRef> objects;
+  uint32_t numMarkedObjects = 0;
+  bool isPlanned = false;
+  llvm::DenseMap<const char *, Marked> marked;
+  std::string foreign;
+};
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,35 @@
+//===- front_report.h - what was placed in a front, as JSON ----------------===//
+//
+// The report of --front-report=FILE, for people and for scripts that guard a build. Schema
+// "frontload-front-report/1":
+//
+//   schema    "frontload-front-report/1"
+//   output    path of the linked file
+//   profile   path of the startup profile
+//   front     {"bytes": the length of the front in the file}
+//   objects   how many input objects contributed to the front
+//   classes   per section class ("text", "rodata", "relro", "data"): {"sections": placed in the
+//             front, "referred": those of them that the profile does not name but something in the
+//             front refers to, "bytes": their size without padding}
+//   names     {"total": in the profile, "found": of them,
+//             "missing": [{"name": ..., "reason": "not found" | "undefined" | "unmovable"}]}
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_FRONT_REPORT_H
+#define FRONTLOAD_LLDPLUGIN_FRONT_REPORT_H
+
+#include "front_link.h"
+#include "output_check.h"
+#include "llvm/Support/Error.h"
+
+namespace frontload {
+
+/// Writes the report to `path`, whole or not at all.
+llvm::Error writeFrontReport(llvm::StringRef path, llvm::StringRef output,
+                             llvm::StringRef profilePath, const FrontLink &link,
+                             const Front &front);
+
+} // namespace frontload
+
+#endif

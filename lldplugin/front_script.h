@@ -1,0 +1,45 @@
+//===- front_script.h - the linker script that lays out a front ------------===//
+//
+// lld keeps its own layout, with all its rules about RELRO, TLS and orphans; a small script adds
+// only what a front needs. A full SECTIONS script would have to repeat those rules, and get them
+// wrong for some of the ways to link (-static, -static-pie and -z now broke).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_FRONT_SCRIPT_H
+#define FRONTLOAD_LLDPLUGIN_FRONT_SCRIPT_H
+
+#include "edge_symbols.h"
+#include "startup_profile.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace frontload {
+
+/// The output sections that hold the startup set's code and constants. What they leave behind stays
+/// in .text and .rodata, which follow all other data; the first byte of these ends the front.
+constexpr llvm::StringLiteral frontTextSection = ".text.front";
+constexpr llvm::StringLiteral frontRodataSection = ".rodata.front";
+
+/// By how many characters the name of a startup section is shortened from the left, so that the
+/// script can tell it from the others without a change to any string table: `.text.f` becomes
+/// `text.f`. `.text` itself becomes `ext`, because `text`, `data` and `rodata` are names that
+/// programs use for sections of their own, with `__start_data` and `__stop_data`.
+unsigned startupNameShift(llvm::StringRef name);
+
+/// Whether `name` is one that startupNameShift makes out of some section's.
+bool isStartupName(llvm::StringRef name);
+
+/// Which section classes the startup set has sections of.
+using ClassSet = std::array<bool, numSectionClasses>;
+
+/// The script, for sections renamed as above. It sorts them by the linker's priority of their
+/// names, which is first-touch order where the linker asks Frontload for it.
+///
+/// Every pattern makes the linker look at every input section of the link, so the script has no
+/// pattern that it does not need: sections without one go where lld puts them by name.
+std::string frontScript(const ClassSet &classes, const EdgeSymbols &edges);
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,20 @@
+//===- lld_hooks.h - gives lld the plugin interface that it has not --------===//
+//
+// lld is linked into ld.frontload as a library. Three of its functions are wrapped with the linker
+// option --wrap, and lead to the FrontLink that is installed here. Without one, they do nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_LLD_LLD_HOOKS_H
+#define FRONTLOAD_LLDPLUGIN_LLD_LLD_HOOKS_H
+
+namespace frontload {
+
+class FrontLink;
+
+/// Lets `link` take part in the next run of lld's driver; it must outlive that run.
+void installHooks(FrontLink &link);
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,179 @@
+//===- main.cpp - ld.frontload, an lld that lays out a front ---------------===//
+//
+// Accepts every argument of ld.lld, and two more. Without them it is ld.lld, to the byte.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../front_link.h"
+#include "../front_report.h"
+#include "../output_check.h"
+#include "lld/Common/Driver.h"
+#include "lld/Common/ErrorHandler.h"
+#include "lld_hooks.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/StringSaver.h"
+
+using namespace llvm;
+using namespace frontload;
+
+LLD_HAS_DRIVER(elf)
+
+// The exit codes of the frontload command; lld's own failures are 1 as well.
+constexpr int exitVerdict = 1, exitUsage = 2, exitData = 65;
+
+static void error(const Twine &message, const Twine &note = "") {
+  errs() << "ld.frontload: error: " << message << '\n';
+  if (!note.isTriviallyEmpty())
+    errs() << "ld.frontload: note: " << note << '\n';
+}
+
+namespace {
+/// What the command line says about the front.
+struct Options {
+  std::string profile;
+  std::string report;
+  std::string output = "a.out";
+  bool isRelocatable = false;
+  bool hasScript = false;
+  bool isHelp = false;
+};
+} // namespace
+
+/// If `args[i]` is option `name` (with one dash or two; its value after `=` or in the next
+/// argument), stores the value, moves `i` to the last argument used, and returns true.
+static bool takeOption(ArrayRef<const char *> args, size_t &i, StringRef name, std::string &value) {
+  StringRef arg = args[i];
+  if (!arg.consume_front("-"))
+    return false;
+  arg.consume_front("-");
+  if (!arg.consume_front(name))
+    return false;
+  if (arg.consume_front("=")) {
+    value = arg.str();
+    return true;
+  }
+  if (!arg.empty() || i + 1 == args.size())
+    return false;
+  value = args[++i];
+  return true;
+}
+
+/// Reads our options out of `args` and returns the others, which are lld's.
+static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Options &options) {
+  std::vector<const char *> others;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (takeOption(args, i, "startup-profile", options.profile) ||
+        takeOption(args, i, "front-report", options.report))
+      continue;
+    others.push_back(args[i]);
+    StringRef arg = args[i];
+    size_t next = i;
+    if (takeOption(args, next, "output", options.output))
+      continue;
+    if (arg == "-r" || arg == "--relocatable" || arg == "-relocatable")
+      options.isRelocatable = true;
+    else if (arg == "--help" || arg == "-help")
+      options.isHelp = true;
+    else if (arg == "--script" || arg == "-script" || arg.starts_with("--script=") ||
+             arg.starts_with("-script=") ||
+             (arg.starts_with("-T") && !arg.starts_with("-Ttext") && !arg.starts_with("-Tdata") &&
+              !arg.starts_with("-Tbss")))
+      options.hasScript = true;
+    else if (arg == "-o" && i + 1 < args.size())
+      options.output = args[i + 1];
+    else if (arg.starts_with("-o") && arg.size() > 2)
+      options.output = arg.substr(2).str();
+  }
+  return others;
+}
+
+/// Runs lld with a front. Returns the exit code.
+static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
+  auto text = MemoryBuffer::getFile(options.profile, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (!text) {
+    error(options.profile + ": " + text.getError().message(),
+          "record one with 'frontload record' and 'frontload profile'");
+    return exitUsage;
+  }
+  Expected<StartupProfile> profile = parseStartupProfile(options.profile, (*text)->getBuffer());
+  if (!profile) {
+    error(toString(profile.takeError()), "make it again with 'frontload profile'");
+    return exitData;
+  }
+  if (profile->entries.empty()) {
+    error(options.profile + ": the profile has no names", "record the program's start again");
+    return exitData;
+  }
+
+  // lld frees nothing before the process ends, and neither does this: the link refers to it.
+  auto &link = *new FrontLink(std::move(*profile));
+  installHooks(link);
+  if (!lld::elf::link(args, outs(), errs(), /*exitEarly=*/true, /*disableOutput=*/false))
+    return exitVerdict;
+
+  auto output = MemoryBuffer::getFile(options.output, false, false);
+  if (!output || !(*output)->getBuffer().starts_with(ELF::ElfMagic))
+    return EXIT_SUCCESS; // /dev/null, --oformat binary
+  auto reject = [&](const Twine &what, const Twine &note) {
+    error(options.output + ": " + what, note);
+    sys::fs::remove(options.output);
+    return exitVerdict;
+  };
+  if (!link.foreignName().empty())
+    return reject("an input has a section named '" + link.foreignName() +
+                      "', a name that is used for the sections of the front",
+                  "rename that section, or link without --startup-profile");
+  Expected<Front> front = checkOutput((*output)->getBuffer(), link.needsEdgeSymbols());
+  if (!front)
+    return reject(toString(front.takeError()),
+                  "please report this; link without --startup-profile until it is mended");
+  if (!options.report.empty())
+    if (Error e = writeFrontReport(options.report, options.output, options.profile, link, *front)) {
+      error(options.report + ": " + toString(std::move(e)));
+      return exitUsage;
+    }
+  return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv) {
+  InitLLVM init(argc, argv);
+  // A compiler driver may pass everything in a response file, ours included.
+  BumpPtrAllocator allocator;
+  StringSaver saver(allocator);
+  SmallVector<const char *, 0> expanded(argv, argv + argc);
+  cl::ExpandResponseFiles(saver, cl::TokenizeGNUCommandLine, expanded);
+  Options options;
+  std::vector<const char *> others = parseOptions(expanded, options);
+
+  if (options.isHelp)
+    outs() << "ld.frontload: ld.lld that lays out a front\n"
+              "  --startup-profile=FILE  place what the profile names in a contiguous front\n"
+              "  --front-report=FILE     write what was placed, and what was not found, as JSON\n"
+              "All other options are those of ld.lld:\n\n";
+
+  int code;
+  if (options.profile.empty()) {
+    if (!options.report.empty()) {
+      error("--front-report: there is no front without --startup-profile");
+      lld::exitLld(exitUsage);
+    }
+    ArrayRef<const char *> args(const_cast<const char **>(argv), argc);
+    code = !lld::elf::link(args, outs(), errs(), /*exitEarly=*/true, /*disableOutput=*/false);
+  } else if (options.isRelocatable) {
+    // Build systems pass the same flags to every link; there is nothing to lay out in this one.
+    code = !lld::elf::link(others, outs(), errs(), true, false);
+  } else if (options.hasScript) {
+    error("--startup-profile: cannot be combined with a linker script (-T)",
+          "the script decides the layout; use one of the two");
+    code = exitUsage;
+  } else {
+    code = linkWithFront(others, options);
+  }
+  // As lld does: leaves without freeing what the system frees faster.
+  lld::exitLld(code);
+}

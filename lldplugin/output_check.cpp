@@ -1,0 +1,108 @@
+//===- output_check.cpp - what must hold in a file with a front ------------===//
+
+#include "output_check.h"
+#include "elf_object.h"
+#include "front_script.h"
+#include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/Support/Endian.h"
+
+using namespace llvm;
+using namespace llvm::object;
+
+namespace frontload {
+
+/// The table of .eh_frame_hdr is searched by bisection for the offset of a function from the
+/// header, with the unsigned comparison of some unwinders and the signed one of others, so all
+/// offsets must be ascending and of one sign. Layout: Linux Standard Base Core, section 10.6.2.
+template <class ELFT> static Error checkEhFrameHdr(ArrayRef<uint8_t> header) {
+  constexpr uint8_t sortedTable = dwarf::DW_EH_PE_datarel | dwarf::DW_EH_PE_sdata4;
+  if (header.size() < 12 || header[2] != dwarf::DW_EH_PE_udata4 || header[3] != sortedTable)
+    return Error::success(); // no search table, so nobody bisects it
+  auto read = [&](size_t offset) {
+    return support::endian::read32(header.data() + offset, ELFT::Endianness);
+  };
+  uint64_t count = read(8);
+  if (count > (header.size() - 12) / 8)
+    return createStringError(".eh_frame_hdr: its table is longer than the section");
+  for (uint64_t i = 1; i < count; ++i) {
+    int32_t previous = read(12 + 8 * (i - 1));
+    int32_t current = read(12 + 8 * i);
+    if (previous > current || (previous < 0 && current >= 0))
+      return createStringError(".eh_frame_hdr: entry " + Twine(i) +
+                               " is out of order, so exceptions would not find their handlers");
+  }
+  return Error::success();
+}
+
+template <class ELFT>
+static Error checkEdgeSymbols(const ELFFile<ELFT> &file, const typename ELFT::Shdr &symtab,
+                              const typename ELFT::Shdr *bss) {
+  auto symbols = file.symbols(&symtab);
+  if (!symbols)
+    return symbols.takeError();
+  auto names = file.getStringTableForSymtab(symtab);
+  if (!names)
+    return names.takeError();
+  for (const auto &symbol : *symbols) {
+    if (symbol.st_name >= names->size() || symbol.getVisibility() != ELF::STV_HIDDEN)
+      continue;
+    StringRef name(names->data() + symbol.st_name);
+    if (name != "_end" && name != "end")
+      continue;
+    if (!bss || symbol.st_value < bss->sh_addr || symbol.st_value > bss->sh_addr + bss->sh_size)
+      return createStringError("symbol '" + name + "' is not at the end of .bss");
+  }
+  return Error::success();
+}
+
+template <class ELFT> static Expected<Front> check(StringRef bytes, bool checkEdges) {
+  auto file = ELFFile<ELFT>::create(bytes);
+  if (!file)
+    return file.takeError();
+  auto sections = file->sections();
+  if (!sections)
+    return sections.takeError();
+
+  const typename ELFT::Shdr *bss = nullptr, *symtab = nullptr;
+  uint64_t cold = UINT64_MAX, end = 0;
+  for (const auto &section : *sections) {
+    auto name = file->getSectionName(section);
+    if (!name)
+      return name.takeError();
+    if (section.sh_type == ELF::SHT_SYMTAB)
+      symtab = &section;
+    if (*name == ".bss")
+      bss = &section;
+    if (*name == ".eh_frame_hdr") {
+      auto contents = file->getSectionContents(section);
+      if (!contents)
+        return contents.takeError();
+      if (Error e = checkEhFrameHdr<ELFT>(*contents))
+        return e;
+    }
+    if (!(section.sh_flags & ELF::SHF_ALLOC) || section.sh_type == ELF::SHT_NOBITS)
+      continue;
+    if (*name == ".text" || *name == ".rodata")
+      cold = std::min<uint64_t>(cold, section.sh_offset);
+    end = std::max<uint64_t>(end, section.sh_offset + section.sh_size);
+    bool isFront = *name == frontTextSection || *name == frontRodataSection ||
+                   *name == ".data.rel.ro" || *name == ".data";
+    if (isFront && section.sh_size && section.sh_offset > cold)
+      return createStringError(*name + " lies behind .text or .rodata");
+  }
+  if (checkEdges && symtab)
+    if (Error e = checkEdgeSymbols(*file, *symtab, bss))
+      return e;
+  return Front{std::min(cold, end)};
+}
+
+Expected<Front> checkOutput(StringRef bytes, bool checkEdges) {
+  Expected<Front> result = createStringError("not an ELF file");
+  withElfType(bytes, [&]<class ELFT>() {
+    consumeError(result.takeError());
+    result = check<ELFT>(bytes, checkEdges);
+  });
+  return result;
+}
+
+} // namespace frontload

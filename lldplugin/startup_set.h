@@ -1,0 +1,77 @@
+//===- startup_set.h - the input sections that a profile resolves to -------===//
+//
+// A startup profile holds names; a link places input sections. This is the step between: it looks
+// at every input object of a link and finds the startup set, the sections that hold what the
+// profile names and what those refer to, each with its rank in first-touch order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_H
+#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_H
+
+#include "edge_symbols.h"
+#include "name_filter.h"
+#include "startup_profile.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/CachedHashString.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MemoryBufferRef.h"
+
+namespace frontload {
+
+/// A section of the startup set.
+struct StartupSection {
+  uint32_t index; ///< in the object's section header table
+  uint32_t rank;  ///< the index of the profile entry that brought it in
+  SectionClass sectionClass;
+  bool named;    ///< the profile names it; otherwise something named refers to it
+  uint64_t size; ///< in bytes
+};
+
+/// The startup sections of one object, each once.
+using StartupSections = llvm::SmallVector<StartupSection, 0>;
+
+/// What became of one profile entry. A later state wins over an earlier one.
+enum class EntryState : uint8_t {
+  NotFound,  ///< no input object has a symbol of that name
+  Undefined, ///< only referred to: it lives in a shared library, or the linker makes it
+  Unmovable, ///< defined in a section that keeps its place (.init, a C-identifier name, ...)
+  Found,
+};
+
+class StartupSet {
+public:
+  /// `profile` must outlive the set.
+  explicit StartupSet(const StartupProfile &profile);
+
+  /// Finds the startup sections of `objects`, in parallel, one list per object. May be called again
+  /// for objects that appear later in the link (those made by LTO).
+  ///
+  /// An entry stands for every definition of its name, because which copy of a COMDAT function will
+  /// survive is not known yet. If an entry names a source file, and some object defines a local
+  /// symbol of that name under that file, only such definitions count.
+  ///
+  /// All objects that count are of one ELF kind, that of the first: a linker refuses others.
+  std::vector<StartupSections> find(llvm::ArrayRef<llvm::MemoryBufferRef> objects);
+
+  llvm::ArrayRef<EntryState> entryStates() const { return states; }
+  /// The edge symbols of all objects so far.
+  const EdgeSymbols &edgeSymbols() const { return edges; }
+
+private:
+  template <class ELFT> class Search;
+
+  const StartupProfile &profile;
+  NameFilter profileNames{1 << 19};
+  /// A name's last entry; the others of the same name follow through sameName.
+  llvm::DenseMap<llvm::CachedHashStringRef, uint32_t> lastEntry;
+  std::vector<uint32_t> sameName;
+  std::vector<EntryState> states;
+  std::vector<bool> hasExact;
+  EdgeSymbols edges;
+};
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,46 @@
+"""What all pytest tests share: where the build is, and how programs are compiled and run."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+BUILD = Path(os.environ.get("FRONTLOAD_BUILD", Path(__file__).parent.parent / "build"))
+LLVM = Path(os.environ.get("FRONTLOAD_LLVM", "/usr/lib/llvm-22/bin"))
+
+
+@pytest.fixture(scope="session")
+def build() -> Path:
+    """The build folder: programs in bin/, libraries in lib/."""
+    return BUILD
+
+
+@pytest.fixture(scope="session")
+def llvm() -> Path:
+    """The folder of LLVM's programs: clang, ld.lld, llvm-readobj, yaml2obj."""
+    return LLVM
+
+
+@pytest.fixture
+def run():
+    """run(program, *args, code=0, **kw): runs it, checks its exit code, returns the result as text."""
+
+    def run(*command, code=0, **options):
+        options = {"capture_output": True, "text": True, "timeout": 120, **options}
+        result = subprocess.run([os.fspath(c) for c in command], **options)
+        assert code is None or result.returncode == code, (
+            f"{command}: exit {result.returncode}, expected {code}\n{result.stdout}{result.stderr}")
+        return result
+
+    return run
+
+
+@pytest.fixture
+def frontload(run):
+    """frontload(*args, code=0): runs the frontload command from the build tree."""
+
+    def frontload(*args, **options):
+        return run(BUILD / "bin" / "frontload", *args, **options)
+
+    return frontload
