@@ -12,8 +12,18 @@ using namespace llvm;
 namespace frontload {
 
 Error FrontLink::addObject(MemoryBufferRef object) {
-  if (isPlanned)
-    return mark(object);
+  if (isPlanned) {
+    EdgeSymbols before = startupSet.edgeSymbols();
+    if (Error e = mark(object))
+      return e;
+    // The linker script that defines these is with the linker already.
+    for (unsigned i = 0; i < numEdgeSymbols; ++i)
+      if (startupSet.edgeSymbols().isNeeded(i) && !before.isNeeded(i))
+        return createStringError("'" + Twine(edgeSymbols[i]) +
+                                 "' is referred to by link-time optimized code only, and cannot be "
+                                 "put in its place; compile that code without -flto");
+    return Error::success();
+  }
   objects.push_back(object);
   return Error::success();
 }
@@ -24,9 +34,12 @@ Expected<std::string> FrontLink::plan() {
   if (Error e = mark(objects))
     return e;
   objects = {};
+  // Not what was marked so far: link-time optimization may bring more.
   ClassSet classes = {};
-  for (const auto &[name, m] : marked)
-    classes[static_cast<unsigned>(m.sectionClass)] = true;
+  classes[static_cast<unsigned>(SectionClass::Text)] = true;
+  classes[static_cast<unsigned>(SectionClass::Rodata)] = true;
+  for (const ProfileEntry &entry : profile.entries)
+    classes[static_cast<unsigned>(entry.sectionClass)] = true;
   return frontScript(classes, startupSet.edgeSymbols());
 }
 

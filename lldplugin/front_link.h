@@ -21,7 +21,9 @@ namespace frontload {
 
 class FrontLink {
 public:
-  explicit FrontLink(StartupProfile p) : profile(std::move(p)), startupSet(profile) {}
+  /// `path` is where the profile came from, for messages.
+  FrontLink(StartupProfile p, std::string path)
+      : profile(std::move(p)), pathOfProfile(std::move(path)), startupSet(profile) {}
 
   /// Takes note of an input object. Objects that come after plan() are planned at once.
   llvm::Error addObject(llvm::MemoryBufferRef object);
@@ -50,6 +52,7 @@ public:
   std::array<Placed, numSectionClasses> placed(uint64_t &objects) const;
 
   const StartupProfile &startupProfile() const { return profile; }
+  const std::string &profilePath() const { return pathOfProfile; }
   llvm::ArrayRef<EntryState> entryStates() const { return startupSet.entryStates(); }
   /// The number of profile entries that were found.
   uint64_t found() const;
@@ -71,6 +74,7 @@ private:
   llvm::Error mark(llvm::ArrayRef<llvm::MemoryBufferRef> objects);
 
   StartupProfile profile;
+  std::string pathOfProfile;
   StartupSet startupSet;
   std::vector<llvm::MemoryBufferRef> objects;
   uint32_t numMarkedObjects = 0;

@@ -22,8 +22,8 @@ static StringRef reason(EntryState state) {
   llvm_unreachable("a found name needs no reason");
 }
 
-Error writeFrontReport(StringRef path, StringRef output, StringRef profilePath,
-                       const FrontLink &link, const Front &front) {
+Error writeFrontReport(StringRef path, StringRef output, const FrontLink &link,
+                       const Front &front) {
   uint64_t objects;
   auto placed = link.placed(objects);
   return writeToOutput(path, [&](raw_ostream &os) {
@@ -31,7 +31,7 @@ Error writeFrontReport(StringRef path, StringRef output, StringRef profilePath,
     j.object([&] {
       j.attribute("schema", "frontload-front-report/1");
       j.attribute("output", json::fixUTF8(output));
-      j.attribute("profile", json::fixUTF8(profilePath));
+      j.attribute("profile", json::fixUTF8(link.profilePath()));
       j.attributeObject("front", [&] { j.attribute("bytes", front.bytes); });
       j.attribute("objects", objects);
       j.attributeObject("classes", [&] {

@@ -26,8 +26,7 @@
 namespace frontload {
 
 /// Writes the report to `path`, whole or not at all.
-llvm::Error writeFrontReport(llvm::StringRef path, llvm::StringRef output,
-                             llvm::StringRef profilePath, const FrontLink &link,
+llvm::Error writeFrontReport(llvm::StringRef path, llvm::StringRef output, const FrontLink &link,
                              const Front &front);
 
 } // namespace frontload

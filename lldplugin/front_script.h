@@ -30,7 +30,7 @@ unsigned startupNameShift(llvm::StringRef name);
 /// Whether `name` is one that startupNameShift makes out of some section's.
 bool isStartupName(llvm::StringRef name);
 
-/// Which section classes the startup set has sections of.
+/// Which section classes the startup set may have sections of.
 using ClassSet = std::array<bool, numSectionClasses>;
 
 /// The script, for sections renamed as above. It sorts them by the linker's priority of their

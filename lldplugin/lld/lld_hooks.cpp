@@ -8,6 +8,9 @@
 // * parseFiles is called once, after the objects of the command line are created and before lld
 // looks
 //   at their sections. This is where the front is planned, with all objects in view.
+// * processInsertCommands is called once, after LTO and before anything is written: the last moment
+// to
+//   refuse a link.
 // * getPriority is what SORT_BY_INIT_PRIORITY in a linker script sorts by: the number at the end of
 // a
 //   section's name. The sections of a front have their place in first-touch order instead.
@@ -21,6 +24,7 @@
 #include "lld_hooks.h"
 #include "../front_link.h"
 #include "lld/Common/ErrorHandler.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -31,6 +35,7 @@ using namespace llvm;
   "_ZN3lld3elf10parseFilesERNS0_3CtxERKN4llvm11SmallVectorISt10unique_ptrINS0_9InputFileE"         \
   "St14default_deleteIS6_EELj0EEE"
 #define GET_PRIORITY "_ZN3lld3elf11getPriorityEN4llvm9StringRefE"
+#define PROCESS_INSERT_COMMANDS "_ZN3lld3elf12LinkerScript21processInsertCommandsEv"
 #define REAL(symbol) asm("__real_" symbol)
 #define WRAP(symbol) asm("__wrap_" symbol)
 
@@ -53,10 +58,15 @@ OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef ar
     WRAP(CREATE_OBJ_FILE);
 void realParseFiles(lld::elf::Ctx &ctx, const void *files) REAL(PARSE_FILES);
 void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) WRAP(PARSE_FILES);
+void realProcessInsertCommands(void *script) REAL(PROCESS_INSERT_COMMANDS);
+void wrapProcessInsertCommands(void *script) WRAP(PROCESS_INSERT_COMMANDS);
 int realGetPriority(StringRef name) REAL(GET_PRIORITY);
 int wrapGetPriority(StringRef name) WRAP(GET_PRIORITY);
 
 static frontload::FrontLink *frontLink;
+/// Below this share of names found, the link says so.
+static constexpr uint64_t warnBelowPercent = 80;
+
 static std::string script; // lld keeps references into its text
 
 /// Ends the link before it has written anything.
@@ -65,6 +75,19 @@ static std::string script; // lld keeps references into its text
   if (!note.isTriviallyEmpty())
     errs() << "ld.frontload: note: " << note << '\n';
   lld::exitLld(1);
+}
+
+/// Says how much of the profile this link has, if that is little. A profile that fits no more would
+/// otherwise cost its user the front without a word.
+static void tellMatches() {
+  uint64_t total = frontLink->entryStates().size(), found = frontLink->found();
+  if (found == 0)
+    fail(frontLink->profilePath() + ": none of its " + Twine(total) + " names is in this link",
+         "the profile is of another program, or out of date: record it again");
+  if (found * 100 < total * warnBelowPercent)
+    errs() << "ld.frontload: warning: " << frontLink->profilePath() << ": " << found << " of "
+           << total
+           << format(" names found (%.1f%%); record the profile again\n", 100.0 * found / total);
 }
 
 OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive, bool lazy) {
@@ -83,6 +106,12 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
     lld::elf::readLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
   }
   realParseFiles(ctx, files);
+}
+
+void wrapProcessInsertCommands(void *linkerScript) {
+  if (frontLink)
+    tellMatches();
+  realProcessInsertCommands(linkerScript);
 }
 
 int wrapGetPriority(StringRef name) {

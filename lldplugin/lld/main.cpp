@@ -111,7 +111,7 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
   }
 
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
-  auto &link = *new FrontLink(std::move(*profile));
+  auto &link = *new FrontLink(std::move(*profile), options.profile);
   installHooks(link);
   if (!lld::elf::link(args, outs(), errs(), /*exitEarly=*/true, /*disableOutput=*/false))
     return exitVerdict;
@@ -133,7 +133,7 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
     return reject(toString(front.takeError()),
                   "please report this; link without --startup-profile until it is mended");
   if (!options.report.empty())
-    if (Error e = writeFrontReport(options.report, options.output, options.profile, link, *front)) {
+    if (Error e = writeFrontReport(options.report, options.output, link, *front)) {
       error(options.report + ": " + toString(std::move(e)));
       return exitUsage;
     }

@@ -1,0 +1,21 @@
+// The symbols that mark the ends of code and data are where programs expect them.
+#include <stdio.h>
+#include <unistd.h>
+
+extern char _end, end, _edata, edata, _etext, etext, __bss_start;
+
+int initialized = 3;
+int zeroes[1000];
+
+__attribute__((noinline)) void cold_code(void) { puts("cold"); }
+__attribute__((noinline)) char *hot_1_break(void) { return sbrk(0); }
+
+int main(int argc, char **argv) {
+  if (argc > 5)
+    cold_code();
+  printf("%d%d%d%d%d%d%d%d\n", &edata >= (char *)(&initialized + 1), &edata <= (char *)zeroes,
+         &end >= (char *)(zeroes + 1000), &end <= (char *)(zeroes + 1000) + (1 << 16),
+         &_end == &end && &_edata == &edata && &_etext == &etext, hot_1_break() >= &end,
+         (char *)cold_code < &etext && (char *)main < &etext, &__bss_start <= (char *)zeroes);
+  return 0;
+}

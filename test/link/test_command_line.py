@@ -1,0 +1,196 @@
+"""The options of ld.frontload, and what it says to bad ones."""
+
+import json
+import os
+import shutil
+
+import pytest
+from linking import (BUILD, COMPILERS, LD_FRONTLOAD, Image, check_run, compile_text, ld, link,
+                     profile_text, write_profile)
+
+PROGRAM = "int helper(int x) { return x + 1; }\nint main(void) { return helper(-1); }\n"
+
+
+@pytest.fixture
+def program(tmp_path):
+    return compile_text(tmp_path, "a.c", PROGRAM)
+
+
+def refused(tmp_path, program, profile, code: int, *flags):
+    """Links with a profile that must be refused; an output that was there must stay as it was."""
+    output = tmp_path / "out"
+    output.write_text("precious")
+    result = ld(program, "-o", output, "-e", "main", f"--startup-profile={profile}", *flags, code=code)
+    assert output.read_text() == "precious"
+    lines = result.stderr.splitlines()
+    assert lines[0].startswith("ld.frontload: error: ")
+    assert len(lines) == 2 and lines[1].startswith("ld.frontload: note: ")
+    return lines[0]
+
+
+def test_missing_profile(tmp_path, program):
+    """It is named, with the system's reason, and nothing is linked."""
+    assert "No such file" in refused(tmp_path, program, tmp_path / "none", 2)
+
+
+def test_folder_in_place_of_a_profile(tmp_path, program):
+    assert "directory" in refused(tmp_path, program, tmp_path, 2)
+
+
+@pytest.mark.parametrize("text, where, what", [
+    ("", ":1:", "not a startup profile"),
+    ("\x7fELF\x02\x01\x01", ":1:", "not a startup profile"),
+    ("frontload-startup-profile 2\n", ":1:", "version 2"),
+    ("frontload-startup-profile x\n", ":1:", "bad version"),
+    (profile_text("main")[:-3], ":1:", "truncated"),
+    (profile_text("main") + "function\ttext\t1\t+1\n", ":5:", "5 or 6 fields"),
+    (profile_text("main") + "thing\ttext\t1\t+1\tx\n", ":5:", "unknown kind"),
+    (profile_text("main") + "function\tcode\t1\t+1\tx\n", ":5:", "unknown section class"),
+    (profile_text("main") + "function\ttext\t0\t+1\tx\n", ":5:", "number of runs"),
+    (profile_text("main") + "function\ttext\t1\t1\tx\n", ":5:", "rank step"),
+    (profile_text("main") + "function\ttext\t1\t+1\ta\\q\n", ":5:", "bad escape"),
+    (profile_text("main") + "function\ttext\t1\t+1\t\n", ":5:", "empty name"),
+    (profile_text(), "", "no names"),
+])
+def test_corrupt_profile(tmp_path, program, text, where, what):
+    """The line is named; exit code 65."""
+    profile = tmp_path / "bad.startup"
+    profile.write_text(text)
+    message = refused(tmp_path, program, profile, 65)
+    assert f"bad.startup{where}" in message and what in message
+
+
+def test_profile_of_another_program(tmp_path, program):
+    """If no name is found the link fails, and the old output stays."""
+    profile = write_profile(tmp_path, "not_here", "nor_here")
+    assert "none of its 2 names" in refused(tmp_path, program, profile, 1)
+
+
+def test_stale_profile_is_told(tmp_path, program):
+    """Below four fifths found, a warning says how many; at or above, silence."""
+    profile = write_profile(tmp_path, "main", "gone1", "gone2")
+    result = ld(program, "-o", tmp_path / "out", "-e", "main", f"--startup-profile={profile}")
+    assert "warning" in result.stderr and "1 of 3 names found (33.3%)" in result.stderr
+    profile = write_profile(tmp_path, "main", "helper")
+    result = ld(program, "-o", tmp_path / "out", "-e", "main", f"--startup-profile={profile}")
+    assert result.stderr == ""
+
+
+def test_linker_script_is_refused(tmp_path, program):
+    script = tmp_path / "x.ld"
+    script.write_text("SECTIONS { .text : { *(.text .text.*) } }\n")
+    profile = write_profile(tmp_path, "main")
+    assert "linker script" in refused(tmp_path, program, profile, 2, "-T", script)
+
+
+def test_relocatable_links_are_left_alone(tmp_path, program):
+    """-r has no layout, and the flags of a build reach it all the same."""
+    profile = write_profile(tmp_path, "main")
+    ld("-r", program, "-o", tmp_path / "r.o", f"--startup-profile={profile}")
+    ld("-r", program, "-o", tmp_path / "plain.o")
+    assert (tmp_path / "r.o").read_bytes() == (tmp_path / "plain.o").read_bytes()
+
+
+def test_report_without_profile_is_refused(tmp_path, program):
+    result = ld(program, "-o", tmp_path / "out", f"--front-report={tmp_path / 'r.json'}", code=2)
+    assert "--startup-profile" in result.stderr
+
+
+def test_report(tmp_path, program):
+    """It tells what was placed and why names were not found."""
+    asm = compile_text(tmp_path, "b.s", ".section .init\n.globl early\nearly: nop\n"
+                       ".section .text\n.globl user\nuser: call outside\n")
+    report = tmp_path / "report.json"
+    ld(program, asm, "-o", tmp_path / "out", "-e", "main", "-shared", "--front-report", report,
+       "--startup-profile", write_profile(tmp_path, "main", "gone", "early", "outside", "helper"))
+    data = json.loads(report.read_text())
+    assert data["schema"] == "frontload-front-report/1"
+    assert data["classes"]["text"]["sections"] == 2
+    assert data["names"]["total"] == 5 and data["names"]["found"] == 2
+    assert {(m["name"], m["reason"]) for m in data["names"]["missing"]} == {
+        ("gone", "not found"), ("early", "unmovable"), ("outside", "undefined")}
+    assert data["front"]["bytes"] <= (tmp_path / "out").stat().st_size
+
+
+def test_report_that_cannot_be_written(tmp_path, program):
+    result = ld(program, "-o", tmp_path / "out", "-e", "main",
+                f"--front-report={tmp_path / 'no' / 'r.json'}",
+                f"--startup-profile={write_profile(tmp_path, 'main')}", code=2)
+    assert "r.json: " in result.stderr
+
+
+def test_foreign_section_with_one_of_our_names(tmp_path):
+    """A section that looks like one that was marked is refused instead of mixed in."""
+    o = compile_text(tmp_path, "a.c", PROGRAM + """
+        __attribute__((section("text.mine"), used)) int mine(int x) { return x; }
+    """)
+    result = ld(o, "-o", tmp_path / "out", "-e", "main", code=1,
+                *[f"--startup-profile={write_profile(tmp_path, 'main', 'helper')}"])
+    assert "'text.mine'" in result.stderr and "rename" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_failed_link_keeps_lld_s_message_and_code(tmp_path):
+    o = compile_text(tmp_path, "a.c", "int nowhere(void); int main(void) { return nowhere(); }\n")
+    result = ld(o, "-o", tmp_path / "out", "-e", "main",
+                f"--startup-profile={write_profile(tmp_path, 'main')}", code=1)
+    assert "undefined symbol: nowhere" in result.stderr
+
+
+def test_options_in_a_response_file(tmp_path, program):
+    """Compiler drivers pass long command lines in a file."""
+    output = tmp_path / "out put"
+    response = tmp_path / "args"
+    response.write_text(f"'{program}' -e main -o '{output}'\n"
+                        f"--startup-profile='{write_profile(tmp_path, 'main')}'\n")
+    ld(f"@{response}")
+    assert Image(output).section_of("main") == ".text.front"
+
+
+def test_gcc_finds_the_linker_by_a_folder(tmp_path, program):
+    """gcc -B<folder> -fuse-ld=lld."""
+    link_folder = BUILD / "lib" / "frontload" / "gcc"
+    check_run("gcc", f"-B{link_folder}", "-fuse-ld=lld", program, "-o", tmp_path / "out",
+              f"-Wl,--startup-profile={write_profile(tmp_path, 'main')}")
+    assert Image(tmp_path / "out").section_of("main") == ".text.front"
+
+
+def test_one_file_named_twice(tmp_path, program):
+    """Archives are often listed more than once."""
+    archive = tmp_path / "lib.a"
+    check_run("ar", "rcs", archive, program)
+    link(tmp_path / "out", archive, archive, profile=write_profile(tmp_path, "main", "helper"))
+    check_run(tmp_path / "out")
+
+
+def test_inputs_are_never_written(tmp_path, program):
+    """Marking happens in memory only, with read-only inputs too."""
+    before = program.read_bytes()
+    os.chmod(program, 0o444)
+    ld(program, "-o", tmp_path / "out", "-e", "main",
+       f"--startup-profile={write_profile(tmp_path, 'main')}")
+    assert program.read_bytes() == before
+
+
+def test_help_tells_both_kinds_of_options():
+    text = ld("--help").stdout
+    assert "--startup-profile=FILE" in text and "--gc-sections" in text
+
+
+def test_version_is_lld_s():
+    """Build systems tell linkers apart by it."""
+    assert "LLD 22" in check_run(LD_FRONTLOAD, "--version")
+
+
+def test_corrupt_object_is_left_to_lld(tmp_path, program):
+    """lld's message for a bad object comes as it is, whatever a profile says."""
+    for cut in (10, 64, 200, program.stat().st_size - 70):
+        bad = tmp_path / "bad.o"
+        shutil.copy(program, bad)
+        os.truncate(bad, cut)
+        plain = ld(bad, "-o", tmp_path / "out", code=1)
+        front = ld(program, bad, "-o", tmp_path / "out", "-e", "main", code=1,
+                   *[f"--startup-profile={write_profile(tmp_path, 'main')}"])
+        assert front.stderr.splitlines()[0] in plain.stderr
+
+

@@ -1,0 +1,78 @@
+"""Programs that use what a rearranged file could break run as before, linked in every way there is."""
+
+import re
+from pathlib import Path
+
+import pytest
+from linking import (COMPILERS, LD_LLD, Image, check_run, compile_source, link, write_profile)
+
+PROGRAMS = Path(__file__).parent / "programs"
+NAMES = ("plain.c", "exceptions.cpp", "tls.c", "ifunc.c", "constructors.cpp", "threads.cpp",
+         "start_stop.c", "edges.c")
+
+# How to compile and how to link.
+MODES = {
+    "pie": (("-fPIE",), ("-pie",)),
+    "no-pie": (("-fno-pie",), ("-no-pie",)),
+    "static": (("-fno-pie",), ("-static",)),
+    "static-pie": (("-fPIE",), ("-static-pie",)),
+    "z-now": (("-fPIE",), ("-pie", "-Wl,-z,now")),
+    "gc-relr": (("-fPIE",), ("-pie", "-Wl,--gc-sections", "-Wl,-z,pack-relative-relocs")),
+}
+
+
+def startup_names(image: Image) -> list[str]:
+    """The functions of a program that its profile names, in the order that they ask for."""
+    names = [n for n, s in image.symbols.items() if "hot_" in n and "text" in s.section]
+    return sorted(names, key=lambda n: re.search(r"hot_(\d)", n)[1]) + ["main"]
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", NAMES)
+def test_program_runs_as_before(tmp_path, name, mode, compiler):
+    """The output is that of a plain link, the named functions lead in order, the others do not."""
+    compile_flags, link_flags = MODES[mode]
+    source = PROGRAMS / name
+    driver = COMPILERS["clang"][source.suffix == ".cpp"]
+    objects = compile_source(tmp_path, source, *compile_flags, compiler=compiler)
+    plain, front = tmp_path / "plain", tmp_path / "front"
+    link(plain, objects, *link_flags, linker=LD_LLD, driver=driver)
+    names = startup_names(Image(plain))
+    link(front, objects, *link_flags, driver=driver, profile=write_profile(tmp_path, *names))
+
+    assert check_run(front) == check_run(plain)
+
+    image = Image(front)
+    assert all(image.section_of(n) == ".text.front" for n in names)
+    addresses = [image.symbols[n].address for n in names]
+    assert addresses == sorted(addresses)
+    cold = [n for n, s in image.symbols.items() if "cold_" in n and "text" in s.section]
+    assert all(image.section_of(n) == ".text" for n in cold)
+    assert (image.sections[".text.front"]["sh_offset"] < image.sections[".data"]["sh_offset"]
+            < image.sections[".text"]["sh_offset"] < image.sections[".eh_frame"]["sh_offset"])
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("now", [False, True])
+def test_exception_through_a_shared_library(tmp_path, compiler, now):
+    """A throw crosses a library with a front, into a program with a front."""
+    flags = ("-Wl,-z,now",) if now else ()
+    driver = COMPILERS["clang"][1]
+    library = compile_source(tmp_path, PROGRAMS / "library.cpp", "-fPIC", compiler=compiler)
+    user = compile_source(tmp_path, PROGRAMS / "library_user.cpp", "-fPIE", compiler=compiler)
+    outputs = []
+    for kind, linker in (("plain", LD_LLD), ("front", None)):
+        folder = tmp_path / kind
+        folder.mkdir()
+        linker_choice = {"linker": linker} if linker else {
+            "profile": write_profile(tmp_path, "hot_1_call", "_Z9hot_2_tryi", "main")}
+        so = folder / "liblibrary.so"
+        link(so, library, "-shared", *flags, driver=driver, **linker_choice)
+        program = folder / "program"
+        link(program, user, so, "-pie", f"-Wl,-rpath,{folder}", *flags, driver=driver,
+             **linker_choice)
+        outputs.append(check_run(program))
+    assert outputs[0] == outputs[1]
+    assert Image(tmp_path / "front" / "liblibrary.so").section_of("hot_1_call") == ".text.front"
+    assert Image(tmp_path / "front" / "program").section_of("_Z9hot_2_tryi") == ".text.front"

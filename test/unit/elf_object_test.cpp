@@ -1,0 +1,99 @@
+// The view of input objects that planning uses.
+#include "elf_object.h"
+#include "startup_set.h"
+#include "llvm/ObjectYAML/yaml2obj.h"
+#include "llvm/Support/YAMLTraits.h"
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace frontload;
+using namespace llvm;
+
+static std::string toObject(StringRef yaml) {
+  std::string bytes;
+  raw_string_ostream os(bytes);
+  yaml::Input input(yaml);
+  EXPECT_TRUE(yaml::convertYAML(input, os, [](const Twine &m) { ADD_FAILURE() << m.str(); }));
+  return bytes;
+}
+
+static constexpr StringLiteral twoFunctions = R"(
+--- !ELF
+FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_REL, Machine: EM_X86_64}
+Sections:
+  - {Name: .text.f, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Size: 16}
+  - {Name: .text.g, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Size: 32}
+  - {Name: .rodata.f, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Size: 8}
+  - {Name: .init, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Size: 4}
+  - Name: .rela.text.f
+    Type: SHT_RELA
+    Link: .symtab
+    Info: .text.f
+    Relocations:
+      - {Offset: 1, Symbol: .rodata.f, Type: R_X86_64_PC32}
+      - {Offset: 5, Symbol: outside, Type: R_X86_64_PC32}
+Symbols:
+  - {Name: .rodata.f, Type: STT_SECTION, Section: .rodata.f}
+  - {Name: f, Type: STT_FUNC, Section: .text.f, Binding: STB_GLOBAL}
+  - {Name: g, Type: STT_FUNC, Section: .text.g, Binding: STB_GLOBAL}
+  - {Name: early, Type: STT_FUNC, Section: .init, Binding: STB_GLOBAL}
+  - {Name: outside, Binding: STB_GLOBAL}
+)";
+
+static StartupProfile profileOf(std::initializer_list<const char *> names) {
+  StartupProfile profile;
+  for (const char *name : names)
+    profile.entries.push_back({name, "", SectionClass::Text, true});
+  return profile;
+}
+
+// Only sections without a meaning of their own can be moved.
+TEST(ElfObject, ClassifiesSections) {
+  using namespace llvm::ELF;
+  auto classify = [](StringRef name, uint64_t flags, uint32_t type = SHT_PROGBITS) {
+    return classifySection(name, type, flags);
+  };
+  EXPECT_EQ(classify(".text", SHF_ALLOC | SHF_EXECINSTR), SectionClass::Text);
+  EXPECT_EQ(classify(".text.f", SHF_ALLOC | SHF_EXECINSTR), SectionClass::Text);
+  EXPECT_EQ(classify(".rodata.str1.1", SHF_ALLOC | SHF_MERGE | SHF_STRINGS), SectionClass::Rodata);
+  EXPECT_EQ(classify(".data.rel.ro.x", SHF_ALLOC | SHF_WRITE), SectionClass::Relro);
+  EXPECT_EQ(classify(".data", SHF_ALLOC | SHF_WRITE), SectionClass::Data);
+  EXPECT_EQ(classify(".textual", SHF_ALLOC | SHF_EXECINSTR), std::nullopt);
+  EXPECT_EQ(classify(".init", SHF_ALLOC | SHF_EXECINSTR), std::nullopt);
+  EXPECT_EQ(classify(".init_array", SHF_ALLOC | SHF_WRITE), std::nullopt);
+  EXPECT_EQ(classify(".text.f", SHF_EXECINSTR), std::nullopt);
+  EXPECT_EQ(classify(".data.t", SHF_ALLOC | SHF_WRITE | SHF_TLS), std::nullopt);
+  EXPECT_EQ(classify(".rodata.x", SHF_ALLOC, SHT_NOBITS), std::nullopt);
+  EXPECT_EQ(classify(".text.f", SHF_ALLOC | SHF_EXECINSTR | SHF_LINK_ORDER), std::nullopt);
+}
+
+// Named sections and those they refer to are found, each once, with the reason why others are not.
+TEST(StartupSet, FindsNamedAndReferredSections) {
+  std::string bytes = toObject(twoFunctions);
+  StartupProfile profile = profileOf({"f", "early", "outside", "nowhere"});
+  StartupSet set(profile);
+  auto result = set.find({MemoryBufferRef(bytes, "o")});
+  ASSERT_EQ(result.size(), 1u);
+  std::map<uint32_t, bool> found;
+  for (const StartupSection &section : result[0])
+    EXPECT_TRUE(found.emplace(section.index, section.named).second);
+  EXPECT_EQ(found, (std::map<uint32_t, bool>{{1, true}, {3, false}}));
+  EXPECT_EQ(set.entryStates().vec(), (std::vector{EntryState::Found, EntryState::Unmovable,
+                                                  EntryState::Undefined, EntryState::NotFound}));
+}
+
+// An object is untrusted: whatever its bytes are, reading it ends, and stays inside of it.
+TEST(StartupSet, SurvivesDamagedObjects) {
+  std::string good = toObject(twoFunctions);
+  StartupProfile profile = profileOf({"f", "g"});
+  std::mt19937 random(1);
+  for (int i = 0; i < 20000; ++i) {
+    // Its own allocation, so that a sanitizer sees the first byte that is read outside.
+    std::vector<char> bytes(good.begin(), good.end());
+    for (unsigned n = random() % 6; n > 0; --n)
+      bytes[random() % bytes.size()] = static_cast<char>(random() % 4 ? random() % 16 : random());
+    bytes.resize(random() % 3 ? bytes.size() : random() % bytes.size());
+    StartupSet set(profile);
+    set.find({MemoryBufferRef(StringRef(bytes.data(), bytes.size()), "o")});
+  }
+}

@@ -1,0 +1,75 @@
+// The checks of a linked file see what they are there for.
+#include "output_check.h"
+#include "llvm/ObjectYAML/yaml2obj.h"
+#include "llvm/Support/YAMLTraits.h"
+#include <gtest/gtest.h>
+
+using namespace frontload;
+using namespace llvm;
+
+/// A file with a front; `hdr` is the content of .eh_frame_hdr, `end` the address of `_end`, `text`
+/// the name of the section that lies first.
+static std::string image(StringRef hdr, StringRef end = "0x3010", StringRef first = ".text.front",
+                         StringRef second = ".text") {
+  std::string yaml =
+      (R"(
+--- !ELF
+FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_DYN, Machine: EM_X86_64}
+Sections:
+  - {Name: )" +
+       first +
+       R"(, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Address: 0x1000, Size: 16}
+  - {Name: .data, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_WRITE], Address: 0x2000, Size: 8}
+  - {Name: .bss, Type: SHT_NOBITS, Flags: [SHF_ALLOC, SHF_WRITE], Address: 0x3000, Size: 16}
+  - {Name: )" +
+       second +
+       R"(, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Address: 0x4000, Size: 16}
+  - {Name: .eh_frame_hdr, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x5000, Content: ")" +
+       hdr + R"("}
+Symbols:
+  - {Name: _end, Section: .bss, Value: )" +
+       end + R"(, Other: [STV_HIDDEN]}
+)")
+          .str();
+  std::string bytes;
+  raw_string_ostream os(bytes);
+  yaml::Input input(yaml);
+  EXPECT_TRUE(yaml::convertYAML(input, os, [](const Twine &m) { ADD_FAILURE() << m.str(); }));
+  return bytes;
+}
+
+static std::string errorOf(StringRef bytes, bool checkEdges = true) {
+  auto front = checkOutput(bytes, checkEdges);
+  return front ? "" : toString(front.takeError());
+}
+
+// Version 1, encodings pcrel|sdata4, udata4, datarel|sdata4; frame pointer; count; (function, FDE).
+static constexpr StringLiteral sorted = "011b033b000000000200000000c0ffff1000000000f0ffff20000000";
+static constexpr StringLiteral unsorted =
+    "011b033b000000000200000000f0ffff1000000000c0ffff20000000";
+static constexpr StringLiteral straddling =
+    "011b033b000000000200000000f0ffff100000000010000020000000";
+static constexpr StringLiteral tooLong = "011b033b00000000ff00000000c0ffff1000000000f0ffff20000000";
+
+// A good file passes, and its front ends where .text begins.
+TEST(OutputCheck, AcceptsAGoodFile) {
+  auto front = checkOutput(image(sorted), true);
+  ASSERT_TRUE(bool(front)) << toString(front.takeError());
+  EXPECT_GT(front->bytes, 0u);
+}
+
+// Each of the known ways in which a front could break a program is refused.
+TEST(OutputCheck, RefusesBrokenFiles) {
+  EXPECT_NE(errorOf(image(unsorted)).find("out of order"), std::string::npos);
+  EXPECT_NE(errorOf(image(straddling)).find("out of order"), std::string::npos);
+  EXPECT_NE(errorOf(image(tooLong)).find("longer than the section"), std::string::npos);
+  EXPECT_NE(errorOf(image(sorted, "0x4010")).find("'_end'"), std::string::npos);
+  EXPECT_NE(errorOf(image(sorted, "0x3010", ".text", ".text.front")).find("lies behind .text"),
+            std::string::npos);
+  EXPECT_NE(errorOf("not an ELF file"), "");
+}
+
+// `_end` is not looked at where the program does not refer to it: it may be the program's own.
+TEST(OutputCheck, LeavesForeignEdgeSymbolsAlone) {
+  EXPECT_EQ(errorOf(image(sorted, "0x4010"), false), "");
+}

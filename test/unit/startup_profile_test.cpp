@@ -1,0 +1,58 @@
+// The reader of startup profiles for linkers. What it refuses, with which line, is tested through
+// the linker in test/link/test_command_line.py.
+#include "startup_profile.h"
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace frontload;
+
+static StartupProfile parse(llvm::StringRef text) {
+  auto profile = parseStartupProfile("p", text);
+  if (!profile) {
+    ADD_FAILURE() << llvm::toString(profile.takeError());
+    return {};
+  }
+  return *profile;
+}
+
+// Header, comments, empty lines and both lengths of entries are understood.
+TEST(StartupProfile, ReadsAllFields) {
+  StartupProfile p = parse("frontload-startup-profile 1\n"
+                           "program cc1\nruns 3\nfuture-key whatever it means\n\n# a comment\n"
+                           "function\ttext\t3\t+1\tmain\n"
+                           "data\trelro\t1\t+0\t_ZTV3Foo\tfoo.cpp\n");
+  EXPECT_EQ(p.program, "cc1");
+  EXPECT_EQ(p.runs, 3u);
+  ASSERT_EQ(p.entries.size(), 2u);
+  EXPECT_EQ(p.entries[0].name, "main");
+  EXPECT_TRUE(p.entries[0].isFunction);
+  EXPECT_EQ(p.entries[0].sectionClass, SectionClass::Text);
+  EXPECT_EQ(p.entries[0].file, "");
+  EXPECT_FALSE(p.entries[1].isFunction);
+  EXPECT_EQ(p.entries[1].sectionClass, SectionClass::Relro);
+  EXPECT_EQ(p.entries[1].file, "foo.cpp");
+}
+
+// Names carry any byte.
+TEST(StartupProfile, UndoesEscapes) {
+  StartupProfile p = parse("frontload-startup-profile 1\n"
+                           "function\ttext\t1\t+1\ta\\tb\\nc\\\\d\\xffe #f\t\\x00\n");
+  ASSERT_EQ(p.entries.size(), 1u);
+  EXPECT_EQ(p.entries[0].name, std::string("a\tb\nc\\d\xff") + "e #f");
+  EXPECT_EQ(p.entries[0].file, std::string(1, '\0'));
+}
+
+// Damaged text gives an error or a profile, never a crash.
+TEST(StartupProfile, SurvivesRandomDamage) {
+  const std::string good = "frontload-startup-profile 1\nprogram x\nruns 2\n"
+                           "function\ttext\t1\t+1\tma\\x41in\tfile.c\ndata\tbss\t2\t+7\tb\n";
+  std::mt19937 random(1);
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = good;
+    for (unsigned n = random() % 4 + 1; n > 0; --n)
+      text[random() % text.size()] = static_cast<char>(random());
+    text.resize(random() % (text.size() + 1));
+    if (auto profile = parseStartupProfile("p", text); !profile)
+      llvm::consumeError(profile.takeError());
+  }
+}
