@@ -23,20 +23,29 @@ struct EdgeSymbols {
   uint8_t referred = 0;
   uint8_t defined = 0;
 
-  void note(llvm::StringRef name, bool isDefined) {
-    // Nearly all names end here.
-    if (name.size() < 3 || name.size() > 6 || !name.contains('e'))
-      return;
-    for (unsigned i = 0; i < numEdgeSymbols; ++i)
-      if (name == edgeSymbols[i])
-        (isDefined ? defined : referred) |= 1 << i;
+  /// `begin` is the beginning of the name of an undefined symbol, with the zero that ends a short
+  /// one.
+  void noteReference(llvm::StringRef begin) {
+    if (begin.starts_with("e") || begin.starts_with("_e"))
+      referred |= bitOf(begin.take_until([](char c) { return c == 0; }));
   }
+  void noteDefinition(llvm::StringRef name) { defined |= bitOf(name); }
   void merge(EdgeSymbols other) {
     referred |= other.referred;
     defined |= other.defined;
   }
   /// Whether the linker has to provide `edgeSymbols[i]`.
   bool isNeeded(unsigned i) const { return referred & ~defined & (1 << i); }
+
+private:
+  static uint8_t bitOf(llvm::StringRef name) {
+    if (name.size() > 6) // nearly all names
+      return 0;
+    for (unsigned i = 0; i < numEdgeSymbols; ++i)
+      if (name == edgeSymbols[i])
+        return 1 << i;
+    return 0;
+  }
 };
 
 } // namespace frontload

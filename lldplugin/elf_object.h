@@ -100,6 +100,10 @@ public:
   /// The name of a section; empty where the offset is bad.
   llvm::StringRef name(const Shdr &section) const { return at(sectionNames, section.sh_name); }
   llvm::StringRef name(const Sym &symbol) const { return at(symbolNames, symbol.st_name); }
+  /// The beginning of a symbol's name, which may go on: what there is without a search for its end.
+  llvm::StringRef nameBegin(const Sym &symbol) const {
+    return symbolNames.substr(symbol.st_name, 8);
+  }
 
   /// The index of the section that `symbol` is defined in, 0 if it is in none.
   uint32_t sectionOf(const Sym &symbol) const {
@@ -121,20 +125,23 @@ public:
   /// whose keys are section indices.
   template <class Map, class Visit>
   void forEachRelocationsOf(const Map &origins, Visit visit) const {
-    // Assemblers and linkers put a section's relocations right behind it. An object in which that
-    // holds for none is of another making, and searched.
-    bool isUsual = false;
-    for (const auto &origin : origins) {
-      size_t next = size_t(origin.first) + 1;
-      if (next < sectionTable.size() && isRelocations(sectionTable[next], origin.first)) {
-        visit(sectionTable[next], origin.first);
-        isUsual = true;
-      }
-    }
-    if (isUsual || origins.empty())
+    // Nearly all producers put a section's relocations right behind it; whether this one does, the
+    // first relocations tell.
+    size_t first = 0;
+    while (first < sectionTable.size() && !isRelocations(sectionTable[first]))
+      ++first;
+    if (first == sectionTable.size())
       return;
-    for (const Shdr &section : sectionTable)
-      if (isRelocations(section, section.sh_info) && origins.count(section.sh_info))
+    if (sectionTable[first].sh_info + 1 == first) {
+      for (const auto &origin : origins)
+        if (size_t next = size_t(origin.first) + 1; next < sectionTable.size() &&
+                                                    isRelocations(sectionTable[next]) &&
+                                                    sectionTable[next].sh_info == origin.first)
+          visit(sectionTable[next], origin.first);
+      return;
+    }
+    for (const Shdr &section : sectionTable.drop_front(first))
+      if (isRelocations(section) && origins.count(section.sh_info))
         visit(section, section.sh_info);
   }
 
@@ -167,10 +174,9 @@ private:
   ElfObject(const llvm::object::ELFFile<ELFT> &f, llvm::ArrayRef<Shdr> s)
       : file(f), sectionTable(s) {}
 
-  static bool isRelocations(const Shdr &section, uint32_t target) {
-    return (section.sh_type == llvm::ELF::SHT_RELA || section.sh_type == llvm::ELF::SHT_REL ||
-            section.sh_type == llvm::ELF::SHT_CREL) &&
-           section.sh_info == target;
+  static bool isRelocations(const Shdr &section) {
+    return section.sh_type == llvm::ELF::SHT_RELA || section.sh_type == llvm::ELF::SHT_REL ||
+           section.sh_type == llvm::ELF::SHT_CREL;
   }
 
   static std::nullopt_t ignore(llvm::Error error) {

@@ -66,6 +66,10 @@ Error FrontLink::mark(ArrayRef<MemoryBufferRef> buffers) {
                               names[i].push_back({name, section});
                             });
   });
+  size_t numNames = 0;
+  for (const auto &object : names)
+    numNames += object.size();
+  marked.reserve(marked.size() + numNames);
   for (const auto &object : names) {
     for (auto [name, section] : object) {
       Marked &m =

@@ -11,9 +11,7 @@ namespace frontload {
 static StringRef reason(EntryState state) {
   switch (state) {
   case EntryState::NotFound:
-    return "not found";
-  case EntryState::Undefined:
-    return "undefined";
+    return "not defined";
   case EntryState::Unmovable:
     return "unmovable";
   case EntryState::Found:

@@ -12,7 +12,7 @@
 //             front, "referred": those of them that the profile does not name but something in the
 //             front refers to, "bytes": their size without padding}
 //   names     {"total": in the profile, "found": of them,
-//             "missing": [{"name": ..., "reason": "not found" | "undefined" | "unmovable"}]}
+//             "missing": [{"name": ..., "reason": "not defined" | "unmovable"}]}
 //
 //===----------------------------------------------------------------------===//
 

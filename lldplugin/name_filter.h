@@ -22,7 +22,8 @@ public:
   explicit NameFilter(uint32_t numBits) : mask(numBits - 1), words(numBits / 64) {}
 
   void add(llvm::CachedHashStringRef name) {
-    words[index(name)].fetch_or(bit(name), std::memory_order_relaxed);
+    if (!mayContain(name)) // reading is cheaper, and most names are in many objects
+      words[index(name)].fetch_or(bit(name), std::memory_order_relaxed);
   }
   bool mayContain(llvm::CachedHashStringRef name) const {
     return words[index(name)].load(std::memory_order_relaxed) & bit(name);

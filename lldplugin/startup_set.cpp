@@ -78,8 +78,7 @@ private:
   struct Scan {
     std::optional<ElfObject<ELFT>> object;
     SmallVector<Match, 0> matches;
-    /// Entries that this object knows, but not as something that can be placed.
-    SmallVector<std::pair<uint32_t, EntryState>, 0> misses;
+    SmallVector<uint32_t, 0> unmovable; ///< entries that are defined here but cannot be placed
     /// What other objects may refer to by name and may be data.
     SmallVector<DataSymbol, 0> dataSymbols;
     EdgeSymbols edges;
@@ -134,12 +133,17 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
       sourceFile = object.name(symbol);
     if (type == ELF::STT_FILE || type == ELF::STT_SECTION)
       continue;
+    // Half of all symbols are references to elsewhere, not worth a look at more than their
+    // beginning.
+    if (symbol.st_shndx == ELF::SHN_UNDEF) {
+      scan.edges.noteReference(object.nameBegin(symbol));
+      continue;
+    }
     CachedHashStringRef name(object.name(symbol));
     uint32_t section = object.sectionOf(symbol);
-    bool isUndefined = symbol.st_shndx == ELF::SHN_UNDEF;
     bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
     if (!isLocal) {
-      scan.edges.note(name.val(), !isUndefined);
+      scan.edges.noteDefinition(name.val());
       if (section && type != ELF::STT_FUNC) {
         scan.dataSymbols.push_back({name, section});
         dataNames.add(name);
@@ -152,10 +156,8 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
       continue;
     for (uint32_t entry = it->second; entry != none; entry = set.sameName[entry]) {
       const std::string &file = set.profile.entries[entry].file;
-      if (isUndefined)
-        scan.misses.push_back({entry, EntryState::Undefined});
-      else if (!section || !object.classify(object.sections()[section]))
-        scan.misses.push_back({entry, EntryState::Unmovable});
+      if (!section || !object.classify(object.sections()[section]))
+        scan.unmovable.push_back(entry);
       else
         scan.matches.push_back(
             {entry, section, file.empty() ? !isLocal : isLocal && file == sourceFile});
@@ -169,8 +171,8 @@ template <class ELFT> void StartupSet::Search<ELFT>::noteStates(const Scan &scan
     if (m.exact)
       set.hasExact[m.entry] = true;
   }
-  for (auto [entry, state] : scan.misses)
-    set.states[entry] = std::max(set.states[entry], state);
+  for (uint32_t entry : scan.unmovable)
+    set.states[entry] = std::max(set.states[entry], EntryState::Unmovable);
   set.edges.merge(scan.edges);
 }
 

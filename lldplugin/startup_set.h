@@ -34,8 +34,7 @@ using StartupSections = llvm::SmallVector<StartupSection, 0>;
 
 /// What became of one profile entry. A later state wins over an earlier one.
 enum class EntryState : uint8_t {
-  NotFound,  ///< no input object has a symbol of that name
-  Undefined, ///< only referred to: it lives in a shared library, or the linker makes it
+  NotFound,  ///< no input object defines a symbol of that name
   Unmovable, ///< defined in a section that keeps its place (.init, a C-identifier name, ...)
   Found,
 };

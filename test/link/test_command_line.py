@@ -108,7 +108,7 @@ def test_report(tmp_path, program):
     assert data["classes"]["text"]["sections"] == 2
     assert data["names"]["total"] == 5 and data["names"]["found"] == 2
     assert {(m["name"], m["reason"]) for m in data["names"]["missing"]} == {
-        ("gone", "not found"), ("early", "unmovable"), ("outside", "undefined")}
+        ("gone", "not defined"), ("early", "unmovable"), ("outside", "not defined")}
     assert data["front"]["bytes"] <= (tmp_path / "out").stat().st_size
 
 

@@ -79,7 +79,7 @@ TEST(StartupSet, FindsNamedAndReferredSections) {
     EXPECT_TRUE(found.emplace(section.index, section.named).second);
   EXPECT_EQ(found, (std::map<uint32_t, bool>{{1, true}, {3, false}}));
   EXPECT_EQ(set.entryStates().vec(), (std::vector{EntryState::Found, EntryState::Unmovable,
-                                                  EntryState::Undefined, EntryState::NotFound}));
+                                                  EntryState::NotFound, EntryState::NotFound}));
 }
 
 // An object is untrusted: whatever its bytes are, reading it ends, and stays inside of it.
