@@ -11,6 +11,7 @@
 #define FRONTLOAD_LLDPLUGIN_ELF_OBJECT_H
 
 #include "startup_profile.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Object/ELF.h"
 #include "llvm/Object/ELFTypes.h"
 #include <optional>
@@ -121,10 +122,15 @@ public:
     return classifySection(name(section), section.sh_type, section.sh_flags);
   }
 
-  /// Calls `visit(relocations, section)` for the relocations of each section in `origins`, a map
-  /// whose keys are section indices.
-  template <class Map, class Visit>
-  void forEachRelocationsOf(const Map &origins, Visit visit) const {
+  /// Calls `visit(relocations, rank)` for the relocations of each section in `origins`, a list of
+  /// pairs of a rank and a section index.
+  template <class Visit>
+  void forEachRelocationsOf(llvm::ArrayRef<std::pair<uint32_t, uint32_t>> origins,
+                            Visit visit) const {
+    auto isOf = [&](size_t index, uint32_t section) {
+      return index < sectionTable.size() && isRelocations(sectionTable[index]) &&
+             sectionTable[index].sh_info == section;
+    };
     // Nearly all producers put a section's relocations right behind it; whether this one does, the
     // first relocations tell.
     size_t first = 0;
@@ -132,17 +138,17 @@ public:
       ++first;
     if (first == sectionTable.size())
       return;
-    if (sectionTable[first].sh_info + 1 == first) {
-      for (const auto &origin : origins)
-        if (size_t next = size_t(origin.first) + 1; next < sectionTable.size() &&
-                                                    isRelocations(sectionTable[next]) &&
-                                                    sectionTable[next].sh_info == origin.first)
-          visit(sectionTable[next], origin.first);
-      return;
+    bool isUsual = isOf(first, first - 1);
+    llvm::SmallDenseMap<uint32_t, size_t> position;
+    if (!isUsual)
+      for (size_t i = first; i < sectionTable.size(); ++i)
+        if (isRelocations(sectionTable[i]))
+          position[sectionTable[i].sh_info] = i;
+    for (auto [rank, section] : origins) {
+      size_t index = isUsual ? size_t(section) + 1 : position.lookup(section);
+      if (isOf(index, section))
+        visit(sectionTable[index], rank);
     }
-    for (const Shdr &section : sectionTable.drop_front(first))
-      if (isRelocations(section) && origins.count(section.sh_info))
-        visit(section, section.sh_info);
   }
 
   /// Calls `visit` with the index of each symbol that `relocations` refer to.

@@ -2,9 +2,7 @@
 
 #include "front_link.h"
 #include "front_script.h"
-#include "section_renamer.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/Support/Parallel.h"
 #include "llvm/Support/TimeProfiler.h"
 
 using namespace llvm;
@@ -12,29 +10,27 @@ using namespace llvm;
 namespace frontload {
 
 Error FrontLink::addObject(MemoryBufferRef object) {
-  if (isPlanned) {
-    EdgeSymbols before = startupSet.edgeSymbols();
-    if (Error e = mark(object))
-      return e;
-    // The linker script that defines these is with the linker already.
-    for (unsigned i = 0; i < numEdgeSymbols; ++i)
-      if (startupSet.edgeSymbols().isNeeded(i) && !before.isNeeded(i))
-        return createStringError("'" + Twine(edgeSymbols[i]) +
-                                 "' is referred to by link-time optimized code only, and cannot be "
-                                 "put in its place; compile that code without -flto");
+  if (!isPlanned) {
+    objects.push_back(object);
     return Error::success();
   }
-  objects.push_back(object);
+  EdgeSymbols before = startupSet.edgeSymbols();
+  find(object);
+  // The linker script that defines these is with the linker already.
+  for (unsigned i = 0; i < numEdgeSymbols; ++i)
+    if (startupSet.edgeSymbols().isNeeded(i) && !before.isNeeded(i))
+      return createStringError("'" + Twine(edgeSymbols[i]) +
+                               "' is referred to by link-time optimized code only, and cannot be "
+                               "put in its place; compile that code without -flto");
   return Error::success();
 }
 
-Expected<std::string> FrontLink::plan() {
+std::string FrontLink::plan() {
   TimeTraceScope scope("Front: plan");
   isPlanned = true;
-  if (Error e = mark(objects))
-    return e;
+  find(objects);
   objects = {};
-  // Not what was marked so far: link-time optimization may bring more.
+  // Not the classes that were found so far: link-time optimization may bring more.
   ClassSet classes = {};
   classes[static_cast<unsigned>(SectionClass::Text)] = true;
   classes[static_cast<unsigned>(SectionClass::Rodata)] = true;
@@ -50,59 +46,53 @@ static bool isPlaced(const StartupSection &section) {
          section.sectionClass == SectionClass::Rodata;
 }
 
-Error FrontLink::mark(ArrayRef<MemoryBufferRef> buffers) {
-  std::vector<StartupSections> sections = startupSet.find(buffers);
-  TimeTraceScope scope("Front: mark sections");
-  for (StartupSections &s : sections)
-    erase_if(s, [](const StartupSection &section) { return !isPlaced(section); });
-  if (Error e = makeWritable(buffers, [&](size_t i) { return !sections[i].empty(); }))
-    return e;
+/// The linker asks about each section of the link, and for nearly all of them the answer is no.
+static CachedHashStringRef addressKey(const char *name) {
+  return CachedHashStringRef(StringRef(), densemap::detail::mix(reinterpret_cast<uintptr_t>(name)));
+}
 
-  std::vector<SmallVector<std::pair<const char *, StartupSection>, 0>> names(buffers.size());
-  parallelFor(0, buffers.size(), [&](size_t i) {
-    if (!sections[i].empty())
-      renameStartupSections(buffers[i], sections[i],
-                            [&](const StartupSection &section, const char *name) {
-                              names[i].push_back({name, section});
-                            });
-  });
-  size_t numNames = 0;
-  for (const auto &object : names)
-    numNames += object.size();
-  marked.reserve(marked.size() + numNames);
-  for (const auto &object : names) {
-    for (auto [name, section] : object) {
-      Marked &m =
-          marked
-              .try_emplace(name,
-                           Marked{section.rank, numMarkedObjects, section.sectionClass, false, {}})
-              .first->second;
-      m.rank = std::min(m.rank, section.rank);
-      m.contents += Placed{1, !section.named, section.size};
+void FrontLink::find(ArrayRef<MemoryBufferRef> buffers) {
+  std::vector<StartupSections> found = startupSet.find(buffers);
+  size_t numSections = 0;
+  for (const StartupSections &sections : found)
+    numSections += sections.size();
+  known.reserve(known.size() + numSections);
+  for (const StartupSections &sections : found) {
+    uint32_t object = numObjectsSeen++;
+    for (const StartupSection &section : sections) {
+      if (!isPlaced(section))
+        continue;
+      Known fresh{section.rank, object, section.sectionClass, false, {}};
+      Known &k = known.try_emplace(section.name, fresh).first->second;
+      k.rank = std::min(k.rank, section.rank);
+      k.contents += Placed{1, !section.named, section.size};
+      knownNames.add(addressKey(section.name));
     }
-    ++numMarkedObjects;
   }
-  return Error::success();
+}
+
+bool FrontLink::isStartupSection(StringRef name, SectionClass c) const {
+  if (!knownNames.mayContain(addressKey(name.data())))
+    return false;
+  auto it = known.find(name.data());
+  return it != known.end() && it->second.sectionClass == c;
 }
 
 std::optional<int> FrontLink::priority(StringRef name) {
-  auto it = marked.find(name.data());
-  if (it == marked.end()) {
-    if (isStartupName(name))
-      foreign = name.str();
+  auto it = known.find(name.data());
+  if (it == known.end())
     return std::nullopt;
-  }
   it->second.isAskedFor = true;
   return it->second.rank;
 }
 
 std::array<FrontLink::Placed, numSectionClasses> FrontLink::placed(uint64_t &numObjects) const {
   std::array<Placed, numSectionClasses> sums;
-  std::array<const Marked *, numSectionClasses> first = {};
+  std::array<const Known *, numSectionClasses> first = {};
   DenseSet<uint32_t> contributors;
   // Sections that were discarded (COMDAT copies, --gc-sections, archive members that nothing
   // needed) are never compared with others.
-  for (const auto &[name, m] : marked) {
+  for (const auto &[name, m] : known) {
     unsigned c = static_cast<unsigned>(m.sectionClass);
     if (!first[c] || m.object < first[c]->object)
       first[c] = &m;

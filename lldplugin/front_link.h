@@ -28,11 +28,13 @@ public:
   /// Takes note of an input object. Objects that come after plan() are planned at once.
   llvm::Error addObject(llvm::MemoryBufferRef object);
 
-  /// Finds and marks the startup sections. Returns the linker script that places them.
-  llvm::Expected<std::string> plan();
+  /// Finds the startup sections. Returns the linker script that places them.
+  std::string plan();
 
-  /// The place of a section in first-touch order, or nothing if `name`, by its address, is not the
-  /// name of a startup section. Whoever is asked for is taken as placed.
+  /// Whether the section with this name, by its address, is a startup section of class `c`.
+  bool isStartupSection(llvm::StringRef name, SectionClass c) const;
+
+  /// The place in first-touch order of such a section. It is taken as placed.
   std::optional<int> priority(llvm::StringRef name);
 
   /// What was placed in the front, per section class.
@@ -58,12 +60,9 @@ public:
   uint64_t found() const;
   bool needsEdgeSymbols() const;
 
-  /// A section of another program's making that has one of the names we use, if there is one.
-  const std::string &foreignName() const { return foreign; }
-
 private:
-  /// The sections of one object that share a name, and therefore a class.
-  struct Marked {
+  /// The startup sections of one object that share a name, and therefore a class.
+  struct Known {
     uint32_t rank;
     uint32_t object;
     SectionClass sectionClass;
@@ -71,16 +70,16 @@ private:
     Placed contents;
   };
 
-  llvm::Error mark(llvm::ArrayRef<llvm::MemoryBufferRef> objects);
+  void find(llvm::ArrayRef<llvm::MemoryBufferRef> objects);
 
   StartupProfile profile;
   std::string pathOfProfile;
   StartupSet startupSet;
   std::vector<llvm::MemoryBufferRef> objects;
-  uint32_t numMarkedObjects = 0;
+  uint32_t numObjectsSeen = 0;
   bool isPlanned = false;
-  llvm::DenseMap<const char *, Marked> marked;
-  std::string foreign;
+  llvm::DenseMap<const char *, Known> known;
+  NameFilter knownNames{1 << 19};
 };
 
 } // namespace frontload

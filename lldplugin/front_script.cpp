@@ -9,17 +9,10 @@ using namespace llvm;
 
 namespace frontload {
 
-// `.data.rel.ro` before `.data`: the first stem that fits counts.
-static constexpr StringLiteral stems[] = {".text", ".rodata", ".data.rel.ro", ".data"};
-
-unsigned startupNameShift(StringRef name) { return is_contained(stems, name) ? 2 : 1; }
-
-bool isStartupName(StringRef name) {
-  return any_of(stems, [&](StringRef stem) {
-    if (name == stem.drop_front(2))
-      return true;
-    return name.starts_with(stem.drop_front(1)) && name.substr(stem.size() - 1).starts_with(".");
-  });
+StringRef startupPattern(SectionClass c) {
+  static constexpr StringLiteral patterns[numSectionClasses] = {
+      "<startup rodata>", "<startup text>", "<startup relro>", "<startup data>", "<startup bss>"};
+  return patterns[static_cast<unsigned>(c)];
 }
 
 /// Assignments of the current address to those edge symbols that are needed and end in `stem`.
@@ -34,17 +27,17 @@ static std::string assignEdges(const EdgeSymbols &edges, StringRef stem) {
 std::string frontScript(const ClassSet &classes, const EdgeSymbols &edges) {
   std::string text;
   raw_string_ostream os(text);
-  auto section = [&](SectionClass c, StringRef name, StringRef patterns) {
+  auto section = [&](SectionClass c, StringRef name) {
     if (classes[static_cast<unsigned>(c)])
-      os << "  " << name << " : { *(SORT_BY_INIT_PRIORITY(" << patterns << ")) }\n";
+      os << "  " << name << " : { *(SORT_BY_INIT_PRIORITY(\"" << startupPattern(c) << "\")) }\n";
   };
   os << "OVERWRITE_SECTIONS {\n";
-  section(SectionClass::Rodata, frontRodataSection, "odata rodata.*");
-  section(SectionClass::Text, frontTextSection, "ext text.*");
+  section(SectionClass::Rodata, frontRodataSection);
+  section(SectionClass::Text, frontTextSection);
   // lld adds the rest of these behind. Relocation touches nearly all of .data.rel.ro at startup,
   // and .data is small, so the front holds them whole.
-  section(SectionClass::Relro, ".data.rel.ro", "ata.rel.ro data.rel.ro.*");
-  section(SectionClass::Data, ".data", "ata data.*");
+  section(SectionClass::Relro, ".data.rel.ro");
+  section(SectionClass::Data, ".data");
   // A symbol that marks the end of a section needs its contents listed before it.
   std::string dataEnd = assignEdges(edges, "edata"), end = assignEdges(edges, "end");
   os << "  .bss : {" << dataEnd;

@@ -21,20 +21,15 @@ namespace frontload {
 constexpr llvm::StringLiteral frontTextSection = ".text.front";
 constexpr llvm::StringLiteral frontRodataSection = ".rodata.front";
 
-/// By how many characters the name of a startup section is shortened from the left, so that the
-/// script can tell it from the others without a change to any string table: `.text.f` becomes
-/// `text.f`. `.text` itself becomes `ext`, because `text`, `data` and `rodata` are names that
-/// programs use for sections of their own, with `__start_data` and `__stop_data`.
-unsigned startupNameShift(llvm::StringRef name);
-
-/// Whether `name` is one that startupNameShift makes out of some section's.
-bool isStartupName(llvm::StringRef name);
+/// The pattern that stands in the script for the startup sections of one class. No section has such
+/// a name: the linker has to ask Frontload, not its own matcher, whether a section fits.
+llvm::StringRef startupPattern(SectionClass c);
 
 /// Which section classes the startup set may have sections of.
 using ClassSet = std::array<bool, numSectionClasses>;
 
-/// The script, for sections renamed as above. It sorts them by the linker's priority of their
-/// names, which is first-touch order where the linker asks Frontload for it.
+/// The script. It sorts startup sections by the linker's priority of their names, which is
+/// first-touch order where the linker asks Frontload for it.
 ///
 /// Every pattern makes the linker look at every input section of the link, so the script has no
 /// pattern that it does not need: sections without one go where lld puts them by name.

@@ -22,6 +22,7 @@
 
 #include "startup_set.h"
 #include "elf_object.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/TimeProfiler.h"
 #include <algorithm>
@@ -202,26 +203,31 @@ void StartupSet::Search<ELFT>::refer(Scan &scan, uint32_t section, uint32_t rank
 /// becomes the new frontier, what they refer to by name is noted in `wanted`.
 template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
   const ElfObject<ELFT> &object = *scan.object;
-  Ranks origins = std::exchange(scan.frontier, Ranks());
-  // The lowest rank of each symbol that is referred to.
-  SmallDenseMap<uint32_t, uint32_t> targets;
-  object.forEachRelocationsOf(origins, [&](const auto &relocations, uint32_t origin) {
-    uint32_t rank = origins.lookup(origin);
-    object.forEachTarget(relocations, [&](uint32_t symbol) { lowerRank(targets, symbol, rank); });
+  SmallVector<std::pair<uint32_t, uint32_t>, 0> origins; // rank and section
+  for (auto [section, rank] : scan.frontier)
+    origins.push_back({rank, section});
+  scan.frontier.clear();
+  // In ascending rank, so that the first reference to a symbol is the one that counts.
+  llvm::sort(origins);
+  BitVector seen(object.symbols().size());
+  object.forEachRelocationsOf(origins, [&](const auto &relocations, uint32_t rank) {
+    object.forEachTarget(relocations, [&](uint32_t index) {
+      if (seen.test(index))
+        return;
+      seen.set(index);
+      const auto &symbol = object.symbols()[index];
+      if (symbol.getType() == ELF::STT_FUNC)
+        return;
+      if (symbol.getBinding() == ELF::STB_LOCAL) {
+        if (uint32_t section = object.sectionOf(symbol))
+          refer(scan, section, rank);
+        return;
+      }
+      CachedHashStringRef name(object.name(symbol));
+      if (dataNames.mayContain(name))
+        scan.wanted.push_back({name, rank});
+    });
   });
-  for (auto [index, rank] : targets) {
-    const auto &symbol = object.symbols()[index];
-    if (symbol.getType() == ELF::STT_FUNC)
-      continue;
-    if (symbol.getBinding() == ELF::STB_LOCAL) {
-      if (uint32_t section = object.sectionOf(symbol))
-        refer(scan, section, rank);
-      continue;
-    }
-    CachedHashStringRef name(object.name(symbol));
-    if (dataNames.mayContain(name))
-      scan.wanted.push_back({name, rank});
-  }
 }
 
 /// Takes note of the data in this object that others refer to by name.
@@ -259,8 +265,9 @@ template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run
     auto add = [&](const Ranks &ranks, bool named) {
       for (auto [index, rank] : ranks) {
         const auto &section = scans[i].object->sections()[index];
-        result[i].push_back(
-            {index, rank, *scans[i].object->classify(section), named, uint64_t(section.sh_size)});
+        result[i].push_back({scans[i].object->name(section).data(), rank,
+                             *scans[i].object->classify(section), named,
+                             uint64_t(section.sh_size)});
       }
     };
     add(scans[i].named, true);

@@ -22,14 +22,14 @@ namespace frontload {
 
 /// A section of the startup set.
 struct StartupSection {
-  uint32_t index; ///< in the object's section header table
-  uint32_t rank;  ///< the index of the profile entry that brought it in
+  const char *name; ///< where its name lies in the object
+  uint32_t rank;    ///< the index of the profile entry that brought it in
   SectionClass sectionClass;
   bool named;    ///< the profile names it; otherwise something named refers to it
   uint64_t size; ///< in bytes
 };
 
-/// The startup sections of one object, each once.
+/// The startup sections of one object, each once, in no particular order.
 using StartupSections = llvm::SmallVector<StartupSection, 0>;
 
 /// What became of one profile entry. A later state wins over an earlier one.

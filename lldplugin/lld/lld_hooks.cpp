@@ -8,9 +8,11 @@
 // * parseFiles is called once, after the objects of the command line are created and before lld
 // looks
 //   at their sections. This is where the front is planned, with all objects in view.
-// * processInsertCommands is called once, after LTO and before anything is written: the last moment
-// to
-//   refuse a link.
+// * processSectionCommands assigns sections to the output sections of linker scripts. By then
+//   everything that can be in the link is, and nothing is written: the last moment to refuse it.
+// * StringMatcher::match is called in it for each section and each pattern. Our patterns are
+// answered
+//   by address of the section's name (see FrontLink), others by lld.
 // * getPriority is what SORT_BY_INIT_PRIORITY in a linker script sorts by: the number at the end of
 // a
 //   section's name. The sections of a front have their place in first-touch order instead.
@@ -23,11 +25,14 @@
 
 #include "lld_hooks.h"
 #include "../front_link.h"
+#include "../front_script.h"
 #include "lld/Common/ErrorHandler.h"
+#include "lld/Common/Strings.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
+using namespace frontload;
 
 #define CREATE_OBJ_FILE                                                                            \
   "_ZN3lld3elf13createObjFileERNS0_3CtxEN4llvm15MemoryBufferRefENS3_9StringRefEb"
@@ -35,7 +40,8 @@ using namespace llvm;
   "_ZN3lld3elf10parseFilesERNS0_3CtxERKN4llvm11SmallVectorISt10unique_ptrINS0_9InputFileE"         \
   "St14default_deleteIS6_EELj0EEE"
 #define GET_PRIORITY "_ZN3lld3elf11getPriorityEN4llvm9StringRefE"
-#define PROCESS_INSERT_COMMANDS "_ZN3lld3elf12LinkerScript21processInsertCommandsEv"
+#define PROCESS_SECTION_COMMANDS "_ZN3lld3elf12LinkerScript22processSectionCommandsEv"
+#define MATCH "_ZNK3lld13StringMatcher5matchEN4llvm9StringRefE"
 #define REAL(symbol) asm("__real_" symbol)
 #define WRAP(symbol) asm("__wrap_" symbol)
 
@@ -58,12 +64,14 @@ OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef ar
     WRAP(CREATE_OBJ_FILE);
 void realParseFiles(lld::elf::Ctx &ctx, const void *files) REAL(PARSE_FILES);
 void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) WRAP(PARSE_FILES);
-void realProcessInsertCommands(void *script) REAL(PROCESS_INSERT_COMMANDS);
-void wrapProcessInsertCommands(void *script) WRAP(PROCESS_INSERT_COMMANDS);
+void realProcessSectionCommands(void *script) REAL(PROCESS_SECTION_COMMANDS);
+void wrapProcessSectionCommands(void *script) WRAP(PROCESS_SECTION_COMMANDS);
+bool realMatch(const lld::StringMatcher *matcher, StringRef name) REAL(MATCH);
+bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) WRAP(MATCH);
 int realGetPriority(StringRef name) REAL(GET_PRIORITY);
 int wrapGetPriority(StringRef name) WRAP(GET_PRIORITY);
 
-static frontload::FrontLink *frontLink;
+static FrontLink *frontLink;
 /// Below this share of names found, the link says so.
 static constexpr uint64_t warnBelowPercent = 80;
 
@@ -99,23 +107,56 @@ OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef ar
 
 void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   if (frontLink) {
-    Expected<std::string> text = frontLink->plan();
-    if (!text)
-      fail(toString(text.takeError()), "");
-    script = std::move(*text);
+    script = frontLink->plan();
     lld::elf::readLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
   }
   realParseFiles(ctx, files);
 }
 
-void wrapProcessInsertCommands(void *linkerScript) {
-  if (frontLink)
-    tellMatches();
-  realProcessInsertCommands(linkerScript);
+/// Which of our patterns `matcher` is. One that fits everything is not ours.
+static std::optional<SectionClass> patternOf(const lld::StringMatcher *matcher) {
+  std::optional<SectionClass> result;
+  for (unsigned i = 0; i < numSectionClasses; ++i) {
+    auto c = static_cast<SectionClass>(i);
+    if (!realMatch(matcher, startupPattern(c)))
+      continue;
+    if (result)
+      return std::nullopt;
+    result = c;
+  }
+  return result;
+}
+
+namespace {
+/// The pattern that lld is busy with: it takes one after the other, in one thread, and they stay
+/// where they are as long as it does.
+struct CurrentPattern {
+  const lld::StringMatcher *matcher = nullptr;
+  std::optional<SectionClass> ours;
+};
+} // namespace
+static std::optional<CurrentPattern> currentPattern; // in processSectionCommands only
+
+void wrapProcessSectionCommands(void *linkerScript) {
+  if (!frontLink)
+    return realProcessSectionCommands(linkerScript);
+  tellMatches();
+  currentPattern.emplace();
+  realProcessSectionCommands(linkerScript);
+  currentPattern.reset();
+}
+
+bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
+  if (!currentPattern)
+    return realMatch(matcher, name);
+  if (currentPattern->matcher != matcher)
+    currentPattern = CurrentPattern{matcher, patternOf(matcher)};
+  return currentPattern->ours ? frontLink->isStartupSection(name, *currentPattern->ours)
+                              : realMatch(matcher, name);
 }
 
 int wrapGetPriority(StringRef name) {
-  if (frontLink)
+  if (currentPattern)
     if (std::optional<int> priority = frontLink->priority(name))
       return *priority;
   return realGetPriority(name);

@@ -119,19 +119,13 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
   auto output = MemoryBuffer::getFile(options.output, false, false);
   if (!output || !(*output)->getBuffer().starts_with(ELF::ElfMagic))
     return EXIT_SUCCESS; // /dev/null, --oformat binary
-  auto reject = [&](const Twine &what, const Twine &note) {
-    error(options.output + ": " + what, note);
+  Expected<Front> front = checkOutput((*output)->getBuffer(), link.needsEdgeSymbols());
+  if (!front) {
+    error(options.output + ": " + toString(front.takeError()),
+          "please report this; link without --startup-profile until it is mended");
     sys::fs::remove(options.output);
     return exitVerdict;
-  };
-  if (!link.foreignName().empty())
-    return reject("an input has a section named '" + link.foreignName() +
-                      "', a name that is used for the sections of the front",
-                  "rename that section, or link without --startup-profile");
-  Expected<Front> front = checkOutput((*output)->getBuffer(), link.needsEdgeSymbols());
-  if (!front)
-    return reject(toString(front.takeError()),
-                  "please report this; link without --startup-profile until it is mended");
+  }
   if (!options.report.empty())
     if (Error e = writeFrontReport(options.report, options.output, link, *front)) {
       error(options.report + ": " + toString(std::move(e)));

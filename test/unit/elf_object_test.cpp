@@ -74,10 +74,10 @@ TEST(StartupSet, FindsNamedAndReferredSections) {
   StartupSet set(profile);
   auto result = set.find({MemoryBufferRef(bytes, "o")});
   ASSERT_EQ(result.size(), 1u);
-  std::map<uint32_t, bool> found;
+  std::map<std::string, bool> found;
   for (const StartupSection &section : result[0])
-    EXPECT_TRUE(found.emplace(section.index, section.named).second);
-  EXPECT_EQ(found, (std::map<uint32_t, bool>{{1, true}, {3, false}}));
+    EXPECT_TRUE(found.emplace(section.name, section.named).second);
+  EXPECT_EQ(found, (std::map<std::string, bool>{{".text.f", true}, {".rodata.f", false}}));
   EXPECT_EQ(set.entryStates().vec(), (std::vector{EntryState::Found, EntryState::Unmovable,
                                                   EntryState::NotFound, EntryState::NotFound}));
 }

@@ -1,42 +1,19 @@
-// The names of marked sections, and the linker script that places them.
+// The linker script that places startup sections.
 #include "front_script.h"
 #include <gtest/gtest.h>
 
 using namespace frontload;
-
-// A marked name is a suffix of the old one, is recognized, and cannot be mistaken for a word that
-// programs use as a section name.
-TEST(FrontScript, MarkedNames) {
-  struct {
-    llvm::StringRef name, marked;
-  } cases[] = {
-      {".text", "ext"},
-      {".text._Z1fv", "text._Z1fv"},
-      {".text.startup.main", "text.startup.main"},
-      {".rodata", "odata"},
-      {".rodata.cst16", "rodata.cst16"},
-      {".data", "ata"},
-      {".data.x", "data.x"},
-      {".data.rel.ro", "ata.rel.ro"},
-      {".data.rel.ro.x", "data.rel.ro.x"},
-  };
-  for (auto [name, marked] : cases) {
-    EXPECT_EQ(name.drop_front(startupNameShift(name)), marked);
-    EXPECT_TRUE(isStartupName(marked)) << marked.str();
-    EXPECT_FALSE(isStartupName(name)) << name.str();
-  }
-  for (llvm::StringRef other : {"text", "data", "rodata", "textual", "database", ".init", "", "e"})
-    EXPECT_FALSE(isStartupName(other)) << other.str();
-}
 
 // Each pattern costs a look at every input section, so those that are not needed are not there.
 TEST(FrontScript, HasOnlyThePatternsItNeeds) {
   ClassSet classes = {};
   classes[static_cast<unsigned>(SectionClass::Text)] = true;
   std::string script = frontScript(classes, {});
-  EXPECT_NE(script.find("text.*"), std::string::npos);
-  for (const char *absent : {"rodata.*", "data.*", ".bss.*", "HIDDEN"})
-    EXPECT_EQ(script.find(absent), std::string::npos) << absent;
+  EXPECT_NE(script.find(startupPattern(SectionClass::Text)), std::string::npos);
+  for (llvm::StringRef absent :
+       {startupPattern(SectionClass::Rodata), startupPattern(SectionClass::Relro),
+        startupPattern(SectionClass::Data), llvm::StringRef(".bss."), llvm::StringRef("HIDDEN")})
+    EXPECT_EQ(script.find(absent), std::string::npos) << absent.str();
 }
 
 // Edge symbols are given a value only if somebody refers to them and nobody defines them.
