@@ -24,7 +24,7 @@ def llvm() -> Path:
 
 @pytest.fixture
 def run():
-    """run(program, *args, code=0, **kw): runs it, checks its exit code, returns the result as text."""
+    """run(program, *args, code=0, **kw): runs it, checks its exit code, returns the result."""
 
     def run(*command, code=0, **options):
         options = {"capture_output": True, "text": True, "timeout": 120, **options}

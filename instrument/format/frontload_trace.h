@@ -10,12 +10,18 @@
  *   byte 0                      header, FRONTLOAD_TRACE_HEADER_SIZE bytes
  *   byte header_size + 16 * i   slot i of the stream, 16 bytes each, to the end of the file
  *
- * All integers are in the byte order of the machine that wrote the trace (header byte 8 says which).
+ * All integers are in the byte order of the machine that wrote the trace (header byte 8 says
+ * which).
  *
  * The stream is a sequence of records, each of one or more slots. A record's first word carries its
  * kind in the top byte. A slot whose first word is zero is empty: either the stream ends here, or a
  * thread was stopped between claiming the slot and filling it. A reader skips empty slots, and
  * stops at `next_slot` or at the end of the file, whichever is first.
+ *
+ * A recorder that maps the file makes room for slots in whole pages, and may claim a slot before
+ * there is room for it: a file of whole 4096-byte pages may thus be shorter than `next_slot` says,
+ * because the process ended in between, or because there was no more room (then `dropped_events`
+ * says how many events were lost). Any other file that is shorter was cut.
  *
  *   event record, one slot (kinds FUNCTION, DATA and BLOCK):
  *     u64  kind << 56 | address
@@ -23,9 +29,9 @@
  *     u32  thread: the kernel's thread id
  *
  *   `address` is an ELF virtual address of that module, as in its symbol table's st_value: the
- *   run-time address minus the load bias. FUNCTION: the entry of a function. DATA: the first byte of
- *   a touched 16-byte granule. BLOCK: the start of a basic block. The order of events in the stream
- *   is the order of first touch; it agrees with each thread's own order.
+ *   run-time address minus the load bias. FUNCTION: the entry of a function. DATA: the first byte
+ * of a touched 16-byte granule. BLOCK: the start of a basic block. The order of events in the
+ * stream is the order of first touch; it agrees with each thread's own order.
  *
  *   module record, 1 + ceil((build_id_size + path_size) / 16) slots (kind MODULE):
  *     u64  kind << 56 | complete << 48 | build_id_size << 40 | slots << 16 | path_size
@@ -41,8 +47,8 @@
  *   records may describe the same file (same build-id and path); readers unite them.
  *
  * Compatibility: a reader refuses a newer major version; within a major version, newer minor
- * versions may add record kinds of one slot, which a reader skips, and header fields in the reserved
- * space.
+ * versions may add record kinds of one slot, which a reader skips, and header fields in the
+ * reserved space.
  */
 #ifndef FRONTLOAD_TRACE_H
 #define FRONTLOAD_TRACE_H
@@ -50,7 +56,9 @@
 #include <stdint.h>
 
 /* The first byte is not ASCII and the line ends catch text-mode transfers (the idea is PNG's). */
-#define FRONTLOAD_TRACE_MAGIC "\x89" "FLT\r\n\x1a\n"
+#define FRONTLOAD_TRACE_MAGIC                                                                      \
+  "\x89"                                                                                           \
+  "FLT\r\n\x1a\n"
 #define FRONTLOAD_TRACE_MAJOR 1
 #define FRONTLOAD_TRACE_MINOR 0
 #define FRONTLOAD_TRACE_HEADER_SIZE 128

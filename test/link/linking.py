@@ -1,13 +1,12 @@
-"""Helpers of the link tests: compile, make profiles, link with ld.lld and ld.frontload, look inside."""
+"""Helpers of the link tests: compile, make profiles, link with both linkers, look inside."""
 
 import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.elf.elffile import ELFFile
-
 from conftest import BUILD, LLVM
+from elftools.elf.elffile import ELFFile
 
 LD_FRONTLOAD = BUILD / "bin" / "ld.frontload"
 LD_LLD = LLVM / "ld.lld"

@@ -5,8 +5,17 @@ import os
 import shutil
 
 import pytest
-from linking import (BUILD, COMPILERS, LD_FRONTLOAD, Image, check_run, compile_text, ld, link,
-                     profile_text, write_profile)
+from linking import (
+    BUILD,
+    LD_FRONTLOAD,
+    Image,
+    check_run,
+    compile_text,
+    ld,
+    link,
+    profile_text,
+    write_profile,
+)
 
 PROGRAM = "int helper(int x) { return x + 1; }\nint main(void) { return helper(-1); }\n"
 
@@ -20,7 +29,8 @@ def refused(tmp_path, program, profile, code: int, *flags):
     """Links with a profile that must be refused; an output that was there must stay as it was."""
     output = tmp_path / "out"
     output.write_text("precious")
-    result = ld(program, "-o", output, "-e", "main", f"--startup-profile={profile}", *flags, code=code)
+    result = ld(program, "-o", output, "-e", "main", f"--startup-profile={profile}", *flags,
+                code=code)
     assert output.read_text() == "precious"
     lines = result.stderr.splitlines()
     assert lines[0].startswith("ld.frontload: error: ")
@@ -188,8 +198,8 @@ def test_corrupt_object_is_left_to_lld(tmp_path, program):
         shutil.copy(program, bad)
         os.truncate(bad, cut)
         plain = ld(bad, "-o", tmp_path / "out", code=1)
-        front = ld(program, bad, "-o", tmp_path / "out", "-e", "main", code=1,
-                   *[f"--startup-profile={write_profile(tmp_path, 'main')}"])
+        front = ld(program, bad, "-o", tmp_path / "out", "-e", "main",
+                   f"--startup-profile={write_profile(tmp_path, 'main')}", code=1)
         assert front.stderr.splitlines()[0] in plain.stderr
 
 

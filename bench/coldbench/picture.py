@@ -1,0 +1,111 @@
+"""bench/picture: what each variant's cold start has read, as a picture made from a result's JSON.
+
+One strip for each variant is its file from the first byte to the last; what was read is dark. The
+strips bring their own background and the text is a grey that is read on white as well as on black,
+because the picture is shown on pages of either theme.
+"""
+
+import argparse
+import io
+import json
+import os
+import sys
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("svg")
+
+from frontload import errors
+from frontload.errors import BadData
+from frontload.files import write_if_changed
+from frontload.pagecache import Residency
+from matplotlib import pyplot
+
+READ, UNREAD, TEXT = "#0b4f9c", "#dde3ea", "#7a828c"
+STRIP_INCHES = 0.62
+WIDTH_INCHES = 9.0
+# What was read is drawn at least this wide (of the strip), or a single page would not be seen.
+LEAST_WIDTH = 1 / 1500
+
+
+def strips(document: dict, path: os.PathLike | str) -> list[dict]:
+    """For each variant its name, size, what was read as (start, length) in bytes, and a caption."""
+    if not isinstance(document, dict) or document.get("schema") != "frontload-bench/1":
+        raise BadData(path, "not a result of bench/run (schema frontload-bench/1)")
+    found = []
+    for variant in document["variants"]:
+        runs = Residency.from_text(variant["size"], variant["read_pages"]).runs()
+        page = variant["page_size"]
+        cold = variant["cold"]
+        found.append({
+            "name": variant["name"],
+            "size": variant["size"],
+            "read": [(first * page, count * page) for first, count in runs.tolist()],
+            "caption": f"{cold['major_faults']['median']:.0f} faults, "
+                       f"{cold['read_bytes']['median'] / 1e6:.1f} MB",
+        })
+    return found
+
+
+def draw(document: dict, path: os.PathLike | str) -> bytes:
+    """The picture as SVG; the same result gives the same bytes."""
+    matplotlib.rcParams.update({"svg.hashsalt": "frontload", "svg.fonttype": "none",
+                                "text.color": TEXT, "axes.labelcolor": TEXT, "xtick.color": TEXT,
+                                "font.family": "sans-serif", "font.size": 10})
+    drawn = strips(document, path)
+    end = max(strip["size"] for strip in drawn)
+    figure, axes = pyplot.subplots(figsize=(WIDTH_INCHES, 0.9 + STRIP_INCHES * len(drawn)))
+    for row, strip in enumerate(drawn):
+        axes.broken_barh([(0, strip["size"])], (row - 0.3, 0.6), facecolor=UNREAD, linewidth=0)
+        least = end * LEAST_WIDTH
+        axes.broken_barh([(start, max(length, least)) for start, length in strip["read"]],
+                         (row - 0.3, 0.6), facecolor=READ, linewidth=0)
+        axes.text(-0.012 * end, row, strip["name"], ha="right", va="center", weight="bold")
+        axes.text(1.012 * end, row, strip["caption"], ha="left", va="center")
+    axes.set_xlim(0, end)
+    axes.set_ylim(len(drawn) - 0.5, -0.5)
+    axes.set_yticks([])
+    axes.xaxis.set_major_formatter(lambda value, position: f"{value / 1e6:.0f}")
+    axes.xaxis.set_major_locator(matplotlib.ticker.MultipleLocator(_step(end)))
+    axes.set_xlabel("offset in the file, MB; dark is what a cold start has read")
+    axes.spines[:].set_visible(False)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", transparent=True, bbox_inches="tight",
+                   metadata={"Date": None, "Title": f"What cold starts of {document['workload']} "
+                             "have read from their files"})
+    pyplot.close(figure)
+    return buffer.getvalue()
+
+
+def _step(end: float) -> float:
+    """Round megabytes that give 4 to 10 ticks."""
+    step = 10 ** (len(str(int(end))) - 1)
+    while end / step < 4:
+        step /= 2
+    return step
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="bench/picture", description="Draw which parts of each "
+                                     "variant's file a cold start has read.")
+    parser.add_argument("result", metavar="RESULT.json", type=Path, help="what bench/run wrote")
+    parser.add_argument("-o", "--output", metavar="FILE.svg", type=Path, required=True)
+    args = parser.parse_args(argv)
+    try:
+        try:
+            document = json.loads(args.result.read_bytes())
+        except ValueError as problem:
+            raise BadData(args.result, f"not JSON: {problem}") from problem
+        write_if_changed(args.output, draw(document, args.result))
+    except errors.Failure as failure:
+        errors.error(failure.message)
+        return failure.code
+    except OSError as problem:
+        errors.error(f"{problem.filename}: {problem.strerror}")
+        return errors.EXIT_USAGE
+    return errors.EXIT_OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,181 @@
+"""What bench/run says: JSON with every run, and the table and the verdicts made from it."""
+
+import json
+
+from frontload import __version__, console, measure_host, measure_report
+from frontload.measure import COLD, WARM
+from rich.table import Table
+
+from coldbench import throttle
+from coldbench.bench import Result
+from coldbench.links import LINKERS
+from coldbench.verdicts import Verdict, at_most_times
+
+SCHEMA = "frontload-bench/1"
+LINK_LIMIT = 1.10
+
+
+def to_json(result: Result, *, judged: bool) -> dict:
+    work = result.work
+    documents = {name: measure_report.to_json(measurement)
+                 for name, measurement in (("plain", result.plain), ("throttled", result.throttled))
+                 if measurement}
+    document = {
+        "schema": SCHEMA,
+        "frontload": __version__,
+        "workload": work.workload.name,
+        "host": measure_host.describe_host(),
+        "place": _place(result),
+        "missing": result.missing,
+        "variants": [_variant(result, variant) for variant in result.variants],
+        "links": _links(result),
+        "verdicts": [],
+        "measurements": documents,
+    }
+    if judged:
+        document["verdicts"] = [vars(verdict) for verdict in _judge(result, document)]
+    return document
+
+
+def _place(result: Result) -> dict:
+    place = next(iter(result.plain.places.values()))
+    if not result.on_device:
+        return place
+    place = place | {"device": "loop device, its backing file locked in the page cache"}
+    if result.throttled:
+        place["throttle"] = {"iops": throttle.IOPS, "bytes_per_second": throttle.BYTES_PER_SECOND}
+    return place
+
+
+def _variant(result: Result, variant: str) -> dict:
+    """The figures of the table, and what one cold start has read, for the picture."""
+    cold = result.plain.of(variant, COLD)
+    (read,) = (state.read for state in cold[0].files.values())
+    found = {
+        "name": variant,
+        "size": result.work.binary(variant).stat().st_size,
+        "page_size": measure_host.describe_host()["page_size"],
+        "read_pages": read.to_text(),
+        "cold": measure_report.figures(cold),
+        "warm": measure_report.figures(result.plain.of(variant, WARM)),
+    }
+    if result.throttled:
+        found["throttled"] = measure_report.figures(result.throttled.of(variant, COLD))
+    return found
+
+
+def _links(result: Result) -> dict | None:
+    links = result.links
+    if links is None:
+        return None
+    return {
+        "time_ratio": links.time_ratio,
+        "memory_ratio": links.memory_ratio,
+        "linkers": {linker: {"seconds": links.seconds(linker),
+                             "peak_bytes": links.peak_bytes(linker)} for linker in LINKERS},
+        "pairs": [dict(zip(LINKERS, map(vars, pair), strict=True)) for pair in links.pairs],
+    }
+
+
+def _judge(result: Result, document: dict) -> list[Verdict]:
+    figures = {}
+    if result.on_device:  # on any other file system, readahead and layout are not what was required
+        figures = {variant["name"]: {name: figure["median"]
+                                     for name, figure in variant["cold"].items()}
+                   for variant in document["variants"]}
+    found = [requirement.judge(figures) for requirement in result.work.workload.requirements]
+    found.append(Verdict("the program's output is identical in all variants",
+                         result.outputs_are_identical()))
+    if result.links:
+        links = result.links
+        found.append(at_most_times("link time with a profile", links.time_ratio, LINK_LIMIT))
+        found.append(at_most_times("peak memory of the link", links.memory_ratio, LINK_LIMIT))
+    found += [Verdict(sentence, same) for sentence, same in result.same_files]
+    return found
+
+
+def dump(document: dict) -> bytes:
+    return (json.dumps(document, indent=1) + "\n").encode()
+
+
+def print_report(document: dict) -> None:
+    print(f"{document['workload']}, from cold:")
+    console.show(_table(document))
+    print()
+    if document["links"]:
+        print(f"the link, median of {len(document['links']['pairs'])} pairs:")
+        console.show(_link_table(document["links"]))
+        print()
+    _print_place(document)
+    for measured in document["measurements"].values():
+        for warning in measured["warnings"]:
+            print(f"warning: {warning}")
+    for missing in document["missing"]:
+        print(f"missing: {missing}")
+    print()
+    words = {True: "ok", False: "FAIL", None: "not judged"}
+    for verdict in document["verdicts"]:
+        print(f"{words[verdict['holds']]:10}  {verdict['text']}")
+
+
+def _table(document: dict) -> Table:
+    base = document["variants"][0]["name"]
+    headings = ["variant", "major\nfaults", "minor\nfaults", "MB\nread", "runs\nread",
+                "peak\nRSS MB", "file\nMB", "seconds\ncold, plain", "seconds\ncold, throttled",
+                "seconds\nwarm"]
+    ratios = {comparison["variant"]: comparison
+              for comparison in document["measurements"]["plain"]["comparisons"]
+              if comparison["condition"] == COLD}
+    if ratios:
+        headings.append(f"cold, plain /\n{base}")
+    table = console.table(*headings, numbers=range(1, len(headings)))
+    for variant in document["variants"]:
+        cold = variant["cold"]
+        console.add_row(
+            table,
+            variant["name"], f"{cold['major_faults']['median']:.0f}",
+            f"{cold['minor_faults']['median']:.0f}", f"{cold['read_bytes']['median'] / 1e6:.1f}",
+            f"{cold['read_runs']['median']:.0f}", f"{cold['max_rss_bytes']['median'] / 1e6:.1f}",
+            f"{variant['size'] / 1e6:.1f}", _seconds(cold), _seconds(variant.get("throttled")),
+            _seconds(variant["warm"]), *([_ratio(ratios[variant["name"]])]
+                                         if variant["name"] in ratios else []))
+    return table
+
+
+def _seconds(figures: dict | None) -> str:
+    """The mean and half the width of its 95% confidence interval."""
+    if figures is None:
+        return "missing"
+    time = figures["wall_ns"]
+    if time["low"] is None:
+        return f"{time['mean'] / 1e9:.3f}"
+    return f"{time['mean'] / 1e9:.3f} ±{(time['high'] - time['low']) / 2e9:.3f}"
+
+
+def _ratio(comparison: dict) -> str:
+    if comparison["low"] is None:
+        return f"{comparison['estimate']:.2f}"
+    return (f"{comparison['estimate']:.2f} "
+            f"({comparison['low']:.2f} to {comparison['high']:.2f})")
+
+
+def _link_table(links: dict) -> Table:
+    table = console.table("linker", "seconds", "peak MB", numbers=(1, 2))
+    for linker, cost in links["linkers"].items():
+        console.add_row(table, linker, f"{cost['seconds']:.2f}", f"{cost['peak_bytes'] / 1e6:.0f}")
+    console.add_row(table, "ratio", f"{links['time_ratio']:.3f}", f"{links['memory_ratio']:.3f}")
+    return table
+
+
+def _print_place(document: dict) -> None:
+    host, place = document["host"], document["place"]
+    print(f"{host['kernel']}, {host['processor']} ({host['processors']} processors), "
+          f"{place['file_system']}, readahead {place['read_ahead_kib']} KiB")
+    if "device" in place:
+        print(f"plain: {place['device']}")
+    if "throttle" in place:
+        limits = place["throttle"]
+        print(f"throttled: {limits['iops']} requests and "
+              f"{limits['bytes_per_second'] / 1e6:.0f} MB per second, by the kernel")
+    print("counts are medians, MB are 10^6 bytes, times are means ± their 95% confidence interval, "
+          "ratios are paired by round")

@@ -1,0 +1,71 @@
+"""A slow disk, by the kernel's block throttling: a cgroup whose reads of one device are limited.
+
+Version 1 of the cgroup interface (blkio.throttle.*) and version 2 (io.max) are both supported; a
+machine offers the throttle through one of them.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+IOPS = 150
+BYTES_PER_SECOND = 80_000_000
+_PREFIX = "frontload-bench."
+
+
+def hierarchy(mounts: str) -> tuple[int, Path] | None:
+    """The version and folder of the cgroup hierarchy that can throttle, from mountinfo's text."""
+    for line in mounts.splitlines():
+        fields, _, tail = line.partition(" - ")
+        folder = Path(fields.split()[4])
+        kind, _, options = tail.split(maxsplit=2)
+        if kind == "cgroup" and "blkio" in options.split(","):
+            return 1, folder
+        if kind == "cgroup2" and (folder / "cgroup.controllers").is_file() \
+                and "io" in (folder / "cgroup.controllers").read_text().split():
+            return 2, folder
+    return None
+
+
+class Throttle:
+    """Within `with`, there is a cgroup `folder`; its members read the device within the limits."""
+
+    def __init__(self, version: int, parent: Path, device: str):
+        self._version, self._parent, self._device = version, parent, device
+        self.folder = parent / f"{_PREFIX}{os.getpid()}"
+        self._enabled = False
+
+    def __enter__(self) -> "Throttle":
+        self._remove_stale()
+        try:
+            if self._version == 2:
+                control = self._parent / "cgroup.subtree_control"
+                if "io" not in control.read_text().split():
+                    control.write_text("+io")
+                    self._enabled = True
+            self.folder.mkdir()
+            for name, limit in self._limits().items():
+                (self.folder / name).write_text(limit)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *problem) -> None:
+        with suppress(FileNotFoundError):
+            self.folder.rmdir()
+        if self._enabled:
+            (self._parent / "cgroup.subtree_control").write_text("-io")
+
+    def _limits(self) -> dict[str, str]:
+        if self._version == 2:
+            return {"io.max": f"{self._device} rbps={BYTES_PER_SECOND} riops={IOPS}"}
+        return {"blkio.throttle.read_iops_device": f"{self._device} {IOPS}",
+                "blkio.throttle.read_bps_device": f"{self._device} {BYTES_PER_SECOND}"}
+
+    def _remove_stale(self) -> None:
+        """Removes what a run left that was ended by SIGKILL."""
+        for folder in self._parent.glob(f"{_PREFIX}*"):
+            if not Path("/proc", folder.name.removeprefix(_PREFIX)).exists():
+                with suppress(OSError):
+                    folder.rmdir()

@@ -1,0 +1,6 @@
+# Sets $python to an interpreter that has the bench's packages, and the folders that it looks into.
+# Sourced by the programs here, which have set $here.
+python=${FRONTLOAD_PYTHON:-$here/../build/venv/bin/python}
+[ -x "$python" ] || python=python3
+export PYTHONPATH="$here:$here/../scripts${PYTHONPATH:+:$PYTHONPATH}"
+export PYTHONDONTWRITEBYTECODE=1

@@ -1,0 +1,47 @@
+"""The command line of `frontload`: one module per verb in verbs/, each with add_parser and run."""
+
+import argparse
+import os
+import sys
+
+from frontload import __version__, errors
+from frontload.verbs import check, info, measure, order, profile, record
+
+VERBS = (info, record, profile, order, check, measure)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="frontload",
+        description="Make big native programs start in one sequential read.",
+        epilog="Start with: frontload info")
+    parser.add_argument("--version", action="version", version=f"frontload {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for verb in VERBS:
+        verb.add_parser(verbs).set_defaults(run=verb.run)
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    args = build_parser().parse_args(argv)
+    # A name that the terminal's encoding lacks must not end the command.
+    sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        status = args.run(args)
+        sys.stdout.flush()
+        return status
+    except errors.Failure as failure:
+        errors.error(failure.message)
+        if failure.note:
+            errors.note(failure.note)
+        return failure.code
+    except BrokenPipeError:
+        # The reader of our output went away (head, less): nothing is wrong.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return errors.EXIT_OK
+    except OSError as problem:
+        thing = problem.filename if problem.filename is not None else args.verb
+        errors.error(f"{os.fsdecode(thing)}: {problem.strerror or problem}")
+        return errors.EXIT_USAGE
+    except KeyboardInterrupt:
+        return 128 + 2

@@ -1,0 +1,281 @@
+"""Reads ELF files: sections, symbols and the build-id, as far as Frontload needs them.
+
+pyelftools reads what is small and has many forms: the ELF header, the program headers, the notes.
+The two tables that grow with the program, section headers and symbols, are read here as numpy
+arrays: a large program has 200,000 symbols, and one Python object for each takes seconds.
+
+Nothing in the file is trusted: every table must lie inside the file, every index inside its table.
+"""
+
+import io
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+from elftools.elf.elffile import ELFFile
+
+from frontload import files
+from frontload.errors import BadData
+
+SHT_SYMTAB, SHT_NOBITS, SHT_DYNSYM, SHT_SYMTAB_SHNDX = 2, 8, 11, 18
+SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR = 1, 2, 4
+STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_SECTION, STT_FILE = 0, 1, 2, 3, 4
+STT_TLS, STT_GNU_IFUNC = 6, 10
+STB_LOCAL, STB_GLOBAL, STB_WEAK = 0, 1, 2
+
+# Where a symbol is, if not in a section: values of Symbols.section besides section numbers.
+UNDEFINED, ABSOLUTE, COMMON, ELSEWHERE = 0, -1, -2, -3
+
+_STV_DEFAULT = 0
+_SHN_LORESERVE, _SHN_ABS, _SHN_COMMON, _SHN_XINDEX = 0xff00, 0xfff1, 0xfff2, 0xffff
+_NO_RELRO = (0, 0)
+_REMEDY = "give the program or shared library that the linker wrote"
+# Names that overlap can be many times as large as their table, so that reading them would take all
+# memory. Linkers share the ends of names, which is far from this many times as large.
+_NAME_OVERLAP = 8
+
+
+class Names:
+    """Names in a string table: name i starts at `offsets[i]`."""
+
+    def __init__(self, path: str, table: bytes, offsets: np.ndarray):
+        self._table = table
+        ends = np.append(np.flatnonzero(np.frombuffer(table, np.uint8) == 0), len(table))
+        self._starts = np.minimum(offsets.astype(np.int64), len(table))
+        self._ends = ends[np.searchsorted(ends, self._starts)]
+        total = int(self.lengths().sum())
+        if total > _NAME_OVERLAP * (len(table) + 16 * len(offsets)):
+            raise BadData(path, f"{total} bytes of names in a string table of {len(table)} bytes")
+
+    def lengths(self) -> np.ndarray:
+        return self._ends - self._starts
+
+    def __getitem__(self, index: int) -> bytes:
+        return self._table[self._starts[index]:self._ends[index]]
+
+    def some(self, indexes: np.ndarray) -> list[bytes]:
+        return [self._table[start:end] for start, end in
+                zip(self._starts[indexes].tolist(), self._ends[indexes].tolist(), strict=True)]
+
+    def all(self) -> list[bytes]:
+        return self.some(np.arange(len(self._starts)))
+
+
+class Symbols:
+    """A symbol table: one array per field, and the names."""
+
+    def __init__(self, table: np.ndarray, section: np.ndarray, names: Names):
+        self.value = table["value"].astype(np.uint64)
+        self.size = table["size"].astype(np.uint64)
+        self.type = table["info"] & 0xf
+        self.bind = table["info"] >> 4
+        self.section = section
+        self.names = names
+        self._visibility = table["other"] & 3
+        self._files = np.flatnonzero(self.type == STT_FILE)
+
+    def ends(self) -> np.ndarray:
+        """One behind the last address of each symbol; a size that wraps around counts as none."""
+        ends = self.value + self.size
+        return np.where(ends < self.value, self.value, ends)
+
+    def source_file(self, index: int) -> bytes:
+        """The STT_FILE name of a local symbol, empty for others.
+
+        Linkers also make hidden symbols local. lld leaves them among the symbols of their file, but
+        they are no statics: in the objects they are global, so they have no file here.
+        """
+        if self.bind[index] != STB_LOCAL or self._visibility[index] != _STV_DEFAULT:
+            return b""
+        position = int(np.searchsorted(self._files, index)) - 1
+        return self.names[self._files[position]] if position >= 0 else b""
+
+
+@dataclass(frozen=True)
+class Elf:
+    """One ELF file. A section has a number, which is its place in `sections`, `section_names` and
+    `section_classes`; the class is empty if the section is not loaded."""
+
+    path: str
+    linked: bool  # a program or shared library, not an object
+    build_id: bytes  # empty if there is none
+    sections: np.ndarray
+    section_names: list[bytes]
+    section_classes: list[str]
+    symbols: Symbols | None  # None if it was stripped
+    dynamic_symbols: Symbols | None = None  # no substitute: only what is shared with other files
+
+    def linked_symbols(self) -> Symbols:
+        """The symbols of a file that has to be linked and not stripped."""
+        if not self.linked:
+            raise BadData(self.path, "is an object, not a program or shared library", note=_REMEDY)
+        if self.symbols is None:
+            raise BadData(self.path, "is stripped: it has no symbol table",
+                          note="give the copy from before strip: record and check, then strip")
+        return self.symbols
+
+
+def read(path: os.PathLike | str, note: str = _REMEDY) -> Elf:
+    """Reads an ELF file; what is none, or is damaged, raises BadData."""
+    with files.open_input(path, note) as stream:
+        return _Reader(os.fspath(path), stream, note).read()
+
+
+def parse(path: str, data: bytes) -> Elf:
+    """Reads an ELF file that is in memory, such as a member of an archive."""
+    return _Reader(path, io.BytesIO(data), _REMEDY).read()
+
+
+class _Reader:
+    def __init__(self, path: str, stream: BinaryIO, note: str):
+        self._path = path
+        self._stream = stream
+        self._file_size = stream.seek(0, os.SEEK_END)
+        stream.seek(0)
+        if stream.read(4) != b"\x7fELF":
+            raise BadData(path, "not an ELF file", offset=0, note=note)
+        stream.seek(0)
+        self._elf = self._checked(lambda: ELFFile(stream))
+        self._order = "<" if self._elf.little_endian else ">"
+        self._word = self._order + ("u8" if self._elf.elfclass == 64 else "u4")
+
+    def _checked(self, parse: Callable):
+        try:
+            return parse()
+        except Exception as problem:
+            # On damaged files pyelftools fails with whatever its parts fail with: its own errors,
+            # construct's, AssertionError, UnicodeDecodeError, OverflowError, MemoryError.
+            reason = str(problem) or type(problem).__name__
+            raise BadData(self._path, f"not a readable ELF file: {reason}") from problem
+
+    def read(self) -> Elf:
+        sections = self._sections()
+        return Elf(path=self._path,
+                   linked=self._elf.header["e_type"] in ("ET_EXEC", "ET_DYN"),
+                   build_id=self._checked(self._build_id),
+                   sections=sections,
+                   section_names=self._section_names(sections),
+                   section_classes=_classes(sections, self._checked(self._relro)),
+                   symbols=self._symbols(sections, SHT_SYMTAB),
+                   dynamic_symbols=self._symbols(sections, SHT_DYNSYM))
+
+    def _bytes(self, offset: int, size: int, what: str) -> bytes:
+        if offset + size > self._file_size:
+            raise BadData(self._path, f"{what} of {size} bytes runs past the end of the file",
+                          offset=offset)
+        self._stream.seek(offset)
+        data = self._stream.read(size)
+        if len(data) < size:
+            raise BadData(self._path, "became shorter while it was read", offset=offset + len(data))
+        return data
+
+    def _contents(self, sections: np.ndarray, index: int, what: str) -> bytes:
+        if index >= len(sections):
+            raise BadData(self._path, f"{what}: there is no section {index}")
+        section = sections[index]
+        if section["type"] == SHT_NOBITS:
+            return b""
+        return self._bytes(int(section["offset"]), int(section["size"]), what)
+
+    def _table(self, sections: np.ndarray, index: int, kind: np.dtype, what: str) -> np.ndarray:
+        data = self._contents(sections, index, what)
+        if len(data) % kind.itemsize:
+            raise BadData(self._path, f"{what} of {len(data)} bytes is not made of entries of "
+                          f"{kind.itemsize} bytes", offset=int(sections["offset"][index]))
+        return np.frombuffer(data, kind)
+
+    def _sections(self) -> np.ndarray:
+        half = self._order + "u4"
+        kind = np.dtype([("name", half), ("type", half), ("flags", self._word),
+                         ("addr", self._word), ("offset", self._word), ("size", self._word),
+                         ("link", half), ("info", half), ("align", self._word),
+                         ("entsize", self._word)])
+        header = self._elf.header
+        offset, count = header["e_shoff"], header["e_shnum"]
+        if offset == 0:
+            return np.empty(0, kind)
+        if header["e_shentsize"] != kind.itemsize:
+            raise BadData(self._path, f"section headers of {header['e_shentsize']} bytes, not of "
+                          f"{kind.itemsize}", offset=offset)
+        if count == 0:  # too many for this field: the size of section 0 is the number
+            data = self._bytes(offset, kind.itemsize, "the first section header")
+            count = int(np.frombuffer(data, kind)["size"][0])
+        return np.frombuffer(self._bytes(offset, count * kind.itemsize, "section headers"), kind)
+
+    def _section_names(self, sections: np.ndarray) -> list[bytes]:
+        index = self._elf.header["e_shstrndx"]
+        if index == _SHN_XINDEX and len(sections):
+            index = int(sections["link"][0])
+        if index == 0 or not len(sections):
+            return [b""] * len(sections)
+        table = self._contents(sections, index, "the names of sections")
+        return Names(self._path, table, sections["name"]).all()
+
+    def _build_id(self) -> bytes:
+        for segment in self._elf.iter_segments():
+            if segment["p_type"] == "PT_NOTE":
+                for note in segment.iter_notes():
+                    if note["n_type"] == "NT_GNU_BUILD_ID":
+                        return bytes.fromhex(note["n_desc"])
+        return b""
+
+    def _relro(self) -> tuple[int, int]:
+        """The addresses that become read-only after relocation: first, and one behind the last."""
+        for segment in self._elf.iter_segments():
+            if segment["p_type"] == "PT_GNU_RELRO":
+                return segment["p_vaddr"], segment["p_vaddr"] + segment["p_memsz"]
+        return _NO_RELRO
+
+    def _symbols(self, sections: np.ndarray, section_type: int) -> Symbols | None:
+        tables = np.flatnonzero(sections["type"] == section_type)
+        if not len(tables):
+            return None
+        index = int(tables[0])
+        half, small = self._order + "u4", [("info", "u1"), ("other", "u1"),
+                                           ("shndx", self._order + "u2")]
+        if self._elf.elfclass == 64:
+            kind = np.dtype([("name", half), *small, ("value", self._word), ("size", self._word)])
+        else:
+            kind = np.dtype([("name", half), ("value", half), ("size", half), *small])
+        table = self._table(sections, index, kind, "the symbol table")
+        strings = self._contents(sections, int(sections["link"][index]), "the names of symbols")
+        return Symbols(table, self._symbol_sections(sections, index, table["shndx"]),
+                       Names(self._path, strings, table["name"]))
+
+    def _symbol_sections(self, sections: np.ndarray, index: int, shndx: np.ndarray) -> np.ndarray:
+        section = shndx.astype(np.int64)
+        section[shndx >= _SHN_LORESERVE] = ELSEWHERE
+        section[shndx == _SHN_ABS] = ABSOLUTE
+        section[shndx == _SHN_COMMON] = COMMON
+        extended = shndx == _SHN_XINDEX
+        if extended.any():  # more sections than the field can number: a second table has them
+            belongs = (sections["type"] == SHT_SYMTAB_SHNDX) & (sections["link"] == index)
+            what = "the section numbers of symbols"
+            if not belongs.any():
+                raise BadData(self._path, f"{what} are missing")
+            number = np.dtype(self._order + "u4")
+            numbers = self._table(sections, int(np.argmax(belongs)), number, what)
+            if len(numbers) < len(shndx):
+                raise BadData(self._path, f"{what} are {len(numbers)} for {len(shndx)} symbols")
+            section[extended] = numbers[:len(shndx)][extended]
+        section[section >= len(sections)] = ELSEWHERE
+        return section
+
+
+def _classes(sections: np.ndarray, relro: tuple[int, int]) -> list[str]:
+    classes = []
+    for flags, kind, address in zip(sections["flags"].tolist(), sections["type"].tolist(),
+                                    sections["addr"].tolist(), strict=True):
+        if not flags & SHF_ALLOC:
+            classes.append("")
+        elif flags & SHF_EXECINSTR:
+            classes.append("text")
+        elif not flags & SHF_WRITE:
+            classes.append("rodata")
+        elif relro[0] <= address < relro[1]:
+            classes.append("relro")
+        else:
+            classes.append("bss" if kind == SHT_NOBITS else "data")
+    return classes

@@ -1,0 +1,111 @@
+"""Tries out what this machine allows: each probe does the thing itself, because permissions,
+containers and kernel settings interact in ways that no setting shows."""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from frontload import pagecache
+from frontload.errors import Failure
+from frontload.tools import find_tool
+
+HOW_TO_GET_FRONTLOAD = "build Frontload with CMake, and put its bin folder in PATH"
+_PTRACE_SEIZE = 0x4206
+_NEEDED_TRACEPOINTS = ("filemap/mm_filemap_add_to_page_cache", "block/block_rq_issue")
+
+
+@dataclass(frozen=True)
+class Ability:
+    """Something that Frontload uses. `remedy` is empty where `works`."""
+
+    what: str
+    works: bool
+    detail: str
+    remedy: str = ""
+
+
+def abilities() -> list[Ability]:
+    return [_ptrace(), _tracer(), _tracefs(), _eviction(), _drop_caches(), _valgrind()]
+
+
+def _ptrace() -> Ability:
+    what = "ptrace (record)"
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    libc.ptrace.restype = ctypes.c_long
+    child = subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL)
+    try:
+        failed = libc.ptrace(_PTRACE_SEIZE, child.pid, None, None)
+        reason = os.strerror(ctypes.get_errno())
+    finally:
+        child.kill()
+        child.wait()
+    if not failed:
+        return Ability(what, True, "a child can be traced")
+    setting = Path("/proc/sys/kernel/yama/ptrace_scope")
+    scope = setting.read_text().strip() if setting.exists() else "0"
+    if scope in ("2", "3"):
+        return Ability(what, False, f"{reason}: kernel.yama.ptrace_scope is {scope}",
+                       "record as root, or: sysctl kernel.yama.ptrace_scope=1 (not from 3)")
+    return Ability(what, False, reason,
+                   "in a container: start it with --cap-add=SYS_PTRACE; or build the program with "
+                   "-finstrument-functions and: frontload record --with runtime")
+
+
+def _tracer() -> Ability:
+    what = "frontload-trace (record)"
+    path = find_tool("frontload-trace")
+    if path is None:
+        return Ability(what, False, "not found", HOW_TO_GET_FRONTLOAD)
+    return Ability(what, True, str(path))
+
+
+def _tracefs() -> Ability:
+    what = "tracefs (measure)"
+    mounts = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()
+              if line.split()[2] == "tracefs"]
+    if not mounts:
+        return Ability(what, False, "not mounted",
+                       "as root: mount -t tracefs tracefs /sys/kernel/tracing")
+    events = Path(mounts[0]) / "events"
+    if not os.access(events, os.R_OK | os.X_OK) or not os.access(events / "enable", os.W_OK):
+        return Ability(what, False, f"{mounts[0]}: no permission", "measure as root")
+    lacking = [event for event in _NEEDED_TRACEPOINTS if not (events / event).exists()]
+    if lacking:
+        return Ability(what, False, f"{mounts[0]}: no tracepoint {lacking[0]}",
+                       "use a kernel with CONFIG_FTRACE and CONFIG_BLOCK")
+    return Ability(what, True, mounts[0])
+
+
+def _eviction() -> Ability:
+    what = "eviction of a file from the page cache (measure)"
+    remedy = "keep what is measured on a disk: set TMPDIR to a folder there, and try again"
+    try:
+        with tempfile.NamedTemporaryFile(dir=os.environ.get("TMPDIR", "/var/tmp")) as file:
+            file.write(bytes(1 << 20))
+            file.flush()
+            pagecache.make_cold(file.name)
+    except (Failure, OSError) as problem:
+        return Ability(what, False, str(problem), remedy)
+    return Ability(what, True, "verified with a file of 1 MiB")
+
+
+def _drop_caches() -> Ability:
+    what = "drop_caches (measure)"
+    if os.access("/proc/sys/vm/drop_caches", os.W_OK):
+        return Ability(what, True, "/proc/sys/vm/drop_caches can be written")
+    return Ability(what, False, "/proc/sys/vm/drop_caches cannot be written",
+                   "not needed where eviction works; otherwise measure as root")
+
+
+def _valgrind() -> Ability:
+    what = "valgrind (data)"
+    path = shutil.which("valgrind")
+    if path is None:
+        return Ability(what, False, "not found", "install it: apt-get install valgrind")
+    result = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    return Ability(what, True, f"{path}, {result.stdout.strip()}")

@@ -1,0 +1,249 @@
+"""Measures starts: which runs are made, in which order, from which state of the page cache.
+
+variant    one program (or one way to call it) among those that are compared; the first is the base
+condition  cold: the variant's files (and only they) are verified absent from the page cache before
+           the run; warm: all of their pages are present
+round      one run of every variant; comparisons are made within rounds
+
+Rounds come in pairs. The first of a pair runs the variants in a shuffled order (from a fixed seed),
+the second in the reverse of it: a machine that slowly speeds up or down favours nobody.
+
+This module decides and collects. The command is run by measure_run.py, the page cache is handled by
+pagecache.py; both are handed in, so that the tests can put something that is not there in their
+place.
+"""
+
+import hashlib
+import os
+import random
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from frontload import errors, measure_host, pagecache
+from frontload.errors import EXIT_VERDICT, Failure
+from frontload.measure_run import Sample
+from frontload.measure_sections import Section, bytes_per_section, file_sections
+from frontload.pagecache import Residency
+
+COLD, WARM = "cold", "warm"
+STDOUT = "stdout"  # an output to compare that is not a file
+
+
+@dataclass(frozen=True)
+class Variant:
+    name: str
+    command: tuple[str, ...]
+    files: tuple[str, ...]  # evicted before cold runs, and observed
+
+
+@dataclass(frozen=True)
+class Plan:
+    variants: tuple[Variant, ...]
+    conditions: tuple[str, ...] = (COLD, WARM)
+    runs: int = 10
+    warmup: int = 1
+    seed: int = 1
+    allow_warm: bool = False
+    ignore_failure: bool = False
+    compare: tuple[str, ...] = ()  # STDOUT, or files that the command writes
+
+
+@dataclass(frozen=True)
+class FileState:
+    """One file around one run. None: the kernel does not tell us (see pagecache.may_look)."""
+
+    before: Residency | None
+    after: Residency | None
+
+    @property
+    def read(self) -> Residency | None:
+        """The pages that the run brought in."""
+        if self.before is None or self.after is None:
+            return None
+        return Residency(self.after.size, self.after.pages & ~self.before.pages)
+
+
+@dataclass(frozen=True)
+class Run:
+    variant: str
+    condition: str
+    round: int
+    position: int  # within the round
+    sample: Sample
+    files: dict[str, FileState]
+    outputs: dict[str, str] = field(default_factory=dict)  # SHA-256, or "missing"
+
+    def total(self, figure: Callable[[Residency], int]) -> int | None:
+        """A figure of what the run read, added up over the files; None if unknown for one."""
+        read = [state.read for state in self.files.values()]
+        return None if None in read else sum(figure(residency) for residency in read)
+
+    @property
+    def label(self) -> str:
+        """The condition that the run really met."""
+        before = [state.before for state in self.files.values()]
+        if None in before:
+            return f"{self.condition}, not verified"
+        if self.condition == COLD and any(residency.resident_pages for residency in before):
+            return "not cold"
+        return self.condition
+
+
+@dataclass(frozen=True)
+class Measurement:
+    plan: Plan
+    runs: list[Run]
+    sections: dict[str, list[Section]]
+    places: dict[str, dict]  # for each file what measure_host.describe_file says
+
+    def of(self, variant: str, condition: str) -> list[Run]:
+        """The runs of one variant in the order of rounds."""
+        return [run for run in self.runs if (run.variant, run.condition) == (variant, condition)]
+
+    def sections_read(self, variant: str, condition: str) -> dict[str, dict[str, float]]:
+        """For each file the median number of bytes read from each of its sections."""
+        runs = self.of(variant, condition)
+        found = {}
+        for path in runs[0].files:
+            reads = [run.files[path].read for run in runs]
+            if None in reads:
+                continue
+            counts = [bytes_per_section(read, self.sections[path]) for read in reads]
+            names = dict.fromkeys(name for count in counts for name in count)
+            found[path] = {name: float(np.median([count.get(name, 0) for count in counts]))
+                           for name in names}
+        return found
+
+    def differing_outputs(self) -> list[str]:
+        """The compared outputs that were not the same in every run."""
+        return [output for output in self.plan.compare
+                if len({run.outputs[output] for run in self.runs}) > 1]
+
+
+def make_variants(command: Sequence[str], binaries: Sequence[tuple[str, str]],
+                  evict: Sequence[str], name: str | None = None) -> tuple[Variant, ...]:
+    """The variants of a command in which `{}` stands for each binary (`evict` too).
+
+    Without binaries the command is the only variant, and is its own binary.
+    """
+    if not binaries:
+        return (Variant(name or os.path.basename(command[0]), tuple(command),
+                        _files(evict or ["{}"], command[0])),)
+    names = [label for label, _ in binaries]
+    if len(set(names)) < len(names):
+        raise Failure("--variant: two variants have the same name")
+    if not any("{}" in argument for argument in command):
+        raise Failure("the command has no {}, so all variants would run the same program",
+                      note="write {} where the variant's binary belongs: -- {} ARGUMENTS")
+    return tuple(
+        Variant(label, tuple(argument.replace("{}", binary) for argument in command),
+                _files(evict or ["{}"], binary))
+        for label, binary in binaries)
+
+
+def _files(patterns: Sequence[str], binary: str) -> tuple[str, ...]:
+    found = shutil.which(binary)
+    if found is None:
+        raise Failure(f"{binary}: is not a program that can be run")
+    return tuple(dict.fromkeys(pattern.replace("{}", found) for pattern in patterns))
+
+
+def orders(count: int, rounds: int, seed: int) -> Iterator[list[int]]:
+    """The order of the variants in each round."""
+    shuffler = random.Random(seed)
+    order = list(range(count))
+    for number in range(rounds):
+        if number % 2 == 0:
+            shuffler.shuffle(order)
+        else:
+            order.reverse()
+        yield list(order)
+
+
+def measure(plan: Plan, launcher, cache=pagecache,
+            progress: Callable[[str], None] = lambda doing: None) -> Measurement:
+    """Makes all runs of a plan. `progress` is told before each one what it is."""
+    files = dict.fromkeys(file for variant in plan.variants for file in variant.files)
+    visible = {file: _check(file, plan, cache) for file in files}
+    sections = {file: file_sections(file) for file in files}
+    places = {file: measure_host.describe_file(file) for file in files}
+    runs = []
+    with tempfile.TemporaryDirectory(prefix="frontload-measure.") as scratch:
+        for variant in plan.variants:
+            for number in range(plan.warmup):
+                progress(f"warm-up {number + 1} of {variant.name}")
+                _start(variant, plan, launcher, Path(scratch))
+        for condition in plan.conditions:
+            for number, order in enumerate(orders(len(plan.variants), plan.runs, plan.seed)):
+                for position, index in enumerate(order):
+                    variant = plan.variants[index]
+                    progress(f"{condition} run {number + 1} of {variant.name}")
+                    before = {file: _prepare(file, condition, visible[file], plan, cache)
+                              for file in variant.files}
+                    sample, outputs = _start(variant, plan, launcher, Path(scratch))
+                    states = {file: FileState(before[file],
+                                              cache.settled(file) if visible[file] else None)
+                              for file in variant.files}
+                    runs.append(Run(variant.name, condition, number, position, sample, states,
+                                    outputs))
+    return Measurement(plan, runs, sections, places)
+
+
+def _check(file: str, plan: Plan, cache) -> bool:
+    """Whether the residency of a file can be seen; refuses what cannot be measured."""
+    if not os.path.isfile(file):
+        os.stat(file)  # says better than we could why it is not there
+        raise Failure(f"{file}: is not a regular file")
+    with open(file, "rb") as stream:
+        if stream.read(2) == b"#!":
+            errors.warning(f"{file}: is a script: its faults are its interpreter's, whose own file "
+                           "stays in the cache unless --evict names it")
+    if cache.may_look(file):
+        return True
+    if COLD in plan.conditions and not plan.allow_warm:
+        cache.residency(file)  # refuses, and says why
+    return False
+
+
+def _prepare(file: str, condition: str, visible: bool, plan: Plan, cache) -> Residency | None:
+    """Brings a file into the condition and returns what is resident just before the run."""
+    if condition == COLD:
+        if visible and not plan.allow_warm:
+            cache.make_cold(file)
+        else:
+            cache.drop(file)
+    elif visible:
+        cache.make_warm(file)
+    else:
+        cache.load(file)
+    return cache.residency(file) if visible else None
+
+
+def _start(variant: Variant, plan: Plan, launcher, scratch: Path) -> tuple[Sample, dict[str, str]]:
+    """One run; its outputs are removed before, so that what is there after is what it wrote."""
+    stdout = scratch / "stdout"
+    for output in plan.compare:
+        if output != STDOUT:
+            Path(output).unlink(missing_ok=True)
+    # The program gets no pipe: a full one would stop it, and its reader would share its processor.
+    with open(stdout if STDOUT in plan.compare else os.devnull, "wb") as sink:
+        sample = launcher.run(variant.command, stdout=sink)
+    if sample.failed and not plan.ignore_failure:
+        raise Failure(f"{variant.command[0]}: {sample.how_it_ended()}"
+                      + (f": {sample.complaint}" if sample.complaint else ""),
+                      code=EXIT_VERDICT, note="--ignore-failure measures it all the same")
+    return sample, {output: _digest(stdout if output == STDOUT else Path(output))
+                    for output in plan.compare}
+
+
+def _digest(path: Path) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return "missing"

@@ -1,0 +1,30 @@
+"""Finds the native programs that belong to Frontload.
+
+They lie beside the `frontload` command: in the build tree and in an installed prefix both are in
+one `bin` folder. The command's launcher sets FRONTLOAD_BINDIR to it; without that (pip install) the
+programs are looked up in PATH.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+from frontload.errors import Failure
+
+
+def find_tool(name: str) -> Path | None:
+    """The path of Frontload's program `name`, or None."""
+    bindir = os.environ.get("FRONTLOAD_BINDIR")
+    if bindir and os.access(Path(bindir) / name, os.X_OK):
+        return Path(bindir) / name
+    found = shutil.which(name)
+    return Path(found) if found else None
+
+
+def tool(name: str) -> Path:
+    """Like find_tool, but a missing program ends the command."""
+    found = find_tool(name)
+    if found is None:
+        raise Failure(f"{name}: not found",
+                      note="build and install Frontload with CMake, and put its bin folder in PATH")
+    return found

@@ -1,0 +1,144 @@
+"""frontload check: says how much of a startup profile lies in the front of a linked file."""
+
+import argparse
+import json
+import os
+
+from frontload import console, elf, errors, front, profile
+from frontload.errors import EXIT_OK, EXIT_VERDICT, printable
+
+SCHEMA = "frontload-check/1"
+SHOWN = 5  # missing names that are shown for each reason
+DESCRIPTION = """\
+Look into a linked, not yet stripped program or shared library for what a startup profile names: how
+much of it is there, how much lies in the front, what is missing and why.
+
+  frontload check app --profile app.startup
+
+Exit status 1 if fewer than --min-coverage percent of the profile's names are in the front. For a
+file that was not linked by ld.frontload, the front is one block of each output section.
+"""
+
+
+def add_parser(verbs) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(
+        "check", help="say how much of a profile lies in the front of a program",
+        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binary", metavar="BINARY", help="a linked program or shared library")
+    parser.add_argument("--profile", metavar="FILE", required=True, help="its startup profile")
+    parser.add_argument("--min-coverage", metavar="PERCENT", type=_percent, default=95.0,
+                        help="of the profile's names that must be in the front (default 95)")
+    parser.add_argument("--json", action="store_true",
+                        help="write JSON, with all missing names, instead of a table")
+    return parser
+
+
+def _percent(text: str) -> float:
+    try:
+        percent = float(text)
+    except ValueError:
+        percent = -1.0
+    if not 0 <= percent <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 100")
+    return percent
+
+
+def run(args: argparse.Namespace) -> int:
+    startup = profile.read(args.profile)
+    report = front.examine(elf.read(args.binary), startup)
+    good = report.coverage >= args.min_coverage
+    if args.json:
+        print(json.dumps(_as_json(args, startup, report, good), indent=1))
+    else:
+        _show(args, startup, report)
+    if good:
+        return EXIT_OK
+    errors.error(f"{args.binary}: {errors.percent(report.placed, report.names)} of the names in "
+                 f"{args.profile} are in the front, less than {args.min_coverage:g}%")
+    if not report.present:
+        errors.note(f"it is a profile of {_text(startup.program)}: check that program, or record "
+                    "this one")
+    elif 100 * report.present < args.min_coverage * report.names:
+        errors.note("the profile is stale: record the program again")
+    else:
+        errors.note(f"link with ld.frontload --startup-profile={args.profile}, or with the output "
+                    "of frontload order")
+    return EXIT_VERDICT
+
+
+def _text(name: bytes) -> str:
+    """A name as it stands in a profile."""
+    return profile.escape(name).decode("utf-8")
+
+
+def _show(args: argparse.Namespace, startup: profile.Profile, report: front.Report) -> None:
+    print(f"{printable(args.binary)}: {report.placed} of {errors.count(report.names, 'name')} of "
+          f"{_shown(startup.program)} ({errors.count(startup.runs, 'run')}) in the front: "
+          f"{errors.percent(report.placed, report.names)}")
+    where = ("the start of the file" if report.blocks is None else
+             f"in {errors.count(len(report.blocks), 'startup block')}")
+    print(f"front: {report.front_size:,} of {os.path.getsize(args.binary):,} bytes, {where}; "
+          f"density {report.density:.3f}")
+    ordered = report.longest_run
+    if ordered.names:
+        print(f"longest ordered run: {errors.count(ordered.names, 'name')} in "
+              f"{_shown(ordered.section)}, {_shown(ordered.first)} to {_shown(ordered.last)}")
+    if report.ambiguous:
+        print(f"stand for several symbols: {errors.count(report.ambiguous, 'name')}")
+    table = console.table("class", "names", "present", "in front", "bytes", "in front",
+                          numbers=range(1, 6))
+    for name, count in report.classes.items():
+        if count.names:
+            console.add_row(table, name, count.names, count.present, count.placed,
+                            f"{count.bytes_present:,}", f"{count.bytes_placed:,}")
+    console.show(table)
+    for reason in front.Missing:
+        missing = [entry for entry in report.missing if entry.reason == reason]
+        if missing:
+            print(f"{reason}: {errors.count(len(missing), 'name')}")
+            for entry in missing[:SHOWN]:
+                place = f" ({_shown(entry.section)})" if entry.section else ""
+                print(f"  {_shown(entry.name.name)}{place}")
+            if len(missing) > SHOWN:
+                print(f"  and {len(missing) - SHOWN} more (--json has all)")
+
+
+def _shown(name: bytes) -> str:
+    return printable(_text(name))
+
+
+def _as_json(args: argparse.Namespace, startup: profile.Profile, report: front.Report,
+             good: bool) -> dict:
+    blocks = report.blocks and [
+        {"section": _text(block.section), "offset": block.offset, "bytes": block.size}
+        for block in report.blocks]
+    ordered = report.longest_run
+    return {
+        "schema": SCHEMA,
+        "binary": args.binary,
+        "profile": args.profile,
+        "program": _text(startup.program),
+        "runs": startup.runs,
+        "good": good,
+        "min_coverage": args.min_coverage,
+        "coverage": report.coverage,
+        "names": report.names,
+        "present": report.present,
+        "placed": report.placed,
+        "ambiguous": report.ambiguous,
+        "front": {
+            "is": "prefix" if report.blocks is None else "blocks",
+            "bytes": report.front_size,
+            "file_bytes": os.path.getsize(args.binary),
+            "density": report.density,
+            "blocks": blocks,
+        },
+        "longest_ordered_run": {"names": ordered.names, "section": _text(ordered.section),
+                                "first": _text(ordered.first), "last": _text(ordered.last)},
+        "classes": {name: vars(count) for name, count in report.classes.items()},
+        "missing": [{
+            "name": _text(entry.name.name), "kind": entry.name.kind,
+            "class": entry.name.section_class, "file": _text(entry.name.file) or None,
+            "reason": str(entry.reason), "section": _text(entry.section) or None,
+        } for entry in report.missing],
+    }

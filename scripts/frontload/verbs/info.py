@@ -1,0 +1,54 @@
+"""frontload info: what this machine allows, and what its linkers can do."""
+
+import argparse
+import json
+
+from frontload import __version__, console, linkers, machine
+from frontload.errors import EXIT_OK
+
+SCHEMA = "frontload-info/1"
+DESCRIPTION = """\
+Show what this machine allows Frontload to do, and what the linkers found on it can do with a
+startup profile. Each thing is tried out, and what is missing comes with its remedy:
+
+  frontload info
+"""
+# Linkers without which the main job cannot be done, and how to get them.
+WANTED_LINKERS = {
+    "frontload": machine.HOW_TO_GET_FRONTLOAD,
+    "lld": "install it: apt-get install lld-22",
+}
+
+
+def add_parser(verbs) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(
+        "info", help="show what this machine allows",
+        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="write JSON instead of tables")
+    return parser
+
+
+def run(args: argparse.Namespace) -> int:
+    abilities = machine.abilities()
+    found = linkers.find()
+    if args.json:
+        print(json.dumps({
+            "schema": SCHEMA,
+            "frontload": __version__,
+            "abilities": [vars(ability) for ability in abilities],
+            "linkers": [vars(linker) for linker in found],
+        }, indent=2))
+        return EXIT_OK
+    table = console.table("what", "works", "detail", "remedy")
+    for ability in abilities:
+        console.add_row(table, ability.what, "yes" if ability.works else "no", ability.detail,
+                        ability.remedy, style=None if ability.works else "yellow")
+    console.show(table)
+    print()
+    table = console.table("linker", "version", "what it can do for Frontload")
+    for linker in found:
+        console.add_row(table, linker.path, linker.version, linker.use)
+    for family in WANTED_LINKERS.keys() - {linker.family for linker in found}:
+        console.add_row(table, f"ld.{family}", "not found", WANTED_LINKERS[family], style="yellow")
+    console.show(table)
+    return EXIT_OK

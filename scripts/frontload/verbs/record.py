@@ -1,0 +1,153 @@
+"""frontload record: runs a command and records what it touches while it starts."""
+
+import argparse
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from frontload import errors, tools, trace
+from frontload.errors import EXIT_VERDICT, Failure
+
+DESCRIPTION = """\
+Run a command and record the first touches of each of its processes, in one trace per process:
+
+  frontload record -o traces -- ./app --version
+
+The exit status is the command's own, 128 + N if signal N ended it. If no trace came out of it, the
+exit status is 1 in place of 0.
+"""
+_CANNOT_RUN, _NOT_FOUND = 126, 127  # as shells, env and nohup say it
+
+
+def add_parser(verbs) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(
+        "record", help="run a command and record what it touches",
+        usage="%(prog)s [-o DIR] [--with trace|runtime] [--module NAME]... [--until SYMBOL] "
+              "[--for SECONDS] -- COMMAND...",
+        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--output", metavar="DIR", default="frontload-traces",
+                        help="the folder for the traces, made if need be (default %(default)s)")
+    parser.add_argument("--with", dest="recorder", choices=("trace", "runtime"), default="trace",
+                        help="trace (the default): by breakpoints, any program. runtime: by the "
+                        "program itself, built with -finstrument-functions and libfrontload-rt")
+    parser.add_argument("--module", metavar="NAME", action="append", default=[],
+                        help="with trace: record this shared library too; may be repeated")
+    parser.add_argument("--until", metavar="SYMBOL",
+                        help="with trace: startup ends when this function is entered")
+    parser.add_argument("--for", dest="seconds", metavar="SECONDS", type=_seconds,
+                        help="with trace: startup ends after this time")
+    parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER,
+                        help="the command and its arguments, after --")
+    parser.set_defaults(usage_error=parser.error)
+    return parser
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+    return seconds
+
+
+def run(args: argparse.Namespace) -> int:
+    command = args.command[1:] if args.command[:1] == ["--"] else args.command
+    if not command:
+        args.usage_error("a COMMAND is needed, after --")
+    if args.recorder == "runtime" and (args.module or args.until or args.seconds):
+        args.usage_error("--module, --until and --for are for --with trace; a program with the "
+                         "runtime ends its startup itself, by frontload_startup_done()")
+    folder = Path(args.output)
+    # The command may change its folder; and % means something in the pattern.
+    pattern = os.path.join(str(folder.resolve()).replace("%", "%%"), "%m.%p" + trace.SUFFIX)
+    # What the frontload command itself was told is none of the recorded program's business.
+    environment = {name: value for name, value in os.environ.items() if name != "FRONTLOAD_BINDIR"}
+    if args.recorder == "runtime":
+        environment["FRONTLOAD_TRACE"] = pattern
+    else:
+        command = _tracer(args, pattern) + command
+    _prepare(folder)
+    before = _traces(folder)
+    status = _run(command, environment)
+    written = [path for path, identity in _traces(folder).items() if before.get(path) != identity]
+    touches = 0
+    for path in written:
+        try:
+            touches += len(trace.read(path).kinds)
+        except Failure as problem:
+            errors.warning(str(problem))
+    if written:
+        errors.note(f"{errors.count(len(written), 'trace')} with "
+                    f"{errors.count(touches, 'first touch', 'first touches')} in {args.output}")
+        return status
+    errors.error(f"{args.output}: no trace was written")
+    errors.note("build the program with -finstrument-functions and link libfrontload-rt"
+                if args.recorder == "runtime" else
+                "frontload-trace says above why; frontload info shows whether ptrace is allowed")
+    return status or EXIT_VERDICT
+
+
+def _prepare(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise Failure(f"{folder}: no permission to write there", note="choose another with -o")
+
+
+def _tracer(args: argparse.Namespace, pattern: str) -> list[str]:
+    options = [f"--module={name}" for name in args.module]
+    if args.until:
+        options.append(f"--until={args.until}")
+    if args.seconds:
+        options.append(f"--for={args.seconds:g}")
+    return [str(tools.tool("frontload-trace")), f"--output={pattern}", *options, "--"]
+
+
+def _traces(folder: Path) -> dict[Path, tuple[int, int, int]]:
+    """The traces in a folder, with what tells a new one from one that was there before."""
+    found = {}
+    for path in trace.find(folder):
+        status = path.stat()
+        found[path] = status.st_ino, status.st_size, status.st_mtime_ns
+    return found
+
+
+def _run(command: list[str], environment: dict[str, str]) -> int:
+    """Runs a command to its end, with our descriptors and terminal; returns its exit status."""
+    with _signals_go_to_the_command() as child:
+        try:
+            child.append(subprocess.Popen(command, env=environment, close_fds=False))
+        except OSError as problem:
+            raise Failure(f"{command[0]}: {problem.strerror}",
+                          code=_NOT_FOUND if isinstance(problem, FileNotFoundError) else _CANNOT_RUN
+                          ) from problem
+        status = child[0].wait()
+    return status if status >= 0 else 128 - status
+
+
+@contextmanager
+def _signals_go_to_the_command() -> Iterator[list[subprocess.Popen]]:
+    """While the command runs, it decides what signals do; yields a list to put the command into.
+
+    A terminal sends SIGINT and SIGQUIT to the command as well as to us, so they are only not
+    obeyed here; the others come to us alone and are handed on. They are handled, not ignored,
+    because a program inherits what is ignored.
+    """
+    child: list[subprocess.Popen] = []
+
+    def hand_on(number: int, _frame) -> None:
+        if child and number not in (signal.SIGINT, signal.SIGQUIT):
+            child[0].send_signal(number)
+
+    previous = {number: signal.signal(number, hand_on)
+                for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
+                if signal.getsignal(number) is not signal.SIG_IGN}
+    try:
+        yield child
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -1,0 +1,96 @@
+"""Fixtures of the tests of the Python package: the command in this process, and small programs."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+
+from frontload import cli as command_line
+from trace_writer import TraceWriter, build_id
+
+# The same examples in every run, however slow the machine, and nothing kept in the working folder.
+settings.register_profile("frontload", derandomize=True, deadline=None, database=None)
+settings.load_profile("frontload")
+
+
+@dataclass
+class Result:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def cli(capsys):
+    """cli(*args, code=0): runs the frontload command in this process, checks its exit code."""
+
+    def cli(*args, code=0) -> Result:
+        capsys.readouterr()
+        try:
+            status = command_line.main([str(arg) for arg in args])
+        except SystemExit as exit:
+            status = exit.code
+        result = Result(status, *capsys.readouterr())
+        assert status == code, f"{args}: exit {status}, expected {code}\n{result.out}{result.err}"
+        return result
+
+    return cli
+
+
+# Functions in sections of their own, and a datum of each class.
+SOURCE = """
+#include <stdio.h>
+const char table[64] = "a read-only table"; int counter = 1; int zeros[16];
+extern int *const pointer; int *const pointer = &counter;
+__attribute__((noinline)) int last(int x) { return x * *pointer; }
+#define F(name, next) __attribute__((noinline)) int name(int x) { return next(x + table[x & 7]); }
+static __attribute__((noinline)) int helper(int x) { return x + counter + zeros[x & 7]; }
+F(f5, helper) F(f4, f5) F(f3, f4) F(f2, f3) F(f1, f2)
+int main(int argc, char **argv) { printf("%d\\n", last(f1(argc))); return argc - 1; }
+"""
+
+
+@dataclass
+class Program:
+    """A linked program and the addresses of its symbols."""
+
+    path: Path
+    addresses: dict[str, int]
+
+    @property
+    def build_id(self) -> bytes:
+        return build_id(self.path)
+
+    def trace(self, to: Path, *names: str | int, **header) -> Path:
+        """Writes a trace of this program: the functions (or addresses) that it touched."""
+        writer = TraceWriter().module(1, str(self.path), self.build_id)
+        for name in names:
+            writer.event(name if isinstance(name, int) else self.addresses[name])
+        return writer.write(to, **header)
+
+
+@pytest.fixture
+def link(tmp_path, llvm, run):
+    """link(*options, source=SOURCE, name="app"): compiles and links a program, with clang, lld."""
+
+    def link(*options, source=SOURCE, name="app", flags=()) -> Program:
+        path = tmp_path / name
+        text, made = f"{path.name}.c", f"{path.name}.o"
+        (path.parent / text).write_text(source)
+        run(llvm / "clang", "-O1", "-ffunction-sections", "-fdata-sections", *flags,
+            "-c", text, "-o", made, cwd=path.parent)
+        result = run(llvm / "clang", f"--ld-path={llvm / 'ld.lld'}", "-Wl,--build-id=sha1",
+                     made, "-o", path, *options, cwd=path.parent)
+        assert result.stdout == result.stderr == ""
+        return Program(path, symbol_addresses(run, llvm, path))
+
+    return link
+
+
+def symbol_addresses(run, llvm, path) -> dict[str, int]:
+    lines = run(llvm / "llvm-nm", "--defined-only", path).stdout.splitlines()
+    return {line.split()[2]: int(line.split()[0], 16) for line in lines}

@@ -1,0 +1,377 @@
+"""The cold-start bench: its verdicts, its throttle, and whole runs with a small workload."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+sys.path.insert(0, str(BENCH))
+
+from coldbench import __main__ as program  # noqa: E402
+from coldbench import device, links, picture, throttle, verdicts  # noqa: E402
+from coldbench.throttle import Throttle  # noqa: E402
+from frontload import measure_run  # noqa: E402
+from frontload.errors import Failure  # noqa: E402
+
+FIGURES = {"default": {"major_faults": 700, "read_bytes": 73e6},
+           "front": {"major_faults": 70, "read_bytes": 12e6}}
+
+# Reads its 4 MB of constants, writes its output, and notes that it was run, and whether throttled.
+# At its run number HANG_AT it stays, for the tests that interrupt it.
+PROGRAM = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/stat.h>
+__attribute__((section(".big"))) const char big[4 << 20] = {1};
+int main(int argc, char **argv) {
+  unsigned sum = argc + ADD;
+  for (unsigned i = 0; i < sizeof big; i += 4096) sum += ((const volatile char *)big)[i];
+  FILE *output = fopen(argv[1], "w"), *runs = fopen(argv[2], "a");
+  fprintf(output, "%u\n", sum);
+  char groups[4096] = "";
+  FILE *group = fopen("/proc/self/cgroup", "r");
+  fread(groups, 1, sizeof groups - 1, group);
+  fputc(strstr(groups, "/frontload-bench.") ? 't' : 'p', runs);
+  struct stat status;
+  if (fclose(runs) || stat(argv[2], &status)) return 1;
+  if (getenv("HANG_AT") && status.st_size == atoi(getenv("HANG_AT"))) pause();
+  return fclose(output);
+}
+"""
+WORKLOAD = """
+from coldbench.verdicts import AtMost, Fewer
+from coldbench.workload import Workload
+WORKLOAD = Workload(
+    name="small", variants=("default", "other"), arguments=("{output}", "{source}/runs"),
+    requirements=(AtMost("default", "read_bytes", LIMIT),
+                  Fewer("other", "absent", "major_faults")))
+"""
+NINJA = """
+rule link
+  command = cc -O1 -DADD=$add $in -o $out
+build small.default: link $source/program.c
+  add = 0
+build small.other: link $source/program.c
+  add = OTHER
+"""
+
+
+@pytest.fixture(autouse=True)
+def same_python(monkeypatch):
+    """The programs in bench/ run with the interpreter that runs the tests."""
+    monkeypatch.setenv("FRONTLOAD_PYTHON", sys.executable)
+
+
+@pytest.fixture
+def workload(tmp_path):
+    """A folder with a workload of two programs; workload(limit) sets what may be read, and `other`
+    what the second one adds to its output."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    (folder / "program.c").write_text(PROGRAM)
+
+    def write(limit=8e6, other=0):
+        (folder / "workload.py").write_text(WORKLOAD.replace("LIMIT", str(limit)))
+        (folder / "variants.ninja").write_text(NINJA.replace("OTHER", str(other)))
+
+    write()
+    write.folder = folder
+    return write
+
+
+@pytest.fixture
+def bench(build, tmp_path):
+    """bench(*arguments, **environment): a started bench/run, with one run of each kind."""
+    started = []
+
+    def bench(*arguments, **environment):
+        started.append(subprocess.Popen(
+            [BENCH / "run", tmp_path / "small", "--runs=1", "--no-links", "--build-dir", build,
+             "--work-dir", tmp_path / "work", *arguments], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, "TMPDIR": str(tmp_path), **environment}))
+        return started[-1]
+
+    yield bench
+    for process in started:
+        process.terminate()
+        process.communicate()
+
+
+@pytest.fixture
+def here(build, tmp_path, monkeypatch, capsys):
+    """here(*arguments, code=0): what a bench in this process, without a device, has shown."""
+    monkeypatch.setenv("FRONTLOAD_BINDIR", "")  # to be put back afterwards
+
+    def here(*arguments, code=0):
+        status = program.run(program.parse(
+            [f"{tmp_path}/small", "--runs=1", "--no-links", "--no-device", f"--build-dir={build}",
+             f"--work-dir={tmp_path}/work", *arguments]))
+        shown = capsys.readouterr()
+        assert status == code, shown.out + shown.err
+        return shown.out
+
+    return here
+
+
+def finish(process, code=0) -> str:
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == code, out + err
+    return out
+
+
+def needs_device():
+    obstacle = device.obstacle()
+    if obstacle:
+        pytest.skip(obstacle)
+
+
+def test_verdicts_hold_or_fail():
+    """Limits include their bound, comparisons do not, the yardstick has a tolerance."""
+    def holds(requirement):
+        return requirement.judge(FIGURES).holds
+
+    assert holds(verdicts.AtMost("front", "major_faults", 70))
+    assert not holds(verdicts.AtMost("front", "major_faults", 69))
+    assert holds(verdicts.Fewer("front", "default", "read_bytes"))
+    assert not holds(verdicts.Fewer("front", "front", "read_bytes"))
+    assert holds(verdicts.Near("default", "major_faults", 720, within=0.05))
+    assert not holds(verdicts.Near("default", "major_faults", 800, within=0.05))
+    assert verdicts.at_most_times("link", 1.10, 1.10).holds
+    assert not verdicts.at_most_times("link", 1.101, 1.10).holds
+
+
+@pytest.mark.parametrize("requirement", [
+    verdicts.AtMost("order", "major_faults", 1), verdicts.Near("order", "major_faults", 1, 1),
+    verdicts.Fewer("order", "front", "major_faults"),
+    verdicts.Fewer("front", "order", "major_faults")])
+def test_what_was_not_measured_is_not_judged(requirement):
+    """A variant that is missing neither holds a requirement nor fails it."""
+    assert requirement.judge(FIGURES).holds is None
+
+
+def test_a_verdict_says_the_figure_and_the_limit():
+    """A reader sees what was measured and what was wanted, in one line."""
+    assert verdicts.AtMost("front", "read_bytes", 16e6).judge(FIGURES).text == \
+        "front: 12.0 MB read: at most 16.0"
+
+
+MOUNTS = """
+24 1 254:0 / / rw,relatime - ext4 /dev/vda rw
+29 28 0:26 / {v2} rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate
+30 28 0:27 / {v1} rw - cgroup cgroup rw,cpu,blkio
+""".strip()
+
+
+@pytest.mark.parametrize("controllers, mounts, expected", [
+    ("cpu io memory", 2, (2, "v2")), ("cpu memory", 3, (1, "v1")), ("cpu memory", 2, None)])
+def test_the_throttle_is_found(tmp_path, controllers, mounts, expected):
+    """Whichever version of cgroups has the controller for block devices is used."""
+    (tmp_path / "cgroup.controllers").write_text(controllers)
+    text = MOUNTS.format(v1="/v1", v2=tmp_path)
+    found = throttle.hierarchy("\n".join(text.splitlines()[:mounts]))
+    assert found == (expected and (expected[0], tmp_path if expected[1] == "v2" else Path("/v1")))
+
+
+def test_throttle_version_2(tmp_path, monkeypatch):
+    """io.max gets both limits; the controller is enabled if it was not, and only then disabled."""
+    monkeypatch.setattr(Path, "rmdir", shutil.rmtree)  # a real cgroup's files vanish with it
+    control = tmp_path / "cgroup.subtree_control"
+    for before, after in (("cpu\n", "-io"), ("cpu io\n", "cpu io\n")):
+        control.write_text(before)
+        with Throttle(2, tmp_path, "7:1") as limited:
+            assert (limited.folder / "io.max").read_text() == "7:1 rbps=80000000 riops=150"
+            assert "io" in control.read_text()
+        assert control.read_text() == after
+        assert not limited.folder.exists()
+
+
+def test_throttle_version_1(tmp_path, monkeypatch):
+    """blkio has a file for each limit; what a killed run left is removed, a living one's not."""
+    monkeypatch.setattr(Path, "rmdir", shutil.rmtree)
+    dead, living = (tmp_path / f"frontload-bench.{pid}" for pid in (1 << 30, 1))
+    dead.mkdir()
+    living.mkdir()
+    with Throttle(1, tmp_path, "7:1") as limited:
+        assert {file.name: file.read_text() for file in limited.folder.iterdir()} == {
+            "blkio.throttle.read_iops_device": "7:1 150",
+            "blkio.throttle.read_bps_device": "7:1 80000000"}
+    assert list(tmp_path.iterdir()) == [living]
+
+
+def test_a_throttle_that_cannot_be_set_leaves_nothing(tmp_path, monkeypatch):
+    """If the kernel refuses the limits, the cgroup is removed again."""
+    def refuse(path, text):
+        raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.raises(OSError), Throttle(1, tmp_path, "7:1"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+class FakeLinks:
+    """Links that take what it is told; the first of each linker is the warm-up."""
+
+    def __init__(self, samples):
+        self.samples, self.commands = samples, []
+
+    def run(self, command):
+        linker = links.LINKERS[0] if "lld-command" in command[2] else links.LINKERS[1]
+        self.commands.append(linker)
+        wall, memory = next(self.samples[linker])
+        return measure_run.Sample(0 if wall else 1, None, wall, 0, 0, 0, 0, memory, 0, 0, 0, "bad")
+
+
+def time_links(tmp_path, lld, ours, pairs):
+    work = SimpleNamespace(
+        folder=tmp_path, workload=SimpleNamespace(timed_links=("lld", "ours")),
+        build_command=lambda target: f"{target}-command")
+    launcher = FakeLinks({links.LINKERS[0]: iter(lld), links.LINKERS[1]: iter(ours)})
+    return links.time_links(work, pairs, lambda doing: None, launcher), launcher.commands
+
+
+def test_links_are_compared_in_pairs(tmp_path):
+    """The ratio is the median of the pairs' ratios, the first link of each linker not counted."""
+    found, commands = time_links(tmp_path, [(9, 9), (100, 10), (1000, 10), (10, 10)],
+                                 [(99, 99), (110, 11), (1500, 11), (9, 11)], 3)
+    assert found.time_ratio == pytest.approx(1.1)
+    assert found.memory_ratio == pytest.approx(1.1)
+    assert all(set(commands[i:i + 2]) == set(links.LINKERS) for i in range(0, 8, 2))
+    assert commands[2:4] == commands[4:6][::-1]
+
+
+def test_a_link_that_fails_is_an_error(tmp_path):
+    """A failed link has no time."""
+    with pytest.raises(Failure, match="the link exited with status 1: bad"):
+        time_links(tmp_path, [(1, 1), (0, 1)], [(1, 1), (1, 1)], 1)
+
+
+def test_a_whole_run_on_a_device(bench, workload):
+    """Plain, throttled and warm runs of both variants are measured, judged and kept."""
+    needs_device()
+    process = bench()
+    shown = finish(process)
+    document = json.loads((workload.folder.parent / "work/result.json").read_text())
+    assert document["schema"] == "frontload-bench/1"
+    assert document["place"]["file_system"] == "ext4"
+    assert document["place"]["read_ahead_kib"] == device.READ_AHEAD_KIB
+    assert [variant["name"] for variant in document["variants"]] == ["default", "other"]
+    for variant in document["variants"]:
+        assert variant["size"] >= variant["cold"]["read_bytes"]["median"] > 4e6
+        assert variant["read_pages"]
+        assert variant["warm"]["read_bytes"]["median"] == 0
+    assert [verdict["holds"] for verdict in document["verdicts"]] == [True, None, True]
+    assert "ok          default: 4." in shown
+    assert "not judged  other: fewer major faults than absent" in shown
+    if throttle.hierarchy(Path("/proc/self/mountinfo").read_text()):
+        assert document["missing"] == []
+        assert (workload.folder / "runs").read_text() == "pp" + "pp" + "pp" + "tt"
+        assert document["variants"][0]["throttled"]["read_bytes"]["median"] > 4e6
+    assert left_behind(process, workload.folder.parent) == []
+
+
+def test_a_figure_that_fails(bench, workload):
+    """Exit 1 and a line if a required figure does not hold."""
+    needs_device()
+    workload(limit=1e6)
+    assert "FAIL        default: 4." in finish(bench(), code=1)
+
+
+def test_variants_must_do_the_same(here, workload):
+    """A variant that writes another output than the others fails."""
+    workload(other=1)
+    shown = here(code=1)
+    assert "FAIL        the program's output is identical in all variants" in shown
+
+
+def test_without_a_device(here, workload):
+    """What needs root is named as missing and not judged; the rest is measured."""
+    workload(limit=1e6)
+    shown = here()
+    assert "missing: a device of its own: --no-device" in shown
+    assert "missing: runs on a slow disk" in shown
+    assert "not judged  default: MB read: at most 1.0" in shown
+    document = json.loads((workload.folder.parent / "work/result.json").read_text())
+    assert document["variants"][0]["cold"]["read_bytes"]["median"] > 4e6
+    assert "not judged  " not in here("--no-verdict")
+
+
+# 1: a warm-up run, the device is there. 7: after 2 warm-ups, 2 cold and 2 warm runs, throttled.
+@pytest.mark.parametrize("number, run", [(signal.SIGINT, 1), (signal.SIGTERM, 7)])
+def test_an_interrupted_run_leaves_nothing(bench, workload, number, run):
+    """Ctrl-C and SIGTERM: the program, mount, loop device, cgroup and temporary files are gone."""
+    needs_device()
+    runs, folder = workload.folder / "runs", workload.folder.parent
+    process = bench(HANG_AT=str(run))
+    while not runs.exists() or runs.stat().st_size < run:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    process.send_signal(number)
+    finish(process, code=128 + number)
+    assert left_behind(process, folder) == []
+
+
+def left_behind(bench: subprocess.Popen, folder: Path) -> list[str]:
+    """What a bench whose work and temporary files were in `folder` has not cleaned up."""
+    found = [str(file) for file in Path("/sys/block").glob("loop*/loop/backing_file")
+             if str(folder) in file.read_text()]
+    found += [line for line in Path("/proc/self/mountinfo").read_text().splitlines()
+              if str(folder) in line]
+    found += map(str, Path("/sys/fs/cgroup").glob(f"**/frontload-bench.{bench.pid}"))
+    found += map(str, folder.glob("frontload*"))
+    found += [name for name in ("device", "device.img") if (folder / "work" / name).exists()]
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            command = (process / "cmdline").read_text(errors="replace")
+            if f"{folder}/work/" in command and process.name != str(os.getpid()):
+                found.append(f"process {process.name}: {command}")
+    return found
+
+
+def test_an_unknown_workload_or_variant(here, workload):
+    """A wrong name is refused with what there is to choose from."""
+    with pytest.raises(Failure) as refusal:
+        program.run(program.parse(["cc2"]))
+    assert refusal.value.note == "there are: cc1"
+    with pytest.raises(Failure, match="none: no such variant") as refusal:
+        here("--variants=default,none")
+    assert refusal.value.note == "there are: default, other"
+
+
+RESULT = {"schema": "frontload-bench/1", "workload": "small", "variants": [
+    {"name": "<default>", "size": 100_000, "page_size": 4096, "read_pages": "0+3 10+2",
+     "cold": {"major_faults": {"median": 7}, "read_bytes": {"median": 20_480}}}]}
+
+
+def test_the_picture(tmp_path):
+    """A picture shows each variant with its figures; the same result gives the same bytes."""
+    (tmp_path / "result.json").write_text(json.dumps(RESULT))
+    drawn = []
+    for name in ("one.svg", "two.svg"):
+        assert picture.main([f"{tmp_path}/result.json", "-o", f"{tmp_path}/{name}"]) == 0
+        drawn.append((tmp_path / name).read_bytes())
+    assert drawn[0] == drawn[1]
+    assert b"&lt;default&gt;" in drawn[0]
+    assert b"7 faults, 0.0 MB" in drawn[0]
+    assert picture.strips(RESULT, "")[0]["read"] == [(0, 3 * 4096), (10 * 4096, 2 * 4096)]
+
+
+@pytest.mark.parametrize("text", ["{}", "no JSON", '{"schema": "frontload-measure/1"}', "[]"])
+def test_no_picture_of_something_else(tmp_path, capsys, text):
+    """A file that is no result of the bench is refused with exit 65, and nothing is written."""
+    (tmp_path / "result.json").write_text(text)
+    assert picture.main([f"{tmp_path}/result.json", "-o", f"{tmp_path}/x.svg"]) == 65
+    assert capsys.readouterr().err.startswith(f"frontload: error: {tmp_path}/result.json: ")
+    assert not (tmp_path / "x.svg").exists()

@@ -1,0 +1,281 @@
+"""frontload check: what is in the front, what is missing and why, and the verdict."""
+
+import json
+
+import pytest
+from conftest import SOURCE, Program
+from frontload import elf, errors, front, profile
+from frontload.profile import Name
+from hypothesis import given
+from hypothesis import strategies as st
+from test_resolve import BSS, RODATA, datum, function, linked
+
+ORDER = ["f3", "helper", "main", "f1", "f5"]
+
+
+def named(*names: str | Name) -> list[Name]:
+    return [name if isinstance(name, Name) else Name("function", "text", name.encode())
+            for name in names]
+
+
+def of_run(*names: str | Name) -> profile.Profile:
+    return profile.from_run(b"app", named(*names))
+
+
+def write(path, *names: str | Name):
+    path.write_bytes(profile.to_bytes(of_run(*names)))
+    return path
+
+
+def check_json(cli, program: Program, path, code=0) -> dict:
+    return json.loads(cli("check", program.path, "--profile", path, "--json", code=code).out)
+
+
+@pytest.fixture
+def ordered(link, tmp_path):
+    """A program with much cold code, ordered by lld as in ORDER."""
+    (tmp_path / "order").write_text("\n".join(ORDER))
+    return link(f"-Wl,--symbol-ordering-file={tmp_path / 'order'}", source=with_padding())
+
+
+def with_padding() -> str:
+    """The usual program, with 4 KiB of other code between its functions."""
+    return SOURCE.replace("#define F(name, next)", "#define F(name, next) "
+                          "void pad_##name(void) { __asm__(\".zero 4096\"); }")
+
+
+# A front as ld.frontload makes it, by hand, for machines where it is not built.
+FRONT_SCRIPT = """
+OVERWRITE_SECTIONS {
+  .text.front : { *(.text.f3) *(.text.helper) *(.text.main) *(.text.f1) *(.text.f5) }
+  .rodata.front : { *(.rodata.table) }
+}
+SECTIONS { .text : { } .rodata : { } } INSERT AFTER .bss;
+"""
+
+
+@pytest.fixture
+def with_front(link, tmp_path):
+    """A program with a front that holds ORDER and `table`."""
+    (tmp_path / "front.ld").write_text(FRONT_SCRIPT)
+    return link(f"-Wl,-T,{tmp_path / 'front.ld'}", source=with_padding())
+
+
+def test_a_front_is_everything_before_the_cold_sections(with_front, cli, tmp_path):
+    """In a file with a front, names are placed if they lie before .text and .rodata."""
+    data = [Name("data", "rodata", b"table"), Name("data", "data", b"counter"),
+            Name("data", "relro", b"pointer"), Name("data", "bss", b"zeros")]
+    report = check_json(cli, with_front, write(tmp_path / "p", *ORDER, *data))
+    assert (report["good"], report["coverage"], report["placed"]) == (True, 100, 9)
+    read = elf.read(with_front.path)
+    text = read.sections[read.section_names.index(b".text")]
+    assert report["front"]["is"] == "prefix" and report["front"]["bytes"] <= text["offset"]
+    assert report["classes"]["rodata"] == {"names": 1, "present": 1, "placed": 1,
+                                           "bytes_present": 64, "bytes_placed": 64}
+    assert report["longest_ordered_run"] == {"names": 5, "section": ".text.front", "first": "f3",
+                                             "last": "f5"}
+
+
+def test_names_behind_the_front_are_missing(with_front, cli, tmp_path):
+    """A function that the linker left in .text is named, with the section it is in."""
+    path = write(tmp_path / "p", *ORDER, "f2")
+    report = check_json(cli, with_front, path, code=1)
+    assert report["missing"] == [{"name": "f2", "kind": "function", "class": "text", "file": None,
+                                  "reason": "outside the front", "section": ".text"}]
+    assert report["coverage"] == pytest.approx(100 * 5 / 6)
+
+
+def test_a_real_front_passes(build, link, cli, tmp_path):
+    """A program that ld.frontload linked with a profile passes the check of that profile."""
+    linker = build / "bin" / "ld.frontload"
+    if not linker.exists():
+        pytest.skip("ld.frontload is not built")
+    path = write(tmp_path / "p", *ORDER, Name("data", "rodata", b"table"))
+    program = link(f"--ld-path={linker}", f"-Wl,--startup-profile={path}", source=with_padding())
+    report = check_json(cli, program, path)
+    assert (report["placed"], report["front"]["is"]) == (6, "prefix")
+    assert report["longest_ordered_run"]["names"] == 5
+
+
+def test_an_order_file_gives_a_startup_block(ordered, cli, tmp_path):
+    """Without a front, the block that lld's order made counts, and its density is high."""
+    report = check_json(cli, ordered, write(tmp_path / "p", *ORDER))
+    assert (report["coverage"], report["front"]["is"]) == (100, "blocks")
+    assert [block["section"] for block in report["front"]["blocks"]] == [".text"]
+    assert report["front"]["bytes"] < 400 and report["front"]["density"] > 0.7
+    assert report["longest_ordered_run"]["names"] == 5
+
+
+def test_a_program_in_link_order_fails(link, cli, tmp_path):
+    """Without any order the startup names lie apart: exit 1, with the remedy, and a table."""
+    path = write(tmp_path / "p", *ORDER)
+    program = link(source=with_padding())
+    result = cli("check", program.path, "--profile", path, code=1)
+    assert "less than 95%" in result.err and "ld.frontload --startup-profile=" in result.err
+    assert "outside the front: " in result.out
+    cli("check", program.path, "--profile", path, "--min-coverage", 20)
+
+
+def test_a_stale_profile_fails(ordered, cli, tmp_path):
+    """Names that the program does not have any more count against the coverage."""
+    path = write(tmp_path / "p", *ORDER, "gone", "puts", Name("data", "data", b"f1"))
+    report = check_json(cli, ordered, path, code=1)
+    assert report["present"] == 5 and report["names"] == 8
+    assert {(entry["name"], entry["reason"]) for entry in report["missing"]} == {
+        ("gone", "no such symbol"), ("puts", "no such symbol"),
+        ("f1", "not the kind that it was: a function became data, or data a function")}
+    assert "record the program again" in cli("check", ordered.path, "--profile", path, code=1).err
+
+
+def test_a_function_that_moved_to_a_library_is_told_apart(link, cli, tmp_path):
+    """A name that the program only refers to is not the same as one that is nowhere."""
+    program = link(source="int rand(void); int main(void) { return rand(); }")
+    report = check_json(cli, program, write(tmp_path / "p", "main", "rand"), code=1)
+    assert [(entry["name"], entry["reason"]) for entry in report["missing"]] == [
+        ("rand", "only referred to, or in no section that is loaded")]
+
+
+def test_a_profile_of_another_program_says_so(ordered, cli, tmp_path):
+    """If nothing of a profile is there, the note names the program that it is of."""
+    result = cli("check", ordered.path, "--profile", write(tmp_path / "p", "alien"), code=1)
+    assert "0.00%" in result.err and "it is a profile of app" in result.err
+
+
+def test_what_fails_is_never_shown_as_enough():
+    """Percentages are rounded down: 94.999% must not read as the 95% that it misses."""
+    assert errors.percent(94999, 100000) == "94.99%" and errors.percent(7, 7) == "100.00%"
+
+
+@pytest.mark.parametrize("coverage", ["-1", "101", "many", "nan"])
+def test_a_coverage_that_is_none_is_refused(cli, coverage):
+    """--min-coverage takes a percentage."""
+    cli("check", "app", "--profile", "p", f"--min-coverage={coverage}", code=2)
+
+
+def test_a_stripped_program_is_refused(ordered, cli, run, llvm, tmp_path):
+    """A stripped program cannot be checked, and the note says to check before strip."""
+    run(llvm / "llvm-strip", ordered.path)
+    result = cli("check", ordered.path, "--profile", write(tmp_path / "p", "main"), code=65)
+    assert "is stripped" in result.err and "then strip" in result.err
+
+
+def test_bad_files_are_refused(ordered, cli, tmp_path):
+    """A folder, a missing file, a text file in place of either: one line and the right code."""
+    path = write(tmp_path / "p", "main")
+    assert "is a directory" in cli("check", tmp_path, "--profile", path, code=2).err
+    assert "No such file" in cli("check", tmp_path / "no", "--profile", path, code=2).err
+    assert "not an ELF file" in cli("check", path, "--profile", path, code=65).err
+    assert "not a startup profile" in cli("check", ordered.path, "--profile", ordered.path,
+                                          code=65).err
+    assert "is an object" in cli("check", tmp_path / "app.o", "--profile", path, code=65).err
+
+
+def test_names_are_escaped(link, cli, tmp_path):
+    """A name that would steer the terminal is shown as in the profile, and is valid JSON."""
+    path = write(tmp_path / "p", "main", "\x1b[31mred", Name("function", "text", b"\xff\n"))
+    program = link()
+    out = cli("check", program.path, "--profile", path, code=1).out
+    assert "\\x1b[31mred" in out and "\x1b" not in out
+    report = check_json(cli, program, path, code=1)
+    assert [entry["name"] for entry in report["missing"]] == ["\\x1b[31mred", "\\xff\\n"]
+
+
+def test_a_static_function_is_that_of_its_file():
+    """Of several symbols of a name those of the entry's file count, else all, which is told."""
+    same = Name("function", "text", b"twin", b"a.c")
+    other = Name("function", "text", b"twin", b"c.c")
+    file = linked(function("twin", 0x1000, bind=elf.STB_LOCAL),
+                  function("twin", 0x2000, bind=elf.STB_LOCAL), function("cold", 0x1010, 0xff0))
+    file.symbols.source_file = lambda row: [b"a.c", b"b.c", b""][row]
+    assert front.examine(file, of_run(same)).ambiguous == 0
+    report = front.examine(file, of_run(other))
+    assert (report.present, report.ambiguous) == (1, 1)
+
+
+def examine(symbols: list[tuple], *names: str | Name) -> front.Report:
+    return front.examine(linked(*symbols), of_run(*names))
+
+
+def test_a_block_is_at_most_a_quarter_longer_than_its_symbols():
+    """Of two names 1,000 bytes apart only the larger one is in the block."""
+    report = examine([function("a", 0x1000, 32), function("b", 0x1400, 64)], "a", "b")
+    assert report.blocks == [front.Block(b".text", 0x1400, 64)]
+    assert [entry.name.name for entry in report.missing] == [b"a"]
+    near = examine([function("a", 0x1000, 64), function("b", 0x1050, 64)], "a", "b")
+    assert near.blocks == [front.Block(b".text", 0x1000, 0x90)]
+    assert near.coverage == 100 and near.density == pytest.approx(128 / 0x90)
+
+
+@given(st.lists(st.tuples(st.integers(0, 600), st.integers(1, 40)), min_size=1, max_size=8))
+def test_the_block_is_the_best_window(ranges):
+    """No window of the allowed length holds more bytes of whole symbols than the block."""
+    report = examine([function(f"f{i}", start, size) for i, (start, size) in enumerate(ranges)],
+                     *(f"f{i}" for i in range(len(ranges))))
+    merged: list[list[int]] = []
+    for start, end in sorted((start, start + size) for start, size in ranges):
+        if merged and start < merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([start, end])
+    limit = int(1.25 * sum(-(-(end - start) // 16) * 16 for start, end in merged))
+    best = max(sum(end - start for start, end in merged if first <= start and end <= first + limit)
+               for first, _ in merged)
+    assert report.classes["text"].bytes_placed == best
+    assert report.front_size <= limit
+
+
+def test_a_symbol_without_a_size_counts_as_one_byte():
+    """Labels of assembly code have a place, if no size."""
+    report = examine([function("a", 0x1000, 0, kind=elf.STT_NOTYPE)], "a")
+    assert report.classes["text"] == front.ClassCount(1, 1, 1, 1, 1)
+
+
+def test_bss_is_always_placed():
+    """What has no bytes in the file cannot be outside of the front."""
+    file = linked(datum("z", 0x9000, section=BSS), function("f", 0x1000))
+    file.sections["type"][BSS] = elf.SHT_NOBITS
+    report = front.examine(file, of_run("f", Name("data", "bss", b"z")))
+    assert report.coverage == 100 and report.density == 1
+
+
+def longest(symbols: list[tuple], *names: str | Name) -> int:
+    return examine(symbols, *names).longest_run.names
+
+
+def test_the_longest_run_needs_order_and_no_strangers():
+    """Order, padding and other startup names continue a run; strangers and steps back end it."""
+    functions = [function(name, 0x1000 + 32 * i) for i, name in enumerate("abcdef")]
+    assert longest(functions, *"abcdef") == 6
+    assert longest(functions, *"abdecf") == 4  # a b d e, with c between; then back to c
+    assert longest(functions, *"abef") == 2  # c and d are strangers
+    assert longest(functions, *"fedcba") == 1
+    assert longest(functions, "a", "missing", "b", "c") == 3
+
+
+def test_names_of_other_sections_do_not_interrupt_a_run():
+    """Data between functions is in another section, so it leaves their run alone."""
+    symbols = [function("a", 0x1000), function("b", 0x1010), datum("t", 0x5000, section=RODATA)]
+    assert longest(symbols, "a", Name("data", "rodata", b"t"), "b") == 2
+
+
+def test_aliases_do_not_interrupt_a_run():
+    """Two names of one function follow each other, and a third that is not named is no stranger."""
+    symbols = [function("c1", 0x1000), function("c2", 0x1000), function("other", 0x1000),
+               function("next", 0x1010)]
+    assert longest(symbols, "c1", "c2", "next") == 3
+
+
+def test_wild_symbol_values_do_no_harm():
+    """Addresses and sizes near the limits of 64 bits are placed nowhere, without a crash."""
+    top = 2**64 - 1
+    report = examine([function("a", top, top), function("b", 0, top), function("c", 1 << 63, 1)],
+                     "a", "b", "c")
+    assert report.present == 3
+
+
+def test_the_result_is_the_same_for_shuffled_profiles(with_front):
+    """The order of entries in memory does not matter, only their ranks."""
+    startup = of_run(*ORDER, "f2")
+    backwards = profile.Profile(b"app", 1, dict(reversed(startup.touches.items())))
+    read = elf.read(with_front.path)
+    assert front.examine(read, startup) == front.examine(read, backwards)

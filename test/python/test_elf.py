@@ -1,0 +1,140 @@
+"""The ELF reader agrees with llvm-readelf, and damaged files are refused."""
+
+import os
+import struct
+
+import numpy as np
+import pytest
+from frontload import elf, front, profile, trace
+from frontload.errors import BadData
+from frontload.profile import Name
+from frontload.resolve import Resolver
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+@pytest.fixture(scope="session")
+def small_program(tmp_path_factory, llvm):
+    """The path of a small linked program."""
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "a.c").write_text("static int f(void) { return 1; } int _start(void) { return f(); }")
+    status = os.spawnl(os.P_WAIT, llvm / "clang", "clang", "-nostdlib", "-fuse-ld=lld",
+                       f"--ld-path={llvm / 'ld.lld'}", folder / "a.c", "-o", folder / "a")
+    assert status == 0
+    return folder / "a"
+
+
+def test_symbols_are_those_of_llvm_nm(link, run, llvm):
+    """Every defined symbol has the name, address and size that llvm-nm shows."""
+    program = link()
+    expected = set()
+    for line in run(llvm / "llvm-nm", "-S", "--defined-only", program.path).stdout.splitlines():
+        address, *size, _, name = line.split()
+        expected.add((name, int(address, 16), int(size[0], 16) if size else 0))
+    symbols = elf.read(program.path).symbols
+    found = {(symbols.names[row].decode(), int(symbols.value[row]), int(symbols.size[row]))
+             for row in range(len(symbols.value))
+             if (symbols.section[row] > 0 or symbols.section[row] == elf.ABSOLUTE)
+             and symbols.type[row] not in (elf.STT_SECTION, elf.STT_FILE)}
+    assert found == expected
+
+
+def test_sections_have_names_and_classes(link):
+    """The class of a section follows from its flags and the RELRO segment."""
+    read = elf.read(link().path)
+    classes = dict(zip(read.section_names, read.section_classes, strict=True))
+    assert (classes[b".text"], classes[b".rodata"], classes[b".data"], classes[b".bss"],
+            classes[b".init_array"], classes[b".symtab"]) == (
+        "text", "rodata", "data", "bss", "relro", "")
+
+
+def test_the_build_id_is_read(link):
+    """The build-id is the one that the linker wrote; a program without one has an empty one."""
+    program = link()
+    assert len(program.build_id) == 20 and elf.read(program.path).build_id == program.build_id
+    assert elf.read(link("-Wl,--build-id=none", name="bare").path).build_id == b""
+
+
+def test_static_functions_have_their_source_file_and_hidden_ones_none(link):
+    """A hidden function is local in the program, but no static: in the objects it is global."""
+    source = ("static __attribute__((noinline)) int a(int x) { return x + 1; }\n"
+              "__attribute__((noinline, visibility(\"hidden\"))) int b(int x) { return a(x); }\n"
+              "int main(int c, char **v) { return b(c); }")
+    symbols = elf.read(link(source=source).path).symbols
+    files = {symbols.names[row]: symbols.source_file(row) for row in range(len(symbols.value))}
+    assert (files[b"a"], files[b"b"], files[b"main"]) == (b"app.c", b"", b"")
+
+
+@pytest.mark.parametrize("flags", [["-m32"], ["--target=powerpc64-linux-gnu"]])
+def test_other_word_sizes_and_byte_orders(tmp_path, run, llvm, flags):
+    """Objects for 32 bits and for big-endian machines are read like others."""
+    (tmp_path / "a.c").write_text("int first(void) { return 1; } int second = 2;")
+    run(llvm / "clang", *flags, "-c", "a.c", "-o", "a.o", cwd=tmp_path)
+    symbols = elf.read(tmp_path / "a.o").symbols
+    sizes = dict(zip(symbols.names.all(), symbols.size.tolist(), strict=True))
+    assert sizes[b"second"] == 4 and sizes[b"first"] > 0
+
+
+def test_more_sections_than_a_symbol_can_number(tmp_path, run, llvm):
+    """An object with 66,000 sections keeps section numbers in extra tables, which are used."""
+    lines = [f".section .text.f{i},\"ax\"\nf{i}: ret\n" for i in range(66000)]
+    (tmp_path / "a.s").write_text("".join(lines))
+    run(llvm / "clang", "-c", "a.s", "-o", "a.o", cwd=tmp_path)
+    read = elf.read(tmp_path / "a.o")
+    assert len(read.sections) > 66000
+    rows = dict(zip(read.symbols.names.all(), range(len(read.symbols.value)), strict=True))
+    for name in (f"f{i}".encode() for i in range(65000, 66000)):
+        assert read.section_names[read.symbols.section[rows[name]]] == b".text." + name
+
+
+def test_a_stripped_program_has_no_symbols(link, run, llvm):
+    """Without .symtab there are no symbols, and the rest is read all the same."""
+    program = link()
+    run(llvm / "llvm-strip", program.path)
+    read = elf.read(program.path)
+    assert read.symbols is None and read.build_id == program.build_id
+
+
+@pytest.mark.parametrize("contents", [b"", b"\x7fEL", b"#!/bin/sh\n", b"\x7fELF", b"\x7fELF" * 20])
+def test_what_is_not_elf_is_refused(tmp_path, contents):
+    """Scripts, empty files and bare magics are bad data, and the message says so."""
+    (tmp_path / "a").write_bytes(contents)
+    with pytest.raises(BadData, match="ELF file"):
+        elf.read(tmp_path / "a")
+
+
+def test_overlapping_names_are_refused_before_they_take_memory(small_program):
+    """A file of 2 MB whose names would be 40 GB together is refused."""
+    sections = elf.read(small_program).sections
+    damaged = bytearray(small_program.read_bytes())
+    table = int.from_bytes(damaged[0x28:0x30], "little")
+    symtab = int(np.flatnonzero(sections["type"] == elf.SHT_SYMTAB)[0])
+    symbols = b"".join(struct.pack("<IBBHQQ", name, 0, 0, 0, 0, 0) for name in range(40000))
+    for section, contents in ((symtab, symbols), (sections["link"][symtab], b"x" * (1 << 20))):
+        place = table + 64 * int(section) + 24
+        struct.pack_into("<QQ", damaged, place, len(damaged), len(contents))
+        damaged += contents
+    with pytest.raises(BadData, match="bytes of names"):
+        elf.parse("a", bytes(damaged))
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_a_damaged_program_never_crashes_anything(small_program, data):
+    """A program with bytes changed or cut off is read, resolved and checked, or refused."""
+    damaged = bytearray(small_program.read_bytes())
+    table = int.from_bytes(damaged[0x28:0x30], "little")
+    place = st.integers(0, 63) | st.integers(64, 600) | st.integers(table, len(damaged) - 1)
+    for position in data.draw(st.lists(place, max_size=6)):
+        damaged[position] = data.draw(st.integers(0, 255))
+    del damaged[data.draw(st.just(len(damaged)) | st.integers(0, len(damaged))):]
+    startup = profile.from_run(b"app", [Name("function", "text", b"f"),
+                                        Name("data", "relro", b"_DYNAMIC")])
+    try:
+        read = elf.parse("app", bytes(damaged))
+        assert 0 <= front.examine(read, startup).coverage <= 100
+        addresses = read.symbols.value & np.uint64(trace._ADDRESS_MASK)
+        for kind in (trace.FUNCTION, trace.DATA):
+            Resolver(read).names(np.full(len(addresses), kind, np.uint8), addresses)
+    except BadData as problem:
+        assert problem.message.startswith("app: ")

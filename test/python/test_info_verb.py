@@ -1,0 +1,69 @@
+"""frontload info: what this machine allows, what is missing and its remedy."""
+
+import json
+import subprocess
+
+import pytest
+from frontload import linkers, machine
+
+
+def test_info_is_a_table_and_json(cli):
+    """Both forms name the same abilities; each thing that is missing has a remedy."""
+    report = json.loads(cli("info", "--json").out)
+    assert report["schema"] == "frontload-info/1"
+    table = cli("info").out
+    for ability in report["abilities"]:
+        assert ability["what"].split(" (")[0].split()[0] in table
+        assert ability["works"] or ability["remedy"]
+    assert {ability["what"].split()[0] for ability in report["abilities"]} == {
+        "ptrace", "frontload-trace", "tracefs", "eviction", "drop_caches", "valgrind"}
+
+
+def test_ptrace_is_really_tried(monkeypatch):
+    """The probe says what a real attempt says, and leaves no child behind."""
+    seen = []
+    real = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: seen.append(real(*a, **k)) or seen[0])
+    ability = machine._ptrace()
+    assert seen[0].returncode is not None
+    assert ability.works or ability.remedy
+
+
+@pytest.fixture
+def linker(tmp_path, monkeypatch):
+    """linker(name, version): puts a program in PATH that prints a linker's version."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("FRONTLOAD_BINDIR", raising=False)
+
+    def linker(name, version):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho '{version}'\n")
+        (tmp_path / name).chmod(0o755)
+
+    return linker
+
+
+@pytest.mark.parametrize(("name", "version", "use"), [
+    ("ld.frontload", "LLD 22.1.8", "the whole front"),
+    ("ld.lld-22", "Debian LLD 22.1.8", "--symbol-ordering-file"),
+    ("ld.gold", "GNU gold (GNU Binutils for Debian 2.40) 1.16", "--section-ordering-file=FILE"),
+    ("ld.bfd", "GNU ld (GNU Binutils for Debian) 2.40", "needs binutils 2.43"),
+    ("ld.bfd", "GNU ld (GNU Binutils for Ubuntu 24.10) 2.43.1", "order of sections"),
+    ("ld.bfd", "GNU ld version 2.45-1.fc44", "order of sections"),
+    ("ld.bfd", "GNU ld (crosstool-NG 1.26.0) 2.43", "order of sections"),
+    ("ld.mold", "mold 2.30.0 (compatible with GNU ld)", "use ld.frontload or ld.lld"),
+])
+def test_what_a_linker_can_do(linker, tmp_path, name, version, use):
+    """The use of a linker follows from its family and version."""
+    linker(name, version)
+    found = [each for each in linkers.find() if each.path == str(tmp_path / name)]
+    assert [each.version for each in found] == [version] and use in found[0].use
+
+
+def test_other_programs_are_no_linkers(linker, tmp_path):
+    """Programs with similar names, broken ones and folders are passed over."""
+    for name in ("ld.so", "ld.gold-backup", "collect2"):
+        linker(name, "1.0")
+    linker("ld.gold", "")
+    (tmp_path / "ld.gold").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "ld.mold").mkdir()
+    assert not [each for each in linkers.find() if each.path.startswith(str(tmp_path))]

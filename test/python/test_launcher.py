@@ -1,0 +1,131 @@
+"""frontload-exec: runs one command, hands on its status, and writes down what it cost."""
+
+import json
+import os
+import signal
+import subprocess
+
+import pytest
+
+FIELDS = {"exit_status", "signal", "wall_ns", "user_us", "system_us", "major_faults",
+          "minor_faults", "max_rss_kib", "blocks_in", "voluntary_switches",
+          "involuntary_switches"}
+
+
+@pytest.fixture
+def launch(build, run, tmp_path):
+    """launch(*options, command=[...], code=0): the result line (None if there is none)."""
+    output = tmp_path / "line.json"
+
+    def launch(*options, command, code=0):
+        launch.result = run(build / "bin/frontload-exec", f"--output={output}", *options, "--",
+                            *command, code=code)
+        text = output.read_text() if output.exists() else ""
+        return json.loads(text) if text else None
+
+    return launch
+
+
+@pytest.fixture
+def start(build):
+    """start(command): a running launcher whose line goes to stderr; ended after the test."""
+    running = []
+
+    def start(*command):
+        running.append(subprocess.Popen(
+            [build / "bin/frontload-exec", "--", *command], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        return running[-1]
+
+    yield start
+    for process in running:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def test_hands_on_the_exit_status(launch):
+    """The exit status is the command's, and the line has every figure."""
+    line = launch(command=["sh", "-c", "exit 3"], code=3)
+    assert line.keys() == FIELDS
+    assert (line["exit_status"], line["signal"]) == (3, None)
+
+
+def test_hands_on_the_signal(launch):
+    """A command that a signal ended is told from one that exited; the status is 128 + signal."""
+    line = launch(command=["sh", "-c", "kill -9 $$"], code=128 + 9)
+    assert (line["exit_status"], line["signal"]) == (None, 9)
+
+
+@pytest.mark.parametrize("name, code", [("./missing", 127), ("/", 126)])
+def test_a_command_that_cannot_be_run_leaves_no_line(launch, name, code):
+    """Without a run there is nothing to measure: no line, a message, and a shell's exit code."""
+    assert launch(command=[name], code=code) is None
+    assert launch.result.stderr.startswith(f"frontload-exec: error: {name}: cannot be run: ")
+
+
+def test_memory_of_the_parent_is_not_counted(launch):
+    """Peak memory is the command's own even if a fat process asked for it."""
+    fat = bytearray(os.urandom(1 << 20) * 200)
+    line = launch(command=["true"])
+    assert 0 < line["max_rss_kib"] * 1024 < len(fat) / 4
+
+
+def test_the_command_does_not_hold_the_descriptor(build, run):
+    """The result's descriptor is closed in the command, or its children could keep it open."""
+    reader, writer = os.pipe()
+    listed = run(build / "bin/frontload-exec", f"--fd={writer}", "--", "sh", "-c",
+                 "echo /proc/self/fd/*", pass_fds=[writer]).stdout.split()
+    os.close(writer)
+    with os.fdopen(reader) as line:
+        assert json.loads(line.read())["exit_status"] == 0
+    assert f"/proc/self/fd/{writer}" not in listed
+    assert "/proc/self/fd/1" in listed
+
+
+def test_enters_the_cgroup_before_the_command_starts(launch, tmp_path):
+    """The launcher moves itself (pid 0) into the cgroup; a shell command sees that it is done."""
+    procs = tmp_path / "cgroup.procs"
+    procs.touch()
+    launch(f"--cgroup={tmp_path}", command=["grep", "-qx", "0", procs])
+
+
+def test_a_cgroup_that_is_not_there_stops_it(launch, tmp_path):
+    """A command is never measured outside the cgroup it should have been in."""
+    line = launch(f"--cgroup={tmp_path}/none", command=["touch", tmp_path / "ran"], code=2)
+    assert line is None
+    assert not (tmp_path / "ran").exists()
+    assert "none/cgroup.procs: cannot enter the cgroup: No such file" in launch.result.stderr
+
+
+def test_sigterm_reaches_the_command(start):
+    """SIGTERM to the launcher ends the command, which is reaped and reported."""
+    process = start("sh", "-c", "echo ready; exec sleep 600")
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    _, line = process.communicate(timeout=60)
+    assert json.loads(line)["signal"] == signal.SIGTERM
+    assert process.returncode == 128 + signal.SIGTERM
+
+
+def test_sigint_is_the_commands_to_decide(start):
+    """A terminal's Ctrl-C reaches the command too; the launcher waits for what it does."""
+    process = start("sh", "-c", "echo ready; read line; exit 5")
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    _, line = process.communicate("go on\n", timeout=60)
+    assert json.loads(line)["exit_status"] == 5
+
+
+def test_the_command_has_the_signals_as_the_caller_left_them(launch):
+    """What the launcher ignores for itself is not ignored in the command."""
+    line = launch(command=["sh", "-c", "kill -INT $$; exit 0"], code=128 + signal.SIGINT)
+    assert line["signal"] == signal.SIGINT
+
+
+@pytest.mark.parametrize("arguments", [[], ["--fd=x", "--", "true"], ["--fd=77", "--", "true"],
+                                       ["--unknown", "--", "true"],
+                                       ["--output=/nowhere/x", "--", "true"]])
+def test_wrong_arguments(build, run, arguments):
+    """A wrong command line is refused with exit 2 and a message."""
+    assert run(build / "bin/frontload-exec", *arguments, code=2).stderr

@@ -1,0 +1,208 @@
+"""frontload measure, from the command line, with small real programs."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from frontload import cli, pagecache
+from frontload.measure_run import Launcher
+
+# Touches one page in eight of 4 MB of constants, so that there is something to read.
+SOURCE = r"""
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+__attribute__((section(".big"))) const char big[4 << 20] = {1};
+int main(int argc, char **argv) {
+  unsigned sum = 0;
+  for (unsigned i = 0; i < sizeof big; i += 8 * 4096) sum += ((const volatile char *)big)[i];
+  if (argc > 1 && !strcmp(argv[1], "fail")) { fprintf(stderr, "no luck\n"); return 3; }
+  if (argc > 1 && !strcmp(argv[1], "name")) puts(argv[0]);
+  if (argc > 1 && !strcmp(argv[1], "hang")) { puts("ready"); fflush(stdout); pause(); }
+  return sum != 1;
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory) -> Path:
+    """A program of 4 MB on a file system from which it can be evicted."""
+    folder = tmp_path_factory.mktemp("program")
+    if pagecache.file_system(folder) in pagecache.IN_MEMORY:
+        pytest.skip(f"{folder} is on a file system in memory, from which nothing can be evicted")
+    (folder / "app.c").write_text(SOURCE)
+    subprocess.run(["cc", "-O1", "-o", folder / "app", folder / "app.c"], check=True)
+    return folder / "app"
+
+
+@pytest.fixture
+def measure(build, monkeypatch, capsys):
+    """measure(*arguments, code=0): frontload measure in this process, which starts faster."""
+    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+
+    def measure(*arguments, code=0):
+        try:
+            status = cli.main(["measure", *map(str, arguments)])
+        except SystemExit as end:
+            status = end.code
+        said = capsys.readouterr()
+        assert status == code, said.out + said.err
+        return said
+
+    return measure
+
+
+@pytest.fixture
+def measured(measure, tmp_path):
+    """measured(*arguments): the JSON of a measurement that went well."""
+
+    def measured(*arguments):
+        file = tmp_path / "result.json"
+        measure("--runs=2", f"--json={file}", *arguments)
+        return json.loads(file.read_text())
+
+    return measured
+
+
+def test_cold_runs_read_and_warm_runs_do_not(measured, program):
+    """From cold the program's pages are read, each time; from warm none are, and none fault."""
+    cold, warm = measured("--", program)["results"]
+    for run in cold["runs"]:
+        file = run["files"][str(program)]
+        assert (run["label"], file["resident_pages_before"]) == ("cold", 0)
+        assert file["read_bytes"] > 100_000
+        assert file["read_runs"] >= 1
+    assert cold["sections_read"][str(program)][".big"] > 100_000
+    for run in warm["runs"]:
+        assert run["files"][str(program)]["read_bytes"] == 0
+        assert run["major_faults"] == 0
+
+
+def test_variants_are_compared(measured, program, tmp_path):
+    """Each variant's own binary is run, evicted and observed; the first one is the base."""
+    shutil.copy(program, tmp_path / "copy")
+    document = measured("--cold", "--compare-output", f"--variant=one={program}",
+                        f"--variant=two={tmp_path}/copy", "--", "{}")
+    assert [list(result["runs"][0]["files"]) for result in document["results"]] == [
+        [str(program)], [f"{tmp_path}/copy"]]
+    (comparison,) = document["comparisons"]
+    assert (comparison["base"], comparison["variant"]) == ("one", "two")
+    assert comparison["low"] <= comparison["estimate"] <= comparison["high"]
+
+
+def test_the_table_goes_to_stdout(frontload, program):
+    """Data on stdout, nothing on stderr that is not a diagnostic; progress only on a terminal."""
+    result = frontload("measure", "--runs=2", "--name=the program", "--", program)
+    assert "cold, 2 runs of each:" in result.stdout
+    assert result.stdout.count("the program  ") == 2
+    assert all(line.startswith("frontload: ") for line in result.stderr.splitlines())
+
+
+def test_json_on_stdout_is_alone(frontload, program):
+    """With --json and no file, stdout is JSON and nothing else."""
+    result = frontload("measure", "--runs=1", "--cold", "--json", "--", program)
+    assert json.loads(result.stdout)["schema"] == "frontload-measure/1"
+
+
+def test_outputs_that_differ_fail_the_verdict(measure, program, tmp_path):
+    """--compare-output: variants that write different texts exit 1, after all was measured."""
+    shutil.copy(program, tmp_path / "copy")
+    result = measure("--runs=1", "--compare-output", f"--variant=one={program}",
+                       f"--variant=two={tmp_path}/copy", "--", "{}", "name", code=1)
+    assert "warning: stdout: is not the same in all runs" in result.err
+    assert "warm, 1 run of each:" in result.out
+
+
+def test_a_failing_program_is_an_error(measure, program):
+    """Exit 1 with what the program said, and with --ignore-failure a warning."""
+    result = measure("--", program, "fail", code=1)
+    assert "error: " in result.err and "exited with status 3: no luck" in result.err
+    result = measure("--runs=2", "--ignore-failure", "--", program, "fail")
+    assert "2 of 2 runs failed" in result.err
+
+
+def test_what_cannot_be_evicted_is_refused(measure, measured, program):
+    """A running program's pages stay: exit 2 and no figures, or a label with --allow-warm."""
+    with subprocess.Popen([program, "hang"], stdout=subprocess.PIPE) as running:
+        try:
+            assert running.stdout.readline() == b"ready\n"
+            result = measure("--", program, code=2)
+            assert "pages stayed in the page cache: mapped by app " in result.err
+            assert "frontload: note: --allow-warm" in result.err
+            assert result.out == ""
+            cold, warm = measured("--allow-warm", "--", program)["results"]
+        finally:
+            running.kill()
+    assert cold["label"] == "not cold"
+    assert all(run["label"] == "not cold" for run in cold["runs"])
+    assert warm["label"] == "warm"
+
+
+def test_other_files_can_be_evicted_instead(measured, program, tmp_path):
+    """--evict names the files, for programs whose bulk is in a library or in data."""
+    data = tmp_path / "data"
+    data.write_bytes(os.urandom(1 << 20))
+    document = measured("--cold", "--evict", data, "--evict", "{}", "--", "cat", data)
+    files = document["results"][0]["runs"][0]["files"]
+    assert set(files) == {str(data), shutil.which("cat")}
+    assert files[str(data)]["read_bytes"] == 1 << 20
+
+
+def test_a_script_is_told_to_be_one(measure, tmp_path):
+    """Evicting a script leaves its interpreter warm, which a user may not expect."""
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\nexit 0\n")
+    script.chmod(0o755)
+    result = measure("--runs=1", "--allow-warm", "--", script)
+    assert f"warning: {script}: is a script" in result.err
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (["--runs=0", "--", "true"], "not a number from 1 up"),
+    (["--variant=x", "--", "{}"], "is not NAME=BINARY"),
+    (["--variant=x=/bin/sh", "--", "sh"], "the command has no {}"),
+    (["--cold", "--warm", "--", "true"], "not allowed with"),
+    (["--", "./no-such-program"], "./no-such-program: is not a program"),
+    (["--evict=/no/such/file", "--", "true"], "/no/such/file: No such file"),
+    (["--evict=/tmp", "--", "true"], "/tmp: is not a regular file"),
+    ([], "COMMAND"),
+])
+def test_wrong_arguments(measure, arguments, message):
+    """Exit 2 and a sentence, before anything is run."""
+    assert message in measure(*arguments, code=2).err
+
+
+def test_an_interrupt_while_the_command_starts(build, monkeypatch):
+    """A signal that arrives before the new process has a name in here still ends that process."""
+    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+    started = []
+
+    class Interrupted(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            started.append(self)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Launcher().run(["sleep", "600"])
+    assert started[0].returncode is not None
+
+
+def test_an_interrupt_ends_the_command(build, program, tmp_path):
+    """Ctrl-C: exit 130, and the measured program is gone, with the scratch folder."""
+    marker = tmp_path / "pid"
+    process = subprocess.Popen(
+        [build / "bin/frontload", "measure", "--", "sh", "-c",
+         f"echo $$ > {marker}.new; mv {marker}.new {marker}; exec {program} hang"],
+        env={**os.environ, "TMPDIR": str(tmp_path)})
+    while not marker.exists():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    assert not Path("/proc", marker.read_text().strip()).exists()
+    assert not list(tmp_path.glob("frontload*"))

@@ -1,0 +1,198 @@
+"""The page cache of single files, on the real file system that the temporary folder is on."""
+
+import mmap
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from frontload import pagecache
+from frontload.errors import Failure
+from frontload.pagecache import PAGE_SIZE, Residency
+from hypothesis import given
+from hypothesis import strategies as st
+
+PAGES = 40
+SIZE = PAGES * PAGE_SIZE + 100  # a last page that is not full
+NOBODY = 65534
+
+
+@pytest.fixture
+def file(tmp_path) -> Path:
+    """A file of 41 pages on a file system that has a store behind its page cache."""
+    if pagecache.file_system(tmp_path) in pagecache.IN_MEMORY:
+        pytest.skip(f"{tmp_path} is on a file system in memory, from which nothing can be evicted")
+    path = tmp_path / "file"
+    path.write_bytes(os.urandom(SIZE))
+    return path
+
+
+def test_a_written_file_becomes_cold(file):
+    """Eviction also works on a file whose pages are still dirty, and empties it."""
+    pagecache.make_cold(file)
+    assert pagecache.residency(file).resident_pages == 0
+
+
+def test_the_page_that_was_read_is_seen(file):
+    """Residency names exactly the page that a read without readahead has brought in."""
+    pagecache.make_cold(file)
+    with open(file, "rb") as stream:
+        os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
+        os.pread(stream.fileno(), 1, 7 * PAGE_SIZE)
+    assert pagecache.settled(file).runs().tolist() == [[7, 1]]
+
+
+def test_a_warm_file_is_wholly_resident(file):
+    """Warming brings in every page; the bytes end where the file ends, not where its page does."""
+    pagecache.make_cold(file)
+    pagecache.make_warm(file)
+    seen = pagecache.residency(file)
+    assert (seen.resident_pages, seen.resident_bytes) == (PAGES + 1, SIZE)
+
+
+def test_warming_that_does_not_last_is_refused(file, monkeypatch):
+    """If pages are gone after the file was read, that is an error and not a warm run."""
+    pagecache.make_cold(file)
+    monkeypatch.setattr(pagecache, "load", lambda path: None)
+    with pytest.raises(Failure, match=f"{PAGES + 1} pages did not stay"):
+        pagecache.make_warm(file)
+
+
+def test_mapped_pages_are_refused_by_name(file):
+    """A file that a process maps cannot be evicted: the error says how many pages, and who."""
+    with open(file, "rb") as stream, \
+            mmap.mmap(stream.fileno(), 0, prot=mmap.PROT_READ) as mapping:
+        assert mapping[0] is not None  # maps a page
+        with pytest.raises(Failure) as refusal:
+            pagecache.make_cold(file)
+    stayed, total = map(int, (refusal.value.message.split()[1], refusal.value.message.split()[3]))
+    assert 0 < stayed <= total == PAGES + 1
+    assert "mapped by " in refusal.value.message
+    assert f"({os.getpid()})" in refusal.value.message
+    assert "--allow-warm" in refusal.value.note
+
+
+def test_a_file_system_in_memory_is_refused():
+    """What has no store but memory cannot be cold, and the error says so."""
+    folder = Path("/dev/shm")
+    if not os.access(folder, os.W_OK) or pagecache.file_system(folder) != "tmpfs":
+        pytest.skip("/dev/shm is no tmpfs that can be written here")
+    path = folder / f"frontload-test.{os.getpid()}"
+    path.write_bytes(bytes(SIZE))
+    try:
+        with pytest.raises(Failure, match=f"{PAGES + 1} of {PAGES + 1} pages stayed.*tmpfs keeps"):
+            pagecache.make_cold(path)
+    finally:
+        path.unlink()
+
+
+def test_residency_of_somebody_elses_file_is_refused(file):
+    """The kernel calls all pages resident for those who may not know: never believe that."""
+    if os.geteuid():
+        path = "/bin/sh"
+        assert not pagecache.may_look(path)
+        with pytest.raises(Failure, match="residency cannot be seen"):
+            pagecache.residency(path)
+        return
+    file.chmod(0o644)
+    pagecache.make_cold(file)
+    with open(file, "rb") as stream:  # as root: the folders above may be closed to others
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+                assert pagecache._look(stream.fileno()).resident_pages == PAGES + 1
+                with pytest.raises(Failure, match="residency cannot be seen"):
+                    pagecache.residency(f"/dev/fd/{stream.fileno()}")
+                status = 0
+            finally:
+                os._exit(status)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert pagecache.residency(file).resident_pages == 0
+
+
+def test_a_locked_file_stays(file):
+    """A locked file survives an eviction for as long as its mapping is open, and not longer."""
+    mapping = pagecache.lock(file)
+    try:
+        pagecache.drop(file)
+        assert pagecache.residency(file).pages.all()
+    finally:
+        mapping.close()
+    pagecache.make_cold(file)
+
+
+def test_an_empty_file_has_no_pages(tmp_path):
+    """A file of no bytes is neither an error nor resident."""
+    path = tmp_path / "empty"
+    path.touch()
+    seen = pagecache.settled(path, sleep=lambda seconds: None)
+    assert (seen.size, seen.resident_pages, seen.resident_bytes, len(seen.runs())) == (0, 0, 0, 0)
+
+
+def test_reads_under_way_are_waited_for(file, monkeypatch):
+    """Pages that are in the cache but not read yet belong to the run: residency waits for them."""
+    pagecache.load(file)
+    cached = iter([PAGES + 33, PAGES + 5, PAGES + 1])
+    monkeypatch.setattr(pagecache, "_cached_pages", lambda descriptor: next(cached, PAGES + 1))
+    slept = []
+    assert pagecache.settled(file, sleep=slept.append).resident_pages == PAGES + 1
+    assert len(slept) == 1  # the first number was used up to learn that the kernel tells one
+
+
+def test_reads_that_never_end_are_an_error(file, monkeypatch):
+    """A file that somebody else keeps reading cannot be measured."""
+    pagecache.load(file)
+    monkeypatch.setattr(pagecache, "_cached_pages", lambda descriptor: PAGES + 2)
+    with pytest.raises(Failure, match="still being read"):
+        pagecache.settled(file, sleep=lambda seconds: None)
+
+
+def test_an_old_kernel_is_given_time(file, monkeypatch):
+    """A kernel that does not tell of reads under way is given longer than a throttle may wait."""
+    monkeypatch.setattr(pagecache, "_cached_pages", lambda descriptor: None)
+    slept = []
+    pagecache.settled(file, sleep=slept.append)
+    assert slept == [pagecache._QUIET_SECONDS]
+
+
+MOUNTS = rb"""24 1 254:0 / / rw - ext4 /dev/vda rw
+25 24 7:0 / /a\040b rw shared:1 master:2 - xfs /dev/loop0 rw
+26 24 7:0 / /a\040b/c rw - nfs4 server rw
+27 26 7:0 / /a\040b/c rw - tmpfs none rw"""
+
+
+@pytest.mark.parametrize("path, kind", [
+    (b"/a b/file", "xfs"), (b"/a bc/file", "ext4"), (b"/a b/c/file", "tmpfs"), (b"/", "ext4")])
+def test_file_systems_are_known_by_their_mount_point(path, kind):
+    """The longest and last mount point above a path decides, not one that only begins alike."""
+    assert pagecache.file_system_in(MOUNTS, path) == kind
+
+
+def test_the_file_system_of_a_real_file():
+    """The running kernel's table of mounts can be read."""
+    assert pagecache.file_system("/proc/self/status") == "proc"
+
+
+@given(st.lists(st.booleans(), max_size=200))
+def test_runs_and_their_text_say_the_same(pages):
+    """The text of a residency is read back to the same pages, and counts add up."""
+    size = max(0, len(pages) * PAGE_SIZE - 1)
+    seen = Residency(size, np.array(pages, dtype=bool))
+    again = Residency.from_text(size, seen.to_text())
+    assert again.pages.tolist() == pages
+    assert int(seen.runs()[:, 1].sum()) == seen.resident_pages
+    last = bool(pages and pages[-1])
+    assert seen.resident_bytes == seen.resident_pages * PAGE_SIZE - last
+
+
+def test_bytes_before_an_offset():
+    """Bytes are counted within pages too, so that sections that share a page are told apart."""
+    seen = Residency(3 * PAGE_SIZE, np.array([True, False, True]))
+    offsets = [0, 10, PAGE_SIZE, PAGE_SIZE + 5, 2 * PAGE_SIZE + 7, 9 * PAGE_SIZE]
+    assert seen.bytes_before(np.array(offsets)).tolist() == [
+        0, 10, PAGE_SIZE, PAGE_SIZE, PAGE_SIZE + 7, 2 * PAGE_SIZE]
+    assert Residency(5, np.array([True])).bytes_before(np.array([4, 5, 6])).tolist() == [4, 5, 5]

@@ -1,0 +1,127 @@
+"""What frontload measure says about runs that were made up."""
+
+import json
+
+import numpy as np
+import pytest
+from frontload import measure_report
+from frontload.measure import COLD, WARM, FileState, Measurement, Plan, Run, Variant
+from frontload.measure_run import Sample
+from frontload.measure_sections import NO_SECTION, Section, bytes_per_section, file_sections
+from frontload.pagecache import PAGE_SIZE, Residency
+
+PAGES = 100
+SIZE = PAGES * PAGE_SIZE
+
+
+def made_up(times, *, faults=None, read=10, variants=("base",), conditions=(COLD,), **sample):
+    """A measurement whose runs of variant i take times[i]."""
+    runs = []
+    for condition in conditions:
+        for name, walls in zip(variants, times, strict=True):
+            for number, wall in enumerate(walls):
+                figures = {"exit_status": 0, "signal": None, "user_us": 0, "system_us": 0,
+                           "major_faults": (faults or [50] * len(walls))[number],
+                           "minor_faults": 100, "max_rss_kib": 2000, "blocks_in": 0,
+                           "voluntary_switches": 0, "involuntary_switches": 0, **sample}
+                after = np.arange(PAGES) < read
+                state = FileState(Residency(SIZE, np.zeros(PAGES, bool)), Residency(SIZE, after))
+                runs.append(Run(name, condition, number, 0,
+                                Sample(wall_ns=round(wall * 1e9), **figures), {"app": state}))
+    plan = Plan(tuple(Variant(name, (name,), ("app",)) for name in variants),
+                conditions=conditions, runs=len(times[0]))
+    place = {"path": "app", "size": SIZE, "file_system": "ext4", "read_ahead_kib": 128}
+    return Measurement(plan, runs, {"app": [Section(".text", 5, 3 * PAGE_SIZE)]}, {"app": place})
+
+
+def test_counts_are_medians_and_times_have_an_interval():
+    """One run that differs moves the extremes, not the middle."""
+    seen = measure_report.figures(made_up([[1, 2, 3]], faults=[50, 51, 90]).of("base", COLD))
+    assert seen["major_faults"] == {"median": 51, "min": 50, "max": 90}
+    assert seen["read_bytes"]["median"] == 10 * PAGE_SIZE
+    assert seen["read_runs"]["median"] == 1
+    assert seen["max_rss_bytes"]["median"] == 2000 * 1024
+    assert seen["wall_ns"]["mean"] == 2e9
+    assert seen["wall_ns"]["low"] < 2e9 < seen["wall_ns"]["high"]
+
+
+@pytest.mark.parametrize("faults, warned", [
+    ([500, 500, 509, 500], False), ([100, 100, 105, 100], True), ([3, 3, 5, 3], False)])
+def test_counts_that_vary_by_more_than_two_percent_are_told(faults, warned):
+    """Counts are the verdict, so they must repeat; two more or less are nothing."""
+    found = measure_report.warnings(made_up([[1, 1.1, 1, 1.1]], faults=faults))
+    assert any("major faults vary by" in text for text in found) == warned
+
+
+def test_outliers_are_told_and_kept():
+    """A run far from the others is named, and its time stays in the mean."""
+    measurement = made_up([[1, 1.01, 1.02, 1.01, 5]])
+    assert any("run 5 took 5 s, far from the median of 1.01 s" in text
+               for text in measure_report.warnings(measurement))
+    seen = measure_report.figures(measurement.of("base", COLD))
+    assert seen["wall_ns"]["outliers"] == [4]
+    assert seen["wall_ns"]["mean"] > 1.5e9
+
+
+def test_a_single_run_is_told_to_be_little():
+    """Without a second run there is no interval, and the table has none."""
+    assert any("--runs" in text for text in measure_report.warnings(made_up([[1]])))
+
+
+def test_quiet_runs_need_no_warning():
+    """Nothing is said where nothing is wrong."""
+    assert measure_report.warnings(made_up([[1, 1.02, 1.01, 1.03]])) == []
+
+
+def test_json_has_every_run_and_the_comparison():
+    """All of what was seen is there, and it is JSON (no NaN, no numpy)."""
+    measurement = made_up([[1, 2, 1.5], [2, 4, 3]], variants=("base", "new"),
+                          conditions=(COLD, WARM))
+    document = json.loads(measure_report.dump(measure_report.to_json(measurement)))
+    assert document["schema"] == "frontload-measure/1"
+    assert [(result["variant"], result["condition"], len(result["runs"]))
+            for result in document["results"]] == [
+        ("base", "cold", 3), ("new", "cold", 3), ("base", "warm", 3), ("new", "warm", 3)]
+    run = document["results"][0]["runs"][1]
+    assert (run["round"], run["wall_ns"], run["label"]) == (1, 2_000_000_000, "cold")
+    assert run["files"]["app"]["read_pages"] == "0+10"
+    assert document["results"][0]["sections_read"] == {
+        "app": {".text": 3 * PAGE_SIZE, NO_SECTION: 7 * PAGE_SIZE}}
+    comparison = document["comparisons"][0]
+    assert (comparison["base"], comparison["variant"]) == ("base", "new")
+    assert comparison["estimate"] == pytest.approx(2)
+    assert document["files"][0]["read_ahead_kib"] == 128
+    assert document["host"]["kernel"].startswith("Linux ")
+
+
+def test_the_table_shows_what_was_met(capsys):
+    """Variants, figures and ratio are in the table, a label that is not the condition too."""
+    measurement = made_up([[1, 1.1], [2, 2.2]], variants=("base", "new\x1b[31m"))
+    stayed = measurement.runs[0].files["app"]
+    stayed.before.pages[:2] = True
+    measure_report.print_report(measurement, sections=True)
+    shown = capsys.readouterr().out
+    assert "base (not cold)" in shown
+    assert "new\\x1b[31m" in shown
+    assert "2.000 (2.000 to 2.000)" in shown
+    assert "ext4, readahead 128 KiB" in shown
+    assert ".text" in shown
+
+
+def test_bytes_of_sections_that_share_a_page():
+    """Bytes go to the section they lie in; what lies in none is added up apart."""
+    pages = np.array([True, False, True, False])
+    sections = [Section("a", 100, 200), Section("b", 300, PAGE_SIZE), Section("a", 5000, 10),
+                Section("huge", 2 * PAGE_SIZE, 1 << 70)]
+    assert bytes_per_section(Residency(4 * PAGE_SIZE, pages), sections) == {
+        "a": 200, "b": PAGE_SIZE - 300, "huge": PAGE_SIZE, NO_SECTION: 100}
+
+
+def test_sections_of_files(tmp_path):
+    """Sections with bytes in the file are found; a file that is not ELF has none."""
+    names = [section.name for section in file_sections("/bin/sh")]
+    assert ".text" in names
+    assert ".bss" not in names
+    (tmp_path / "text").write_text("no ELF")
+    (tmp_path / "damaged").write_bytes(b"\x7fELF" + bytes(100))
+    assert file_sections(tmp_path / "text") == file_sections(tmp_path / "damaged") == []

@@ -1,0 +1,240 @@
+"""Which runs frontload measure makes, in which order and from which state of the cache.
+
+Neither the commands nor the cache are real here: fakes write down what was asked of them.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from frontload import measure, measure_report
+from frontload.errors import Failure
+from frontload.measure import COLD, STDOUT, WARM, Plan, Variant
+from frontload.measure_run import Sample
+from frontload.pagecache import Residency
+
+PAGES = 8
+
+
+def sample(**figures) -> Sample:
+    return Sample(**{"exit_status": 0, "signal": None, "wall_ns": 1_000_000, "user_us": 1,
+                     "system_us": 1, "major_faults": 5, "minor_faults": 6, "max_rss_kib": 7,
+                     "blocks_in": 8, "voluntary_switches": 9, "involuntary_switches": 0, **figures})
+
+
+class FakeCache:
+    """Holds for each file which of its pages are resident, and the log of what was done."""
+
+    def __init__(self, log, *, sticky=0, visible=True):
+        self.log, self.sticky, self.visible = log, sticky, visible
+        self.pages = {}
+
+    def may_look(self, file):
+        return self.visible
+
+    def residency(self, file):
+        if not self.visible:
+            raise Failure(f"{file}: its residency cannot be seen")
+        return Residency(PAGES * 4096, self.pages.setdefault(file, np.ones(PAGES, bool)).copy())
+
+    settled = residency
+
+    def drop(self, file):
+        self.log.append(("drop", Path(file).name))
+        self.pages[file] = np.arange(PAGES) < self.sticky
+
+    def make_cold(self, file):
+        self.drop(file)
+        if self.sticky:
+            raise Failure(f"{file}: {self.sticky} of {PAGES} pages stayed")
+
+    def load(self, file):
+        self.log.append(("load", Path(file).name))
+        self.pages[file] = np.ones(PAGES, bool)
+
+    make_warm = load
+
+
+class FakeLauncher:
+    """Reads pages 2 and 3 of the program, writes `texts` to stdout in turn; `samples` in turn."""
+
+    def __init__(self, log, cache, samples=(), texts=(), writes=None):
+        self.log, self.cache, self.writes = log, cache, writes
+        self.samples, self.texts = iter(samples), iter(texts)
+
+    def run(self, command, stdout):
+        self.log.append(("run", Path(command[0]).name))
+        if self.cache.visible:
+            self.cache.residency(command[0])
+            self.cache.pages[command[0]][2:4] = True
+        stdout.write(next(self.texts, "same").encode())
+        if self.writes:
+            self.writes()
+        return next(self.samples, sample())
+
+
+@pytest.fixture
+def variants(tmp_path):
+    """Two programs, a and b."""
+    for name in "ab":
+        (tmp_path / name).write_bytes(b"a program")
+    return tuple(Variant(name, (str(tmp_path / name), "x"), (str(tmp_path / name),))
+                 for name in "ab")
+
+
+def measured(variants, *, cache=None, launcher=None, **plan):
+    log = cache.log if cache else []
+    cache = cache or FakeCache(log)
+    launcher = launcher or FakeLauncher(log, cache)
+    launcher.log, launcher.cache = log, cache
+    return measure.measure(Plan(variants, **plan), launcher, cache), log
+
+
+def test_cold_runs_evict_just_before(variants):
+    """Every cold run is preceded by the eviction of its own file, and of no other."""
+    _, log = measured(variants[:1], conditions=(COLD,), runs=2, warmup=1)
+    assert log == [("run", "a"), ("drop", "a"), ("run", "a"), ("drop", "a"), ("run", "a")]
+
+
+def test_warm_runs_load_just_before(variants):
+    """Every warm run is preceded by a check that all pages are there."""
+    _, log = measured(variants[:1], conditions=(WARM,), runs=2, warmup=0)
+    assert log == [("load", "a"), ("run", "a")] * 2
+
+
+def test_rounds_are_interleaved_and_balanced():
+    """Every round has every variant once; each second round is the reverse of the one before."""
+    rounds = list(measure.orders(4, 10, seed=1))
+    assert all(sorted(order) == [0, 1, 2, 3] for order in rounds)
+    assert all(rounds[i + 1] == rounds[i][::-1] for i in range(0, 10, 2))
+    assert len({tuple(order) for order in rounds}) > 4
+    assert rounds == list(measure.orders(4, 10, seed=1)) != list(measure.orders(4, 10, seed=2))
+
+
+def test_each_run_is_kept(variants):
+    """There is a record of every run with its place, and warm-ups are not among them."""
+    result, log = measured(variants, runs=3, warmup=2)
+    assert Counter(kind for kind, _ in log)["run"] == 2 * 2 + 2 * 2 * 3
+    assert {(run.variant, run.condition, run.round) for run in result.runs} == {
+        (variant, condition, number) for variant in "ab" for condition in (COLD, WARM)
+        for number in range(3)}
+    assert [run.round for run in result.of("b", COLD)] == [0, 1, 2]
+
+
+def test_what_a_run_read_is_what_was_not_there_before(variants):
+    """A cold run is charged with the pages it brought in, a warm run with none."""
+    result, _ = measured(variants[:1], runs=1)
+    cold, warm = result.of("a", COLD)[0], result.of("a", WARM)[0]
+    assert next(iter(cold.files.values())).read.runs().tolist() == [[2, 2]]
+    assert warm.total(lambda read: read.resident_pages) == 0
+
+
+def test_pages_that_stay_are_refused(variants):
+    """A cold run that is not cold never becomes a figure."""
+    log = []
+    with pytest.raises(Failure, match="1 of 8 pages stayed"):
+        measured(variants[:1], cache=FakeCache(log, sticky=1), warmup=0)
+    assert ("run", "a") not in log
+
+
+def test_pages_that_stay_are_labelled_if_allowed(variants):
+    """With --allow-warm the run is made, labelled, and not charged with the pages that stayed."""
+    result, _ = measured(variants[:1], cache=FakeCache([], sticky=3), allow_warm=True, runs=2)
+    cold = result.of("a", COLD)
+    assert [run.label for run in cold] == ["not cold", "not cold"]
+    assert cold[0].total(lambda read: read.resident_pages) == 1
+    assert any("is not cold: up to 3 pages stayed" in text
+               for text in measure_report.warnings(result))
+
+
+def test_invisible_residency_is_refused(variants):
+    """Where the kernel does not tell, a run cannot be called cold."""
+    with pytest.raises(Failure, match="cannot be seen"):
+        measured(variants[:1], cache=FakeCache([], visible=False))
+
+
+def test_invisible_residency_is_labelled_if_allowed(variants):
+    """With --allow-warm it is measured, and the figures that need residency are missing."""
+    result, log = measured(variants[:1], cache=FakeCache([], visible=False), allow_warm=True,
+                           runs=2)
+    run = result.of("a", COLD)[0]
+    assert run.label == "cold, not verified"
+    assert "read_bytes" not in measure_report.figures(result.of("a", COLD))
+    assert ("drop", "a") in log
+    assert measure_report.to_json(result)["results"][0]["runs"][0]["files"] == {
+        variants[0].files[0]: None}
+
+
+def test_a_failing_run_ends_the_measurement(variants):
+    """A program that fails is not worth measuring: exit 1 with what it said."""
+    failing = FakeLauncher([], None, samples=[sample(), sample(exit_status=4, complaint="oh no")])
+    with pytest.raises(Failure, match="exited with status 4: oh no") as failure:
+        measured(variants[:1], launcher=failing)
+    assert failure.value.code == 1
+    assert "--ignore-failure" in failure.value.note
+
+
+def test_a_failing_run_is_reported_if_ignored(variants):
+    """With --ignore-failure the runs count, and the result says how many failed."""
+    failing = FakeLauncher([], None, samples=[sample(), sample(exit_status=None, signal=11)])
+    result, _ = measured(variants[:1], launcher=failing, ignore_failure=True, runs=4)
+    assert any("1 of 4 runs failed: a was ended by signal 11" in text
+               for text in measure_report.warnings(result))
+
+
+def test_equal_outputs_are_accepted(variants):
+    """The same text from every run of every variant is no difference."""
+    result, _ = measured(variants, compare=(STDOUT,), runs=2)
+    assert result.differing_outputs() == []
+
+
+def test_a_different_output_is_found(variants):
+    """One run that writes something else is enough."""
+    odd = FakeLauncher([], None, texts=["same", "same", "same", "same", "odd"])
+    result, _ = measured(variants, launcher=odd, compare=(STDOUT,), runs=2)
+    assert result.differing_outputs() == [STDOUT]
+
+
+def test_an_output_file_is_what_this_run_wrote(variants, tmp_path):
+    """The file is removed before each run: what an earlier one left is not taken for output."""
+    output = tmp_path / "out"
+    output.write_bytes(b"stale")
+    texts = iter([b"new", b"new", None])
+
+    def writes():
+        assert not output.exists()
+        text = next(texts)
+        if text is not None:
+            output.write_bytes(text)
+
+    result, _ = measured(variants[:1], launcher=FakeLauncher([], None, writes=writes),
+                         compare=(str(output),), conditions=(COLD,), runs=2, warmup=1)
+    assert [run.outputs[str(output)] == "missing" for run in result.runs] == [False, True]
+    assert result.differing_outputs() == [str(output)]
+
+
+def test_braces_stand_for_the_binary(tmp_path, monkeypatch):
+    """{} is replaced in every argument and in --evict; a name is looked up like a command."""
+    (tmp_path / "app").write_text("")
+    (tmp_path / "app").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = measure.make_variants(["env", "X={}", "{}"], [("one", "app")], ["{}", "lib.so"])
+    assert found == (Variant("one", ("env", "X=app", "app"), (f"{tmp_path}/app", "lib.so")),)
+
+
+def test_without_variants_braces_are_the_commands_own(tmp_path):
+    """A command of its own may use {} for itself; its first word is the binary."""
+    found = measure.make_variants(["/bin/sh", "-c", "{}"], [], [])
+    assert found == (Variant("sh", ("/bin/sh", "-c", "{}"), ("/bin/sh",)),)
+
+
+@pytest.mark.parametrize("command, binaries, message", [
+    (["run"], [("a", "/bin/sh")], "no {}"),
+    (["{}"], [("a", "/bin/sh"), ("a", "/bin/ls")], "same name"),
+    (["{}"], [("a", "/bin/no-such-program")], "not a program"),
+])
+def test_variants_that_make_no_sense(command, binaries, message):
+    """What would measure something else than was meant is refused."""
+    with pytest.raises(Failure, match=message):
+        measure.make_variants(command, binaries, [])

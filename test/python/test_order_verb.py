@@ -1,0 +1,164 @@
+"""frontload order --linker lld: real lld takes the file without a word, and orders by it."""
+
+import pytest
+from conftest import symbol_addresses
+from frontload import profile
+from frontload.profile import Name
+
+ORDER = ["f3", "helper", "main", "f1", "f5"]
+
+
+@pytest.fixture
+def startup(tmp_path):
+    """startup(*names): a startup profile of one run over these functions (or Names)."""
+
+    def startup(*names):
+        touched = [name if isinstance(name, Name) else Name("function", "text", name.encode())
+                   for name in names]
+        path = tmp_path / "app.startup"
+        path.write_bytes(profile.to_bytes(profile.from_run(b"app", touched)))
+        return path
+
+    return startup
+
+
+@pytest.fixture
+def relink(link, run, llvm, tmp_path):
+    """Links app.o again with an order file; lld must print nothing. Returns the addresses."""
+
+    def relink(order, **options):
+        link(f"-Wl,--symbol-ordering-file={order}", name="again", **options)
+        return symbol_addresses(run, llvm, tmp_path / "again")
+
+    return relink
+
+
+def test_lld_orders_by_the_file_and_prints_nothing(link, startup, cli, relink, tmp_path):
+    """Functions and data come in first-touch order; names that do not exist are left out."""
+    data = [Name("data", "data", b"pointer"), Name("data", "data", b"counter")]
+    path = startup(*ORDER[:3], "gone", *data, *ORDER[3:], "printf")
+    result = cli("order", path, "--linker", "lld", "--binary", link().path,
+                 "-o", tmp_path / "app.order")
+    assert result.err == "frontload: note: 7 of 9 names found (77.77%)\n"
+    assert (tmp_path / "app.order").read_text().split() == [*ORDER[:3], "pointer", "counter",
+                                                          *ORDER[3:]]
+    addresses = relink(tmp_path / "app.order")
+    assert sorted(ORDER, key=addresses.get) == ORDER
+    assert max(addresses[name] for name in ORDER) < addresses["f2"]
+
+
+def test_names_are_found_in_objects_and_archives(link, startup, cli, run, llvm, tmp_path):
+    """Objects, archives and thin archives give the names that they define, static ones too."""
+    link()
+    (tmp_path / "b.c").write_text("static int hidden(void) { return 1; }\n"
+                                  "int (*a_name_longer_than_a_header_has_room)(void) = hidden;")
+    run(llvm / "clang", "-c", "b.c", "-o", "b_with_a_long_file_name.o", cwd=tmp_path)
+    (tmp_path / "notes.txt").write_text("odd")
+    members = ("app.o", "b_with_a_long_file_name.o")
+    run(llvm / "llvm-ar", "rcs", "lib.a", "notes.txt", *members, cwd=tmp_path)
+    run(llvm / "llvm-ar", "rcsT", "thin.a", *members, cwd=tmp_path)
+    path = startup("main", "hidden", "printf", "gone", "a_name_longer_than_a_header_has_room")
+    for objects in (members, ("lib.a",), ("thin.a",)):
+        result = cli("order", path, "--linker", "lld", "--objects",
+                     *(tmp_path / name for name in objects))
+        assert result.out.split() == ["main", "hidden", "a_name_longer_than_a_header_has_room"]
+        assert ("lib.a: 1 member not ELF" in result.err) == (objects == ("lib.a",))
+
+
+def test_without_a_binary_all_names_are_written(startup, cli):
+    """If there is nothing to look names up in, a note says that lld will warn."""
+    result = cli("order", startup("main", "gone"), "--linker", "lld")
+    assert result.out == "main\ngone\n" and "lld will warn" in result.err
+
+
+def test_a_name_of_two_files_is_written_once(startup, cli):
+    """lld warns about a name that stands twice, so same-named statics share one line."""
+    same = [Name("function", "text", b"init", file) for file in (b"a.c", b"b.c")]
+    assert cli("order", startup(*same), "--linker", "lld").out == "init\n"
+
+
+def test_names_that_lld_would_misread_are_left_out(startup, cli):
+    """Names with a newline, a # first or space at an end cannot be written, and are counted."""
+    bad = ["#f", " f", "f\t", "f\r", "a\nb"]
+    result = cli("order", startup("main", *bad, "f #g", "f\\n"), "--linker", "lld")
+    assert result.out == "main\nf #g\nf\\n\n"
+    assert "5 names left out" in result.err
+
+
+def test_a_name_with_spaces_is_ordered_by_lld(link, startup, cli, relink, tmp_path):
+    """Spaces inside a name are part of it, for lld as well."""
+    source = ("int f(void) __asm__(\"a b\"); int f(void) { return 0; }\n"
+              "int main(void) { return f(); }")
+    program = link(source=source)
+    cli("order", startup("a b", "main"), "--linker", "lld", "--binary", program.path,
+        "-o", tmp_path / "app.order")
+    assert (tmp_path / "app.order").read_text() == "a b\nmain\n"
+    relink(tmp_path / "app.order", source=source)
+
+
+def test_versions_of_symbols_are_cut_as_lld_does(startup, cli, link, run, llvm, tmp_path):
+    """lld knows a symbol f@@V2 of an object as f."""
+    source = ("__asm__(\".symver impl, f@@V2\"); int impl(void) { return 0; }\n"
+              "int g(void) { return 1; }")
+    (tmp_path / "v").write_text("V2 { global: f; };")
+    library = ("-shared", "-Wl,--version-script=v", "-Wl,-Bsymbolic")
+    program = link(*library, source=source, name="libf.so", flags=["-fPIC"])
+    path = startup("f@@V2", "impl")
+    written = cli("order", path, "--linker", "lld", "--objects", tmp_path / "libf.so.o",
+                  "-o", tmp_path / "f.order")
+    assert (tmp_path / "f.order").read_text() == "f\nimpl\n", written.err
+    link(*library, f"-Wl,--symbol-ordering-file={tmp_path / 'f.order'}", source=source,
+         name="again.so", flags=["-fPIC"])
+    assert program.path.exists()
+
+
+def test_names_that_lld_makes_itself_are_left_out(link, startup, cli, tmp_path):
+    """Other linkers give _DYNAMIC a type, so it may be in a profile; lld cannot order it."""
+    program = link("-fuse-ld=bfd", "--ld-path=/usr/bin/ld.bfd")
+    made = [Name("data", "relro", b"_DYNAMIC"), Name("data", "data", b"_GLOBAL_OFFSET_TABLE_")]
+    result = cli("order", startup(*made, "main"), "--linker", "lld", "--binary", program.path)
+    assert result.out == "main\n"
+
+
+def test_a_profile_of_another_program_is_refused(link, startup, cli, tmp_path):
+    """If no name is found, nothing is written, and the note names the profile's program."""
+    (tmp_path / "app.order").write_text("before\n")
+    result = cli("order", startup("alien"), "--linker", "lld", "--binary", link().path,
+                 "-o", tmp_path / "app.order", code=65)
+    assert "none of its 1 names is in" in result.err and "a profile of app" in result.err
+    assert (tmp_path / "app.order").read_text() == "before\n"
+
+
+@pytest.mark.parametrize(("name", "contents", "what"), [
+    ("bad.a", b"!<arch>\n" + b"x" * 60, "a damaged member header in the archive (at byte 8)"),
+    ("bad.a", b"!<arch>\n" + b"a.o/".ljust(48) + b"99999".ljust(10) + b"`\n", "runs past the end"),
+    ("bad.a", b"!<arch>\n" + b"/77".ljust(48) + b"0".ljust(10) + b"`\n", "table of names"),
+    ("bad.o", b"BC\xc0\xde", "--binary"),
+    ("bad.o", b"", "not an ELF file"),
+])
+def test_bad_objects_are_refused(startup, cli, tmp_path, name, contents, what):
+    """Damaged archives, LTO objects and other files are bad data."""
+    (tmp_path / name).write_bytes(contents)
+    result = cli("order", startup("main"), "--linker", "lld", "--objects", tmp_path / name, code=65)
+    assert f"error: {tmp_path / name}" in result.err and what in result.err
+
+
+def test_binary_and_objects_exclude_each_other(startup, cli):
+    """The command line is refused if it gives both."""
+    cli("order", startup("main"), "--linker", "lld", "--binary", "a", "--objects", "b", code=2)
+
+
+def test_names_that_a_library_has_too_are_left_out(link, startup, cli, tmp_path):
+    """For an inline function that a versioned library exports as well, lld would warn."""
+    (tmp_path / "v").write_text("V1 { global: *; };")
+    library = link("-shared", "-Wl,--version-script=v", name="libshared.so", flags=["-fPIC"],
+                   source="int both(void) { return 1; } int get(void) { return both(); }")
+    source = ("int get(void); __attribute__((weak, noinline)) int both(void) { return 2; }\n"
+              "int main(void) { return get() + both(); }")
+    path = startup("main", "both")
+    for options, names in (((), "main\n"), (["-rdynamic"], "main\nboth\n")):
+        program = link(library.path, *options, source=source)
+        assert cli("order", path, "--linker", "lld", "--binary", program.path).out == names
+    (tmp_path / "app.order").write_text("both\n")
+    with pytest.raises(AssertionError, match="unable to order shared symbol: both"):
+        link(library.path, f"-Wl,--symbol-ordering-file={tmp_path / 'app.order'}", source=source)

@@ -1,0 +1,280 @@
+"""frontload profile, end to end: traces of real programs become a startup profile, or an error."""
+
+import itertools
+import os
+
+import pytest
+from frontload import merge, profile
+from trace_writer import DATA, TraceWriter
+
+NAMES = ["main", "f1", "f2", "helper", "f5"]
+
+
+def entries(path) -> list[tuple[str, int, int]]:
+    """Name, runs and rank of each entry of a profile."""
+    return [(name.name.decode(), touch.runs, touch.rank)
+            for name, touch in profile.read(path).in_order()]
+
+
+def test_a_trace_becomes_names_in_first_touch_order(link, cli, tmp_path):
+    """The profile of one run has its functions in order, the static one with its file."""
+    program = link()
+    program.trace(tmp_path / "t", *NAMES)
+    result = cli("profile", tmp_path / "t", "-o", tmp_path / "app.startup")
+    assert (tmp_path / "app.startup").read_text().splitlines()[4:] == [
+        "function\ttext\t1\t+1\tmain",
+        "function\ttext\t1\t+1\tf1",
+        "function\ttext\t1\t+1\tf2",
+        "function\ttext\t1\t+1\thelper\tapp.c",
+        "function\ttext\t1\t+1\tf5"]
+    assert (result.out, result.err) == ("", "frontload: note: app: 5 names from 1 run\n")
+
+
+def test_data_has_its_section_class(link, cli, tmp_path):
+    """Touched granules of data become entries of their class."""
+    program = link()
+    writer = TraceWriter().module(1, str(program.path), program.build_id)
+    for name in ("table", "counter", "zeros", "pointer"):
+        writer.event(program.addresses[name] & ~15, kind=DATA)
+    writer.write(tmp_path / "t")
+    lines = cli("profile", tmp_path / "t").out.splitlines()[4:]
+    found = {line.split("\t")[4]: line.split("\t")[:2] for line in lines}
+    assert found.items() >= {"table": ["data", "rodata"], "counter": ["data", "data"],
+                             "zeros": ["data", "bss"], "pointer": ["data", "relro"]}.items()
+
+
+def test_any_order_and_any_partition_give_the_same_bytes(link, cli, tmp_path):
+    """Four runs give one profile: in any order, and by way of any partial profiles."""
+    program = link()
+    runs = [["main", "f1", "f2"], ["f2", "main"], ["f3", "f1"], ["main", "f1", "f2", "f4", "f5"]]
+    traces = [program.trace(tmp_path / f"{i}", *run) for i, run in enumerate(runs)]
+    whole = cli("profile", *traces).out
+    assert whole == cli("profile", *reversed(traces)).out
+    for size in (1, 2, 3):
+        for chosen in itertools.combinations(range(4), size):
+            first = [traces[i] for i in chosen]
+            rest = [traces[i] for i in range(4) if i not in chosen]
+            cli("profile", *first, "-o", tmp_path / "first.startup")
+            assert cli("profile", *rest, tmp_path / "first.startup").out == whole
+    profile_path = tmp_path / "whole.startup"
+    profile_path.write_text(whole)
+    assert entries(profile_path) == [("f2", 3, 0), ("main", 3, 0), ("f3", 1, 0), ("f1", 3, 1),
+                                     ("f4", 1, 3), ("f5", 1, 4)]
+
+
+def test_runs_of_different_builds_merge_by_name(link, cli, tmp_path):
+    """Each trace is resolved with its own binary, so two builds make one profile."""
+    for folder, extra in (("old", "int pad(int x) { return x * 3; }\n"), ("new", "")):
+        (tmp_path / folder).mkdir()
+        from_source = extra + SOURCE_OF_TWO
+        program = link(source=from_source, name=f"{folder}/app")
+        program.trace(tmp_path / f"{folder}.fltrace", "main", "leaf")
+    cli("profile", tmp_path / "old.fltrace", tmp_path / "new.fltrace", "-o", tmp_path / "p")
+    assert entries(tmp_path / "p") == [("main", 2, 0), ("leaf", 2, 1)]
+
+
+SOURCE_OF_TWO = """
+__attribute__((noinline)) int leaf(int x) { return x; }
+int main(int argc, char **argv) { return leaf(argc - 1); }
+"""
+
+
+def test_a_folder_stands_for_its_traces(link, cli, tmp_path):
+    """All traces of a folder are read, numbered ones too; a file that comes twice counts once."""
+    program = link()
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    first = program.trace(folder / "app.1.fltrace", "main")
+    program.trace(folder / "app.1.fltrace.1", "main", "f1")
+    (folder / "readme").write_text("not a trace")
+    result = cli("profile", folder, first, "-o", tmp_path / "p")
+    assert entries(tmp_path / "p") == [("main", 2, 0), ("f1", 1, 1)]
+    assert "given twice" in result.err
+
+
+def test_a_folder_without_traces_is_refused(cli, tmp_path):
+    """An empty folder is bad data, and the note says how to fill it."""
+    assert "frontload record -o" in cli("profile", tmp_path, code=65).err
+
+
+def test_several_programs_need_a_choice(link, cli, tmp_path):
+    """Traces of several programs are listed with counts; --program chooses one."""
+    a, b = link(name="a"), link(name="b")
+    traces = [a.trace(tmp_path / "1", "main"), b.trace(tmp_path / "2", "f1"),
+              b.trace(tmp_path / "3", "f2")]
+    result = cli("profile", *traces, "-o", tmp_path / "p", code=2)
+    assert result.err == ("frontload: error: the inputs are of 2 programs: b (2), a (1)\n"
+                          "frontload: note: choose one with --program NAME\n")
+    assert not (tmp_path / "p").exists()
+    result = cli("profile", *traces, "-o", tmp_path / "p", "--program", "b")
+    assert entries(tmp_path / "p") == [("f1", 1, 0), ("f2", 1, 0)]
+    assert "1 input of other programs" in result.err
+
+
+def test_programs_that_are_not_chosen_need_no_symbols(link, cli, run, llvm, tmp_path):
+    """A stripped shell among the traces is no obstacle to the profile of another program."""
+    app, shell = link(name="app"), link(name="sh")
+    run(llvm / "llvm-strip", shell.path)
+    traces = [shell.trace(tmp_path / "1", "main"), app.trace(tmp_path / "2", "main")]
+    assert "app (1), sh (1)" in cli("profile", *traces, code=2).err
+    cli("profile", *traces, "--program", "app", "-o", tmp_path / "p")
+
+
+def test_a_profile_can_be_of_a_shared_library(link, cli, tmp_path):
+    """--program may name a library that was recorded as a module; its ranks count it alone."""
+    app, library = link(), link("-shared", name="libf.so", flags=["-fPIC"])
+    writer = TraceWriter().module(1, str(app.path), app.build_id)
+    writer.module(2, str(library.path), library.build_id, main=False)
+    writer.event(app.addresses["main"]).event(library.addresses["f2"], 2)
+    writer.event(app.addresses["f1"]).event(library.addresses["f1"], 2)
+    writer.write(tmp_path / "t")
+    alone = app.trace(tmp_path / "alone", "main")
+    cli("profile", tmp_path / "t", alone, "--program", "libf.so", "-o", tmp_path / "p")
+    assert entries(tmp_path / "p") == [("f2", 1, 0), ("f1", 1, 1)]
+    assert profile.read(tmp_path / "p").program == b"libf.so"
+
+
+def test_of_two_modules_of_a_name_the_program_counts(link, cli, tmp_path):
+    """A library may have the program's base name: its path chooses it, its name the program."""
+    (tmp_path / "lib").mkdir()
+    app, plugin = link(), link("-shared", name="lib/app", flags=["-fPIC"])
+    writer = TraceWriter().module(1, str(plugin.path), plugin.build_id, main=False)
+    writer.module(2, str(app.path), app.build_id)
+    writer.event(plugin.addresses["f1"], 1).event(app.addresses["main"], 2).write(tmp_path / "t")
+    for arguments, name in (((), "main"), (["--program", "app"], "main"),
+                            (["--program", plugin.path], "f1")):
+        cli("profile", tmp_path / "t", *arguments, "-o", tmp_path / "p")
+        assert entries(tmp_path / "p") == [(name, 1, 0)]
+
+
+def test_an_unknown_program_is_refused_with_those_there_are(link, cli, tmp_path):
+    """--program with a name that nothing has lists the names that can be chosen."""
+    trace = link().trace(tmp_path / "t", "main")
+    result = cli("profile", trace, "--program", "ap", code=65)
+    assert "ap: no input is of this program" in result.err and "app (1)" in result.err
+
+
+def test_a_changed_binary_is_refused(link, cli, tmp_path):
+    """If the binary is not the recorded one, both build-ids and the remedy are named."""
+    program = link()
+    trace = program.trace(tmp_path / "t", "main")
+    other = link(source=SOURCE_OF_TWO)
+    result = cli("profile", trace, "-o", tmp_path / "p", code=65)
+    assert program.build_id.hex() in result.err and other.build_id.hex() in result.err
+    assert "--binary PATH" in result.err
+    assert not (tmp_path / "p").exists()
+
+
+def test_the_binary_may_be_elsewhere(link, cli, tmp_path):
+    """--binary replaces the recorded path; without it a missing binary is an error that says so."""
+    program = link()
+    trace = program.trace(tmp_path / "t", "main")
+    os.rename(program.path, tmp_path / "moved")
+    assert "--binary PATH" in cli("profile", trace, code=2).err
+    cli("profile", trace, "--binary", tmp_path / "moved", "-o", tmp_path / "p")
+    assert entries(tmp_path / "p") == [("main", 1, 0)]
+
+
+def test_without_build_ids_there_is_a_warning(link, cli, tmp_path):
+    """If neither side has a build-id, the trace is used, with a warning."""
+    program = link("-Wl,--build-id=none")
+    assert "has no build-id" in cli("profile", program.trace(tmp_path / "t", "main")).err
+
+
+def test_a_stripped_program_is_refused(link, cli, run, llvm, tmp_path):
+    """A program without symbols has no names to give."""
+    program = link()
+    trace = program.trace(tmp_path / "t", "main")
+    run(llvm / "llvm-strip", program.path)
+    assert "is stripped" in cli("profile", trace, code=65).err
+
+
+def test_a_program_that_is_not_elf_is_refused(link, cli, tmp_path):
+    """A script in place of the program is bad data."""
+    trace = link().trace(tmp_path / "t", "main")
+    (tmp_path / "script").write_text("#!/bin/sh\n")
+    assert "not an ELF file" in cli("profile", trace, "--binary", tmp_path / "script", code=65).err
+
+
+def test_touches_without_a_symbol_are_counted(link, cli, tmp_path):
+    """Addresses that no symbol covers are left out and reported."""
+    trace = link().trace(tmp_path / "t", "main", 0x10, 0x20)
+    assert "2 first touches of 3 without a symbol" in cli("profile", trace).err
+
+
+def test_a_run_without_first_touches_is_left_out(link, cli, tmp_path):
+    """A forked child that touched nothing new is no run; if there is no other, that is an error."""
+    program = link()
+    empty, full = program.trace(tmp_path / "1"), program.trace(tmp_path / "2", "main")
+    nameless = program.trace(tmp_path / "3", 0x10)
+    result = cli("profile", empty, full, nameless, "-o", tmp_path / "p")
+    assert "2 traces without" in result.err and entries(tmp_path / "p") == [("main", 1, 0)]
+    assert profile.read(tmp_path / "p").runs == 1
+    before = (tmp_path / "p").read_bytes()
+    assert "no first touch" in cli("profile", empty, "-o", tmp_path / "p", code=65).err
+    assert (tmp_path / "p").read_bytes() == before
+
+
+def test_dropped_first_touches_are_reported(link, cli, tmp_path):
+    """What the recorder had no room for is said, because the profile is then incomplete."""
+    trace = link().trace(tmp_path / "t", "main", dropped=7)
+    assert "7 first touches lost" in cli("profile", trace).err
+
+
+@pytest.mark.parametrize(("contents", "code", "what"), [
+    (b"hello\n", 65, "not a trace"),
+    (b"", 65, "is empty"),
+    (b"frontload-startup-profile 1\nprogram app\nruns 1\nrubbish\tline\n", 65, ":4: "),
+    (b"\x89FLT\r\n\x1a\n rest", 65, "cut inside its header"),
+    (None, 2, "No such file"),
+])
+def test_one_bad_input_fails_unless_partial_is_allowed(link, cli, tmp_path, contents, code, what):
+    """A bad file among good ones fails and writes nothing; --allow-partial says what is lost."""
+    good = link().trace(tmp_path / "good", "main")
+    bad = tmp_path / "bad"
+    if contents is not None:
+        bad.write_bytes(contents)
+    result = cli("profile", good, bad, "-o", tmp_path / "p", code=code)
+    assert f"frontload: error: {bad}" in result.err and what in result.err
+    assert not (tmp_path / "p").exists()
+    result = cli("profile", good, bad, "-o", tmp_path / "p", "--allow-partial")
+    assert "1 of 2 inputs left out" in result.err and what in result.err
+    assert entries(tmp_path / "p") == [("main", 1, 0)]
+    result = cli("profile", bad, "-o", tmp_path / "q", "--allow-partial", code=65)
+    assert "none of the inputs can be used" in result.err
+
+
+def test_a_cut_trace_is_refused(link, cli, tmp_path):
+    """A trace that lost its second half gives an error with the offset, and no profile."""
+    trace = link().trace(tmp_path / "t", *NAMES)
+    os.truncate(trace, trace.stat().st_size - 40)
+    result = cli("profile", trace, "-o", tmp_path / "p", code=65)
+    assert "cut" in result.err and "(at byte" in result.err
+    assert not (tmp_path / "p").exists()
+
+
+def test_an_unchanged_profile_is_not_written_again(link, cli, tmp_path):
+    """The same bytes are left alone, so that builds do not redo what depends on the profile."""
+    trace = link().trace(tmp_path / "t", "main")
+    cli("profile", trace, "-o", tmp_path / "p")
+    before = (tmp_path / "p").stat()
+    cli("profile", trace, "-o", tmp_path / "p")
+    after = (tmp_path / "p").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_a_thousand_traces_are_merged(link, tmp_path):
+    """A thousand processes make one profile of a thousand runs."""
+    program = link()
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    for number in range(1000):
+        program.trace(folder / f"app.{number}.fltrace", "main", NAMES[1 + number % 4])
+    merger = merge.Merger()
+    for path in merge.expand([str(folder)]):
+        merger.add(path)
+    made = merger.result()
+    assert made.runs == 1000
+    (first, touch), *others = made.in_order()
+    assert (first.name, touch.runs) == (b"main", 1000)
+    assert [touch.runs for _, touch in others] == [250] * 4

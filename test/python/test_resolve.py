@@ -1,0 +1,144 @@
+"""Addresses resolve to the names that the rules in resolve.py give them."""
+
+import numpy as np
+import pytest
+from frontload import elf
+from frontload.errors import BadData
+from frontload.profile import Name
+from frontload.resolve import Resolver
+from hypothesis import given
+from hypothesis import strategies as st
+from trace_writer import BLOCK, DATA, FUNCTION
+
+FUNC, OBJECT, NOTYPE = elf.STT_FUNC, elf.STT_OBJECT, elf.STT_NOTYPE
+LOCAL, GLOBAL, WEAK = elf.STB_LOCAL, elf.STB_GLOBAL, elf.STB_WEAK
+TEXT, RODATA, DATA_SECTION, BSS = 1, 2, 3, 4
+
+
+def linked(*symbols: tuple) -> elf.Elf:
+    """A linked file with symbols (name, address, size, type, bind, section)."""
+    strings = b"\0" + b"\0".join(symbol[0].encode() for symbol in symbols) + b"\0"
+    offsets = np.cumsum([1] + [len(symbol[0].encode()) + 1 for symbol in symbols[:-1]])
+    table = np.zeros(len(symbols), [("name", "u4"), ("info", "u1"), ("other", "u1"),
+                                    ("value", "u8"), ("size", "u8")])
+    for row, (_, address, size, kind, bind, _) in zip(table, symbols, strict=True):
+        row["value"], row["size"], row["info"] = address, size, bind << 4 | kind
+    sections = np.zeros(5, [("type", "u4"), ("addr", "u8")])
+    return elf.Elf("app", True, b"", sections, [b"", b".text", b".rodata", b".data", b".bss"],
+                   ["", "text", "rodata", "data", "bss"],
+                   elf.Symbols(table, np.array([symbol[5] for symbol in symbols]),
+                               elf.Names("app", strings, offsets[:len(symbols)])))
+
+
+def function(name, address, size=16, kind=FUNC, bind=GLOBAL, section=TEXT):
+    return name, address, size, kind, bind, section
+
+
+def datum(name, address, size=8, bind=GLOBAL, section=RODATA):
+    return name, address, size, OBJECT, bind, section
+
+
+def resolve(file: elf.Elf, *addresses: int, kind: int = FUNCTION) -> tuple[list[str], int]:
+    kinds = np.full(len(addresses), kind, np.uint8)
+    names, nameless = Resolver(file).names(kinds, np.array(addresses, np.uint64))
+    return [name.name.decode() for name in names], nameless
+
+
+def test_an_address_inside_a_function_is_that_function():
+    """Entry, middle and last byte belong to a function, the byte behind it does not."""
+    file = linked(function("f", 0x1000, 16), function("g", 0x1020, 16))
+    assert resolve(file, 0x1020) == (["g"], 0)
+    assert resolve(file, 0x1008, 0x102f) == (["f", "g"], 0)
+    assert resolve(file, 0xfff, 0x1010, 0x1030) == ([], 3)
+
+
+def test_an_empty_function_does_not_take_the_name_of_the_next():
+    """A symbol without a size loses against one with a size at its address, whatever its name."""
+    file = linked(function("a", 0x1000, 0), function("local_function", 0x1000, bind=LOCAL))
+    assert resolve(file, 0x1000) == (["local_function"], 0)
+
+
+def test_names_come_in_first_touch_order_and_once():
+    """A function touched again, by whatever address, keeps its first place."""
+    file = linked(function("f", 0x1000), function("g", 0x2000))
+    assert resolve(file, 0x2000, 0x1000, 0x2004, 0x1008) == (["g", "f"], 0)
+
+
+def test_a_block_belongs_to_its_function():
+    """The start of a basic block resolves like any address in the function."""
+    assert resolve(linked(function("f", 0x1000)), 0x100c, kind=BLOCK) == (["f"], 0)
+
+
+def test_the_innermost_function_wins_and_the_outer_one_shows_behind_it():
+    """Where symbols nest, an address behind the inner one still belongs to the outer one."""
+    file = linked(function("outer", 0x1000, 0x100), function("inner", 0x1010, 0x10),
+                  function("label", 0x1040, 0, kind=NOTYPE))
+    assert resolve(file, 0x1018, 0x1030, 0x1041, 0x1040) == (["inner", "outer", "label"], 0)
+
+
+@pytest.mark.parametrize(("better", "worse"), [
+    (function("long_name", 0x1000), function("a", 0x1000, kind=NOTYPE)),
+    (function("f.part.0", 0x1000), function("w", 0x1000, bind=WEAK)),
+    (function("weak", 0x1000, bind=WEAK), function("loc", 0x1000, bind=LOCAL)),
+    (function("longer", 0x1000), function("f.c", 0x1000)),
+    (function("fz", 0x1000), function("faa", 0x1000)),
+    (function("_ZC1", 0x1000), function("_ZC2", 0x1000)),
+    (function("small", 0x1000, 4), function("larger", 0x1000, 32)),
+])
+def test_of_several_names_one_is_chosen_by_rule(better, worse):
+    """Aliases give the same name in whatever order they stand, at the entry and inside."""
+    for file in (linked(better, worse), linked(worse, better)):
+        assert resolve(file, 0x1000)[0] == resolve(file, 0x1003)[0] == [better[0]]
+
+
+def test_data_is_every_datum_that_a_granule_overlaps():
+    """A granule of 16 bytes hides neighbours: all data that has bytes in it is touched."""
+    file = linked(datum("before", 0x2000, 0x10), datum("a", 0x2010, 4),
+                  datum("b", 0x2018, 8, section=DATA_SECTION), datum("after", 0x2020),
+                  datum("wide", 0x1f00, 0x200), datum("empty", 0x2014, 0))
+    assert resolve(file, 0x2010, kind=DATA) == (["wide", "a", "b"], 0)
+
+
+def test_names_have_kind_class_and_file():
+    """A datum's class is that of its section, a function's is text."""
+    file = linked(function("f", 0x1000), datum("b", 0x3000, section=BSS))
+    names, _ = Resolver(file).names(np.array([FUNCTION, DATA], np.uint8),
+                                    np.array([0x1000, 0x3000], np.uint64))
+    assert names == [Name("function", "text", b"f"), Name("data", "bss", b"b")]
+
+
+def test_symbols_elsewhere_are_not_found():
+    """Undefined symbols, data in place of functions and nameless symbols resolve nothing."""
+    file = linked(function("undefined", 0x1000, section=elf.UNDEFINED),
+                  function("absolute", 0x1000, section=elf.ABSOLUTE),
+                  datum("table", 0x1000, section=TEXT), function("", 0x1000))
+    assert resolve(file, 0x1000) == ([], 1)
+    assert resolve(file, 0x1000, kind=DATA) == ([], 1)
+
+
+symbol_ranges = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 30)), min_size=1, max_size=12)
+
+
+@given(symbol_ranges, st.lists(st.integers(0, 100), min_size=1, max_size=10))
+def test_innermost_is_what_a_plain_search_finds(ranges, addresses):
+    """The lookup agrees with a search through all symbols, for any nesting."""
+    file = linked(*(function(f"f{start:02}", start, size) for start, size in ranges))
+
+    def plain(address):
+        around = [start for start, size in ranges
+                  if start == address or start <= address < start + size]
+        return f"f{max(around):02}" if around else None
+
+    for address in addresses:
+        expected = plain(address)
+        assert resolve(file, address) == (([expected], 0) if expected else ([], 1))
+
+
+def test_a_stripped_program_or_an_object_is_refused():
+    """Without symbols nothing can be resolved; the note says what to give."""
+    full = linked(function("f", 1))
+    for file, what in ((elf.Elf(**{**vars(full), "symbols": None}), "stripped"),
+                       (elf.Elf(**{**vars(full), "linked": False}), "object")):
+        with pytest.raises(BadData, match=what) as caught:
+            Resolver(file)
+        assert caught.value.note
