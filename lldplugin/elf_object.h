@@ -101,7 +101,10 @@ public:
   /// The name of a section; empty where the offset is bad.
   llvm::StringRef name(const Shdr &section) const { return at(sectionNames, section.sh_name); }
   llvm::StringRef name(const Sym &symbol) const { return at(symbolNames, symbol.st_name); }
-  /// The beginning of a symbol's name, which may go on: what there is without a search for its end.
+  /// The beginning of a name, which may go on: what there is without a search for its end.
+  llvm::StringRef nameBegin(const Shdr &section) const {
+    return sectionNames.substr(section.sh_name, 8);
+  }
   llvm::StringRef nameBegin(const Sym &symbol) const {
     return symbolNames.substr(symbol.st_name, 8);
   }

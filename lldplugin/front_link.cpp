@@ -39,13 +39,6 @@ std::string FrontLink::plan() {
   return frontScript(classes, startupSet.edgeSymbols());
 }
 
-/// Whether a startup section is worth being told from others. Data that is in the front anyway need
-/// not be put in order on a mere guess.
-static bool isPlaced(const StartupSection &section) {
-  return section.named || section.sectionClass == SectionClass::Text ||
-         section.sectionClass == SectionClass::Rodata;
-}
-
 /// The linker asks about each section of the link, and for nearly all of them the answer is no.
 static CachedHashStringRef addressKey(const char *name) {
   return CachedHashStringRef(StringRef(), densemap::detail::mix(reinterpret_cast<uintptr_t>(name)));
@@ -60,8 +53,6 @@ void FrontLink::find(ArrayRef<MemoryBufferRef> buffers) {
   for (const StartupSections &sections : found) {
     uint32_t object = numObjectsSeen++;
     for (const StartupSection &section : sections) {
-      if (!isPlaced(section))
-        continue;
       Known fresh{section.rank, object, section.sectionClass, false, {}};
       Known &k = known.try_emplace(section.name, fresh).first->second;
       k.rank = std::min(k.rank, section.rank);

@@ -39,13 +39,20 @@ static constexpr uint32_t none = ~0u;
 /// measured on cc1, 16 KiB costs 7 faults more and 1 MiB saves none.
 static constexpr uint64_t referredSizeLimit = 64 << 10;
 
-/// Section index to rank.
-using Ranks = SmallDenseMap<uint32_t, uint32_t>;
+/// Where a section belongs. The lower of two is the one that was touched first.
+struct Place {
+  uint32_t rank;
+  SectionClass sectionClass;
+  bool operator<(const Place &other) const { return rank < other.rank; }
+};
+/// By section index.
+using Places = SmallDenseMap<uint32_t, Place>;
 
-/// Sets the rank of `key` if it is new or was higher. Returns whether it is new.
-template <class Map, class Key> static bool lowerRank(Map &map, const Key &key, uint32_t rank) {
-  auto [it, isNew] = map.try_emplace(key, rank);
-  it->second = std::min(it->second, rank);
+/// Sets the value of `key` if it is new or was higher. Returns whether it is new.
+template <class Map, class Key, class Value>
+static bool lower(Map &map, const Key &key, const Value &value) {
+  auto [it, isNew] = map.try_emplace(key, value);
+  it->second = std::min(it->second, value);
   return isNew;
 }
 
@@ -68,6 +75,7 @@ private:
   struct Match {
     uint32_t entry;
     uint32_t section;
+    SectionClass sectionClass;
     bool exact; ///< it agrees with the entry's source file, if that has one
   };
   struct DataSymbol {
@@ -84,10 +92,10 @@ private:
     SmallVector<DataSymbol, 0> dataSymbols;
     EdgeSymbols edges;
 
-    Ranks named;
-    Ranks referred;
-    /// The sections whose relocations are followed next.
-    Ranks frontier;
+    Places named;
+    Places referred;
+    /// The sections whose relocations are followed next: rank and section index.
+    SmallVector<std::pair<uint32_t, uint32_t>, 0> frontier;
     /// What the last step found to be referred to by name.
     SmallVector<std::pair<CachedHashStringRef, uint32_t>, 0> wanted;
   };
@@ -157,11 +165,12 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
       continue;
     for (uint32_t entry = it->second; entry != none; entry = set.sameName[entry]) {
       const std::string &file = set.profile.entries[entry].file;
-      if (!section || !object.classify(object.sections()[section]))
+      auto sectionClass = section ? object.classify(object.sections()[section]) : std::nullopt;
+      if (!sectionClass)
         scan.unmovable.push_back(entry);
       else
-        scan.matches.push_back(
-            {entry, section, file.empty() ? !isLocal : isLocal && file == sourceFile});
+        scan.matches.push_back({entry, section, *sectionClass,
+                                file.empty() ? !isLocal : isLocal && file == sourceFile});
     }
   }
 }
@@ -181,8 +190,9 @@ template <class ELFT> void StartupSet::Search<ELFT>::noteStates(const Scan &scan
 template <class ELFT> void StartupSet::Search<ELFT>::resolve(Scan &scan) {
   for (const Match &m : scan.matches)
     if (m.exact || !set.hasExact[m.entry])
-      lowerRank(scan.named, m.section, m.entry);
-  scan.frontier = scan.named;
+      lower(scan.named, m.section, Place{m.entry, m.sectionClass});
+  for (auto [section, place] : scan.named)
+    scan.frontier.push_back({place.rank, section});
 }
 
 /// Takes note that something in the front refers to `section`.
@@ -192,21 +202,18 @@ void StartupSet::Search<ELFT>::refer(Scan &scan, uint32_t section, uint32_t rank
   // The strings of an object are one section, and are merged with those of all others.
   if (header.sh_size > referredSizeLimit && !(header.sh_flags & ELF::SHF_MERGE))
     return;
-  if ((header.sh_flags & ELF::SHF_EXECINSTR) || scan.named.count(section) ||
-      !scan.object->classify(header))
+  if ((header.sh_flags & ELF::SHF_EXECINSTR) || scan.named.count(section))
     return;
-  if (lowerRank(scan.referred, section, rank))
-    scan.frontier[section] = rank;
+  if (auto sectionClass = scan.object->classify(header))
+    if (lower(scan.referred, section, Place{rank, *sectionClass}))
+      scan.frontier.push_back({rank, section});
 }
 
 /// Follows the relocations of the sections in the frontier. What they refer to in the same object
 /// becomes the new frontier, what they refer to by name is noted in `wanted`.
 template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
   const ElfObject<ELFT> &object = *scan.object;
-  SmallVector<std::pair<uint32_t, uint32_t>, 0> origins; // rank and section
-  for (auto [section, rank] : scan.frontier)
-    origins.push_back({rank, section});
-  scan.frontier.clear();
+  auto origins = std::exchange(scan.frontier, {});
   // In ascending rank, so that the first reference to a symbol is the one that counts.
   llvm::sort(origins);
   BitVector seen(object.symbols().size());
@@ -254,7 +261,7 @@ template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run
     DenseMap<CachedHashStringRef, uint32_t> wanted;
     for (Scan &scan : scans) {
       for (auto [name, rank] : scan.wanted)
-        lowerRank(wanted, name, rank);
+        lower(wanted, name, rank);
       scan.wanted.clear();
     }
     forEach([&](Scan &scan) { markWanted(scan, wanted); });
@@ -262,16 +269,17 @@ template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run
 
   std::vector<StartupSections> result(scans.size());
   parallelFor(0, scans.size(), [&](size_t i) {
-    auto add = [&](const Ranks &ranks, bool named) {
-      for (auto [index, rank] : ranks) {
-        const auto &section = scans[i].object->sections()[index];
-        result[i].push_back({scans[i].object->name(section).data(), rank,
-                             *scans[i].object->classify(section), named,
-                             uint64_t(section.sh_size)});
-      }
+    auto add = [&](uint32_t index, const Place &place, bool named) {
+      const auto &section = scans[i].object->sections()[index];
+      result[i].push_back({scans[i].object->nameBegin(section).data(), place.rank,
+                           place.sectionClass, named, uint64_t(section.sh_size)});
     };
-    add(scans[i].named, true);
-    add(scans[i].referred, false);
+    for (const auto &[index, place] : scans[i].named)
+      add(index, place, true);
+    // All of the writable data is in the front; a guess is not worth putting it in order.
+    for (const auto &[index, place] : scans[i].referred)
+      if (place.sectionClass == SectionClass::Rodata)
+        add(index, place, false);
   });
   return result;
 }

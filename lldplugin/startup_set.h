@@ -29,7 +29,9 @@ struct StartupSection {
   uint64_t size; ///< in bytes
 };
 
-/// The startup sections of one object, each once, in no particular order.
+/// The startup sections of one object, each once, in no particular order. Data that is only
+/// referred to is among them if it is constant; writable data is all in the front, and not put in
+/// order on a guess.
 using StartupSections = llvm::SmallVector<StartupSection, 0>;
 
 /// What became of one profile entry. A later state wins over an earlier one.
