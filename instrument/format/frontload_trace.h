@@ -29,9 +29,10 @@
  *     u32  thread: the kernel's thread id
  *
  *   `address` is an ELF virtual address of that module, as in its symbol table's st_value: the
- *   run-time address minus the load bias. FUNCTION: the entry of a function. DATA: the first byte
- * of a touched 16-byte granule. BLOCK: the start of a basic block. The order of events in the
- * stream is the order of first touch; it agrees with each thread's own order.
+ *   run-time address minus the load bias. FUNCTION: the entry of a function, or, where the recorder
+ *   was told no more (-finstrument-function-entry-bare), an address inside of it. DATA: the first
+ *   byte of a touched 16-byte granule. BLOCK: the start of a basic block. The order of events in
+ *   the stream is the order of first touch; it agrees with each thread's own order.
  *
  *   module record, 1 + ceil((build_id_size + path_size) / 16) slots (kind MODULE):
  *     u64  kind << 56 | complete << 48 | build_id_size << 40 | slots << 16 | path_size

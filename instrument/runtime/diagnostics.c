@@ -1,0 +1,107 @@
+/* The one line that the runtime may write, when it cannot record:
+ *
+ *     frontload-rt: warning: <thing>: <what is wrong>: <errno text> (the program runs unrecorded)
+ *
+ * It goes to stderr only if that is still the file the program was started with. A daemon that has
+ * closed its stderr may have opened a data base as descriptor 2 since.
+ */
+#include "runtime.h"
+#include "system_calls.h"
+
+#include <errno.h>
+
+static const char *error_text(long error) {
+  switch (-error) {
+  case EACCES:
+    return "Permission denied";
+  case EAGAIN:
+    return "Resource temporarily unavailable";
+  case EDQUOT:
+    return "Disk quota exceeded";
+  case EEXIST:
+    return "File exists";
+  case EFBIG:
+    return "File too large";
+  case EINVAL:
+    return "Invalid argument";
+  case EIO:
+    return "Input/output error";
+  case EISDIR:
+    return "Is a directory";
+  case ELOOP:
+    return "Too many levels of symbolic links";
+  case EMFILE:
+    return "Too many open files";
+  case ENAMETOOLONG:
+    return "File name too long";
+  case ENFILE:
+    return "Too many open files in system";
+  case ENODEV:
+    return "No such device";
+  case ENOENT:
+    return "No such file or directory";
+  case ENOMEM:
+    return "Cannot allocate memory";
+  case ENOSPC:
+    return "No space left on device";
+  case ENOSYS:
+    return "Function not implemented";
+  case ENOTDIR:
+    return "Not a directory";
+  case EOPNOTSUPP:
+    return "Operation not supported";
+  case EPERM:
+    return "Operation not permitted";
+  case EROFS:
+    return "Read-only file system";
+  default:
+    return NULL;
+  }
+}
+
+void frontload_note_stderr(struct config *config) {
+  struct stat status;
+  if (sys_fstat(2, &status) < 0)
+    return;
+  config->stderr_device = status.st_dev;
+  config->stderr_inode = status.st_ino;
+}
+
+static bool stderr_is_unchanged(const struct config *config) {
+  struct stat status;
+  return sys_fstat(2, &status) == 0 && status.st_dev == config->stderr_device &&
+         status.st_ino == config->stderr_inode;
+}
+
+static struct iovec part(const char *string) {
+  return (struct iovec){.iov_base = (char *)(uintptr_t)string, .iov_len = string_size(string)};
+}
+
+void frontload_warn(const struct config *config, const char *thing, const char *what, long error) {
+  if (!stderr_is_unchanged(config))
+    return;
+  char buffer[32];
+  struct text number = text_in(buffer, sizeof buffer);
+  const char *reason = error ? error_text(error) : "";
+  if (!reason) {
+    text_add(&number, "errno ");
+    text_add_number(&number, (uint32_t)-error);
+    reason = buffer;
+  }
+  const struct iovec line[] = {
+      part("frontload-rt: warning: "),
+      part(thing),
+      part(": "),
+      part(what),
+      part(error ? ": " : ""),
+      part(reason),
+      part(" (the program runs unrecorded)\n"),
+  };
+
+  /* A reader that has gone, or a limit on file sizes, sends a signal that would end the program.
+   * The caller has them blocked. */
+  signal_set pending = sys_pending_signals();
+  sys_writev(2, line, sizeof line / sizeof *line);
+  sys_discard_signal(SIGNAL_BIT(SIGPIPE) & ~pending);
+  sys_discard_signal(SIGNAL_BIT(SIGXFSZ) & ~pending);
+}

@@ -1,0 +1,71 @@
+/* The Frontload runtime: records which functions a program enters while it starts, in order.
+ *
+ * Build the program with one of
+ *
+ *     -finstrument-functions                   gcc or clang
+ *     -finstrument-functions-after-inlining    clang; best: only functions that really exist
+ *     -finstrument-function-entry-bare         clang; the smallest code
+ *
+ * and link it with the runtime. libc has hooks of its own, which do nothing, so the runtime has to
+ * come first; if no trace appears, this is the reason:
+ *
+ *     cc -finstrument-functions main.o -lfrontload-rt
+ *         with the archive, or with the .so
+ *     cc -finstrument-functions -Wl,-u,__cyg_profile_func_enter -lfrontload-rt main.o
+ *         with the archive before the objects
+ *     LD_PRELOAD=libfrontload-rt.so ./program
+ *         for a program linked with neither
+ *
+ * Shared libraries that are instrumented use the executable's hooks. Where only a library is
+ * instrumented, preload the .so as above, or link the archive into the library as a private copy,
+ * with -Wl,--exclude-libs,libfrontload-rt.a (otherwise it gets libc's hooks).
+ *
+ * Run it with
+ *
+ *     FRONTLOAD_TRACE=/absolute/path/%m.%p.trace ./program
+ *
+ *     %p   the process's id. Each process, forked children included, writes a file of its own
+ *     %m   the program's file name
+ *     %%   a percent sign
+ *
+ * A relative path counts from the folder the program was in at its first touch. A file that exists
+ * is never written to: ".1", ".2", ... is appended to the name. Without FRONTLOAD_TRACE, and in
+ * set-user-id programs, nothing is recorded and no file is made. A program that cannot be recorded
+ * says why in one line on stderr and runs on as ever. Do not truncate a trace while its program
+ * runs: it is mapped into that program.
+ *
+ * Each function of each module appears once: a first touch. One that was only inlined is recorded
+ * at the address of its out-of-line copy, except with -finstrument-functions-after-inlining and
+ * -finstrument-function-entry-bare. With the latter the address is not the function's start but
+ * lies inside it, in the call of the hook: to find the function, look for the symbol that contains
+ * the address.
+ *
+ * Limits: Linux 4.14 or newer, x86-64 or AArch64. A program that shuts itself in with a seccomp
+ * filter that kills on open, or with strict mode, has to call frontload_startup_done() before.
+ * Instrumented IFUNC resolvers need the archive: a call to any library, libc's hooks included,
+ * comes too early for them.
+ */
+#ifndef FRONTLOAD_H
+#define FRONTLOAD_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Ends recording in this process and in those it forks later: startup is over. What was recorded is
+ * in the file already. May be called at any time, from any thread and from signal handlers, and
+ * more than once.
+ *
+ * A program that is not always linked with the runtime declares it weak, and includes no header:
+ *
+ *     void frontload_startup_done(void) __attribute__((weak));
+ *     if (frontload_startup_done)
+ *       frontload_startup_done();
+ */
+void frontload_startup_done(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,103 @@
+"""A second, small decoder of the trace format, so that the runtime's tests judge by the format's
+description (instrument/format/frontload_trace.h) and not by what the product's reader accepts."""
+
+import struct
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+FUNCTION, MODULE = 1, 0x80
+HEADER = struct.Struct("<8sBBHHHIIIIQQB79x")
+
+
+@dataclass
+class Module:
+    path: Path
+    build_id: str
+    main: bool
+
+
+@dataclass
+class Event:
+    module: int
+    address: int
+    thread: int
+
+
+@dataclass
+class Trace:
+    pid: int
+    claimed: int
+    dropped: int
+    done: bool
+    modules: dict[int, Module] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+
+    def names(self, module: Path | None = None) -> list[str]:
+        """The functions in order of first touch, of one module or of all."""
+        return [symbol_at(self.modules[event.module].path, event.address)[0]
+                for event in self.events
+                if module is None or self.modules[event.module].path == module]
+
+    def offsets(self) -> list[int]:
+        """How far behind its function's start each event lies."""
+        return [event.address - symbol_at(self.modules[event.module].path, event.address)[1]
+                for event in self.events]
+
+
+def decode(path: Path) -> Trace:
+    data = path.read_bytes()
+    (magic, order, word, machine, major, minor, header_size, slot_size, recorder, pid, claimed,
+     dropped, done) = HEADER.unpack_from(data)
+    assert magic == b"\x89FLT\r\n\x1a\n" and (order, word) == (1, 8) and machine in (62, 183)
+    assert (major, minor, header_size, slot_size, recorder) == (1, 0, 128, 16, 1)
+    assert not any(data[49:128])
+    trace = Trace(pid, claimed, dropped, bool(done))
+    slot, end = 0, min(claimed, (len(data) - 128) // 16)
+    while slot < end:
+        word0, number, extra = struct.unpack_from("<QII", data, 128 + 16 * slot)
+        kind = word0 >> 56
+        if kind == MODULE:
+            path_size, slots = word0 & 0xffff, word0 >> 16 & 0xffffff
+            id_size, complete = word0 >> 40 & 0xff, word0 >> 48 & 0xff
+            assert slots == 1 + (id_size + path_size + 15) // 16
+            body = data[144 + 16 * slot:128 + 16 * (slot + slots)]
+            if complete:
+                assert number >= 1 and number not in trace.modules
+                assert not any(body[id_size + path_size:])
+                trace.modules[number] = Module(
+                    Path(body[id_size:id_size + path_size].decode()), body[:id_size].hex(),
+                    extra == 1)
+            slot += slots
+            continue
+        assert kind in (0, FUNCTION)
+        if kind == FUNCTION:
+            trace.events.append(Event(number, word0 & (1 << 56) - 1, extra))
+        slot += 1
+    assert all(event.module in trace.modules for event in trace.events)
+    return trace
+
+
+@cache
+def _symbols(path: Path) -> list[tuple[int, int, str]]:
+    with path.open("rb") as stream:
+        table = ELFFile(stream).get_section_by_name(".symtab")
+        return sorted((s["st_value"], s["st_size"], s.name) for s in table.iter_symbols()
+                      if s["st_info"]["type"] in ("STT_FUNC", "STT_GNU_IFUNC") and s["st_size"])
+
+
+def symbol_at(path: Path, address: int) -> tuple[str, int]:
+    """The function that contains `address`, and its start."""
+    symbols = _symbols(path)
+    start, size, name = symbols[bisect_right(symbols, (address, 1 << 62, "")) - 1]
+    assert start <= address < start + size, f"{path}: no function at {address:#x}"
+    return name, start
+
+
+def build_id(path: Path) -> str:
+    with path.open("rb") as stream:
+        section = ELFFile(stream).get_section_by_name(".note.gnu.build-id")
+        return next(section.iter_notes())["n_desc"] if section else ""

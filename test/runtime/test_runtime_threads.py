@@ -1,0 +1,244 @@
+"""Threads and signals."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+COUNT = 400
+THREADED = """
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+#define F(n) KEPT void f##n(void) {}
+#define ENTRY(n) f##n,
+HUNDRED(F, 1) HUNDRED(F, 2) HUNDRED(F, 3) HUNDRED(F, 4)
+void (*const functions[])(void) = {
+    HUNDRED(ENTRY, 1) HUNDRED(ENTRY, 2) HUNDRED(ENTRY, 3) HUNDRED(ENTRY, 4)};
+enum { COUNT = sizeof functions / sizeof *functions, THREADS = 8 };
+static pthread_barrier_t barrier;
+NOT_RECORDED void *work(void *argument) {
+  long first = (long)argument / 4 * COUNT / 2;
+  printf("%d %ld\\n", gettid(), first);
+  pthread_barrier_wait(&barrier);
+  for (int i = 0; i < COUNT; ++i)
+    functions[(first + i) % COUNT]();
+  return 0;
+}
+NOT_RECORDED int main(void) {
+  pthread_t threads[THREADS];
+  pthread_barrier_init(&barrier, 0, THREADS);
+  for (long i = 0; i < THREADS; ++i)
+    pthread_create(&threads[i], 0, work, (void *)i);
+  for (int i = 0; i < THREADS; ++i)
+    pthread_join(threads[i], 0);
+  return 0;
+}
+"""
+
+
+def check_threads(recording):
+    trace = recording.only
+    names = trace.names()
+    assert sorted(names) == [f"f{n}" for n in range(100, 100 + COUNT)]
+    assert trace.claimed == COUNT + 1 + sum(
+        (len(m.build_id) // 2 + len(str(m.path)) + 15) // 16 for m in trace.modules.values())
+    for line in recording.result.stdout.splitlines():
+        thread, first = map(int, line.split())
+        order = [(int(name[1:]) - 100 - first) % COUNT
+                 for name, event in zip(names, trace.events, strict=True)
+                 if event.thread == thread]
+        assert order == sorted(order)
+
+
+def test_threads(cc, record):
+    """Eight threads, four of which call the same functions at the same time, make the process's
+    very first touches together: each function once, one file, each thread's own order."""
+    program = cc(THREADED, "-pthread")
+    for _ in range(25):
+        recording = record(program)
+        check_threads(recording)
+        for path in recording.traces:
+            path.unlink()
+
+
+def test_threads_while_growing(many, record):
+    """Two threads that fill one chunk after the other: no event is lost, no slot used twice."""
+    trace = record(many, "threads").only
+    assert sorted(trace.names()) == sorted(["main", *(f"f{n}" for n in range(10000, 40000))])
+    assert trace.dropped == 0
+    for thread in {event.thread for event in trace.events}:
+        addresses = [event.address for event in trace.events[1:] if event.thread == thread]
+        assert len(addresses) == 15000 and addresses == sorted(addresses)
+
+
+def test_threads_in_a_new_module(cc, plugin, record, tmp_path):
+    """Threads that enter a module for the first time together register it once."""
+    library = plugin("void a(void) {}", "lib.so", "-Wl,--build-id=none")
+    for n in range(100):
+        shutil.copy(library, tmp_path / f"lib{n}.so")
+    program = cc("""
+        #include <dlfcn.h>
+        #include <pthread.h>
+        #include <stdio.h>
+        static void (*functions[100])(void);
+        static pthread_barrier_t barrier;
+        NOT_RECORDED void *work(void *unused) {
+          for (int i = 0; i < 100; ++i) {
+            pthread_barrier_wait(&barrier);
+            functions[i]();
+          }
+          return unused;
+        }
+        int main(void) {
+          pthread_t threads[4];
+          pthread_barrier_init(&barrier, 0, 4);
+          for (int i = 0; i < 100; ++i) {
+            char name[20];
+            sprintf(name, "./lib%d.so", i);
+            functions[i] = (void (*)(void))dlsym(dlopen(name, RTLD_NOW), "a");
+          }
+          for (int i = 0; i < 4; ++i)
+            pthread_create(&threads[i], 0, work, 0);
+          for (int i = 0; i < 4; ++i)
+            pthread_join(threads[i], 0);
+          return 0;
+        }""", "-pthread")
+    trace = record(program, cwd=tmp_path).only
+    assert trace.names() == ["main"] + 100 * ["a"] and len(trace.modules) == 101
+
+
+def test_thread_sanitizer(cc, record, compilers):
+    """The runtime itself, compiled with ThreadSanitizer, has no data race."""
+    runtime = os.path.join(os.path.dirname(__file__), "../../instrument/runtime")
+    sources = [os.path.join(runtime, f) for f in sorted(os.listdir(runtime)) if f.endswith(".c")]
+    flags = ["-fsanitize=thread", "-g", "-O1", "-pthread"]
+    folder = cc("int main(void) { return 0; }", *flags, compiler="clang", name="empty", runtime=[],
+                instrument=None).parent
+    if subprocess.run([folder / "empty"], capture_output=True).returncode:
+        pytest.skip("ThreadSanitizer does not work on this machine")
+    objects = []
+    for source in sources:
+        objects.append(folder / f"{os.path.basename(source)}.o")
+        subprocess.run([compilers["clang"], *flags, "-D_GNU_SOURCE", "-I", f"{runtime}/../format",
+                        "-I", f"{runtime}/include", "-c", source, "-o", objects[-1]], check=True)
+    program = cc(THREADED, *flags, compiler="clang", runtime=objects)
+    for _ in range(5):
+        recording = record(program, environment={"TSAN_OPTIONS": "exitcode=66"})
+        assert recording.result.stderr == ""
+        check_threads(recording)
+        for path in recording.traces:
+            path.unlink()
+
+
+def test_signal_handlers(cc, record):
+    """A handler that calls functions for the first time has them recorded behind those it
+    interrupted, and neither it nor the code it interrupts finds errno changed."""
+    program = cc("""
+        #include <errno.h>
+        #include <signal.h>
+        KEPT void in_handler(void) {}
+        KEPT void after(void) {}
+        static int wrong;
+        KEPT void handler(int signal) {
+          wrong += errno != 77;
+          (void)signal;
+          in_handler();
+          wrong += errno != 77;
+        }
+        int main(void) {
+          signal(SIGUSR1, handler);
+          errno = 77;
+          raise(SIGUSR1);
+          after();
+          return wrong + (errno != 77);
+        }""")
+    assert record(program).only.names() == ["main", "handler", "in_handler", "after"]
+
+
+def test_errno_when_recording_fails(cc, record):
+    """Also a first touch that cannot open its trace keeps errno."""
+    program = cc("""
+        #include <errno.h>
+        KEPT void touched(void) {}
+        NOT_RECORDED int main(void) {
+          errno = 77;
+          touched();
+          return errno;
+        }""")
+    recording = record(program, code=77, pattern="missing/folder")
+    assert "No such file or directory" in recording.result.stderr and not recording.traces
+
+
+def test_little_stack(cc, record):
+    """The first touch of all fits on a small alternate signal stack."""
+    program = cc("""
+        #include <signal.h>
+        #include <sys/mman.h>
+        #include <unistd.h>
+        NOT_RECORDED int main(void);
+        KEPT void handler(int signal) { (void)signal; }
+        NOT_RECORDED int main(void) {
+          long page = sysconf(_SC_PAGESIZE);
+          long size = sysconf(_SC_MINSIGSTKSZ) + 1024;
+          long pages = (size + page - 1) / page * page;
+          char *guarded = mmap(0, page + pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+          mprotect(guarded + page, pages, PROT_READ | PROT_WRITE);
+          stack_t stack = {.ss_sp = guarded + page, .ss_size = size};
+          struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+          if (sigaltstack(&stack, 0) || sigaction(SIGUSR1, &action, 0))
+            return 1;
+          raise(SIGUSR1);
+          return 0;
+        }""")
+    assert record(program).only.names() == ["handler"]
+
+
+def test_signals_among_first_touches(cc, record):
+    """Handlers that interrupt first touches, make some themselves, and leave by longjmp, lose and
+    double nothing."""
+    program = cc("""
+        #include <setjmp.h>
+        #include <signal.h>
+        #include <pthread.h>
+        #define F(n) KEPT void f##n(void) {}
+        #define ENTRY(n) f##n,
+        HUNDRED(F, 1) HUNDRED(F, 2) HUNDRED(F, 3) HUNDRED(F, 4)
+        void (*const functions[])(void) = {
+            HUNDRED(ENTRY, 1) HUNDRED(ENTRY, 2) HUNDRED(ENTRY, 3) HUNDRED(ENTRY, 4)};
+        static volatile sig_atomic_t next = 400, armed, stop;
+        static sigjmp_buf again;
+        NOT_RECORDED void handler(int signal) {
+          (void)signal;
+          if (!armed)
+            return;
+          if (next > 200)
+            functions[--next]();
+          siglongjmp(again, 1);
+        }
+        NOT_RECORDED void *shoot(void *target) {
+          for (int i = 0; !stop; ++i)
+            if (i % 64 == 0)
+              pthread_kill(*(pthread_t *)target, SIGUSR1);
+          return 0;
+        }
+        NOT_RECORDED int main(void) {
+          pthread_t self = pthread_self(), shooter;
+          volatile int i = 0;
+          signal(SIGUSR1, handler);
+          pthread_create(&shooter, 0, shoot, &self);
+          sigsetjmp(again, 1);
+          armed = 1;
+          for (; i < 200; ++i)
+            functions[i]();
+          while (next > 200) {}
+          armed = 0;
+          stop = 1;
+          return pthread_join(shooter, 0);
+        }""", "-pthread")
+    for _ in range(10):
+        recording = record(program)
+        assert sorted(recording.only.names()) == [f"f{n}" for n in range(100, 500)]
+        for path in recording.traces:
+            path.unlink()
