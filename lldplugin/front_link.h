@@ -1,8 +1,12 @@
 //===- front_link.h - one link with a front --------------------------------===//
 //
 // What ld.frontload does inside a link, apart from how it gets there (lld/lld_hooks.cpp): gather
-// the input objects, plan the front once all are known, mark its sections, and answer the linker's
-// question for their order. Afterwards it knows what was placed.
+// the input objects, plan the front once all are known, and answer the linker's questions: does a
+// section belong to the front, and where in it. Afterwards it knows what was placed.
+//
+// A section is known by the address of its name in the mapped object, which is all that a linker
+// has in hand when it asks. Sections of one object that share the very name (all of .text, with
+// -ffunction-sections -fno-unique-section-names) therefore go together.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +16,7 @@
 #include "startup_profile.h"
 #include "startup_set.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include <array>
 #include <optional>
 #include <string>
@@ -25,17 +30,25 @@ public:
   FrontLink(StartupProfile p, std::string path)
       : profile(std::move(p)), pathOfProfile(std::move(path)), startupSet(profile) {}
 
-  /// Takes note of an input object. Objects that come after plan() are planned at once.
-  llvm::Error addObject(llvm::MemoryBufferRef object);
+  /// Takes note of an input object.
+  void addObject(llvm::MemoryBufferRef object) { objects.push_back(object); }
 
-  /// Finds the startup sections. Returns the linker script that places them.
-  std::string plan();
+  /// Finds the startup sections of the objects that were added since the last call.
+  void plan();
 
-  /// Whether the section with this name, by its address, is a startup section of class `c`.
-  bool isStartupSection(llvm::StringRef name, SectionClass c) const;
+  /// The linker script that places them.
+  std::string script() const;
 
-  /// The place in first-touch order of such a section. It is taken as placed.
-  std::optional<int> priority(llvm::StringRef name);
+  /// Whether the section with this name, by its address, is a startup section of class `c`. The
+  /// linker asks this of sections that are in the link and have no place yet, so it is placed.
+  bool place(llvm::StringRef name, SectionClass c);
+
+  /// The place in first-touch order of such a section.
+  std::optional<int> priority(llvm::StringRef name) const;
+
+  /// To be called when all sections have their place: adds up what follows.
+  void finish();
+  bool isFinished() const { return !states.empty(); }
 
   /// What was placed in the front, per section class.
   struct Placed {
@@ -50,36 +63,44 @@ public:
       return *this;
     }
   };
-  /// Valid after the link. `objects` gets the number of objects that contributed.
-  std::array<Placed, numSectionClasses> placed(uint64_t &objects) const;
+  const Placed &placed(SectionClass c) const { return sums[static_cast<unsigned>(c)]; }
+  /// The number of objects that it came from.
+  uint64_t placedObjects() const { return numPlacedObjects; }
+
+  /// What became of a profile entry.
+  enum class EntryState : uint8_t {
+    NotDefined, ///< no input defines it: it is gone, or in a shared library
+    Unused,     ///< defined in an input, but the link does not need it
+    Unmovable,  ///< defined in a section that keeps its place (.init, .bss, ...)
+    Placed,
+  };
+  llvm::ArrayRef<EntryState> entryStates() const { return states; }
+  uint64_t count(EntryState state) const { return llvm::count(states, state); }
 
   const StartupProfile &startupProfile() const { return profile; }
   const std::string &profilePath() const { return pathOfProfile; }
-  llvm::ArrayRef<EntryState> entryStates() const { return startupSet.entryStates(); }
-  /// The number of profile entries that were found.
-  uint64_t found() const;
-  bool needsEdgeSymbols() const;
 
 private:
-  /// The startup sections of one object that share a name, and therefore a class.
+  /// The startup sections of one object that share a name.
   struct Known {
     uint32_t rank;
     uint32_t object;
     SectionClass sectionClass;
-    bool isAskedFor;
+    bool isPlaced;
     Placed contents;
   };
-
-  void find(llvm::ArrayRef<llvm::MemoryBufferRef> objects);
 
   StartupProfile profile;
   std::string pathOfProfile;
   StartupSet startupSet;
   std::vector<llvm::MemoryBufferRef> objects;
   uint32_t numObjectsSeen = 0;
-  bool isPlanned = false;
   llvm::DenseMap<const char *, Known> known;
   NameFilter knownNames{1 << 19};
+
+  std::array<Placed, numSectionClasses> sums = {};
+  uint64_t numPlacedObjects = 0;
+  std::vector<EntryState> states;
 };
 
 } // namespace frontload

@@ -1,6 +1,7 @@
 //===- front_report.cpp - what was placed in a front, as JSON --------------===//
 
 #include "front_report.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/JSON.h"
 
@@ -8,55 +9,64 @@ using namespace llvm;
 
 namespace frontload {
 
-static StringRef reason(EntryState state) {
-  switch (state) {
-  case EntryState::NotFound:
-    return "not defined";
-  case EntryState::Unmovable:
-    return "unmovable";
-  case EntryState::Found:
-    break;
-  }
-  llvm_unreachable("a found name needs no reason");
+static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
+                      std::optional<Front> front) {
+  using EntryState = FrontLink::EntryState;
+  json::OStream j(os, /*IndentSize=*/2);
+  j.object([&] {
+    j.attribute("schema", "frontload-front-report/1");
+    j.attribute("output", json::fixUTF8(output));
+    j.attribute("profile", json::fixUTF8(link.profilePath()));
+    if (front)
+      j.attributeObject("front", [&] { j.attribute("bytes", front->bytes); });
+    else
+      j.attribute("front", nullptr);
+    j.attribute("objects", link.placedObjects());
+    j.attributeObject("classes", [&] {
+      for (SectionClass c :
+           {SectionClass::Text, SectionClass::Rodata, SectionClass::Relro, SectionClass::Data})
+        j.attributeObject(toString(c), [&] {
+          j.attribute("sections", link.placed(c).sections);
+          j.attribute("referred", link.placed(c).referred);
+          j.attribute("bytes", link.placed(c).bytes);
+        });
+    });
+    j.attributeObject("names", [&] {
+      j.attribute("total", uint64_t(link.entryStates().size()));
+      j.attribute("placed", link.count(EntryState::Placed));
+      j.attribute("unmovable", link.count(EntryState::Unmovable));
+      j.attributeArray("missing", [&] {
+        for (auto [entry, state] : zip_equal(link.startupProfile().entries, link.entryStates()))
+          if (state == EntryState::NotDefined || state == EntryState::Unused)
+            j.object([&] {
+              j.attribute("name", json::fixUTF8(entry.name));
+              j.attribute("reason",
+                          state == EntryState::Unused ? "not in the link" : "not defined");
+            });
+      });
+    });
+  });
+  os << '\n';
 }
 
 Error writeFrontReport(StringRef path, StringRef output, const FrontLink &link,
-                       const Front &front) {
-  uint64_t objects;
-  auto placed = link.placed(objects);
+                       std::optional<Front> front) {
+  // A rename would replace a link or a device by a file.
+  sys::fs::file_status status;
+  if (!sys::fs::status(path, status, /*follow=*/false) &&
+      status.type() != sys::fs::file_type::regular_file) {
+    std::error_code error;
+    raw_fd_ostream os(path, error);
+    if (error)
+      return errorCodeToError(error);
+    writeJson(os, output, link, front);
+    os.close();
+    error = os.error();
+    os.clear_error();
+    return errorCodeToError(error);
+  }
   return writeToOutput(path, [&](raw_ostream &os) {
-    json::OStream j(os, /*IndentSize=*/2);
-    j.object([&] {
-      j.attribute("schema", "frontload-front-report/1");
-      j.attribute("output", json::fixUTF8(output));
-      j.attribute("profile", json::fixUTF8(link.profilePath()));
-      j.attributeObject("front", [&] { j.attribute("bytes", front.bytes); });
-      j.attribute("objects", objects);
-      j.attributeObject("classes", [&] {
-        for (unsigned c = 0; c < numSectionClasses; ++c) {
-          if (static_cast<SectionClass>(c) == SectionClass::Bss)
-            continue; // it has no bytes in the file
-          j.attributeObject(toString(static_cast<SectionClass>(c)), [&] {
-            j.attribute("sections", placed[c].sections);
-            j.attribute("referred", placed[c].referred);
-            j.attribute("bytes", placed[c].bytes);
-          });
-        }
-      });
-      j.attributeObject("names", [&] {
-        j.attribute("total", uint64_t(link.entryStates().size()));
-        j.attribute("found", link.found());
-        j.attributeArray("missing", [&] {
-          for (auto [entry, state] : zip_equal(link.startupProfile().entries, link.entryStates()))
-            if (state != EntryState::Found)
-              j.object([&] {
-                j.attribute("name", json::fixUTF8(entry.name));
-                j.attribute("reason", reason(state));
-              });
-        });
-      });
-    });
-    os << '\n';
+    writeJson(os, output, link, front);
     return Error::success();
   });
 }

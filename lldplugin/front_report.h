@@ -6,13 +6,14 @@
 //   schema    "frontload-front-report/1"
 //   output    path of the linked file
 //   profile   path of the startup profile
-//   front     {"bytes": the length of the front in the file}
+//   front     {"bytes": the length of the front in the file}; null if the output is no ELF file
 //   objects   how many input objects contributed to the front
 //   classes   per section class ("text", "rodata", "relro", "data"): {"sections": placed in the
 //             front, "referred": those of them that the profile does not name but something in the
 //             front refers to, "bytes": their size without padding}
-//   names     {"total": in the profile, "found": of them,
-//             "missing": [{"name": ..., "reason": "not defined" | "unmovable"}]}
+//   names     {"total": in the profile, "placed": of them in the front, "unmovable": those in
+//             sections that keep their place (.init, .bss),
+//             "missing": [{"name": ..., "reason": "not defined" | "not in the link"}]}
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,9 +26,9 @@
 
 namespace frontload {
 
-/// Writes the report to `path`, whole or not at all.
+/// Writes the report to `path`: a file is written whole or not at all, anything else in place.
 llvm::Error writeFrontReport(llvm::StringRef path, llvm::StringRef output, const FrontLink &link,
-                             const Front &front);
+                             std::optional<Front> front);
 
 } // namespace frontload
 

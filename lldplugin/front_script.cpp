@@ -2,7 +2,7 @@
 
 #include "front_script.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Twine.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -15,16 +15,7 @@ StringRef startupPattern(SectionClass c) {
   return patterns[static_cast<unsigned>(c)];
 }
 
-/// Assignments of the current address to those edge symbols that are needed and end in `stem`.
-static std::string assignEdges(const EdgeSymbols &edges, StringRef stem) {
-  std::string result;
-  for (unsigned i = 0; i < numEdgeSymbols; ++i)
-    if (edges.isNeeded(i) && (edgeSymbols[i] == stem || edgeSymbols[i].drop_front(1) == stem))
-      result += (" HIDDEN(" + Twine(edgeSymbols[i]) + " = .);").str();
-  return result;
-}
-
-std::string frontScript(const ClassSet &classes, const EdgeSymbols &edges) {
+std::string frontScript(const ClassSet &classes) {
   std::string text;
   raw_string_ostream os(text);
   auto section = [&](SectionClass c, StringRef name) {
@@ -38,19 +29,10 @@ std::string frontScript(const ClassSet &classes, const EdgeSymbols &edges) {
   // and .data is small, so the front holds them whole.
   section(SectionClass::Relro, ".data.rel.ro");
   section(SectionClass::Data, ".data");
-  // A symbol that marks the end of a section needs its contents listed before it.
-  std::string dataEnd = assignEdges(edges, "edata"), end = assignEdges(edges, "end");
-  os << "  .bss : {" << dataEnd;
-  if (!end.empty())
-    os << " *(.dynbss .bss .bss.* COMMON)" << end;
-  os << " }\n"
+  os << "  .bss : { }\n"
         "}\n"
         "SECTIONS {\n"
-        "  .text : {";
-  std::string textEnd = assignEdges(edges, "etext");
-  if (!textEnd.empty())
-    os << " *(.text .text.*)" << textEnd;
-  os << " }\n"
+        "  .text : { }\n"
         "  .rodata : { }\n"
         // .eh_frame_hdr is searched by unsigned offsets from itself to the code, so it must not lie
         // between the code of the front and the rest.
@@ -58,7 +40,35 @@ std::string frontScript(const ClassSet &classes, const EdgeSymbols &edges) {
         "  .eh_frame_hdr : { }\n"
         "  .eh_frame : { }\n"
         "} INSERT AFTER .bss;\n";
+  // lld derives these from the last segments of the file, which are not those that programs mean:
+  // garbage collectors scan the data up to _end.
+  for (StringRef prefix : {"", "_"})
+    os << "PROVIDE_HIDDEN(" << prefix << "end = ADDR(.bss) + SIZEOF(.bss));\n"
+       << "PROVIDE_HIDDEN(" << prefix << "edata = ADDR(.bss));\n"
+       << "PROVIDE_HIDDEN(" << prefix << "etext = ADDR(.text) + SIZEOF(.text));\n";
   return text;
+}
+
+bool decidesLayout(StringRef script) {
+  while (!script.empty()) {
+    if (script.starts_with("/*")) {
+      size_t end = script.find("*/", 2);
+      script = end == StringRef::npos ? "" : script.substr(end + 2);
+    } else if (script.starts_with("#")) {
+      script = script.drop_until([](char c) { return c == '\n'; });
+    } else if (script.starts_with("\"")) {
+      size_t end = script.find('"', 1);
+      script = end == StringRef::npos ? "" : script.substr(end + 1);
+    } else if (isAlnum(script.front()) || script.front() == '_') {
+      StringRef word = script.take_while([](char c) { return isAlnum(c) || c == '_'; });
+      if (is_contained({"SECTIONS", "OVERWRITE_SECTIONS", "MEMORY", "PHDRS"}, word))
+        return true;
+      script = script.drop_front(word.size());
+    } else {
+      script = script.drop_front();
+    }
+  }
+  return false;
 }
 
 } // namespace frontload

@@ -9,9 +9,9 @@
 #ifndef FRONTLOAD_LLDPLUGIN_FRONT_SCRIPT_H
 #define FRONTLOAD_LLDPLUGIN_FRONT_SCRIPT_H
 
-#include "edge_symbols.h"
 #include "startup_profile.h"
 #include "llvm/ADT/StringRef.h"
+#include <array>
 #include <string>
 
 namespace frontload {
@@ -33,7 +33,11 @@ using ClassSet = std::array<bool, numSectionClasses>;
 ///
 /// Every pattern makes the linker look at every input section of the link, so the script has no
 /// pattern that it does not need: sections without one go where lld puts them by name.
-std::string frontScript(const ClassSet &classes, const EdgeSymbols &edges);
+std::string frontScript(const ClassSet &classes);
+
+/// Whether a linker script decides where sections go, as SECTIONS and its like do. Such a script
+/// and a front cannot both be had: each would take sections that the other one means to place.
+bool decidesLayout(llvm::StringRef script);
 
 } // namespace frontload
 

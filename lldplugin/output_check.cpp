@@ -47,9 +47,10 @@ static Error checkEdgeSymbols(const ELFFile<ELFT> &file, const typename ELFT::Sh
     if (symbol.st_name >= names->size() || symbol.getVisibility() != ELF::STV_HIDDEN)
       continue;
     StringRef name(names->data() + symbol.st_name);
-    if (name != "_end" && name != "end")
+    // An object or function of that name is the program's own.
+    if ((name != "_end" && name != "end") || symbol.getType() != ELF::STT_NOTYPE)
       continue;
-    if (!bss || symbol.st_value < bss->sh_addr || symbol.st_value > bss->sh_addr + bss->sh_size)
+    if (!bss || symbol.st_value != bss->sh_addr + bss->sh_size)
       return createStringError("symbol '" + name + "' is not at the end of .bss");
   }
   return Error::success();
@@ -62,6 +63,14 @@ template <class ELFT> static Expected<Front> check(StringRef bytes, bool checkEd
   auto sections = file->sections();
   if (!sections)
     return sections.takeError();
+  auto segments = file->program_headers();
+  if (!segments)
+    return segments.takeError();
+  for (const auto &segment : *segments)
+    if (segment.p_type == ELF::PT_LOAD && segment.p_align > 1 &&
+        (segment.p_offset - segment.p_vaddr) % segment.p_align)
+      return createStringError("a segment's address does not fit its place in the file, so it "
+                               "could not be loaded");
 
   const typename ELFT::Shdr *bss = nullptr, *symtab = nullptr;
   uint64_t cold = UINT64_MAX, end = 0;

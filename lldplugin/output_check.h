@@ -20,11 +20,12 @@ struct Front {
   uint64_t bytes = 0;
 };
 
-/// Checks the ELF file in `bytes`, with `checkEdges` also that `_end` lies in .bss. Fails with what
-/// is wrong:
+/// Checks the ELF file in `bytes`, with `checkEdges` also where `_end` is. Fails with what is
+/// wrong:
 /// * .eh_frame_hdr is not sorted by address: unwinding would miss functions and end in terminate.
-/// * `_end` and `end` are outside of .bss.
-/// * a section of the front lies behind a cold one in the file.
+/// * `_end` or `end` is not the end of .bss.
+/// * a section of the front lies behind .text or .rodata in the file.
+/// * a loadable segment's address and offset do not agree modulo its alignment.
 llvm::Expected<Front> checkOutput(llvm::StringRef bytes, bool checkEdges);
 
 } // namespace frontload

@@ -72,11 +72,7 @@ static Expected<ProfileEntry> parseEntry(StringRef line) {
     return createStringError("an entry has 5 or 6 fields separated by tabs, not " +
                              Twine(fields.size()));
   ProfileEntry entry;
-  if (fields[0] == "function")
-    entry.isFunction = true;
-  else if (fields[0] == "data")
-    entry.isFunction = false;
-  else
+  if (fields[0] != "function" && fields[0] != "data")
     return createStringError("unknown kind '" + fields[0] + "'");
   std::optional<SectionClass> sectionClass = parseClass(fields[1]);
   if (!sectionClass)
@@ -113,7 +109,7 @@ Expected<StartupProfile> parseStartupProfile(StringRef path, StringRef text) {
   if (version != majorVersion)
     return fail("profile version " + Twine(version) + " is not supported, only " +
                 Twine(majorVersion));
-  // A profile that was cut off must not pass for a shorter one.
+  // A profile that was cut in a line must not pass for a shorter one.
   if (!text.ends_with("\n"))
     return fail("truncated: the last line has no end");
 
@@ -124,14 +120,9 @@ Expected<StartupProfile> parseStartupProfile(StringRef path, StringRef text) {
     ++lineNumber;
     if (line.empty() || line.starts_with("#"))
       continue;
-    if (!line.contains('\t')) {
-      auto [key, value] = line.split(' ');
-      if (key == "program")
-        profile.program = value.str();
-      else if (key == "runs" && value.getAsInteger(10, profile.runs))
-        return fail("bad number of runs '" + value + "'");
+    // The header says what people want to know; no line of it matters to a link.
+    if (!line.contains('\t') && profile.entries.empty())
       continue;
-    }
     Expected<ProfileEntry> entry = parseEntry(line);
     if (!entry)
       return fail(toString(entry.takeError()));

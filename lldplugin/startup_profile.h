@@ -29,12 +29,9 @@ struct ProfileEntry {
   /// tells same-named local symbols apart.
   std::string file;
   SectionClass sectionClass = SectionClass::Text;
-  bool isFunction = true;
 };
 
 struct StartupProfile {
-  std::string program;
-  uint64_t runs = 0;
   /// In first-touch order.
   std::vector<ProfileEntry> entries;
 };

@@ -90,7 +90,6 @@ private:
     SmallVector<uint32_t, 0> unmovable; ///< entries that are defined here but cannot be placed
     /// What other objects may refer to by name and may be data.
     SmallVector<DataSymbol, 0> dataSymbols;
-    EdgeSymbols edges;
 
     Places named;
     Places referred;
@@ -109,7 +108,9 @@ private:
   }
 
   void lookUpSymbols(Scan &scan);
-  void noteStates(const Scan &scan);
+  void noteMatches(const Scan &scan);
+  void notePlaces(const Scan &scan);
+  bool counts(const Match &m) const { return m.exact || !set.hasExact[m.entry]; }
   void resolve(Scan &scan);
   void follow(Scan &scan);
   void markWanted(Scan &scan, const DenseMap<CachedHashStringRef, uint32_t> &wanted);
@@ -121,7 +122,7 @@ private:
 };
 
 StartupSet::StartupSet(const StartupProfile &p)
-    : profile(p), sameName(p.entries.size(), none), states(p.entries.size(), EntryState::NotFound),
+    : profile(p), sameName(p.entries.size(), none), unmovable(p.entries.size(), false),
       hasExact(p.entries.size(), false) {
   lastEntry.reserve(p.entries.size());
   for (uint32_t i = 0; i < p.entries.size(); ++i) {
@@ -142,17 +143,13 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
       sourceFile = object.name(symbol);
     if (type == ELF::STT_FILE || type == ELF::STT_SECTION)
       continue;
-    // Half of all symbols are references to elsewhere, not worth a look at more than their
-    // beginning.
-    if (symbol.st_shndx == ELF::SHN_UNDEF) {
-      scan.edges.noteReference(object.nameBegin(symbol));
+    // Half of all symbols are references to elsewhere.
+    if (symbol.st_shndx == ELF::SHN_UNDEF)
       continue;
-    }
     CachedHashStringRef name(object.name(symbol));
     uint32_t section = object.sectionOf(symbol);
     bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
     if (!isLocal) {
-      scan.edges.noteDefinition(name.val());
       if (section && type != ELF::STT_FUNC) {
         scan.dataSymbols.push_back({name, section});
         dataNames.add(name);
@@ -175,21 +172,26 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
   }
 }
 
-template <class ELFT> void StartupSet::Search<ELFT>::noteStates(const Scan &scan) {
-  for (const Match &m : scan.matches) {
-    set.states[m.entry] = EntryState::Found;
+template <class ELFT> void StartupSet::Search<ELFT>::noteMatches(const Scan &scan) {
+  for (const Match &m : scan.matches)
     if (m.exact)
       set.hasExact[m.entry] = true;
-  }
   for (uint32_t entry : scan.unmovable)
-    set.states[entry] = std::max(set.states[entry], EntryState::Unmovable);
-  set.edges.merge(scan.edges);
+    set.unmovable[entry] = true;
+}
+
+/// Takes note of where the entries may be placed, once it is known which matches count.
+template <class ELFT> void StartupSet::Search<ELFT>::notePlaces(const Scan &scan) {
+  for (const Match &m : scan.matches)
+    if (counts(m))
+      set.places.push_back(
+          {m.entry, scan.object->nameBegin(scan.object->sections()[m.section]).data()});
 }
 
 /// Turns the matches into sections.
 template <class ELFT> void StartupSet::Search<ELFT>::resolve(Scan &scan) {
   for (const Match &m : scan.matches)
-    if (m.exact || !set.hasExact[m.entry])
+    if (counts(m))
       lower(scan.named, m.section, Place{m.entry, m.sectionClass});
   for (auto [section, place] : scan.named)
     scan.frontier.push_back({place.rank, section});
@@ -251,7 +253,9 @@ template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run
     TimeTraceScope scope("Front: look up symbols");
     forEach([&](Scan &scan) { lookUpSymbols(scan); });
     for (const Scan &scan : scans)
-      noteStates(scan);
+      noteMatches(scan);
+    for (const Scan &scan : scans)
+      notePlaces(scan);
     forEach([&](Scan &scan) { resolve(scan); });
   }
   // From code to data, then from data to the data it points to.

@@ -9,7 +9,6 @@
 #ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_H
 #define FRONTLOAD_LLDPLUGIN_STARTUP_SET_H
 
-#include "edge_symbols.h"
 #include "name_filter.h"
 #include "startup_profile.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -34,11 +33,10 @@ struct StartupSection {
 /// order on a guess.
 using StartupSections = llvm::SmallVector<StartupSection, 0>;
 
-/// What became of one profile entry. A later state wins over an earlier one.
-enum class EntryState : uint8_t {
-  NotFound,  ///< no input object defines a symbol of that name
-  Unmovable, ///< defined in a section that keeps its place (.init, a C-identifier name, ...)
-  Found,
+/// One place that a profile entry may stand for.
+struct EntryPlace {
+  uint32_t entry;
+  const char *sectionName; ///< as in StartupSection
 };
 
 class StartupSet {
@@ -56,9 +54,10 @@ public:
   /// All objects that count are of one ELF kind, that of the first: a linker refuses others.
   std::vector<StartupSections> find(llvm::ArrayRef<llvm::MemoryBufferRef> objects);
 
-  llvm::ArrayRef<EntryState> entryStates() const { return states; }
-  /// The edge symbols of all objects so far.
-  const EdgeSymbols &edgeSymbols() const { return edges; }
+  /// For all objects so far: which sections the entries may be placed by, and which entries are
+  /// defined in a section that keeps its place (.init, .bss, a C-identifier name, ...).
+  llvm::ArrayRef<EntryPlace> entryPlaces() const { return places; }
+  const std::vector<bool> &unmovableEntries() const { return unmovable; }
 
 private:
   template <class ELFT> class Search;
@@ -68,9 +67,9 @@ private:
   /// A name's last entry; the others of the same name follow through sameName.
   llvm::DenseMap<llvm::CachedHashStringRef, uint32_t> lastEntry;
   std::vector<uint32_t> sameName;
-  std::vector<EntryState> states;
+  std::vector<EntryPlace> places;
+  std::vector<bool> unmovable;
   std::vector<bool> hasExact;
-  EdgeSymbols edges;
 };
 
 } // namespace frontload

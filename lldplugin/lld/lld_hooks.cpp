@@ -5,18 +5,17 @@
 //
 // * createObjFile is called once for each object: files, members of archives (extracted or not) and
 //   the output of LTO.
+// * readLinkerScript is called for each linker script, whether by option or among the inputs, and
+// by
+//   us for ours.
 // * parseFiles is called once, after the objects of the command line are created and before lld
-// looks
-//   at their sections. This is where the front is planned, with all objects in view.
+//   looks at their sections. This is where the front is planned, with all objects in view.
 // * processSectionCommands assigns sections to the output sections of linker scripts. By then
 //   everything that can be in the link is, and nothing is written: the last moment to refuse it.
 // * StringMatcher::match is called in it for each section and each pattern. Our patterns are
-// answered
-//   by address of the section's name (see FrontLink), others by lld.
+//   answered by the address of the section's name (see FrontLink), others by lld.
 // * getPriority is what SORT_BY_INIT_PRIORITY in a linker script sorts by: the number at the end of
-// a
-//   section's name. The sections of a front have their place in first-touch order instead.
-// * readLinkerScript is called by us, as lld does for a script among its inputs.
+//   a section's name. The sections of a front have their place in first-touch order instead.
 //
 // A changed signature has another mangled name, so with another lld the build fails instead of the
 // program.
@@ -39,6 +38,7 @@ using namespace frontload;
 #define PARSE_FILES                                                                                \
   "_ZN3lld3elf10parseFilesERNS0_3CtxERKN4llvm11SmallVectorISt10unique_ptrINS0_9InputFileE"         \
   "St14default_deleteIS6_EELj0EEE"
+#define READ_LINKER_SCRIPT "_ZN3lld3elf16readLinkerScriptERNS0_3CtxEN4llvm15MemoryBufferRefE"
 #define GET_PRIORITY "_ZN3lld3elf11getPriorityEN4llvm9StringRefE"
 #define PROCESS_SECTION_COMMANDS "_ZN3lld3elf12LinkerScript22processSectionCommandsEv"
 #define MATCH "_ZNK3lld13StringMatcher5matchEN4llvm9StringRefE"
@@ -47,7 +47,6 @@ using namespace frontload;
 
 namespace lld::elf {
 struct Ctx;
-void readLinkerScript(Ctx &ctx, MemoryBufferRef mb);
 } // namespace lld::elf
 
 /// Stands for std::unique_ptr<ELFFileBase>, whose pointee's type is lld's secret. It only has to be
@@ -62,6 +61,8 @@ OwnedFile realCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef ar
     REAL(CREATE_OBJ_FILE);
 OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive, bool lazy)
     WRAP(CREATE_OBJ_FILE);
+void realReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) REAL(READ_LINKER_SCRIPT);
+void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) WRAP(READ_LINKER_SCRIPT);
 void realParseFiles(lld::elf::Ctx &ctx, const void *files) REAL(PARSE_FILES);
 void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) WRAP(PARSE_FILES);
 void realProcessSectionCommands(void *script) REAL(PROCESS_SECTION_COMMANDS);
@@ -78,37 +79,51 @@ static constexpr uint64_t warnBelowPercent = 80;
 static std::string script; // lld keeps references into its text
 
 /// Ends the link before it has written anything.
-[[noreturn]] static void fail(const Twine &message, const Twine &note) {
+[[noreturn]] static void fail(int code, const Twine &message, const Twine &note) {
   errs() << "ld.frontload: error: " << message << '\n';
-  if (!note.isTriviallyEmpty())
-    errs() << "ld.frontload: note: " << note << '\n';
-  lld::exitLld(1);
+  errs() << "ld.frontload: note: " << note << '\n';
+  lld::exitLld(code);
 }
 
-/// Says how much of the profile this link has, if that is little. A profile that fits no more would
-/// otherwise cost its user the front without a word.
+/// Says how much of the profile this link has placed, if that is little. A profile that fits no
+/// more would otherwise cost its user the front without a word.
 static void tellMatches() {
-  uint64_t total = frontLink->entryStates().size(), found = frontLink->found();
-  if (found == 0)
-    fail(frontLink->profilePath() + ": none of its " + Twine(total) + " names is in this link",
+  uint64_t placed = frontLink->count(FrontLink::EntryState::Placed);
+  uint64_t total =
+      frontLink->entryStates().size() - frontLink->count(FrontLink::EntryState::Unmovable);
+  if (total == 0)
+    return;
+  if (placed == 0)
+    fail(1, frontLink->profilePath() + ": none of its " + Twine(total) + " names is in this link",
          "the profile is of another program, or out of date: record it again");
-  if (found * 100 < total * warnBelowPercent)
-    errs() << "ld.frontload: warning: " << frontLink->profilePath() << ": " << found << " of "
-           << total
-           << format(" names found (%.1f%%); record the profile again\n", 100.0 * found / total);
+  if (placed * 100 < total * warnBelowPercent) {
+    std::string share;
+    raw_string_ostream(share) << format("%.1f%%", 100.0 * placed / total);
+    lld::warn(frontLink->profilePath() + ": " + Twine(placed) + " of " + Twine(total) +
+              " names found (" + share + "); record the profile again");
+  }
 }
 
 OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive, bool lazy) {
   if (frontLink)
-    if (Error e = frontLink->addObject(mb))
-      fail(toString(std::move(e)), "");
+    frontLink->addObject(mb);
   return realCreateObjFile(ctx, mb, archive, lazy);
+}
+
+void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
+  if (frontLink && decidesLayout(mb.getBuffer()))
+    fail(2,
+         mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
+                                    "combined with --startup-profile",
+         "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are no trouble");
+  realReadLinkerScript(ctx, mb);
 }
 
 void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   if (frontLink) {
-    script = frontLink->plan();
-    lld::elf::readLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
+    frontLink->plan();
+    script = frontLink->script();
+    realReadLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
   }
   realParseFiles(ctx, files);
 }
@@ -140,10 +155,12 @@ static std::optional<CurrentPattern> currentPattern; // in processSectionCommand
 void wrapProcessSectionCommands(void *linkerScript) {
   if (!frontLink)
     return realProcessSectionCommands(linkerScript);
-  tellMatches();
+  frontLink->plan(); // what link-time optimization has made
   currentPattern.emplace();
   realProcessSectionCommands(linkerScript);
   currentPattern.reset();
+  frontLink->finish();
+  tellMatches();
 }
 
 bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
@@ -151,7 +168,7 @@ bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
     return realMatch(matcher, name);
   if (currentPattern->matcher != matcher)
     currentPattern = CurrentPattern{matcher, patternOf(matcher)};
-  return currentPattern->ours ? frontLink->isStartupSection(name, *currentPattern->ours)
+  return currentPattern->ours ? frontLink->place(name, *currentPattern->ours)
                               : realMatch(matcher, name);
 }
 

@@ -1,6 +1,6 @@
 //===- lld_hooks.h - gives lld the plugin interface that it has not --------===//
 //
-// lld is linked into ld.frontload as a library. Three of its functions are wrapped with the linker
+// lld is linked into ld.frontload as a library. Some of its functions are wrapped with the linker
 // option --wrap, and lead to the FrontLink that is installed here. Without one, they do nothing.
 //
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 //===- main.cpp - ld.frontload, an lld that lays out a front ---------------===//
 //
-// Accepts every argument of ld.lld, and two more. Without them it is ld.lld, to the byte.
+// Accepts every argument of ld.lld, and two more. Without these it is ld.lld, to the byte; with a
+// profile, a few options that decide the layout themselves are refused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/StringSaver.h"
 
 using namespace llvm;
@@ -25,10 +27,9 @@ LLD_HAS_DRIVER(elf)
 // The exit codes of the frontload command; lld's own failures are 1 as well.
 constexpr int exitVerdict = 1, exitUsage = 2, exitData = 65;
 
-static void error(const Twine &message, const Twine &note = "") {
+static void error(const Twine &message, const Twine &note) {
   errs() << "ld.frontload: error: " << message << '\n';
-  if (!note.isTriviallyEmpty())
-    errs() << "ld.frontload: note: " << note << '\n';
+  errs() << "ld.frontload: note: " << note << '\n';
 }
 
 namespace {
@@ -37,11 +38,18 @@ struct Options {
   std::string profile;
   std::string report;
   std::string output = "a.out";
+  /// An option that cannot be had together with a front, and why.
+  std::string conflict, reason;
   bool isRelocatable = false;
-  bool hasScript = false;
+  bool definesEnd = false;
   bool isHelp = false;
 };
 } // namespace
+
+/// Options of lld that order sections themselves, without their dashes.
+static constexpr StringLiteral orderingOptions[] = {"symbol-ordering-file",
+                                                    "call-graph-ordering-file", "shuffle-sections",
+                                                    "bp-startup-sort", "bp-compression-sort"};
 
 /// If `args[i]` is option `name` (with one dash or two; its value after `=` or in the next
 /// argument), stores the value, moves `i` to the last argument used, and returns true.
@@ -74,15 +82,17 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
     size_t next = i;
     if (takeOption(args, next, "output", options.output))
       continue;
+    StringRef name = arg.ltrim('-').take_until([](char c) { return c == '='; });
     if (arg == "-r" || arg == "--relocatable" || arg == "-relocatable")
       options.isRelocatable = true;
     else if (arg == "--help" || arg == "-help")
       options.isHelp = true;
-    else if (arg == "--script" || arg == "-script" || arg.starts_with("--script=") ||
-             arg.starts_with("-script=") ||
-             (arg.starts_with("-T") && !arg.starts_with("-Ttext") && !arg.starts_with("-Tdata") &&
-              !arg.starts_with("-Tbss")))
-      options.hasScript = true;
+    else if (arg == "-N" || arg == "--omagic")
+      options.conflict = arg, options.reason = "it puts everything into one segment";
+    else if (arg.starts_with("-") && is_contained(orderingOptions, name))
+      options.conflict = arg, options.reason = "both decide the order of sections";
+    else if (std::string value; takeOption(args, next, "defsym", value))
+      options.definesEnd |= StringRef(value).ltrim('_').starts_with("end=");
     else if (arg == "-o" && i + 1 < args.size())
       options.output = args[i + 1];
     else if (arg.starts_with("-o") && arg.size() > 2)
@@ -110,25 +120,47 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
     return exitData;
   }
 
+  // Found out now, this costs nobody a link.
+  StringRef reportFolder = sys::path::parent_path(options.report);
+  if (!reportFolder.empty() && !sys::fs::is_directory(reportFolder)) {
+    error(options.report + ": " + make_error_code(std::errc::no_such_file_or_directory).message(),
+          "make its folder first");
+    return exitUsage;
+  }
+  for (const std::string &other : {options.output, options.profile})
+    if (!options.report.empty() && sys::fs::equivalent(options.report, other)) {
+      error(options.report + ": the report would replace a file of this link",
+            "give --front-report another name");
+      return exitUsage;
+    }
+
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
   auto &link = *new FrontLink(std::move(*profile), options.profile);
   installHooks(link);
-  if (!lld::elf::link(args, outs(), errs(), /*exitEarly=*/true, /*disableOutput=*/false))
+  std::vector<const char *> lldArgs = args.vec();
+  // lld would sort the front again, by what calls what in a steady state.
+  lldArgs.push_back("--no-call-graph-profile-sort");
+  if (!lld::elf::link(lldArgs, outs(), errs(), /*exitEarly=*/true, /*disableOutput=*/false))
     return exitVerdict;
+  if (!link.isFinished())
+    return EXIT_SUCCESS; // no link: --version, --thinlto-index-only
 
   auto output = MemoryBuffer::getFile(options.output, false, false);
-  if (!output || !(*output)->getBuffer().starts_with(ELF::ElfMagic))
-    return EXIT_SUCCESS; // /dev/null, --oformat binary
-  Expected<Front> front = checkOutput((*output)->getBuffer(), link.needsEdgeSymbols());
-  if (!front) {
-    error(options.output + ": " + toString(front.takeError()),
-          "please report this; link without --startup-profile until it is mended");
-    sys::fs::remove(options.output);
-    return exitVerdict;
+  std::optional<Front> front;
+  // It is not one with -o /dev/null and --oformat binary.
+  if (output && (*output)->getBuffer().starts_with(ELF::ElfMagic)) {
+    Expected<Front> checked = checkOutput((*output)->getBuffer(), !options.definesEnd);
+    if (!checked) {
+      error(options.output + ": " + toString(checked.takeError()),
+            "please report this; link without --startup-profile until it is mended");
+      sys::fs::remove(options.output);
+      return exitVerdict;
+    }
+    front = *checked;
   }
   if (!options.report.empty())
-    if (Error e = writeFrontReport(options.report, options.output, link, *front)) {
-      error(options.report + ": " + toString(std::move(e)));
+    if (Error e = writeFrontReport(options.report, options.output, link, front)) {
+      error(options.report + ": " + toString(std::move(e)), "the program itself is linked");
       return exitUsage;
     }
   return EXIT_SUCCESS;
@@ -153,7 +185,7 @@ int main(int argc, char **argv) {
   int code;
   if (options.profile.empty()) {
     if (!options.report.empty()) {
-      error("--front-report: there is no front without --startup-profile");
+      error("--front-report: there is no front to report", "add --startup-profile=FILE");
       lld::exitLld(exitUsage);
     }
     ArrayRef<const char *> args(const_cast<const char **>(argv), argc);
@@ -161,9 +193,9 @@ int main(int argc, char **argv) {
   } else if (options.isRelocatable) {
     // Build systems pass the same flags to every link; there is nothing to lay out in this one.
     code = !lld::elf::link(others, outs(), errs(), true, false);
-  } else if (options.hasScript) {
-    error("--startup-profile: cannot be combined with a linker script (-T)",
-          "the script decides the layout; use one of the two");
+  } else if (!options.conflict.empty()) {
+    error("--startup-profile: cannot be combined with " + options.conflict + ": " + options.reason,
+          "use one of the two");
     code = exitUsage;
   } else {
     code = linkWithFront(others, options);

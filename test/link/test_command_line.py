@@ -86,11 +86,33 @@ def test_stale_profile_is_told(tmp_path, program):
     assert result.stderr == ""
 
 
-def test_linker_script_is_refused(tmp_path, program):
-    script = tmp_path / "x.ld"
-    script.write_text("SECTIONS { .text : { *(.text .text.*) } }\n")
+SECTIONS_SCRIPT = "SECTIONS { .mine : { *(.text .text.*) } } INSERT AFTER .data;\n"
+
+
+@pytest.mark.parametrize("flags", [("-T",), ("--default-script",), ()])
+def test_scripts_that_decide_the_layout_are_refused(tmp_path, program, flags):
+    """By option or among the inputs: each of the two would take what the other means to place."""
+    script = tmp_path / "layout.ld"
+    script.write_text(SECTIONS_SCRIPT)
     profile = write_profile(tmp_path, "main")
-    assert "linker script" in refused(tmp_path, program, profile, 2, "-T", script)
+    assert "layout.ld" in refused(tmp_path, program, profile, 2, *flags, script)
+
+
+def test_scripts_that_name_files_are_no_trouble(tmp_path, program):
+    """libc.so is such a script on most systems."""
+    script = tmp_path / "libhelper.so"
+    script.write_text(f"/* no SECTIONS here */ GROUP ( {program} )\n")
+    ld(script, "-o", tmp_path / "out", "-e", "main",
+       f"--startup-profile={write_profile(tmp_path, 'main')}")
+    assert Image(tmp_path / "out").section_of("main") == ".text.front"
+
+
+@pytest.mark.parametrize("flag", ["-N", "--omagic", "--symbol-ordering-file=x",
+                                  "-shuffle-sections=*=1", "--bp-startup-sort=function"])
+def test_options_that_decide_the_order_are_refused(tmp_path, program, flag):
+    """Two orders cannot both be had, and a silent choice would be wrong for somebody."""
+    message = refused(tmp_path, program, write_profile(tmp_path, "main"), 2, flag)
+    assert flag in message
 
 
 def test_relocatable_links_are_left_alone(tmp_path, program):
@@ -116,17 +138,73 @@ def test_report(tmp_path, program):
     data = json.loads(report.read_text())
     assert data["schema"] == "frontload-front-report/1"
     assert data["classes"]["text"]["sections"] == 2
-    assert data["names"]["total"] == 5 and data["names"]["found"] == 2
+    assert {k: data["names"][k] for k in ("total", "placed", "unmovable")} == {
+        "total": 5, "placed": 2, "unmovable": 1}
     assert {(m["name"], m["reason"]) for m in data["names"]["missing"]} == {
-        ("gone", "not defined"), ("early", "unmovable"), ("outside", "not defined")}
-    assert data["front"]["bytes"] <= (tmp_path / "out").stat().st_size
+        ("gone", "not defined"), ("outside", "not defined")}
+    assert data["front"]["bytes"] == Image(tmp_path / "out").sections[".text"]["sh_offset"]
 
 
 def test_report_that_cannot_be_written(tmp_path, program):
-    result = ld(program, "-o", tmp_path / "out", "-e", "main",
-                f"--front-report={tmp_path / 'no' / 'r.json'}",
-                f"--startup-profile={write_profile(tmp_path, 'main')}", code=2)
-    assert "r.json: " in result.stderr
+    """It is refused before the link, like any bad argument."""
+    refused(tmp_path, program, write_profile(tmp_path, "main"), 2,
+            f"--front-report={tmp_path / 'no' / 'r.json'}")
+
+
+def test_report_in_place_of_the_output_or_the_profile(tmp_path, program):
+    """A slip of the pen costs neither."""
+    profile = write_profile(tmp_path, "main")
+    before = profile.read_text()
+    for target in (tmp_path / "out", profile):
+        assert "replace" in refused(tmp_path, program, profile, 2, f"--front-report={target}")
+    assert profile.read_text() == before
+
+
+def test_report_through_a_link_and_to_a_pipe(tmp_path, program):
+    """What the path is stays what it is; only the contents are new."""
+    profile = write_profile(tmp_path, "main")
+    real, alias = tmp_path / "real.json", tmp_path / "alias.json"
+    alias.symlink_to(real)
+    arguments = (program, "-o", tmp_path / "out", "-e", "main", f"--startup-profile={profile}")
+    ld(*arguments, f"--front-report={alias}")
+    assert alias.is_symlink() and json.loads(real.read_text())["schema"]
+    assert json.loads(ld(*arguments, "--front-report=/dev/stdout").stdout)["schema"]
+
+
+def test_names_that_the_link_does_not_need_are_not_found(tmp_path, program):
+    """Members of archives that stay out do not make a profile fit."""
+    other = compile_text(tmp_path, "b.c", "int unneeded(int x) { return x; }\n")
+    archive = tmp_path / "lib.a"
+    check_run("ar", "rcs", archive, other)
+    profile = write_profile(tmp_path, "unneeded")
+    assert "none of its 1 names" in refused(tmp_path, program, profile, 1, archive)
+
+
+def test_names_without_bytes_in_the_file_do_not_count_as_missing(tmp_path):
+    """.bss is not read from the file, so its names have nowhere to go."""
+    o = compile_text(tmp_path, "a.c", "int zeroes[9];\nint main(void) { return zeroes[3]; }\n")
+    profile = write_profile(tmp_path, "main", *(("data", "bss", "zeroes") for _ in range(9)))
+    assert ld(o, "-o", tmp_path / "out", "-e", "main",
+              f"--startup-profile={profile}").stderr == ""
+
+
+def test_warnings_follow_lld_s_options(tmp_path, program):
+    """--fatal-warnings makes a stale profile an error, --no-warnings silences it."""
+    profile = write_profile(tmp_path, "main", "gone", "lost")
+    arguments = (program, "-o", tmp_path / "out", "-e", "main", f"--startup-profile={profile}")
+    assert "1 of 3" in ld(*arguments, "--fatal-warnings", code=1).stderr
+    assert ld(*arguments, "--no-warnings").stderr == ""
+
+
+@pytest.mark.parametrize("flag", ["--version", "--help", "-v"])
+def test_what_is_not_a_link_touches_no_file(tmp_path, program, flag):
+    """A file with the output's name stays, although it is not one that we would have made."""
+    output = tmp_path / "out"
+    ld(program, "-o", output, "-e", "main")
+    before = output.read_bytes()
+    profile = write_profile(tmp_path, "main")
+    ld(f"--startup-profile={profile}", "-o", output, flag, code=None)
+    assert output.read_bytes() == before
 
 
 def test_sections_with_names_of_their_own_stay_themselves(tmp_path):
@@ -168,8 +246,10 @@ def test_one_file_named_twice(tmp_path, program):
     """Archives are often listed more than once."""
     archive = tmp_path / "lib.a"
     check_run("ar", "rcs", archive, program)
-    link(tmp_path / "out", archive, archive, profile=write_profile(tmp_path, "main", "helper"))
+    link(tmp_path / "out", archive, archive, profile=write_profile(tmp_path, "helper", "main"))
     check_run(tmp_path / "out")
+    image = Image(tmp_path / "out")
+    assert image.symbols["helper"].address < image.symbols["main"].address
 
 
 def test_inputs_are_never_written(tmp_path, program):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import struct
 
 import pytest
 from linking import (
@@ -89,6 +90,10 @@ def test_constants_without_a_symbol_follow_their_function(tmp_path, compiler):
 
     assert inside(".rodata.front", content.index(b"hot string 7"))
     assert inside(".rodata", content.index(b"chill string 7"))
+    # A literal of the second switch, which the code of hot_scale or a table of it refers to.
+    literal = struct.pack("<d", 49.37)
+    assert inside(".rodata.front", content.index(literal))
+    assert inside(".rodata", content.rindex(literal))
 
 
 def test_named_data_is_placed_by_class(tmp_path):
@@ -190,14 +195,28 @@ def test_objects_made_by_lto(tmp_path, lto):
     assert image.section_of("b1") == ".text.front" and image.section_of("a1") == ".text"
 
 
-def test_discarded_sections_are_not_counted(tmp_path):
+@pytest.mark.parametrize("names, placed", [(("dead", "main", "gone"), 1),
+                                           (("dead", "main", "_start"), 2)])
+def test_discarded_sections_are_not_counted(tmp_path, names, placed):
     """--gc-sections takes away what nobody uses, although the profile names it."""
     o = compile_text(tmp_path, "a.c", "int dead(int x) { return x; }\n" + functions("b") + MAIN)
     report = tmp_path / "report.json"
     link(tmp_path / "out", o, "-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc",
-         f"-Wl,--front-report={report}", profile=write_profile(tmp_path, "dead", "main", "_start"))
+         f"-Wl,--front-report={report}", profile=write_profile(tmp_path, *names))
     assert "dead" not in Image(tmp_path / "out").symbols
-    assert json.loads(report.read_text())["classes"]["text"]["sections"] == 2
+    data = json.loads(report.read_text())
+    assert data["classes"]["text"]["sections"] == data["names"]["placed"] == placed
+    assert {"name": "dead", "reason": "not in the link"} in data["names"]["missing"]
+
+
+def test_call_graph_profiles_do_not_reorder_the_front(tmp_path):
+    """PGO builds carry call counts by which lld would sort; first touch comes first here."""
+    names = ("f1", "f2", "f3", "main")
+    o = compile_text(tmp_path, "a.c", functions("f1", "f2", "f3") + MAIN)
+    counts = compile_text(tmp_path, "counts.s", ".text\n.cg_profile f1, f3, 1000\n"
+                          ".cg_profile main, f3, 2000\n", compiler="clang")
+    link(tmp_path / "out", o, counts, profile=write_profile(tmp_path, *names))
+    assert text_order(Image(tmp_path / "out"), *names)
 
 
 @pytest.mark.parametrize("flag", ["--icf=all", "--no-rosegment", "-z,separate-code", "-z,norelro",
@@ -245,7 +264,7 @@ def test_big_endian_objects(tmp_path):
 
 
 def test_same_inputs_give_the_same_bytes(tmp_path):
-    """Neither threads nor the order of the profile's making show in the output."""
+    """The number of threads does not show in the output."""
     objects = [compile_text(tmp_path, f"f{i}.c", functions(*(f"f{i}_{j}" for j in range(40))))
                for i in range(12)]
     objects.append(compile_text(tmp_path, "main.c", MAIN))

@@ -43,7 +43,7 @@ Symbols:
 static StartupProfile profileOf(std::initializer_list<const char *> names) {
   StartupProfile profile;
   for (const char *name : names)
-    profile.entries.push_back({name, "", SectionClass::Text, true});
+    profile.entries.push_back({name, "", SectionClass::Text});
   return profile;
 }
 
@@ -67,7 +67,7 @@ TEST(ElfObject, ClassifiesSections) {
   EXPECT_EQ(classify(".text.f", SHF_ALLOC | SHF_EXECINSTR | SHF_LINK_ORDER), std::nullopt);
 }
 
-// Named sections and those they refer to are found, each once, with the reason why others are not.
+// Named sections and those they refer to are found, each once; what cannot be moved is known.
 TEST(StartupSet, FindsNamedAndReferredSections) {
   std::string bytes = toObject(twoFunctions);
   StartupProfile profile = profileOf({"f", "early", "outside", "nowhere"});
@@ -78,8 +78,10 @@ TEST(StartupSet, FindsNamedAndReferredSections) {
   for (const StartupSection &section : result[0])
     EXPECT_TRUE(found.emplace(section.name, section.named).second);
   EXPECT_EQ(found, (std::map<std::string, bool>{{".text.f", true}, {".rodata.f", false}}));
-  EXPECT_EQ(set.entryStates().vec(), (std::vector{EntryState::Found, EntryState::Unmovable,
-                                                  EntryState::NotFound, EntryState::NotFound}));
+  ASSERT_EQ(set.entryPlaces().size(), 1u);
+  EXPECT_EQ(set.entryPlaces()[0].entry, 0u);
+  EXPECT_EQ(set.entryPlaces()[0].sectionName, std::string(".text.f"));
+  EXPECT_EQ(set.unmovableEntries(), (std::vector<bool>{false, true, false, false}));
 }
 
 // An object is untrusted: whatever its bytes are, reading it ends, and stays inside of it.

@@ -8,24 +8,21 @@ using namespace frontload;
 TEST(FrontScript, HasOnlyThePatternsItNeeds) {
   ClassSet classes = {};
   classes[static_cast<unsigned>(SectionClass::Text)] = true;
-  std::string script = frontScript(classes, {});
+  std::string script = frontScript(classes);
   EXPECT_NE(script.find(startupPattern(SectionClass::Text)), std::string::npos);
-  for (llvm::StringRef absent :
-       {startupPattern(SectionClass::Rodata), startupPattern(SectionClass::Relro),
-        startupPattern(SectionClass::Data), llvm::StringRef(".bss."), llvm::StringRef("HIDDEN")})
-    EXPECT_EQ(script.find(absent), std::string::npos) << absent.str();
+  for (SectionClass absent : {SectionClass::Rodata, SectionClass::Relro, SectionClass::Data})
+    EXPECT_EQ(script.find(startupPattern(absent)), std::string::npos);
 }
 
-// Edge symbols are given a value only if somebody refers to them and nobody defines them.
-TEST(FrontScript, AssignsTheEdgeSymbolsThatAreNeeded) {
-  EdgeSymbols edges;
-  edges.noteReference(llvm::StringRef("_end\0abc", 8));
-  edges.noteReference(llvm::StringRef("end\0abcd", 8));
-  edges.noteDefinition("end");
-  edges.noteDefinition("etext");
-  edges.noteReference("_edatax");
-  std::string script = frontScript({}, edges);
-  EXPECT_NE(script.find("HIDDEN(_end = .)"), std::string::npos);
-  for (const char *absent : {"HIDDEN(end", "etext", "edata"})
-    EXPECT_EQ(script.find(absent), std::string::npos) << absent;
+// A script that places sections is told from one that only names files, whatever its comments say.
+TEST(FrontScript, KnowsScriptsThatDecideTheLayout) {
+  for (const char *script :
+       {"SECTIONS { .x : { *(.x) } }", "/* GROUP */ SECTIONS{}", "SECTIONS{} INSERT AFTER .bss;",
+        "x = 1; OVERWRITE_SECTIONS { }", "MEMORY { ram : ORIGIN = 0, LENGTH = 1 }", "PHDRS { }"})
+    EXPECT_TRUE(decidesLayout(script)) << script;
+  for (const char *script :
+       {"", "/* GNU ld script: SECTIONS */ GROUP ( libc.so.6 AS_NEEDED ( ld.so ) )",
+        "INPUT(\"SECTIONS\")", "# SECTIONS\nVERSION { V { global: MY_SECTIONS; }; }", "/* SECTIONS",
+        "\"SECTIONS", "INPUT(MY_SECTIONS)"})
+    EXPECT_FALSE(decidesLayout(script)) << script;
 }

@@ -3,16 +3,22 @@
 #include <unistd.h>
 
 extern char _end, end, _edata, edata, _etext, etext, __bss_start;
+extern char **environ; // with -no-pie this and stdout are copied into the program
 
 int initialized = 3;
 int zeroes[1000];
 
+int main(int argc, char **argv);
 __attribute__((noinline)) void cold_code(void) { puts("cold"); }
 __attribute__((noinline)) char *hot_1_break(void) { return sbrk(0); }
+
+// Whether it lies in the C library instead.
+static int is_shared(void *p) { return (char *)p < (char *)main - (1 << 24) || (char *)p > &end + (1 << 24); }
 
 int main(int argc, char **argv) {
   if (argc > 5)
     cold_code();
+  printf("%d%d ", is_shared(&stdout) || (char *)&stdout < &end, is_shared(&environ) || (char *)&environ < &end);
   printf("%d%d%d%d%d%d%d%d\n", &edata >= (char *)(&initialized + 1), &edata <= (char *)zeroes,
          &end >= (char *)(zeroes + 1000), &end <= (char *)(zeroes + 1000) + (1 << 16),
          &_end == &end && &_edata == &edata && &_etext == &etext, hot_1_break() >= &end,
