@@ -1,0 +1,187 @@
+// How breakpoints get into the memory of a process and out of it.
+#include "address_space.h"
+
+#include "diagnostics.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cerrno>
+#include <cstring>
+
+using namespace llvm;
+using namespace frontload;
+
+/// Shows the code at each site to `edit`, which may change it and then returns true. Works on whole
+/// runs of pages, since a system call per site would take longer than all the rest.
+static bool editSites(ProcessMemory &memory, const Program &program, uint64_t bias,
+                      function_ref<bool(const Site &, arch::Code &)> edit) {
+  static const uint64_t pageSize = sysconf(_SC_PAGESIZE);
+  constexpr uint64_t longestRun = 1 << 20;
+  bool allWritten = true;
+  std::vector<uint8_t> pages;
+  ArrayRef<Site> sites = program.sites();
+  while (!sites.empty()) {
+    uint64_t begin = alignDown(sites.front().address, pageSize);
+    uint64_t end = begin + pageSize;
+    size_t count = 1;
+    for (; count < sites.size() && end - begin < longestRun; ++count) {
+      uint64_t page = alignDown(sites[count].address, pageSize);
+      if (page > end)
+        break;
+      end = page + pageSize;
+    }
+    pages.resize(end - begin);
+    if (memory.read(bias + begin, pages)) { // not mapped: no code there, no breakpoints either
+      bool isChanged = false;
+      for (const Site &site : sites.take_front(count)) {
+        arch::Code code;
+        uint8_t *place = &pages[site.address - begin];
+        memcpy(code.data(), place, code.size());
+        if (!edit(site, code))
+          continue;
+        memcpy(place, code.data(), code.size());
+        isChanged = true;
+      }
+      if (isChanged && !memory.write(bias + begin, pages))
+        allWritten = false;
+    }
+    sites = sites.drop_front(count);
+  }
+  return allWritten;
+}
+
+/// Puts back the code at one site, unless that has been done.
+static void restore(ProcessMemory &memory, const Site &site, uint64_t bias) {
+  arch::Code code;
+  if (memory.read(bias + site.address, code) && code == arch::breakpoint)
+    memory.write(bias + site.address, site.original);
+}
+
+AddressSpace::AddressSpace(TraceFolder &traces, Counts &total, ProgramRef program, pid_t pid)
+    : folder(traces), counts(total), mainProgram(program), memory(pid),
+      trace(folder, {program->path, program->buildId}, pid) {
+  if (!memory.isOpen())
+    memoryError = errno;
+  modules[moduleFor(mainProgram)].traceNumber = 1;
+}
+
+/// The same file, or a copy of it.
+static bool areSame(const Program &one, const Program &other) {
+  return &one == &other || (!one.buildId.empty() && one.buildId == other.buildId &&
+                            one.functionCount() == other.functionCount());
+}
+
+size_t AddressSpace::moduleFor(const ProgramRef &program) {
+  auto known = llvm::find_if(
+      modules, [&](const Module &module) { return areSame(*module.program, *program); });
+  if (known == modules.end())
+    known = modules.insert(known, {program, BitVector(program->functionCount(), true)});
+  return known - modules.begin();
+}
+
+bool AddressSpace::overlaps(const Mapping &mapping, uint64_t begin, uint64_t end) const {
+  ArrayRef<Site> sites = modules[mapping.module].program->sites();
+  return !sites.empty() && mapping.bias + sites.front().address < end &&
+         begin <= mapping.bias + sites.back().address;
+}
+
+Error AddressSpace::map(const ProgramRef &program, uint64_t bias) {
+  if (program->sites().empty())
+    return Error::success();
+  if (!memory.isOpen()) {
+    errno = memoryError;
+    return systemError(program->path, "not recorded: cannot open its memory");
+  }
+  size_t number = moduleFor(program);
+  Module &module = modules[number];
+  // What was there before is gone. A file with two segments of code comes here once for each.
+  uint64_t begin = bias + program->sites().front().address;
+  uint64_t end = bias + program->sites().back().address + 1;
+  llvm::erase_if(mappings, [&](const Mapping &mapping) { return overlaps(mapping, begin, end); });
+  mappings.push_back({number, bias, ++mapCount});
+
+  uint64_t planted = 0;
+  std::optional<uint32_t> lastFunction;
+  bool allWritten =
+      editSites(memory, *module.program, bias, [&](const Site &site, arch::Code &code) {
+        if (!module.untouched.test(site.function) || code != site.original)
+          return false;
+        planted += lastFunction != site.function;
+        lastFunction = site.function;
+        code = arch::breakpoint;
+        return true;
+      });
+  counts.planted += planted;
+  if (!allWritten)
+    return systemError(program->path, "not recorded: cannot write its memory");
+  return Error::success();
+}
+
+bool AddressSpace::isMapped(const Program &program, uint64_t bias) const {
+  return llvm::any_of(mappings, [&](const Mapping &mapping) {
+    return mapping.bias == bias && areSame(*modules[mapping.module].program, program);
+  });
+}
+
+void AddressSpace::unmap(uint64_t begin, uint64_t end, uint64_t time) {
+  llvm::erase_if(mappings, [&](const Mapping &mapping) {
+    return mapping.time <= time && overlaps(mapping, begin, end);
+  });
+}
+
+std::shared_ptr<AddressSpace> AddressSpace::fork(pid_t child) const {
+  auto copy = std::make_shared<AddressSpace>(folder, counts, mainProgram, child);
+  copy->modules = modules;
+  copy->mappings = mappings;
+  copy->mapCount = mapCount;
+  for (Module &module : drop_begin(copy->modules))
+    module.traceNumber = 0;
+  // Nobody can take the breakpoints out of it; it ends at the first one, unless it executes a
+  // program before.
+  if (!copy->memory.isOpen())
+    error(mainProgram->path + ": process " + Twine(child) +
+          " has closed its memory before it forked, and cannot be traced on: trace it as root");
+  return copy;
+}
+
+AddressSpace::Hit AddressSpace::hit(pid_t thread, uint64_t address, bool isRecording) {
+  if (!memory.isOpen())
+    return {false, false};
+  for (const Mapping &mapping : mappings) {
+    Module &module = modules[mapping.module];
+    const Program &program = *module.program;
+    std::optional<uint32_t> function = program.functionWithSiteAt(address - mapping.bias);
+    if (!function)
+      continue;
+    ArrayRef<Site> sites = program.sitesOf(*function);
+    for (const Site &site : sites)
+      restore(memory, site, mapping.bias);
+    if (!module.untouched.test(*function) || !isRecording)
+      return {true, false};
+    module.untouched.reset(*function);
+    if (module.traceNumber == 0)
+      module.traceNumber = trace.addModule({program.path, program.buildId});
+    trace.addFunction(module.traceNumber, sites.front().address, thread);
+    ++counts.hit;
+    return {true, program.endsRecording(*function)};
+  }
+  return {false, false};
+}
+
+bool AddressSpace::removeBreakpoints() {
+  if (isClean || !memory.isOpen())
+    return isClean;
+  // What is in the memory decides, not what we remember: a fork may have copied a breakpoint that
+  // was hit in the parent at the same moment.
+  auto putBack = [](const Site &site, arch::Code &code) {
+    if (code != arch::breakpoint)
+      return false;
+    code = site.original;
+    return true;
+  };
+  isClean = llvm::all_of(mappings, [&](const Mapping &mapping) {
+    return editSites(memory, *modules[mapping.module].program, mapping.bias, putBack);
+  });
+  return isClean;
+}

@@ -1,0 +1,92 @@
+// The breakpoints in one address space, and what of it has been touched.
+//
+// A module is a file whose functions are recorded here; a mapping is one place where its code is.
+// Usually a module has one mapping, but a library can be closed and loaded elsewhere, or be loaded
+// twice (dlmopen): each function is still recorded once.
+//
+// Breakpoints are planted in bulk, through /proc/PID/mem, before any code of a mapping runs. At a
+// hit the original bytes are put back for good and the thread is set back to execute them, so no
+// thread is ever single-stepped over a breakpoint. Another thread may already have trapped at the
+// same place: it finds the function touched, and only gets its program counter set back.
+//
+// What this cannot hide: a program that reads the code of its own functions sees the breakpoints,
+// and every page of code with a function in it becomes private memory of the process.
+#ifndef FRONTLOAD_TRACER_ADDRESS_SPACE_H
+#define FRONTLOAD_TRACER_ADDRESS_SPACE_H
+
+#include "process_memory.h"
+#include "program.h"
+#include "trace_writer.h"
+
+#include "llvm/ADT/BitVector.h"
+
+#include <memory>
+#include <vector>
+
+namespace frontload {
+
+using ProgramRef = std::shared_ptr<const Program>;
+
+/// What was done in a whole recording, for a last line to the user.
+struct Counts {
+  uint64_t planted = 0;
+  uint64_t hit = 0;
+};
+
+class AddressSpace {
+public:
+  AddressSpace(TraceFolder &traces, Counts &total, ProgramRef program, pid_t pid);
+
+  /// Plants what has not been touched yet of `program`, whose code is mapped with this bias.
+  llvm::Error map(const ProgramRef &program, uint64_t bias);
+  bool isMapped(const Program &program, uint64_t bias) const;
+  /// Forgets what is mapped in a range of addresses, unless it was mapped after `time`, a value of
+  /// clock(): another thread may get the same addresses before we hear that they were given up.
+  void unmap(uint64_t begin, uint64_t end, uint64_t time);
+  uint64_t clock() const { return mapCount; }
+
+  /// The copy that a child process has after a fork: what was touched in the parent stays touched,
+  /// what is new goes to a trace of the child's own.
+  std::shared_ptr<AddressSpace> fork(pid_t child) const;
+
+  struct Hit {
+    bool isOurs;        // there is or was a breakpoint of ours, and it is out
+    bool endsRecording; // the function is the one named by --until
+  };
+  /// A thread has trapped at `address`: puts the code back and, if `isRecording`, writes it down.
+  Hit hit(pid_t thread, uint64_t address, bool isRecording);
+
+  /// Takes out every breakpoint that is left. True if there is none any more.
+  bool removeBreakpoints();
+  void markStartupDone() { trace.markStartupDone(); }
+
+private:
+  struct Module {
+    ProgramRef program;
+    llvm::BitVector untouched; // functions with a breakpoint that was not hit yet
+    uint32_t traceNumber = 0;  // 0: not announced in the trace yet
+  };
+  struct Mapping {
+    size_t module;
+    uint64_t bias;
+    uint64_t time;
+  };
+
+  size_t moduleFor(const ProgramRef &program);
+  bool overlaps(const Mapping &mapping, uint64_t begin, uint64_t end) const;
+
+  TraceFolder &folder;
+  Counts &counts;
+  ProgramRef mainProgram;
+  ProcessMemory memory;
+  int memoryError = 0; // why it is not open
+  TraceWriter trace;
+  std::vector<Module> modules;
+  std::vector<Mapping> mappings;
+  uint64_t mapCount = 0;
+  bool isClean = false; // removeBreakpoints succeeded
+};
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,26 @@
+// How the tracer says that something is wrong: one line on stderr, which it shares with the program
+// it traces, so every line is a single write.
+#ifndef FRONTLOAD_TRACER_DIAGNOSTICS_H
+#define FRONTLOAD_TRACER_DIAGNOSTICS_H
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Error.h"
+
+namespace frontload {
+
+/// Exit statuses of the tracer itself; every other status is the program's (see env(1)).
+enum ExitStatus { exitUsage = 2, exitFailed = 125, exitNotExecutable = 126, exitNotFound = 127 };
+
+void error(const llvm::Twine &message);
+void warning(const llvm::Twine &message);
+void note(const llvm::Twine &message);
+
+/// Notes about a file are given once, however often it is executed.
+void noteOnce(const llvm::Twine &message);
+
+/// "<thing>: <what>: <errno text>" with the present errno.
+llvm::Error systemError(const llvm::Twine &thing, const llvm::Twine &what);
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,244 @@
+// Reads an ELF file's functions, with LLVM's checked accessors: the file is untrusted.
+#include "program.h"
+
+#include "instructions.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Object/BuildID.h"
+#include "llvm/Object/ELFObjectFile.h"
+
+using namespace llvm;
+using namespace llvm::object;
+using namespace frontload;
+
+using Elf = ELF64LE;
+
+namespace {
+struct CodeSection {
+  uint64_t begin, end;
+  ArrayRef<uint8_t> bytes;
+};
+
+/// A function symbol, before aliases are united.
+struct Entry {
+  uint64_t address;
+  uint64_t size;
+  bool isColdPart;
+  bool isUntil;
+};
+} // namespace
+
+static bool isColdPartName(StringRef name) {
+  size_t at = name.find(".cold");
+  return at != StringRef::npos && (at + 5 == name.size() || name[at + 5] == '.');
+}
+
+static std::vector<CodeSection> codeSections(const ELFFile<Elf> &elf, Elf::ShdrRange sections) {
+  std::vector<CodeSection> found;
+  for (const Elf::Shdr &section : sections) {
+    constexpr uint64_t wanted = ELF::SHF_ALLOC | ELF::SHF_EXECINSTR;
+    if ((section.sh_flags & wanted) != wanted || section.sh_type == ELF::SHT_NOBITS)
+      continue;
+    auto bytes = elf.getSectionContents(section);
+    if (!bytes) // a hole in a damaged file: its functions cannot be planted, the others can
+      consumeError(bytes.takeError());
+    else if (section.sh_addr + bytes->size() > section.sh_addr)
+      found.push_back({section.sh_addr, section.sh_addr + bytes->size(), *bytes});
+  }
+  llvm::sort(found, [](auto &a, auto &b) { return a.begin < b.begin; });
+  return found;
+}
+
+static const CodeSection *sectionAt(ArrayRef<CodeSection> sections, uint64_t address) {
+  auto next = llvm::upper_bound(
+      sections, address, [](uint64_t value, auto &section) { return value < section.begin; });
+  if (next == sections.begin() || address >= std::prev(next)->end)
+    return nullptr;
+  return std::prev(next);
+}
+
+static Expected<std::vector<Entry>> functionSymbols(const ELFFile<Elf> &elf,
+                                                    Elf::ShdrRange sections,
+                                                    ArrayRef<CodeSection> code, unsigned tableType,
+                                                    StringRef until) {
+  std::vector<Entry> entries;
+  for (const Elf::Shdr &section : sections) {
+    if (section.sh_type != tableType)
+      continue;
+    auto symbols = elf.symbols(&section);
+    if (!symbols)
+      return symbols.takeError();
+    auto names = elf.getStringTableForSymtab(section, sections);
+    if (!names)
+      return names.takeError();
+    for (const Elf::Sym &symbol : *symbols) {
+      unsigned type = symbol.getType();
+      if ((type != ELF::STT_FUNC && type != ELF::STT_GNU_IFUNC) ||
+          symbol.st_shndx == ELF::SHN_UNDEF || symbol.st_shndx == ELF::SHN_ABS ||
+          !sectionAt(code, symbol.st_value))
+        continue;
+      auto name = symbol.getName(*names);
+      if (!name)
+        return name.takeError();
+      entries.push_back({symbol.st_value, symbol.st_size, isColdPartName(*name),
+                         !until.empty() && *name == until});
+    }
+  }
+  return entries;
+}
+
+/// Sorts by address and makes one entry of all that share an address.
+static void uniteAliases(std::vector<Entry> &entries) {
+  llvm::sort(entries, [](auto &a, auto &b) { return a.address < b.address; });
+  size_t last = 0;
+  for (size_t i = 1; i < entries.size(); ++i) {
+    if (entries[i].address != entries[last].address) {
+      entries[++last] = entries[i];
+      continue;
+    }
+    entries[last].size = std::max(entries[last].size, entries[i].size);
+    entries[last].isColdPart |= entries[i].isColdPart;
+    entries[last].isUntil |= entries[i].isUntil;
+  }
+  if (!entries.empty())
+    entries.resize(last + 1);
+}
+
+static std::string sonameOf(const ELFFile<Elf> &elf) {
+  auto entries = elf.dynamicEntries();
+  if (!entries) {
+    consumeError(entries.takeError());
+    return "";
+  }
+  uint64_t table = 0, tableSize = 0;
+  std::optional<uint64_t> soname;
+  for (const Elf::Dyn &entry : *entries) {
+    if (entry.getTag() == ELF::DT_STRTAB)
+      table = entry.getPtr();
+    else if (entry.getTag() == ELF::DT_STRSZ)
+      tableSize = entry.getVal();
+    else if (entry.getTag() == ELF::DT_SONAME)
+      soname = entry.getVal();
+  }
+  if (!soname || *soname >= tableSize)
+    return "";
+  auto start = elf.toMappedAddr(table);
+  if (!start) {
+    consumeError(start.takeError());
+    return "";
+  }
+  uint64_t room = elf.base() + elf.getBufSize() - *start;
+  StringRef strings(reinterpret_cast<const char *>(*start), std::min(room, tableSize));
+  return strings.drop_front(std::min<uint64_t>(*soname, strings.size())).split('\0').first.str();
+}
+
+/// Says what is wrong with a file that this tracer's breakpoints do not fit.
+static Error checkMachine(StringRef bytes) {
+  if (!bytes.starts_with("\177ELF") || bytes.size() < sizeof(Elf::Ehdr))
+    return createStringError("not an ELF file");
+  if (bytes[ELF::EI_CLASS] == ELF::ELFCLASS32)
+    return createStringError(Twine("a 32-bit program; build it for ") + arch::machineName +
+                             " to record it");
+  auto &header = *reinterpret_cast<const Elf::Ehdr *>(bytes.data());
+  if (bytes[ELF::EI_DATA] != ELF::ELFDATA2LSB || header.e_machine != arch::machine)
+    return createStringError("a program for another machine (" +
+                             ELF::convertEMachineToArchName(header.e_machine) +
+                             "); record it there");
+  return Error::success();
+}
+
+Expected<Program> Program::read(MemoryBufferRef file, StringRef until) {
+  if (Error error = checkMachine(file.getBuffer()))
+    return error;
+  auto object = ELFObjectFile<Elf>::create(file, /*InitContent=*/false);
+  if (!object)
+    return object.takeError();
+  const ELFFile<Elf> &elf = object->getELFFile();
+  auto sections = elf.sections();
+  if (!sections)
+    return sections.takeError();
+  auto segments = elf.program_headers();
+  if (!segments)
+    return segments.takeError();
+
+  Program program;
+  program.path = file.getBufferIdentifier().str();
+  program.entry = elf.getHeader().e_entry;
+  program.buildId.assign(getBuildID(&*object));
+  program.buildId.truncate(std::min<size_t>(program.buildId.size(), UINT8_MAX));
+  program.soname = sonameOf(elf);
+  for (const Elf::Phdr &segment : *segments) {
+    if (segment.p_type == ELF::PT_LOAD && (segment.p_flags & ELF::PF_X))
+      program.codeSegments.push_back({segment.p_offset, segment.p_filesz, segment.p_vaddr});
+    if (segment.p_type == ELF::PT_INTERP)
+      program.interpreter =
+          file.getBuffer().substr(segment.p_offset, segment.p_filesz).split('\0').first.str();
+  }
+
+  std::vector<CodeSection> code = codeSections(elf, *sections);
+  auto entries = functionSymbols(elf, *sections, code, ELF::SHT_SYMTAB, until);
+  if (entries && entries->empty())
+    entries = functionSymbols(elf, *sections, code, ELF::SHT_DYNSYM, until);
+  if (!entries)
+    return entries.takeError();
+  uniteAliases(*entries);
+
+  auto addSite = [&](const CodeSection &section, uint64_t address, uint32_t function) {
+    ArrayRef<uint8_t> bytes = section.bytes.drop_front(address - section.begin);
+    Site site = {address, function, {}};
+    if (bytes.size() < site.original.size())
+      return false;
+    llvm::copy(bytes.take_front(site.original.size()), site.original.begin());
+    // A breakpoint that the program brings along is the program's own business.
+    if (site.original == arch::breakpoint || address % site.original.size() != 0)
+      return false;
+    program.siteList.push_back(site);
+    return true;
+  };
+  program.siteList.reserve(entries->size());
+  for (const auto &[index, entry] : enumerate(*entries)) {
+    const CodeSection &section = *sectionAt(code, entry.address);
+    uint32_t function = program.firstSites.size();
+    size_t firstSite = program.siteList.size();
+    if (!addSite(section, entry.address, function))
+      continue;
+    program.firstSites.push_back(firstSite);
+    if (entry.isUntil)
+      program.untilFunctions.insert(function);
+    if (!entry.isColdPart)
+      continue;
+    // A wrong size must neither reach into the next function nor cost more than the section.
+    uint64_t room = section.end - entry.address;
+    if (index + 1 < entries->size())
+      room = std::min(room, (*entries)[index + 1].address - entry.address);
+    uint64_t offset = entry.address - section.begin;
+    auto part = section.bytes.slice(offset, std::min(room, entry.size));
+    std::vector<uint64_t> starts = instructionOffsets(part);
+    for (uint64_t start : drop_begin(starts))
+      addSite(section, entry.address + start, function);
+  }
+  return program;
+}
+
+ArrayRef<Site> Program::sitesOf(uint32_t function) const {
+  size_t begin = firstSites[function];
+  size_t end = function + 1 < firstSites.size() ? firstSites[function + 1] : siteList.size();
+  return sites().slice(begin, end - begin);
+}
+
+std::optional<uint32_t> Program::functionWithSiteAt(uint64_t address) const {
+  auto site = llvm::lower_bound(siteList, address,
+                                [](const Site &s, uint64_t value) { return s.address < value; });
+  if (site == siteList.end() || site->address != address)
+    return std::nullopt;
+  return site->function;
+}
+
+SmallVector<uint64_t, 1> Program::possibleBiases(uint64_t address, uint64_t size,
+                                                 uint64_t offset) const {
+  SmallVector<uint64_t, 1> biases;
+  for (const CodeSegment &segment : codeSegments)
+    if (segment.offset < offset + size && offset < segment.offset + segment.fileSize)
+      biases.push_back(address - offset - (segment.address - segment.offset));
+  return biases;
+}

@@ -1,0 +1,70 @@
+// What the tracer needs to know of one ELF file: its functions, and the sites of their breakpoints.
+//
+// A site is an instruction whose first bytes are replaced by a breakpoint. A function is entered at
+// its symbol's address, so it has one site there. A part that the compiler split off (foo.cold) is
+// jumped into at any of its instructions, so each of them is a site, and the first one that is hit
+// stands for the whole part. Aliases (several names at one address) are one function.
+#ifndef FRONTLOAD_TRACER_PROGRAM_H
+#define FRONTLOAD_TRACER_PROGRAM_H
+
+#include "arch.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBufferRef.h"
+
+#include <string>
+#include <vector>
+
+namespace frontload {
+
+/// All addresses are as in the file: the run-time address minus the load bias.
+struct Site {
+  uint64_t address;
+  uint32_t function; // functions are numbered in order of address
+  arch::Code original;
+};
+
+class Program {
+public:
+  /// `file` is untrusted. A file without symbols is a program with no sites; one that is made for
+  /// another machine is an error. Functions named `until` are remembered.
+  static llvm::Expected<Program> read(llvm::MemoryBufferRef file, llvm::StringRef until);
+
+  /// In order of address; the sites of one function are neighbours, its entry is the first.
+  llvm::ArrayRef<Site> sites() const { return siteList; }
+  llvm::ArrayRef<Site> sitesOf(uint32_t function) const;
+  /// The function that has a site at this address.
+  std::optional<uint32_t> functionWithSiteAt(uint64_t address) const;
+  uint32_t functionCount() const { return siteList.empty() ? 0 : siteList.back().function + 1; }
+  bool endsRecording(uint32_t function) const { return untilFunctions.contains(function); }
+  bool hasUntilFunction() const { return !untilFunctions.empty(); }
+
+  /// What the load bias can be if `size` bytes of this file, from file offset `offset` on, are
+  /// mapped at `address`: one per segment of code that has bytes there, in order of segments.
+  llvm::SmallVector<uint64_t, 1> possibleBiases(uint64_t address, uint64_t size,
+                                                uint64_t offset) const;
+
+  std::string path;
+  llvm::SmallVector<uint8_t, 20> buildId;
+  std::string soname;
+  std::string interpreter;
+  uint64_t entry = 0;
+
+private:
+  struct CodeSegment {
+    uint64_t offset, fileSize, address;
+  };
+
+  std::vector<Site> siteList;
+  std::vector<uint32_t> firstSites; // per function
+  llvm::DenseSet<uint32_t> untilFunctions;
+  llvm::SmallVector<CodeSegment, 1> codeSegments;
+};
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,59 @@
+// Finds out which file a link of /proc leads to, and parses it unless it is known.
+#include "program_cache.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using namespace frontload;
+
+static Error notRecorded(const Twine &path, const Twine &reason) {
+  return createStringError(path + ": not recorded: " + reason);
+}
+
+/// What to call a file that cannot be opened. Of a program that may not be read, the kernel tells
+/// only the name.
+static std::string nameBehind(const std::string &link) {
+  SmallString<256> path;
+  if (!sys::fs::real_path(link, path))
+    return path.str().str();
+  if (auto name = MemoryBuffer::getFileAsStream(sys::path::parent_path(link) + "/comm"))
+    return (*name)->getBuffer().trim().str();
+  return link;
+}
+
+Expected<ProgramRef> ProgramCache::get(const std::string &link) {
+  SmallString<256> path;
+  auto file = sys::fs::openNativeFileForRead(link, sys::fs::OF_None, &path);
+  if (!file)
+    return notRecorded(nameBehind(link), toString(file.takeError()));
+  scope_exit closeIt([&] { sys::fs::closeFile(*file); });
+  sys::fs::file_status status;
+  if (std::error_code code = sys::fs::status(*file, status))
+    return notRecorded(path, code.message());
+
+  Key key = {status.getUniqueID(), status.getLastModificationTime(), status.getSize()};
+  if (auto known = programs.find(key); known != programs.end())
+    return known->second;
+  auto program = parse(*file, path, status.getSize());
+  if (program) {
+    // A recording of a whole build executes many programs; those that have ended can be read again.
+    constexpr size_t enough = 64;
+    if (programs.size() >= enough)
+      std::erase_if(programs, [](auto &entry) { return entry.second.use_count() == 1; });
+    programs.emplace(key, *program);
+  }
+  return program;
+}
+
+Expected<ProgramRef> ProgramCache::parse(sys::fs::file_t file, StringRef path, uint64_t size) {
+  auto buffer = MemoryBuffer::getOpenFile(file, path, size, /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return notRecorded(path, buffer.getError().message());
+  auto program = Program::read(**buffer, until);
+  if (!program)
+    return notRecorded(path, toString(program.takeError()));
+  untilSeen |= program->hasUntilFunction();
+  return std::make_shared<const Program>(std::move(*program));
+}

@@ -1,0 +1,37 @@
+// Every file is parsed once, however many processes execute or load it.
+#ifndef FRONTLOAD_TRACER_PROGRAM_CACHE_H
+#define FRONTLOAD_TRACER_PROGRAM_CACHE_H
+
+#include "address_space.h"
+
+#include "llvm/Support/FileSystem.h"
+
+#include <map>
+#include <tuple>
+
+namespace frontload {
+
+class ProgramCache {
+public:
+  explicit ProgramCache(std::string untilFunction) : until(std::move(untilFunction)) {}
+
+  /// The program in the file that `link` leads to. The links of /proc also lead to files that were
+  /// deleted or belong to another mount namespace. An error begins with the path of the file.
+  llvm::Expected<ProgramRef> get(const std::string &link);
+
+  /// Whether a program with the function of --until was seen.
+  bool sawUntilFunction() const { return untilSeen; }
+
+private:
+  using Key = std::tuple<llvm::sys::fs::UniqueID, llvm::sys::TimePoint<>, uint64_t>;
+
+  llvm::Expected<ProgramRef> parse(llvm::sys::fs::file_t file, llvm::StringRef path, uint64_t size);
+
+  std::string until;
+  std::map<Key, ProgramRef> programs;
+  bool untilSeen = false;
+};
+
+} // namespace frontload
+
+#endif

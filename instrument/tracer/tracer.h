@@ -1,0 +1,67 @@
+// Runs a command and all its descendants under ptrace, and hands what they touch to the traces.
+//
+// This is the loop over stops: births, execs, signals, job control, breakpoints, the end of the
+// recording. The rule that everything here follows is that the program must not notice: signals are
+// passed on, stops stay stops, and no thread is let go while there are breakpoints in its memory
+// (if the tracer dies, the kernel kills what it traces, PTRACE_O_EXITKILL).
+#ifndef FRONTLOAD_TRACER_TRACER_H
+#define FRONTLOAD_TRACER_TRACER_H
+
+#include "launch.h"
+#include "loading.h"
+
+#include <chrono>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace frontload {
+
+class Tracer {
+public:
+  /// `recordingTime`: seconds to record, from the first exec on.
+  Tracer(Loading &codeLoading, Command &newCommand, const TracerEnvironment &tracerEnvironment,
+         std::optional<double> recordingTime)
+      : loading(codeLoading), command(newCommand), environment(tracerEnvironment),
+        seconds(recordingTime) {}
+
+  /// Follows the command to its end, and whatever it has started to theirs, or only to the end of
+  /// the recording. Returns the command's wait status; fails if ptrace is not permitted.
+  llvm::Expected<int> run();
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Thread {
+    std::shared_ptr<AddressSpace> space; // none: the program is not recorded
+    Loading::Call call;
+    bool isEnteringTrapHandler = false;
+  };
+
+  void awaitSignal();
+  void changed(pid_t id, int status);
+  void stopped(pid_t id, Thread &thread, int status);
+  void executed(pid_t id);
+  void born(pid_t parent, int event);
+  void trapped(pid_t id, Thread &thread, bool wasEnteringTrapHandler);
+  void groupStopped(pid_t id, int signal);
+  void resume(pid_t id, int signal = 0);
+  void endRecording(bool isOnPurpose);
+
+  Loading &loading;
+  Command &command;
+  const TracerEnvironment &environment;
+  std::optional<double> seconds;
+  std::optional<Clock::time_point> deadline;
+
+  // Ids are those of threads; that of a process is that of its first thread.
+  std::unordered_map<pid_t, Thread> threads;
+  // Stopped at their birth, which the parent has not reported yet. (If it is killed just then, it
+  // never will: they are left to EXITKILL, since nobody knows what is in their memory.)
+  std::unordered_set<pid_t> unclaimed;
+  std::optional<int> commandStatus;
+  bool isEnding = false;
+};
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,75 @@
+"""Fixtures for the tests of frontload-trace: compile a program, record it, read what it touched."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from traced import PROGRAMS, Recording
+
+
+@pytest.fixture(scope="session")
+def tracer(build, tmp_path_factory) -> Path:
+    """frontload-trace itself; skips where ptrace is not permitted."""
+    program = build / "bin" / "frontload-trace"
+    probe = subprocess.run([program, "-o", tmp_path_factory.mktemp("probe") / "t", "--", "true"],
+                           capture_output=True, text=True)
+    if "error: ptrace" in probe.stderr:
+        pytest.skip(f"ptrace is not permitted here: {probe.stderr}")
+    return program
+
+
+@pytest.fixture
+def compile(tmp_path, run) -> Callable[..., Path]:
+    """compile(source, *flags, cc="gcc", name=None): the path of the program, in tmp_path. `source`
+    is a file in programs/ or, if it holds a newline or a brace, the text of a C program."""
+
+    def compile(source, *flags, cc="gcc", name=None):
+        path = PROGRAMS / source if "{" not in source else tmp_path / f"{name or 'program'}.c"
+        if "{" in source:
+            path.write_text(source)
+        output = tmp_path / (name or path.stem)
+        run(cc, "-g", "-Wall", "-o", output, path, *flags)
+        return output
+
+    return compile
+
+
+@pytest.fixture
+def start(tracer, tmp_path) -> Callable[..., subprocess.Popen]:
+    """start(*options, "--", *command): a recording that goes on; traces go to tmp_path/traces."""
+    folder = tmp_path / "traces"
+    folder.mkdir(exist_ok=True)
+    processes = []
+
+    def start(*arguments, **options):
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
+        process = subprocess.Popen(
+            [tracer, "-o", folder / "%m.%p.fltrace", *map(os.fspath, arguments)], **options)
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def finish(tmp_path) -> Callable[[subprocess.Popen], Recording]:
+    """finish(process): waits for its end."""
+
+    def finish(process):
+        stdout, stderr = process.communicate(timeout=30)
+        return Recording(process.returncode, stdout, stderr,
+                         sorted((tmp_path / "traces").iterdir()))
+
+    return finish
+
+
+@pytest.fixture
+def record(start, finish) -> Callable[..., Recording]:
+    """record(*options, "--", *command): a whole recording."""
+    return lambda *arguments, **options: finish(start(*arguments, **options))

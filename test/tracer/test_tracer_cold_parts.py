@@ -1,0 +1,49 @@
+"""Parts that the compiler split off (foo.cold) are jumped into, at their start or in the middle."""
+
+import pytest
+from traced import Binary
+
+MAIN, TWO_WAYS, RARE, NOT_TAKEN = "main", "_Z8two_waysi", "_Z4rarei", "_Z9not_takeni"
+CATCHER, THROWER = "_Z7catcheri", "_Z7throweri"
+
+
+@pytest.mark.parametrize(("argument", "entered"), [
+    ("0", [MAIN, TWO_WAYS, NOT_TAKEN, CATCHER, THROWER]),
+    ("1", [MAIN, TWO_WAYS, TWO_WAYS + ".cold", RARE, NOT_TAKEN, CATCHER, THROWER]),
+    ("2", [MAIN, TWO_WAYS, TWO_WAYS + ".cold", RARE, NOT_TAKEN, CATCHER, THROWER,
+           THROWER + ".cold", CATCHER + ".cold"]),
+])
+@pytest.mark.parametrize("kind", [["-fPIE", "-pie"], ["-static"]])
+def test_cold_parts_that_run(kind, argument, entered, compile, record):
+    """A cold part is recorded when any of its code runs, by its symbol's address, once; one that
+    does not run is not recorded. Exceptions unwind through planted code as ever."""
+    program = compile("cold.cpp", "-O2", *kind, cc="g++")
+    recording = record("--", program, argument)
+    assert recording.status == 0
+    assert recording.stdout.endswith({"0": "1\n", "1": "65\n", "2": "249\n"}[argument])
+    binary = Binary(program)
+    own = {name for names in binary.names.values() for name in names
+           if name.removesuffix(".cold") in (MAIN, TWO_WAYS, RARE, NOT_TAKEN, CATCHER, THROWER)}
+    assert [n for n in binary.named(recording.trace.addresses()) if n in own] == entered
+
+
+def test_entered_in_the_middle(compile, run):
+    """What the test above relies on: one of the two ways into two_ways.cold is not its start."""
+    assembly = run("objdump", "-d", compile("cold.cpp", "-O2", cc="g++")).stdout
+    hot = assembly.split("<_Z8two_waysi>:")[1].split("\n\n")[0]
+    assert "<_Z8two_waysi.cold>" in hot and "<_Z8two_waysi.cold+0x" in hot
+
+
+def test_wrong_size_of_a_cold_part(compile, record):
+    """A cold part whose symbol claims to be enormous does not reach into the next function."""
+    program = compile(r"""
+        __asm__(".text\n.type f.cold,@function\nf.cold: nop\nmiddle: nop\nret\n"
+                ".size f.cold,0x7fffffffffff\n"
+                ".globl g\n.type g,@function\ng: nop\nnop\nret\n"
+                ".globl middle\n");
+        void g(void), middle(void);
+        int main(void) { middle(); g(); return 0; }""", name="liar")
+    recording = record("--", program)
+    assert recording.status == 0
+    names = Binary(program).named(recording.trace.addresses())
+    assert names[names.index("main"):][:3] == ["main", "f.cold", "g"]

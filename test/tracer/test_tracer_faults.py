@@ -1,0 +1,386 @@
+"""Bad options, bad places for traces, and programs that cannot be recorded: a clear sentence, the
+right status, and a program that runs as ever."""
+
+import ctypes
+import os
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+from trace_decoder import decode
+from traced import Binary
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def program(compile):
+    return compile("order.c")
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    ([], "no command is given"),
+    (["--"], "no command is given"),
+    (["true"], "'true': not an option; the command follows --"),
+    (["--unknown", "--", "true"], "Unknown command line argument '--unknown'"),
+    (["-o", "%q", "--", "true"], "--output=%q: '%q' has no meaning; use %p (process id), %m "
+                                 "(program name) or %%"),
+    (["-o", "x%", "--", "true"], "--output=x%: '%' has no meaning"),
+    (["-o", "folder/", "--", "true"], "--output=folder/: not a file name; write it as in "
+                                      "folder/%m.%p.fltrace"),
+    (["-o", "", "--", "true"], "--output=: not a file name; write it as in %m.%p.fltrace"),
+])
+def test_usage(arguments, said, tracer, run):
+    """Wrong options are named on one line, with status 2 and nothing run."""
+    result = run(tracer, *arguments, code=2)
+    first, second = result.stderr.splitlines()
+    assert first.startswith(f"frontload-trace: error: {said}")
+    assert second == "frontload-trace: note: try: frontload-trace --help"
+
+
+def test_help_names_the_statuses(tracer, run):
+    """--help and --version work, and --help explains the exit status."""
+    assert "127 if it is not found" in run(tracer, "--help").stdout
+    assert run(tracer, "--version").stdout.startswith("frontload-trace ")
+
+
+def test_pattern(program, record, tmp_path):
+    """%m is the program's name, %p its pid, %% a percent sign."""
+    trace = record("-o", tmp_path / "traces/%%.%m-%p", "--", program).trace
+    assert [p.name for p in (tmp_path / "traces").iterdir()] == [f"%.order-{trace.pid}"]
+
+
+@pytest.mark.parametrize(("command", "status", "reason"), [
+    ("/nonexistent/program", 127, "No such file or directory"),
+    ("frontload-no-such-command", 127, "No such file or directory"),
+    ("/etc/passwd", 126, "Permission denied"),
+    ("/", 126, "Permission denied"),
+])
+def test_command_that_cannot_run(command, status, reason, record):
+    """127 if the command is not found, 126 if it cannot be executed, as env(1) has it."""
+    recording = record("--", command)
+    assert recording.status == status
+    assert recording.stderr == f"frontload-trace: error: {command}: cannot be executed: {reason}\n"
+
+
+@pytest.mark.parametrize(("place", "reason"), [
+    ("missing/t", "cannot write traces there: No such file or directory"),
+    ("file/t", "cannot write traces there: Not a directory"),
+    ("folder", "cannot be the trace: Is a directory"),
+])
+def test_place_that_cannot_be(place, reason, compile, record, tmp_path):
+    """Where no trace can be written, that is said before the program starts, with status 125."""
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    recording = record("-o", tmp_path / place, "--", "touch", tmp_path / "started")
+    assert recording.status == 125
+    (line,) = recording.stderr.splitlines()
+    assert line.startswith("frontload-trace: error: ") and line.endswith(reason)
+    assert not (tmp_path / "started").exists()
+
+
+def limit_file_size(size):
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def test_no_room_at_all(record, tmp_path):
+    """Where there is no room even for a header, the program is not started."""
+    recording = record("--", "touch", tmp_path / "started", preexec_fn=limit_file_size(0))
+    assert recording.status == 125
+    assert recording.stderr.endswith("traces: cannot write traces there: File too large\n")
+    assert not (tmp_path / "started").exists()
+
+
+def test_no_more_room(program, record):
+    """When the room ends later, there is one warning, the program runs on unaffected, and the trace
+    has the first touches and the number of those it misses."""
+    whole = len(record("--", program).trace.events)
+    recording = record("-o", program.parent / "traces/small", "--", program,
+                       preexec_fn=limit_file_size(512))
+    assert (recording.status, recording.stdout) == (3, "done\n")
+    assert recording.stderr == (f"frontload-trace: warning: {program.parent}/traces/small: the "
+                                "trace ends here: File too large\n")
+    trace = decode(program.parent / "traces/small")
+    assert trace.dropped > 0 and len(trace.events) + trace.dropped == whole
+
+
+def test_full_disk(compile, tracer, run, tmp_path):
+    """The same on a file system that is really full, before and while the program runs."""
+    program = compile("steps.c", "-static", "-pthread")
+    mount = f"mount -t tmpfs -o size=4k none {tmp_path}/disk"
+    (tmp_path / "disk").mkdir()
+    if os.geteuid() or subprocess.run(["unshare", "-m", "sh", "-c", mount], check=False).returncode:
+        pytest.skip("mounting a tmpfs needs root")
+    traced = f"{tracer} -o {tmp_path}/disk/%p -- {program} < /dev/null"
+    copied = f"cp {tmp_path}/disk/* {tmp_path}/late"
+    result = run("unshare", "-m", "sh", "-c", f"{mount}; {traced}; {copied}")
+    (line,) = result.stderr.splitlines()
+    assert line.endswith("the trace ends here: No space left on device")
+    assert result.stdout == "ready\ngone on\n"
+    late = decode(tmp_path / "late")
+    assert late.dropped > 0 and len(late.events) > 100
+    full = f"head -c 20000 /dev/zero > {tmp_path}/disk/zeros 2>/dev/null; {traced}"
+    result = run("unshare", "-m", "sh", "-c", f"{mount}; {full}", code=125)
+    assert result.stderr.endswith("cannot write traces there: No space left on device\n")
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "%m/trace"])
+def test_trace_that_cannot_be_made_later(name, program, record, tmp_path):
+    """What only shows when the trace is made is one warning; the status is the program's."""
+    recording = record("-o", tmp_path / name, "--", "sh", "-c", f"{program}; {program}")
+    assert (recording.status, recording.stdout) == (3, "done\ndone\n")
+    warnings = [line for line in recording.stderr.splitlines() if "warning" in line]
+    assert len(warnings) == 1 and "cannot create the trace: " in warnings[0]
+
+
+@pytest.mark.parametrize(("exit_status", "status"), [(0, 125), (3, 3)])
+def test_stripped(exit_status, status, compile, record, run):
+    """A program without symbols runs; a recording of nothing is a failure unless the program's own
+    status is one already."""
+    program = compile(f"int main(void) {{ return {exit_status}; }}", "-s", name="bare")
+    recording = record("--", program)
+    assert recording.status == status
+    note, *error = recording.stderr.splitlines()
+    assert note == f"frontload-trace: note: {program}: no symbol table, not recorded"
+    assert bool(error) == (status == 125)
+    if error:
+        assert error[0] == f"frontload-trace: error: {program}: nothing was recorded"
+    assert recording.files == []
+
+
+def test_wrapper_without_symbols(program, record):
+    """A wrapper without symbols is noted once; what it starts is recorded."""
+    recording = record("--", "/bin/sh", "-c", f"/bin/sh -c {program}; exit 0")
+    assert recording.status == 0
+    assert recording.trace.main.path == str(program)
+    assert len(recording.stderr.splitlines()) == len(set(recording.stderr.splitlines())) <= 1
+
+
+def test_script(compile, record, tmp_path):
+    """A script is recorded as what it is: a run of its interpreter."""
+    interpreter = compile("int main(int n, char **argv) { return n; }", name="interpreter")
+    script = tmp_path / "script"
+    script.write_text(f"#!{interpreter}\n")
+    script.chmod(0o755)
+    recording = record("--", script, "argument")
+    assert recording.status == 3
+    assert recording.trace.main.path == str(interpreter)
+
+
+def test_file_without_a_name(compile, record):
+    """A program that is executed from memory is recorded like any other."""
+    program = compile("order.c", "-static")
+    launcher = compile("""
+        #define _GNU_SOURCE
+        #include <fcntl.h>
+        #include <sys/mman.h>
+        #include <sys/sendfile.h>
+        #include <unistd.h>
+        int main(int n, char **argv) {
+          int from = open(argv[1], O_RDONLY), to = memfd_create("copy", 0);
+          while (sendfile(to, from, 0, 1 << 20) > 0) ;
+          return fexecve(to, argv + 1, environ);
+        }""", "-s", name="launcher")
+    recording = record("--", launcher, program)
+    assert recording.trace.main.path == "/memfd:copy (deleted)"
+    names = Binary(program).named(recording.trace.addresses())
+    assert names.index("outer") < names.index("inner") < names.index("last")
+
+
+def test_32_bit(compile, record, tmp_path):
+    """A 32-bit program is left to run; what to do is said; its 64-bit children are recorded."""
+    program = compile("""
+        __asm__(".globl _start\\n_start: mov $1, %eax\\nmov $7, %ebx\\nint $0x80\\n");
+        struct unused { int x; };""", "-m32", "-nostdlib", "-static", name="small")
+    if subprocess.run([program], check=False).returncode != 7:
+        pytest.skip("this kernel does not run 32-bit programs")
+    recording = record("--", program)
+    assert recording.status == 7
+    assert recording.stderr == (f"frontload-trace: note: {program}: not recorded: a 32-bit "
+                                "program; build it for x86-64 to record it\n")
+
+
+SYMBOL_TABLE, CODE = (2, 0), (1, 6)  # type and flags of a section
+
+
+def damage(program, section, change):
+    """Puts a copy in the program's place, with one field changed in the headers of such sections;
+    the kernel and the loader do not look at them."""
+    data = bytearray(program.read_bytes())
+    (headers,) = struct.unpack_from("<Q", data, 40)
+    count, = struct.unpack_from("<H", data, 60)
+    for at in range(headers, headers + 64 * count, 64):
+        if struct.unpack_from("<IQ", data, at + 4) == section:
+            offset, form, value = change
+            struct.pack_into(form, data, at + offset, value)
+    program.unlink()
+    program.write_bytes(data)
+    program.chmod(0o755)
+
+
+@pytest.mark.parametrize("change", [(24, "<Q", 1 << 40), (24, "<Q", 1), (32, "<Q", 1 << 60),
+                                    (32, "<Q", 7), (40, "<I", 9999), (40, "<I", 0), (56, "<Q", 0)],
+                         ids=["offset-far", "offset-odd", "size-huge", "size-odd", "link-wrong",
+                              "link-none", "entry-size"])
+def test_damaged_symbol_table(change, program, record):
+    """A program whose symbol table is nonsense is not recorded, and runs."""
+    damage(program, SYMBOL_TABLE, change)
+    recording = record("--", program)
+    assert (recording.status, recording.stdout) == (3, "done\n")
+    (line,) = recording.stderr.splitlines()
+    assert line.startswith(f"frontload-trace: note: {program}: ") and "not recorded" in line
+    assert recording.files == []
+
+
+def test_section_that_lies(program, record):
+    """Code that is not where its section says is not planted."""
+    damage(program, CODE, (24, "<Q", 0x1400))
+    recording = record("--", program)
+    assert (recording.status, recording.stdout, recording.files) == (3, "done\n", [])
+
+
+def test_ptrace_not_permitted(program, tracer, tmp_path):
+    """Where ptrace is refused, the sysctl and the container option are named; the command is not
+    run."""
+
+    def refuse_ptrace():
+        # A filter that lets everything pass but ptrace (101), which gets EPERM.
+        code = struct.pack("<" + "HBBI" * 4, 0x20, 0, 0, 0, 0x15, 0, 1, 101, 0x06, 0, 0, 0x00050001,
+                           0x06, 0, 0, 0x7fff0000)
+        text = ctypes.create_string_buffer(code)
+        filter = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", 4, ctypes.addressof(text)))
+        libc = ctypes.CDLL(None, use_errno=True)
+        assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, filter) == 0
+
+    result = subprocess.run([tracer, "-o", tmp_path / "t", "--", "touch", tmp_path / "started"],
+                            preexec_fn=refuse_ptrace, capture_output=True, text=True)
+    assert result.returncode == 125
+    error, note = result.stderr.splitlines()
+    assert error == ("frontload-trace: error: ptrace: cannot trace the command: "
+                     "Operation not permitted")
+    assert "kernel.yama.ptrace_scope" in note and "SYS_PTRACE" in note
+    assert not (tmp_path / "started").exists()
+
+
+@pytest.fixture
+def as_nobody(tracer):
+    """as_nobody(program, mode): runs a copy of the program, which belongs to root and has this
+    mode, traced by an ordinary user. Returns the result and the folder with copy and trace."""
+    if os.geteuid():
+        pytest.skip("making a program of another user needs root")
+    folder = Path("/tmp") / f"frontload-test-{os.getpid()}"
+    folder.mkdir()
+    folder.chmod(0o777)
+    shutil.copy(tracer, folder / "tracer")
+
+    def as_nobody(program, mode):
+        shutil.copy(program, folder / "program")
+        (folder / "program").chmod(mode)
+        return subprocess.run([folder / "tracer", "-o", folder / "trace", "--", folder / "program"],
+                              user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True,
+                              text=True, timeout=30), folder
+
+    yield as_nobody
+    shutil.rmtree(folder)
+
+
+def test_set_user_id(as_nobody, program):
+    """A set-user-id program does not get its rights while it is traced: that is said."""
+    result, folder = as_nobody(program, 0o4755)
+    assert (result.returncode, result.stdout) == (3, "done\n")
+    assert result.stderr == (
+        f"frontload-trace: note: {folder}/program: set-user-id or set-group-id program: it runs "
+        "without these rights while it is traced; record it as that user\n")
+    assert decode(folder / "trace").events
+
+
+def test_unreadable_program(as_nobody, program):
+    """A program that may be executed but not read runs, and is not recorded."""
+    result, _ = as_nobody(program, 0o711)
+    assert (result.returncode, result.stdout) == (3, "done\n")
+    assert "note: program: not recorded: Permission denied" in result.stderr
+
+
+def test_program_that_closes_its_memory(as_nobody, compile):
+    """A program that makes itself undumpable, as those that hold secrets do, is recorded on. A
+    process that it forks then cannot be, and that is an error; it may still execute a program."""
+    program = compile(r"""
+        #include <sys/prctl.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        __attribute__((noinline)) void secret(void) { __asm__ volatile(""); }
+        __attribute__((noinline)) void later(void) { __asm__ volatile(""); }
+        int main(void) {
+          int executed = 1, touched = 0;
+          prctl(PR_SET_DUMPABLE, 0);
+          secret();
+          if (fork() == 0) { execl("/bin/true", "true", (char *)0); _exit(1); }
+          wait(&executed);
+          if (fork() == 0) { later(); _exit(0); }
+          wait(&touched);
+          later();
+          return executed == 0 && WIFSIGNALED(touched) ? 3 : 1;
+        }""", "-O1", name="closed")
+    result, folder = as_nobody(program, 0o755)
+    assert result.returncode == 3
+    names = Binary(program).named(decode(folder / "trace").addresses())
+    assert names[names.index("main"):][:3] == ["main", "secret", "later"]
+    errors = [line for line in result.stderr.splitlines() if "error" in line]
+    assert len(errors) == 2 and all("has closed its memory before it forked" in e for e in errors)
+
+
+def test_program_inherits_what_it_would(compile, tracer, tmp_path):
+    """Descriptors (also closed ones), limits, signal masks and dispositions are as without the
+    tracer, whatever they are; and no message of the tracer gets into a file of the program."""
+    program = compile(r"""
+        #include <dirent.h>
+        #include <stdio.h>
+        #include <string.h>
+        #include <sys/resource.h>
+        int main(int n, char **argv) {
+          FILE *out = fopen(argv[1], "w"), *status = fopen("/proc/self/status", "r");
+          char line[200];
+          struct rlimit limit;
+          struct dirent *entry;
+          while (fgets(line, sizeof line, status))
+            if (!strncmp(line, "Sig", 3) && strncmp(line, "SigQ", 4)) fputs(line, out);
+          getrlimit(RLIMIT_NOFILE, &limit);
+          fprintf(out, "%lu\n", limit.rlim_cur);
+          for (DIR *all = opendir("/proc/self/fd"); (entry = readdir(all));)
+            fprintf(out, "%s ", entry->d_name);
+          return fclose(out);
+        }""", name="inherits")
+
+    def strange():
+        for descriptor in (0, 1, 2):
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (100, 4096))
+        signal.pthread_sigmask(signal.SIG_SETMASK, [signal.SIGINT, signal.SIGUSR2])
+        for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGTSTP, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+
+    def ordinary():
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores
+            signal.signal(number, signal.SIG_DFL)
+
+    for how in (ordinary, strange):
+        outputs = tmp_path / "plain", tmp_path / "traced"
+        for output, prefix in zip(outputs, ([], [tracer, "-o", tmp_path / "t", "--until=nothing",
+                                                 "--"]), strict=True):
+            process = subprocess.Popen([*prefix, program, output], preexec_fn=how,
+                                       restore_signals=False, stderr=subprocess.DEVNULL)
+            assert process.wait(timeout=30) == 0
+        assert outputs[0].read_text() == outputs[1].read_text()
+    assert Binary(program).named(decode(tmp_path / "t.1").addresses())[-1] == "_fini"
+
+
+def test_summary(program, record):
+    """--summary says how much was planted and entered."""
+    recording = record("--summary", "--", program)
+    events, planted = len(recording.trace.events), len(Binary(program).names)
+    assert f"1 trace(s), {planted} functions planted, {events} entered, " in recording.stderr

@@ -1,0 +1,145 @@
+"""Shared libraries named by --module: linked, opened, closed and opened again."""
+
+import shutil
+
+import pytest
+from traced import Binary
+
+EARLY = ["part_indirect", "part_constructor", "chosen"]
+
+
+@pytest.fixture
+def library(compile):
+    """A file whose name is not its soname."""
+    return compile("part.c", "-shared", "-fPIC", "-Wl,-soname,libpart.so.1,--build-id,-z,now",
+                   name="libpart-1.0.so")
+
+
+@pytest.fixture
+def loader(compile):
+    return compile("loader.c")
+
+
+@pytest.fixture
+def linked(compile, library, tmp_path):
+    """A program that needs the library."""
+    (tmp_path / "libpart.so.1").symlink_to(library)
+    return compile("""
+        void part_one(void), part_two(void);
+        int main(void) { part_two(); part_one(); return 0; }""",
+                   library, f"-Wl,-rpath,{tmp_path}", name="linked")
+
+
+def entered(trace, library):
+    names = Binary(library).named(trace.addresses(library))
+    return [name for name in names if "part" in name or name == "chosen"]
+
+
+def test_linked_library(linked, library, record):
+    """A library that the program needs is recorded from its first code on: the resolver that runs
+    while it is relocated, its constructor, its functions in order, its destructor."""
+    trace = record("--module=libpart.so.1", "--", linked).trace
+    assert entered(trace, library) == [*EARLY, "part_two", "part_one", "part_destructor"]
+    (module,) = [m for m in trace.modules.values() if not m.is_main]
+    assert (module.path, module.build_id) == (str(library), Binary(library).build_id)
+    assert "main" in Binary(linked).named(trace.addresses())
+
+
+def test_only_named_libraries(linked, library, record):
+    """Without --module only the program itself is recorded."""
+    assert [m.path for m in record("--", linked).trace.modules.values()] == [str(linked)]
+
+
+@pytest.mark.parametrize("name", ["libpart-1.0.so", "libpart.so", "{folder}/libpart.so.1"])
+def test_names(name, linked, library, record, tmp_path):
+    """A library is named by its file name, by its soname without the version, or by a path."""
+    trace = record(f"--module={name.format(folder=tmp_path)}", "--", linked).trace
+    assert "part_one" in entered(trace, library)
+
+
+def test_name_that_is_only_a_beginning(linked, library, record):
+    """libpar does not name libpart.so; that nothing of this name was loaded is said."""
+    recording = record("--module=libpar", "--", linked)
+    assert entered(recording.trace, library) == []
+    assert recording.stderr == (
+        "frontload-trace: warning: --module=libpar: no recorded program has loaded it\n")
+
+
+def test_opened_library(loader, library, record):
+    """A library that is opened while the program runs."""
+    trace = record("--module=libpart.so", "--", loader, library, "open").trace
+    assert entered(trace, library) == [*EARLY, "part_one", "part_destructor"]
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_reloaded_library(copied, loader, library, record, tmp_path):
+    """A library that is closed and opened again elsewhere, or a copy of it, is one module: what was
+    touched is not touched again, what was not is recorded. Data that lies where it was before stays
+    as it is, also when the recording ends."""
+    again = tmp_path / "libpart.so"
+    if copied:
+        shutil.copy(library, again)
+    recording = record("--module=libpart.so", "--until=part_two", "--", loader, library, "reload",
+                       again if copied else library)
+    assert recording.status == 0
+    trace = recording.trace
+    assert len(trace.modules) == 2
+    assert entered(trace, library) == [*EARLY, "part_one", "part_destructor", "part_two"]
+
+
+def test_library_that_is_loaded_twice(loader, library, record):
+    """Two instances of a library at the same time are one module; each function counts once."""
+    recording = record("--module=libpart.so", "--", loader, library, "twice")
+    assert recording.status == 0
+    assert entered(recording.trace, library) == [*EARLY, "part_one", "part_two", "part_destructor"]
+
+
+def test_two_segments_of_code(compile, loader, record, llvm, tmp_path):
+    """A library whose code is in two segments, far from each other, is recorded in both."""
+    script = tmp_path / "far.ld"
+    script.write_text("SECTIONS { .text.far : { *(.text.far) } } INSERT AFTER .bss;")
+    library = compile("part.c", "-shared", "-fPIC", f"-Wl,-T,{script}",
+                      f"--ld-path={llvm / 'ld.lld'}", cc=llvm / "clang", name="libpart.so")
+    program = compile("""
+        #include <dlfcn.h>
+        int main(int n, char **argv) {
+          void *library = dlopen(argv[1], RTLD_NOW);
+          ((void (*)(void))dlsym(library, "part_far"))();
+          ((void (*)(void))dlsym(library, "part_two"))();
+          return 0;
+        }""", name="far")
+    trace = record("--module=libpart.so", "--", program, library).trace
+    assert entered(trace, library) == [*EARLY, "part_far", "part_two", "part_destructor"]
+
+
+def test_fork_after_loading(compile, library, record, tmp_path):
+    """A forked child's trace names the library too."""
+    program = compile("""
+        #include <sys/wait.h>
+        #include <unistd.h>
+        void part_one(void), part_two(void);
+        int main(void) {
+          part_one();
+          if (fork() == 0) { part_one(); part_two(); _exit(0); }
+          return wait(0) < 0;
+        }""", library, f"-Wl,-rpath,{tmp_path}", name="forks")
+    (tmp_path / "libpart.so.1").symlink_to(library)
+    parent, child = record("--module=libpart.so", "--", program).of(program)
+    assert entered(parent, library) == [*EARLY, "part_one", "part_destructor"]
+    assert entered(child, library) == ["part_two"]
+
+
+def test_library_of_a_stripped_program(linked, library, record, run):
+    """The program need not have symbols for its library to be recorded."""
+    run("strip", linked)
+    recording = record("--module=libpart.so", "--", linked)
+    assert recording.stderr == f"frontload-trace: note: {linked}: no symbol table, not recorded\n"
+    assert recording.trace.addresses() == []
+    assert "part_one" in entered(recording.trace, library)
+
+
+def test_loader_is_a_library(linked, record, run):
+    """The dynamic loader, which the kernel maps, can be named too."""
+    trace = record("--module=ld-linux-x86-64.so.2", "--", linked).trace
+    (module,) = [m for m in trace.modules.values() if not m.is_main]
+    assert trace.addresses(module.path)

@@ -1,0 +1,110 @@
+"""What is recorded of a program that is known: exactly the functions entered, in that order."""
+
+import subprocess
+
+import pytest
+from traced import PROGRAMS, Binary
+
+KINDS = {
+    "pie": ["-fPIE", "-pie"],
+    "no-pie": ["-fno-pie", "-no-pie"],
+    "static": ["-fno-pie", "-static"],
+    "static-pie": ["-fPIE", "-static-pie"],
+}
+EARLY = {"_start", "indirect", "first_constructor", "second_constructor"}
+STEPS = ["main", "outer", "inner", "alias_target", "chosen", "last", "at_exit", "destructor"]
+
+
+@pytest.fixture
+def witness(tmp_path, run):
+    """witness(binary): the functions that the program enters, in order, by single-stepping it
+    without a breakpoint anywhere."""
+    stepper = tmp_path / "single_step"
+    run("gcc", "-O2", "-o", stepper, PROGRAMS / "single_step.c")
+
+    def witness(binary):
+        lines = run(stepper, f"{binary.low:x}", f"{binary.high:x}", binary.path,
+                    code=None).stderr
+        stepped = [int(line, 16) for line in lines.splitlines()]
+        return [a for a in stepped if a in binary.names]
+
+    return witness
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("cc", ["gcc", "clang"])
+def test_exactly_what_is_entered(cc, kind, compile, record, witness, llvm):
+    """The trace is, function by function, what single-stepping the program finds; libc's startup
+    code and IFUNC resolvers included."""
+    program = compile("order.c", "-O1", *KINDS[kind], cc=llvm / cc if cc == "clang" else cc)
+    recording = record("--", program)
+    assert (recording.status, recording.stdout) == (3, "done\n")
+    binary = Binary(program)
+    touched = recording.trace.addresses()
+    assert touched == witness(binary)
+    names = binary.named(touched)
+    assert "never" not in names and set(names) >= EARLY
+    assert [n for n in names if n in STEPS] == STEPS
+
+
+def test_module_is_named(compile, record):
+    """A trace says which file was recorded: its absolute path and its GNU build-id."""
+    program = compile("order.c", "-Wl,--build-id=sha1")
+    trace = record("--", program).trace
+    assert trace.main.path == str(program)
+    assert trace.main.build_id == Binary(program).build_id != ""
+    assert not trace.startup_done and trace.dropped == 0
+    assert {thread for _, _, thread in trace.events} == {trace.pid}
+
+
+def test_without_build_id(compile, record):
+    """A program without a build-id is recorded too."""
+    program = compile("order.c", "-Wl,--build-id=none")
+    assert record("--", program).trace.main.build_id == ""
+
+
+def test_resolver_without_a_name_of_its_own(compile, record):
+    """An IFUNC symbol alone is enough for its resolver to be recorded."""
+    program = compile(r"""
+        __asm__(".text\n.globl chosen\n.type chosen,@function\nchosen: ret\n"
+                ".globl indirect\n.type indirect,@gnu_indirect_function\n"
+                "indirect: lea chosen(%rip),%rax\nret\n");
+        void indirect(void);
+        int main(void) { indirect(); return 0; }""", "-static", name="ifunc")
+    names = Binary(program).named(record("--", program).trace.addresses())
+    assert names.index("indirect") < names.index("main") < names.index("chosen")
+
+
+def test_dynamic_symbols_are_enough(compile, record, run):
+    """A stripped program that exports its functions is recorded by its dynamic symbols."""
+    program = compile("order.c", "-rdynamic")
+    binary = Binary(program)
+    run("strip", program)
+    names = binary.named(record("--", program).trace.addresses())
+    assert names.index("outer") < names.index("inner") < names.index("last")
+
+
+def test_output_is_unchanged(compile, record):
+    """The program's output, input and arguments pass through; "@file" is not expanded."""
+    program = compile(r"""
+        #include <stdio.h>
+        int main(int argc, char **argv) {
+          int c;
+          for (int i = 1; i < argc; ++i) puts(argv[i]);
+          while ((c = getchar()) != EOF) putchar(c);
+          fputs("oops\n", stderr);
+          return 0;
+        }""")
+    recording = record("--", program, "@/etc/passwd", "--", "-o", stdin=subprocess.DEVNULL)
+    assert (recording.stdout, recording.stderr) == ("@/etc/passwd\n--\n-o\n", "oops\n")
+
+
+def test_no_trace_replaces_a_file(compile, record, tmp_path):
+    """A name that is taken gets .1, .2 and so on; the file that is there stays as it is."""
+    program = compile("order.c")
+    taken = tmp_path / "trace"
+    taken.write_text("mine")
+    for _ in range(2):
+        record("-o", taken, "--", program)
+    assert taken.read_text() == "mine"
+    assert sorted(p.name for p in tmp_path.glob("trace.*")) == ["trace.1", "trace.2"]

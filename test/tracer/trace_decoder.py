@@ -1,0 +1,71 @@
+"""A decoder of the trace format for these tests, written from frontload_trace.h alone.
+
+It shares no code with the package's own reader, so that an error in one is not an error in both. It
+is strict: everything that the format does not allow is an AssertionError.
+"""
+
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FUNCTION, MODULE = 1, 0x80
+
+
+@dataclass
+class Module:
+    path: str
+    build_id: str
+    is_main: bool
+
+
+@dataclass
+class Trace:
+    pid: int
+    startup_done: bool
+    dropped: int
+    modules: dict[int, Module] = field(default_factory=dict)
+    events: list[tuple[int, int, int]] = field(default_factory=list)  # module, address, thread
+
+    @property
+    def main(self) -> Module:
+        return next(m for m in self.modules.values() if m.is_main)
+
+    def addresses(self, path: Path | str | None = None) -> list[int]:
+        """The touched addresses of one module (by default the program itself), in order."""
+        wanted = {number for number, module in self.modules.items()
+                  if (module.is_main if path is None else module.path == str(path))}
+        return [address for module, address, _ in self.events if module in wanted]
+
+
+def decode(path: Path) -> Trace:
+    data = path.read_bytes()
+    assert data[:8] == b"\x89FLT\r\n\x1a\n"
+    order, word, machine, major, minor = struct.unpack_from("<BBHHH", data, 8)
+    header_size, slot_size, recorder, pid, slots, dropped = struct.unpack_from("<IIIIQQ", data, 16)
+    assert (order, word, machine, major, minor) == (1, 8, 62, 1, 0)
+    assert (header_size, slot_size, recorder) == (128, 16, 2)
+    assert data[48] in (0, 1) and not any(data[49:128])
+    trace = Trace(pid, data[48] == 1, dropped)
+    assert len(data) >= 128 + 16 * slots
+    slot = 0
+    while slot < slots:
+        at = 128 + 16 * slot
+        first, number, last = struct.unpack_from("<QII", data, at)
+        slot += 1
+        if first >> 56 == FUNCTION:
+            assert number in trace.modules, "the tracer announces a module before its events"
+            trace.events.append((number, first & (1 << 56) - 1, last))
+            continue
+        assert first >> 56 == MODULE and first >> 48 & 0xff == 1
+        id_size, path_size = first >> 40 & 0xff, first & 0xffff
+        record_slots = first >> 16 & 0xffffff
+        assert record_slots == 1 + -(-(id_size + path_size) // 16)
+        text = data[at + 16:at + 16 * record_slots]
+        assert not any(text[id_size + path_size:])
+        assert number not in trace.modules
+        trace.modules[number] = Module(text[id_size:id_size + path_size].decode(),
+                                       text[:id_size].hex(), last == 1)
+        slot += record_slots - 1
+    assert [m.is_main for m in trace.modules.values()].count(True) == 1
+    assert len({event[:2] for event in trace.events}) == len(trace.events), "touched twice"
+    return trace

@@ -1,0 +1,72 @@
+"""What the tests look at: the functions of a binary, and a finished recording."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from trace_decoder import Trace, decode
+
+PROGRAMS = Path(__file__).parent / "programs"
+CODE = 0x2 | 0x4  # SHF_ALLOC, SHF_EXECINSTR
+
+
+class Binary:
+    """The functions of an ELF file as the tests see them, by an ELF reader that is not LLVM's."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        with open(path, "rb") as stream:
+            elf = ELFFile(stream)
+            code = [(s["sh_addr"], s["sh_addr"] + s["sh_size"]) for s in elf.iter_sections()
+                    if s["sh_flags"] & CODE == CODE]
+            self.low, self.high = min(b for b, _ in code), max(e for _, e in code)
+            self.build_id = next(
+                (n["n_desc"] for s in elf.iter_sections() if s["sh_type"] == "SHT_NOTE"
+                 for n in s.iter_notes() if n["n_type"] == "NT_GNU_BUILD_ID"), "")
+            self.names: dict[int, set[str]] = {}
+            for symbol in elf.get_section_by_name(".symtab").iter_symbols():
+                address = symbol["st_value"]
+                if (symbol["st_info"]["type"] in ("STT_FUNC", "STT_LOOS")
+                        and symbol["st_shndx"] != "SHN_UNDEF"
+                        and any(begin <= address < end for begin, end in code)):
+                    self.names.setdefault(address, set()).add(symbol.name)
+
+    def named(self, addresses: list[int]) -> list[str]:
+        """The names at these addresses, in order; of several the first in the alphabet."""
+        return [min(self.names[a]) for a in addresses]
+
+
+@dataclass
+class Recording:
+    status: int
+    stdout: str
+    stderr: str
+    files: list[Path]
+
+    @property
+    def traces(self) -> list[Trace]:
+        return [decode(f) for f in self.files]
+
+    @property
+    def trace(self) -> Trace:
+        (only,) = self.traces
+        return only
+
+    def of(self, program: Path) -> list[Trace]:
+        """The traces of one program, in order of process id."""
+        return sorted((t for t in self.traces if t.main.path == str(program)), key=lambda t: t.pid)
+
+
+def until(condition) -> None:
+    """Waits for something that is certain to happen; half a minute is for broken programs."""
+    for _ in range(3000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it did not happen")
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a (single-threaded) process has started and not yet reaped."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
