@@ -101,38 +101,53 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
   return others;
 }
 
-/// Runs lld with a front. Returns the exit code.
-static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
-  auto text = MemoryBuffer::getFile(options.profile, /*IsText=*/false,
-                                    /*RequiresNullTerminator=*/false);
+/// Reads the profile, or says why not; then the exit code is in `code`.
+static std::optional<StartupProfile> readProfile(const std::string &path, int &code) {
+  auto text = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!text) {
-    error(options.profile + ": " + text.getError().message(),
+    error(path + ": " + text.getError().message(),
           "record one with 'frontload record' and 'frontload profile'");
-    return exitUsage;
+    code = exitUsage;
+    return std::nullopt;
   }
-  Expected<StartupProfile> profile = parseStartupProfile(options.profile, (*text)->getBuffer());
+  Expected<StartupProfile> profile = parseStartupProfile(path, (*text)->getBuffer());
+  code = exitData;
   if (!profile) {
     error(toString(profile.takeError()), "make it again with 'frontload profile'");
-    return exitData;
+    return std::nullopt;
   }
   if (profile->entries.empty()) {
-    error(options.profile + ": the profile has no names", "record the program's start again");
-    return exitData;
+    error(path + ": the profile has no names", "record the program's start again");
+    return std::nullopt;
   }
+  return std::move(*profile);
+}
 
-  // Found out now, this costs nobody a link.
-  StringRef reportFolder = sys::path::parent_path(options.report);
-  if (!reportFolder.empty() && !sys::fs::is_directory(reportFolder)) {
+/// Whether the report can be written, as far as can be known before the link; says why not.
+static bool checkReportPath(const Options &options) {
+  StringRef folder = sys::path::parent_path(options.report);
+  if (!folder.empty() && !sys::fs::is_directory(folder)) {
     error(options.report + ": " + make_error_code(std::errc::no_such_file_or_directory).message(),
           "make its folder first");
-    return exitUsage;
+    return false;
   }
-  for (const std::string &other : {options.output, options.profile})
-    if (!options.report.empty() && sys::fs::equivalent(options.report, other)) {
+  for (StringRef other : {StringRef(options.output), StringRef(options.profile)})
+    if (options.report == other || sys::fs::equivalent(options.report, other)) {
       error(options.report + ": the report would replace a file of this link",
             "give --front-report another name");
-      return exitUsage;
+      return false;
     }
+  return true;
+}
+
+/// Runs lld with a front. Returns the exit code.
+static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
+  int code;
+  std::optional<StartupProfile> profile = readProfile(options.profile, code);
+  if (!profile)
+    return code;
+  if (!options.report.empty() && !checkReportPath(options))
+    return exitUsage;
 
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
   auto &link = *new FrontLink(std::move(*profile), options.profile);

@@ -12,7 +12,7 @@ in a diff and merged:
     data<TAB>rodata<TAB>1<TAB>+0<TAB>_ZTV3Foo
 
 Line 1 is the magic and the major version; a reader refuses any other major version. Every line ends
-in a newline, the last one too: a file that was cut does not pass for a shorter one. Empty lines and
+in a newline, the last one too, so that a file that was cut in a line is noticed. Empty lines and
 lines that start with `#` mean nothing. What else has no TAB is a header line `key value`, with one
 space between; all of them stand before the first entry, and a reader passes over keys it does not
 know.

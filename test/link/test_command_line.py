@@ -158,6 +158,9 @@ def test_report_in_place_of_the_output_or_the_profile(tmp_path, program):
     for target in (tmp_path / "out", profile):
         assert "replace" in refused(tmp_path, program, profile, 2, f"--front-report={target}")
     assert profile.read_text() == before
+    ld(program, "-o", tmp_path / "new", "-e", "main", f"--front-report={tmp_path / 'new'}",
+       f"--startup-profile={profile}", code=2)
+    assert not (tmp_path / "new").exists()
 
 
 def test_report_through_a_link_and_to_a_pipe(tmp_path, program):
