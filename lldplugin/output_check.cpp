@@ -44,14 +44,17 @@ static Error checkEdgeSymbols(const ELFFile<ELFT> &file, const typename ELFT::Sh
   if (!names)
     return names.takeError();
   for (const auto &symbol : *symbols) {
-    if (symbol.st_name >= names->size() || symbol.getVisibility() != ELF::STV_HIDDEN)
+    if (symbol.st_name >= names->size())
       continue;
     StringRef name(names->data() + symbol.st_name);
-    // An object or function of that name is the program's own.
-    if ((name != "_end" && name != "end") || symbol.getType() != ELF::STT_NOTYPE)
+    // Functions, objects and local labels of that name are the program's own; what is left is ours,
+    // hidden and thereby local, or lld's.
+    bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
+    if (name != "_end" || symbol.getType() != ELF::STT_NOTYPE ||
+        symbol.st_shndx == ELF::SHN_UNDEF || (isLocal && symbol.getVisibility() != ELF::STV_HIDDEN))
       continue;
     if (!bss || symbol.st_value != bss->sh_addr + bss->sh_size)
-      return createStringError("symbol '" + name + "' is not at the end of .bss");
+      return createStringError("symbol '_end' is not at the end of .bss");
   }
   return Error::success();
 }

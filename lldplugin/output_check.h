@@ -23,7 +23,7 @@ struct Front {
 /// Checks the ELF file in `bytes`, with `checkEdges` also where `_end` is. Fails with what is
 /// wrong:
 /// * .eh_frame_hdr is not sorted by address: unwinding would miss functions and end in terminate.
-/// * `_end` or `end` is not the end of .bss.
+/// * `_end` is not the end of .bss.
 /// * a section of the front lies behind .text or .rodata in the file.
 /// * a loadable segment's address and offset do not agree modulo its alignment.
 llvm::Expected<Front> checkOutput(llvm::StringRef bytes, bool checkEdges);

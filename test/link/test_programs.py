@@ -52,6 +52,8 @@ def test_program_runs_as_before(tmp_path, name, mode, compiler):
     assert all(image.section_of(n) == ".text" for n in cold)
     assert (image.sections[".text.front"]["sh_offset"] < image.sections[".data"]["sh_offset"]
             < image.sections[".text"]["sh_offset"] < image.sections[".eh_frame"]["sh_offset"])
+    header = image.sections.get(".eh_frame_hdr")
+    assert header is None or header["sh_offset"] > image.sections[".text"]["sh_offset"]
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
