@@ -201,9 +201,10 @@ def test_warnings_follow_lld_s_options(tmp_path, program):
 
 @pytest.mark.parametrize("flag", ["--version", "--help", "-v"])
 def test_what_is_not_a_link_touches_no_file(tmp_path, program, flag):
-    """A file with the output's name stays, although it is not one that we would have made."""
+    """A file with the output's name stays, although its data lies behind its code."""
     output = tmp_path / "out"
-    ld(program, "-o", output, "-e", "main")
+    data = compile_text(tmp_path, "data.c", "int data = 3;\n")
+    ld(program, data, "-o", output, "-e", "main")
     before = output.read_bytes()
     profile = write_profile(tmp_path, "main")
     ld(f"--startup-profile={profile}", "-o", output, flag, code=None)

@@ -23,7 +23,7 @@ def tracer(build, tmp_path_factory) -> Path:
 @pytest.fixture
 def compile(tmp_path, run) -> Callable[..., Path]:
     """compile(source, *flags, cc="gcc", name=None): the path of the program, in tmp_path. `source`
-    is a file in programs/ or, if it holds a newline or a brace, the text of a C program."""
+    is a file in programs/ or, if it holds a brace, the text of a C program."""
 
     def compile(source, *flags, cc="gcc", name=None):
         path = PROGRAMS / source if "{" not in source else tmp_path / f"{name or 'program'}.c"

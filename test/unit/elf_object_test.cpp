@@ -59,6 +59,7 @@ TEST(ElfObject, ClassifiesSections) {
   EXPECT_EQ(classify(".data.rel.ro.x", SHF_ALLOC | SHF_WRITE), SectionClass::Relro);
   EXPECT_EQ(classify(".data", SHF_ALLOC | SHF_WRITE), SectionClass::Data);
   EXPECT_EQ(classify(".textual", SHF_ALLOC | SHF_EXECINSTR), std::nullopt);
+  EXPECT_EQ(classify(".rodatabase", SHF_ALLOC), std::nullopt);
   EXPECT_EQ(classify(".init", SHF_ALLOC | SHF_EXECINSTR), std::nullopt);
   EXPECT_EQ(classify(".init_array", SHF_ALLOC | SHF_WRITE), std::nullopt);
   EXPECT_EQ(classify(".text.f", SHF_EXECINSTR), std::nullopt);

@@ -1,9 +1,11 @@
-/* An independent witness: runs a program one instruction at a time and prints on stderr, in hexadecimal, every
- * new address of its main module that was executed, in order. Slow, simple, and without breakpoints.
+/* An independent witness: runs a program one instruction at a time and prints on stderr, in
+ * hexadecimal, every new address of its main module that was executed, in order. Slow, simple, and
+ * without breakpoints.
  *
  *   single_step LOWEST HIGHEST PROGRAM ARG...
  *
- * The addresses are as in the file; the load bias is found from the entry point in `ENTRY`. */
+ * The addresses are as in the file; the kernel tells the program where its entry point is, and so
+ * gives away the load bias. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <stdio.h>

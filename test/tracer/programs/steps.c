@@ -1,4 +1,4 @@
-/* A thousand functions, then a signal to whoever watches, then a wait, then a thousand more. */
+/* A hundred functions, then a word to whoever watches, then a wait, then a hundred more. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
