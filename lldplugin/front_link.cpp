@@ -3,7 +3,9 @@
 #include "front_link.h"
 #include "front_script.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/Parallel.h"
 #include "llvm/Support/TimeProfiler.h"
+#include <utility>
 
 using namespace llvm;
 
@@ -14,10 +16,23 @@ static CachedHashStringRef addressKey(const char *name) {
   return CachedHashStringRef(StringRef(), densemap::detail::mix(reinterpret_cast<uintptr_t>(name)));
 }
 
-void FrontLink::plan() {
-  TimeTraceScope scope("Front: plan");
-  std::vector<StartupSections> found = startupSet.find(objects);
-  objects.clear();
+void FrontLink::beginPlanning() {
+  auto work = [this, buffers = std::exchange(objects, {})] { find(buffers); };
+  if (parallel::strategy.ThreadsRequested == 1)
+    work();
+  else
+    planner = std::thread(std::move(work));
+}
+
+void FrontLink::finishPlanning() {
+  TimeTraceScope scope("Finish planning the front");
+  if (planner.joinable())
+    planner.join();
+  find(std::exchange(objects, {}));
+}
+
+void FrontLink::find(ArrayRef<MemoryBufferRef> buffers) {
+  std::vector<StartupSections> found = startupSet.find(buffers);
   size_t numSections = 0;
   for (const StartupSections &sections : found)
     numSections += sections.size();

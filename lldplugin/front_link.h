@@ -20,6 +20,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace frontload {
@@ -33,8 +34,12 @@ public:
   /// Takes note of an input object.
   void addObject(llvm::MemoryBufferRef object) { objects.push_back(object); }
 
-  /// Finds the startup sections of the objects that were added since the last call.
-  void plan();
+  /// Begins to find the startup sections of the objects that were added, in a thread of its own:
+  /// lld spends the next while on the symbol table, which occupies one core.
+  void beginPlanning();
+
+  /// Waits for that, and finds those of the objects that were added since.
+  void finishPlanning();
 
   /// The linker script that places them.
   std::string script() const;
@@ -90,10 +95,13 @@ private:
     Placed contents;
   };
 
+  void find(llvm::ArrayRef<llvm::MemoryBufferRef> buffers);
+
   StartupProfile profile;
   std::string pathOfProfile;
   StartupSet startupSet;
   std::vector<llvm::MemoryBufferRef> objects;
+  std::thread planner;
   uint32_t numObjectsSeen = 0;
   llvm::DenseMap<const char *, Known> known;
   NameFilter knownNames{1 << 19};

@@ -24,7 +24,6 @@
 #include "elf_object.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/Support/Parallel.h"
-#include "llvm/Support/TimeProfiler.h"
 #include <algorithm>
 
 using namespace llvm;
@@ -249,18 +248,14 @@ void StartupSet::Search<ELFT>::markWanted(Scan &scan,
 }
 
 template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run() {
-  {
-    TimeTraceScope scope("Front: look up symbols");
-    forEach([&](Scan &scan) { lookUpSymbols(scan); });
-    for (const Scan &scan : scans)
-      noteMatches(scan);
-    for (const Scan &scan : scans)
-      notePlaces(scan);
-    forEach([&](Scan &scan) { resolve(scan); });
-  }
+  forEach([&](Scan &scan) { lookUpSymbols(scan); });
+  for (const Scan &scan : scans)
+    noteMatches(scan);
+  for (const Scan &scan : scans)
+    notePlaces(scan);
+  forEach([&](Scan &scan) { resolve(scan); });
   // From code to data, then from data to the data it points to.
   for (int step = 0; step < 2; ++step) {
-    TimeTraceScope scope("Front: follow relocations");
     forEach([&](Scan &scan) { follow(scan); });
     DenseMap<CachedHashStringRef, uint32_t> wanted;
     for (Scan &scan : scans) {

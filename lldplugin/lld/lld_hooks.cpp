@@ -121,7 +121,7 @@ void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
 
 void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   if (frontLink) {
-    frontLink->plan();
+    frontLink->beginPlanning();
     script = frontLink->script();
     realReadLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
   }
@@ -155,7 +155,7 @@ static std::optional<CurrentPattern> currentPattern; // in processSectionCommand
 void wrapProcessSectionCommands(void *linkerScript) {
   if (!frontLink)
     return realProcessSectionCommands(linkerScript);
-  frontLink->plan(); // what link-time optimization has made
+  frontLink->finishPlanning(); // with what link-time optimization has made
   currentPattern.emplace();
   realProcessSectionCommands(linkerScript);
   currentPattern.reset();
