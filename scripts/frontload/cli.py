@@ -22,6 +22,11 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _give_up_stdout() -> None:
+    """What could not be written must not be tried again, and complained of, when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main(argv: list[str] | None = None) -> int:
     args = build_parser().parse_args(argv)
     # A name that the terminal's encoding lacks must not end the command.
@@ -37,9 +42,13 @@ def main(argv: list[str] | None = None) -> int:
         return failure.code
     except BrokenPipeError:
         # The reader of our output went away (head, less): nothing is wrong.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_stdout()
         return errors.EXIT_OK
     except OSError as problem:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _give_up_stdout()
         thing = problem.filename if problem.filename is not None else args.verb
         errors.error(f"{os.fsdecode(thing)}: {problem.strerror or problem}")
         return errors.EXIT_USAGE

@@ -3,7 +3,6 @@ containers and kernel settings interact in ways that no setting shows."""
 
 import ctypes
 import os
-import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ class Ability:
 
 
 def abilities() -> list[Ability]:
-    return [_ptrace(), _tracer(), _tracefs(), _eviction(), _drop_caches(), _valgrind()]
+    return [_ptrace(), _tracer(), _tracefs(), _eviction(), _drop_caches()]
 
 
 def _ptrace() -> Ability:
@@ -100,12 +99,3 @@ def _drop_caches() -> Ability:
         return Ability(what, True, "/proc/sys/vm/drop_caches can be written")
     return Ability(what, False, "/proc/sys/vm/drop_caches cannot be written",
                    "not needed where eviction works; otherwise measure as root")
-
-
-def _valgrind() -> Ability:
-    what = "valgrind (data)"
-    path = shutil.which("valgrind")
-    if path is None:
-        return Ability(what, False, "not found", "install it: apt-get install valgrind")
-    result = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-    return Ability(what, True, f"{path}, {result.stdout.strip()}")

@@ -74,10 +74,14 @@ def test_a_closed_pipe_is_no_error():
 def test_a_full_disk_is_an_error(link, tmp_path):
     """Data that cannot be written to stdout is an error, not a silent loss."""
     trace = link().trace(tmp_path / "t", "main")
-    with open("/dev/full", "w") as full:
-        result = subprocess.run([sys.executable, "-m", "frontload", "profile", trace], stdout=full,
-                                stderr=subprocess.PIPE, text=True, timeout=60)
-    assert result.returncode == 2 and "No space left" in result.stderr
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    for environment in (buffered, buffered | {"PYTHONUNBUFFERED": "1"}):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([sys.executable, "-m", "frontload", "profile", trace],
+                                    stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+                                    env=environment)
+        assert result.returncode == 2 and "No space left" in result.stderr
+        assert "Exception" not in result.stderr
 
 
 def test_an_output_that_is_a_folder_is_refused(cli, link, tmp_path):

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from frontload import errors, tools, trace
@@ -16,8 +16,8 @@ Run a command and record the first touches of each of its processes, in one trac
 
   frontload record -o traces -- ./app --version
 
-The exit status is the command's own, 128 + N if signal N ended it. If no trace came out of it, the
-exit status is 1 in place of 0.
+The exit status is the command's own, 128 + N if signal N ended it. If no trace came out of it, it
+is 1 in place of 0, or 125 if frontload-trace says why.
 """
 _CANNOT_RUN, _NOT_FOUND = 126, 127  # as shells, env and nohup say it
 
@@ -71,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
         environment["FRONTLOAD_TRACE"] = pattern
     else:
         command = _tracer(args, pattern) + command
+    is_new_folder = not folder.exists()
     _prepare(folder)
     before = _traces(folder)
     status = _run(command, environment)
@@ -86,9 +87,11 @@ def run(args: argparse.Namespace) -> int:
                     f"{errors.count(touches, 'first touch', 'first touches')} in {args.output}")
         return status
     errors.error(f"{args.output}: no trace was written")
-    errors.note("build the program with -finstrument-functions and link libfrontload-rt"
-                if args.recorder == "runtime" else
-                "frontload-trace says above why; frontload info shows whether ptrace is allowed")
+    if args.recorder == "runtime":
+        errors.note("build the program with -finstrument-functions and link libfrontload-rt")
+    if is_new_folder:
+        with suppress(OSError):
+            folder.rmdir()
     return status or EXIT_VERDICT
 
 
