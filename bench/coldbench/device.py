@@ -36,9 +36,16 @@ def obstacle() -> str | None:
     for tool in ("mkfs.ext4", "mount"):
         if shutil.which(tool, path="/usr/sbin:/sbin:" + os.environ["PATH"]) is None:
             return f"a loop device needs the program {tool}"
+    if not root_is_mount_point(Path("/proc/self/mountinfo").read_text()):
+        return "mounts are private only below a mount point, and / is none (a plain chroot)"
     if not os.path.exists("/dev/loop-control"):
         return "this kernel or container has no loop devices (/dev/loop-control is missing)"
     return None
+
+
+def root_is_mount_point(mounts: str) -> bool:
+    """Whether mountinfo's text has an entry for our root."""
+    return any(line.split()[4] == "/" for line in mounts.splitlines())
 
 
 def _private_mounts() -> None:

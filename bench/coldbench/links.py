@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
+from frontload import measure_statistics
 from frontload.errors import Failure
 from frontload.measure import orders
 from frontload.measure_run import Launcher, Sample
+from frontload.measure_statistics import Interval
 
 from coldbench.workload import WorkFolder
 
@@ -19,12 +21,19 @@ class Links:
     pairs: list[tuple[Sample, Sample]]
 
     @property
-    def time_ratio(self) -> float:
-        return float(np.median([ours.wall_ns / base.wall_ns for base, ours in self.pairs]))
+    def time_ratio(self) -> Interval:
+        return self._ratio("wall_ns")
 
     @property
-    def memory_ratio(self) -> float:
-        return float(np.median([ours.max_rss_kib / base.max_rss_kib for base, ours in self.pairs]))
+    def memory_ratio(self) -> Interval:
+        return self._ratio("max_rss_kib")
+
+    def _ratio(self, figure: str) -> Interval:
+        """The median of the pairs' ratios: one disturbed link moves the interval, not it."""
+        base, ours = np.array([[getattr(sample, figure) for sample in pair]
+                               for pair in self.pairs], float).T
+        found = measure_statistics.ratio(ours, base)
+        return Interval(float(np.median(ours / base)), found.low, found.high)
 
     def seconds(self, linker: str) -> float:
         return float(np.median([pair[LINKERS.index(linker)].wall_ns for pair in self.pairs])) / 1e9

@@ -10,17 +10,22 @@ import io
 import json
 import os
 import sys
+import tempfile
 from pathlib import Path
 
-import matplotlib
+# matplotlib would leave its list of fonts in the user's home.
+_scratch = tempfile.TemporaryDirectory(prefix="frontload-picture.")
+os.environ.setdefault("MPLCONFIGDIR", _scratch.name)
+
+import matplotlib  # noqa: E402
 
 matplotlib.use("svg")
 
-from frontload import errors
-from frontload.errors import BadData
-from frontload.files import write_if_changed
-from frontload.pagecache import Residency
-from matplotlib import pyplot
+from frontload import errors  # noqa: E402
+from frontload.errors import BadData  # noqa: E402
+from frontload.files import write_if_changed  # noqa: E402
+from frontload.pagecache import Residency  # noqa: E402
+from matplotlib import pyplot  # noqa: E402
 
 READ, UNREAD, TEXT = "#0b4f9c", "#dde3ea", "#7a828c"
 STRIP_INCHES = 0.62

@@ -1,6 +1,7 @@
 """What bench/run says: JSON with every run, and the table and the verdicts made from it."""
 
 import json
+from dataclasses import asdict
 
 from frontload import __version__, console, measure_host, measure_report
 from frontload.measure import COLD, WARM
@@ -69,8 +70,8 @@ def _links(result: Result) -> dict | None:
     if links is None:
         return None
     return {
-        "time_ratio": links.time_ratio,
-        "memory_ratio": links.memory_ratio,
+        "time_ratio": asdict(links.time_ratio),
+        "memory_ratio": asdict(links.memory_ratio),
         "linkers": {linker: {"seconds": links.seconds(linker),
                              "peak_bytes": links.peak_bytes(linker)} for linker in LINKERS},
         "pairs": [dict(zip(LINKERS, map(vars, pair), strict=True)) for pair in links.pairs],
@@ -103,7 +104,8 @@ def print_report(document: dict) -> None:
     console.show(_table(document))
     print()
     if document["links"]:
-        print(f"the link, median of {len(document['links']['pairs'])} pairs:")
+        print(f"the link, median of {len(document['links']['pairs'])} pairs "
+              "(and 95% confidence interval of the ratios):")
         console.show(_link_table(document["links"]))
         print()
     _print_place(document)
@@ -152,18 +154,19 @@ def _seconds(figures: dict | None) -> str:
     return f"{time['mean'] / 1e9:.3f} ±{(time['high'] - time['low']) / 2e9:.3f}"
 
 
-def _ratio(comparison: dict) -> str:
+def _ratio(comparison: dict, digits: int = 2) -> str:
     if comparison["low"] is None:
-        return f"{comparison['estimate']:.2f}"
-    return (f"{comparison['estimate']:.2f} "
-            f"({comparison['low']:.2f} to {comparison['high']:.2f})")
+        return f"{comparison['estimate']:.{digits}f}"
+    return (f"{comparison['estimate']:.{digits}f} "
+            f"({comparison['low']:.{digits}f} to {comparison['high']:.{digits}f})")
 
 
 def _link_table(links: dict) -> Table:
     table = console.table("linker", "seconds", "peak MB", numbers=(1, 2))
     for linker, cost in links["linkers"].items():
         console.add_row(table, linker, f"{cost['seconds']:.2f}", f"{cost['peak_bytes'] / 1e6:.0f}")
-    console.add_row(table, "ratio", f"{links['time_ratio']:.3f}", f"{links['memory_ratio']:.3f}")
+    console.add_row(table, "paired ratio", _ratio(links["time_ratio"], 3),
+                    _ratio(links["memory_ratio"], 3))
     return table
 
 

@@ -7,6 +7,8 @@ A requirement whose variant was not measured is neither held nor failed: it is n
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from frontload.measure_statistics import Interval
+
 UNITS = {"major_faults": "major faults", "read_bytes": "MB read", "read_runs": "runs read"}
 
 Figures = Mapping[str, Mapping[str, float]]  # variant -> figure -> median
@@ -70,5 +72,14 @@ def _judge(requirement, figures: Figures, wanted: str, holds) -> Verdict:
     return Verdict(f"{variant}: {say(figure, value)} {UNITS[figure]}: {wanted}", holds(value))
 
 
-def at_most_times(what: str, ratio: float, limit: float) -> Verdict:
-    return Verdict(f"{what}: {ratio:.3f} times ld.lld's: at most {limit:.2f}", ratio <= limit)
+def at_most_times(what: str, ratio: Interval, limit: float) -> Verdict:
+    """Fails only if also the interval is above the limit: noise alone can lift the estimate."""
+    text = f"{what}: {ratio.estimate:.3f} times ld.lld's: at most {limit:.2f}"
+    if ratio.estimate <= limit:
+        return Verdict(text, True)
+    if ratio.low is None:
+        return Verdict(f"{text}: one pair is too few to tell", None)
+    text += f" (95% interval {ratio.low:.3f} to {ratio.high:.3f})"
+    if ratio.low > limit:
+        return Verdict(text, False)
+    return Verdict(f"{text}: the machine is too noisy to tell", None)

@@ -140,10 +140,13 @@ def make_variants(command: Sequence[str], binaries: Sequence[tuple[str, str]],
     if not any("{}" in argument for argument in command):
         raise Failure("the command has no {}, so all variants would run the same program",
                       note="write {} where the variant's binary belongs: -- {} ARGUMENTS")
+    # A binary is a file rather than a command, so PATH is only for what is none.
+    paths = [(label, os.path.join(".", binary) if os.path.isfile(binary) else binary)
+             for label, binary in binaries]
     return tuple(
-        Variant(label, tuple(argument.replace("{}", binary) for argument in command),
-                _files(evict or ["{}"], binary))
-        for label, binary in binaries)
+        Variant(label, tuple(argument.replace("{}", path) for argument in command),
+                _files(evict or ["{}"], path))
+        for label, path in paths)
 
 
 def _files(patterns: Sequence[str], binary: str) -> tuple[str, ...]:

@@ -110,9 +110,11 @@ def _doubts(runs: Sequence[Run]) -> list[str]:
                          "program do the same each time?")
     times = [run.sample.wall_ns for run in runs]
     for index in measure_statistics.outliers(times):
-        found.append(f"run {runs[index].round + 1} took {times[index] / 1e9:.4g} s, far from the "
-                     f"median of {np.median(times) / 1e9:.4g} s; it is kept. A quieter machine or "
-                     "more --runs would help")
+        middle = float(np.median(times))
+        unit = _unit(middle)
+        found.append(f"run {runs[index].round + 1} took {_time(times[index], unit)} {unit}, far "
+                     f"from the median of {_time(middle, unit)} {unit}; it is kept. A quieter "
+                     "machine or more --runs would help")
     if len(runs) < 2:
         found.append("a single run has no confidence interval; use --runs")
     return found
@@ -197,24 +199,34 @@ def machine(measurement: Measurement) -> str:
 
 def _table(measurement: Measurement, condition: str) -> Table:
     variants = measurement.plan.variants
+    seen = [figures(measurement.of(variant.name, condition)) for variant in variants]
+    unit = _unit(min(figure["wall_ns"]["mean"] for figure in seen))
     headings = ["variant", "major\nfaults", "minor\nfaults", "MB\nread", "runs\nread",
-                "peak\nRSS MB", "seconds", "95%\ninterval"]
+                "peak\nRSS MB", unit, "95%\ninterval"]
     if len(variants) > 1:
         headings.append(f"time /\n{printable(variants[0].name)}")
     table = console.table(*headings, numbers=range(1, len(headings)))
     for number, variant in enumerate(variants):
         runs = measurement.of(variant.name, condition)
-        seen = figures(runs)
-        time = seen["wall_ns"]
+        counts, time = seen[number], seen[number]["wall_ns"]
         console.add_row(
             table,
             variant.name if label(runs) == condition else f"{variant.name} ({label(runs)})",
-            _count(seen, "major_faults"), _count(seen, "minor_faults"),
-            _megabytes(seen, "read_bytes"), _count(seen, "read_runs"),
-            _megabytes(seen, "max_rss_bytes"), f"{time['mean'] / 1e9:.4g}",
-            "" if time["low"] is None else f"{time['low'] / 1e9:.4g} to {time['high'] / 1e9:.4g}",
+            _count(counts, "major_faults"), _count(counts, "minor_faults"),
+            _megabytes(counts, "read_bytes"), _count(counts, "read_runs"),
+            _megabytes(counts, "max_rss_bytes"), _time(time["mean"], unit),
+            "" if time["low"] is None else
+            f"{_time(max(time['low'], 0), unit)} to {_time(time['high'], unit)}",
             *([_ratio(time_ratio(measurement, condition, variant.name))] if number else []))
     return table
+
+
+def _unit(nanoseconds: float) -> str:
+    return "s" if nanoseconds >= 1e9 else "ms"
+
+
+def _time(nanoseconds: float, unit: str) -> str:
+    return f"{nanoseconds / 1e9:.3f}" if unit == "s" else f"{nanoseconds / 1e6:.2f}"
 
 
 def _count(seen: dict, name: str) -> str:

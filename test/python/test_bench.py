@@ -21,6 +21,7 @@ from coldbench import device, links, picture, throttle, verdicts  # noqa: E402
 from coldbench.throttle import Throttle  # noqa: E402
 from frontload import measure_run  # noqa: E402
 from frontload.errors import Failure  # noqa: E402
+from frontload.measure_statistics import Interval  # noqa: E402
 
 FIGURES = {"default": {"major_faults": 700, "read_bytes": 73e6},
            "front": {"major_faults": 70, "read_bytes": 12e6}}
@@ -148,8 +149,24 @@ def test_verdicts_hold_or_fail():
     assert not holds(verdicts.Fewer("front", "front", "read_bytes"))
     assert holds(verdicts.Near("default", "major_faults", 720, within=0.05))
     assert not holds(verdicts.Near("default", "major_faults", 800, within=0.05))
-    assert verdicts.at_most_times("link", 1.10, 1.10).holds
-    assert not verdicts.at_most_times("link", 1.101, 1.10).holds
+
+
+@pytest.mark.parametrize("estimate, low, holds, said", [
+    (1.10, 1.05, True, "at most 1.10"), (1.10, None, True, "at most 1.10"),
+    (1.12, 1.101, False, "1.101 to 1.200)"), (1.12, 1.10, None, "too noisy to tell"),
+    (1.12, None, None, "too few to tell")])
+def test_noise_alone_fails_no_ratio(estimate, low, holds, said):
+    """A ratio above its limit fails only if its whole interval is; else it is not judged."""
+    ratio = Interval(estimate, low, low and 1.2)
+    verdict = verdicts.at_most_times("link", ratio, 1.10)
+    assert verdict.holds is holds
+    assert verdict.text.endswith(said)
+
+
+@pytest.mark.parametrize("point, found", [("/", True), ("/proc", False)])
+def test_a_root_that_is_no_mount_point_is_known(point, found):
+    """In a plain chroot mounts cannot be made private, so there is no device."""
+    assert device.root_is_mount_point(f"24 1 254:0 / {point} rw - ext4 /dev/vda rw\n") == found
 
 
 @pytest.mark.parametrize("requirement", [
@@ -246,8 +263,10 @@ def test_links_are_compared_in_pairs(tmp_path):
     """The ratio is the median of the pairs' ratios, the first link of each linker not counted."""
     found, commands = time_links(tmp_path, [(9, 9), (100, 10), (1000, 10), (10, 10)],
                                  [(99, 99), (110, 11), (1500, 11), (9, 11)], 3)
-    assert found.time_ratio == pytest.approx(1.1)
-    assert found.memory_ratio == pytest.approx(1.1)
+    assert found.time_ratio.estimate == pytest.approx(1.1)
+    assert found.time_ratio.low < 0.9 and found.time_ratio.high > 1.5
+    assert found.memory_ratio.estimate == pytest.approx(1.1)
+    assert found.memory_ratio.low == pytest.approx(1.1)
     assert all(set(commands[i:i + 2]) == set(links.LINKERS) for i in range(0, 8, 2))
     assert commands[2:4] == commands[4:6][::-1]
 
@@ -366,6 +385,19 @@ def test_the_picture(tmp_path):
     assert b"&lt;default&gt;" in drawn[0]
     assert b"7 faults, 0.0 MB" in drawn[0]
     assert picture.strips(RESULT, "")[0]["read"] == [(0, 3 * 4096), (10 * 4096, 2 * 4096)]
+
+
+def test_the_picture_leaves_nothing_at_home(tmp_path):
+    """matplotlib's files go elsewhere, and are removed."""
+    (tmp_path / "result.json").write_text(json.dumps(RESULT))
+    for folder in ("home", "tmp"):
+        (tmp_path / folder).mkdir()
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith(("MPL", "XDG_"))}
+    subprocess.run([BENCH / "picture", tmp_path / "result.json", "-o", tmp_path / "x.svg"],
+                   check=True, env={**environment, "HOME": str(tmp_path / "home"),
+                                    "TMPDIR": str(tmp_path / "tmp")})
+    assert list((tmp_path / "home").iterdir()) == list((tmp_path / "tmp").iterdir()) == []
 
 
 @pytest.mark.parametrize("text", ["{}", "no JSON", '{"schema": "frontload-measure/1"}', "[]"])

@@ -94,6 +94,17 @@ def test_variants_are_compared(measured, program, tmp_path):
     assert comparison["low"] <= comparison["estimate"] <= comparison["high"]
 
 
+def test_a_variant_in_this_folder_needs_no_slash(measured, program, monkeypatch):
+    """A bare file name is that file, not a program of this name that PATH has."""
+    monkeypatch.chdir(program.parent)
+    monkeypatch.setenv("PATH", str(program.parent / "bin") + os.pathsep + os.environ["PATH"])
+    (program.parent / "bin").mkdir()
+    (program.parent / "bin/app").symlink_to("/bin/false")
+    document = measured("--cold", "--variant=one=app", f"--variant=two={program}", "--", "{}")
+    assert [list(result["runs"][0]["files"]) for result in document["results"]] == [
+        ["./app"], [str(program)]]
+
+
 def test_the_table_goes_to_stdout(frontload, program):
     """Data on stdout, nothing on stderr that is not a diagnostic; progress only on a terminal."""
     result = frontload("measure", "--runs=2", "--name=the program", "--", program)
@@ -146,9 +157,10 @@ def test_other_files_can_be_evicted_instead(measured, program, tmp_path):
     """--evict names the files, for programs whose bulk is in a library or in data."""
     data = tmp_path / "data"
     data.write_bytes(os.urandom(1 << 20))
-    document = measured("--cold", "--evict", data, "--evict", "{}", "--", "cat", data)
+    cat = shutil.copy(shutil.which("cat"), tmp_path)  # what is root's, others cannot observe
+    document = measured("--cold", "--evict", data, "--evict", "{}", "--", cat, data)
     files = document["results"][0]["runs"][0]["files"]
-    assert set(files) == {str(data), shutil.which("cat")}
+    assert set(files) == {str(data), str(cat)}
     assert files[str(data)]["read_bytes"] == 1 << 20
 
 
@@ -196,8 +208,9 @@ def test_an_interrupt_while_the_command_starts(build, monkeypatch):
 def test_an_interrupt_ends_the_command(build, program, tmp_path):
     """Ctrl-C: exit 130, and the measured program is gone, with the scratch folder."""
     marker = tmp_path / "pid"
+    shell = shutil.copy(shutil.which("sh"), tmp_path)  # what is root's, others cannot observe
     process = subprocess.Popen(
-        [build / "bin/frontload", "measure", "--", "sh", "-c",
+        [build / "bin/frontload", "measure", "--", shell, "-c",
          f"echo $$ > {marker}.new; mv {marker}.new {marker}; exec {program} hang"],
         env={**os.environ, "TMPDIR": str(tmp_path)})
     while not marker.exists():

@@ -56,7 +56,7 @@ def test_counts_that_vary_by_more_than_two_percent_are_told(faults, warned):
 def test_outliers_are_told_and_kept():
     """A run far from the others is named, and its time stays in the mean."""
     measurement = made_up([[1, 1.01, 1.02, 1.01, 5]])
-    assert any("run 5 took 5 s, far from the median of 1.01 s" in text
+    assert any("run 5 took 5.000 s, far from the median of 1.010 s" in text
                for text in measure_report.warnings(measurement))
     seen = measure_report.figures(measurement.of("base", COLD))
     assert seen["wall_ns"]["outliers"] == [4]
@@ -106,6 +106,18 @@ def test_the_table_shows_what_was_met(capsys):
     assert "2.000 (2.000 to 2.000)" in shown
     assert "ext4, readahead 128 KiB" in shown
     assert ".text" in shown
+
+
+@pytest.mark.parametrize("times, shown", [
+    ([0.0012, 0.002], "ms interval 1.60 0.00 to 6.68"),
+    ([1, 1.1], "s interval 1.050 0.415 to 1.685"),
+    ([0.1, 0.1], "ms interval 100.00 100.00 to 100.00")])
+def test_times_have_fixed_digits(capsys, times, shown):
+    """Times line up, in milliseconds below a second, and none is negative."""
+    measure_report.print_report(made_up([times]))
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    heading, row = lines[2], lines[3]
+    assert " ".join([*heading[-2:], *row[-4:]]) == shown
 
 
 def test_bytes_of_sections_that_share_a_page():
