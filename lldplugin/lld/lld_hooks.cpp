@@ -126,6 +126,9 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
     realReadLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
   }
   realParseFiles(ctx, files);
+  // A failed link ends soon after this, and takes LLVM's thread pool with it.
+  if (frontLink)
+    frontLink->finishPlanning();
 }
 
 /// Which of our patterns `matcher` is. One that fits everything is not ours.
