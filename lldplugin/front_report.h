@@ -23,6 +23,7 @@
 #include "front_link.h"
 #include "output_check.h"
 #include "llvm/Support/Error.h"
+#include <optional>
 
 namespace frontload {
 

@@ -20,13 +20,13 @@ struct Front {
   uint64_t bytes = 0;
 };
 
-/// Checks the ELF file in `bytes`, with `checkEdges` also where `_end` is. Fails with what is
+/// Checks the ELF file in `bytes`, with `checkEnd` also where `_end` is. Fails with what is
 /// wrong:
 /// * .eh_frame_hdr is not sorted by address: unwinding would miss functions and end in terminate.
 /// * `_end` is not the end of .bss.
 /// * a section of the front lies behind .text or .rodata in the file.
 /// * a loadable segment's address and offset do not agree modulo its alignment.
-llvm::Expected<Front> checkOutput(llvm::StringRef bytes, bool checkEdges);
+llvm::Expected<Front> checkOutput(llvm::StringRef bytes, bool checkEnd);
 
 } // namespace frontload
 

@@ -140,19 +140,15 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
     uint8_t type = symbol.getType();
     if (type == ELF::STT_FILE)
       sourceFile = object.name(symbol);
-    if (type == ELF::STT_FILE || type == ELF::STT_SECTION)
-      continue;
     // Half of all symbols are references to elsewhere.
-    if (symbol.st_shndx == ELF::SHN_UNDEF)
+    if (type == ELF::STT_FILE || type == ELF::STT_SECTION || symbol.st_shndx == ELF::SHN_UNDEF)
       continue;
     CachedHashStringRef name(object.name(symbol));
     uint32_t section = object.sectionOf(symbol);
     bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
-    if (!isLocal) {
-      if (section && type != ELF::STT_FUNC) {
-        scan.dataSymbols.push_back({name, section});
-        dataNames.add(name);
-      }
+    if (!isLocal && section && type != ELF::STT_FUNC) {
+      scan.dataSymbols.push_back({name, section});
+      dataNames.add(name);
     }
     if (!set.profileNames.mayContain(name))
       continue;

@@ -25,6 +25,7 @@
 #include "lld_hooks.h"
 #include "../front_link.h"
 #include "../front_script.h"
+#include "diagnostics.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld/Common/Strings.h"
 #include "llvm/Support/Format.h"
@@ -80,8 +81,7 @@ static std::string script; // lld keeps references into its text
 
 /// Ends the link before it has written anything.
 [[noreturn]] static void fail(int code, const Twine &message, const Twine &note) {
-  errs() << "ld.frontload: error: " << message << '\n';
-  errs() << "ld.frontload: note: " << note << '\n';
+  error(message, note);
   lld::exitLld(code);
 }
 
@@ -94,7 +94,8 @@ static void tellMatches() {
   if (total == 0)
     return;
   if (placed == 0)
-    fail(1, frontLink->profilePath() + ": none of its " + Twine(total) + " names is in this link",
+    fail(exitVerdict,
+         frontLink->profilePath() + ": none of its " + Twine(total) + " names is in this link",
          "the profile is of another program, or out of date: record it again");
   if (placed * 100 < total * warnBelowPercent) {
     std::string share;
@@ -112,7 +113,7 @@ OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef ar
 
 void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
   if (frontLink && decidesLayout(mb.getBuffer()))
-    fail(2,
+    fail(exitUsage,
          mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
                                     "combined with --startup-profile",
          "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are no trouble");

@@ -8,6 +8,7 @@
 #include "../front_link.h"
 #include "../front_report.h"
 #include "../output_check.h"
+#include "diagnostics.h"
 #include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld_hooks.h"
@@ -24,12 +25,9 @@ using namespace frontload;
 
 LLD_HAS_DRIVER(elf)
 
-// The exit codes of the frontload command; lld's own failures are 1 as well.
-constexpr int exitVerdict = 1, exitUsage = 2, exitData = 65;
-
-static void error(const Twine &message, const Twine &note) {
-  errs() << "ld.frontload: error: " << message << '\n';
-  errs() << "ld.frontload: note: " << note << '\n';
+/// Runs lld on `args`, the first of which is the program's name. Returns whether it succeeded.
+static bool runLld(ArrayRef<const char *> args) {
+  return lld::elf::link(args, outs(), errs(), /*exitEarly=*/true, /*disableOutput=*/false);
 }
 
 namespace {
@@ -155,7 +153,7 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
   std::vector<const char *> lldArgs = args.vec();
   // lld would sort the front again, by what calls what in a steady state.
   lldArgs.push_back("--no-call-graph-profile-sort");
-  if (!lld::elf::link(lldArgs, outs(), errs(), /*exitEarly=*/true, /*disableOutput=*/false))
+  if (!runLld(lldArgs))
     return exitVerdict;
   if (!link.isFinished())
     return EXIT_SUCCESS; // no link: --version, --thinlto-index-only
@@ -203,11 +201,10 @@ int main(int argc, char **argv) {
       error("--front-report: there is no front to report", "add --startup-profile=FILE");
       lld::exitLld(exitUsage);
     }
-    ArrayRef<const char *> args(const_cast<const char **>(argv), argc);
-    code = !lld::elf::link(args, outs(), errs(), /*exitEarly=*/true, /*disableOutput=*/false);
+    code = !runLld(ArrayRef<const char *>(const_cast<const char **>(argv), argc));
   } else if (options.isRelocatable) {
     // Build systems pass the same flags to every link; there is nothing to lay out in this one.
-    code = !lld::elf::link(others, outs(), errs(), true, false);
+    code = !runLld(others);
   } else if (!options.conflict.empty()) {
     error("--startup-profile: cannot be combined with " + options.conflict + ": " + options.reason,
           "use one of the two");

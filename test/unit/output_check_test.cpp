@@ -38,8 +38,8 @@ Symbols:
   return bytes;
 }
 
-static std::string errorOf(StringRef bytes, bool checkEdges = true) {
-  auto front = checkOutput(bytes, checkEdges);
+static std::string errorOf(StringRef bytes, bool checkEnd = true) {
+  auto front = checkOutput(bytes, checkEnd);
   return front ? "" : toString(front.takeError());
 }
 
@@ -70,6 +70,6 @@ TEST(OutputCheck, RefusesBrokenFiles) {
 }
 
 // `_end` is not looked at where the program does not refer to it: it may be the program's own.
-TEST(OutputCheck, LeavesForeignEdgeSymbolsAlone) {
+TEST(OutputCheck, LeavesAForeignEndAlone) {
   EXPECT_EQ(errorOf(image(sorted, "0x4010"), false), "");
 }
