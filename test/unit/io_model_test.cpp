@@ -1,0 +1,35 @@
+//===- io_model_test.cpp - the costs of reading follow from the device -----===//
+
+#include "io_model.h"
+#include "gtest/gtest.h"
+
+using namespace frontload;
+
+namespace {
+
+TEST(IoModel, FindsEachProfileByItsName) {
+  for (const DeviceProfile &profile : deviceProfiles())
+    EXPECT_EQ(findDeviceProfile(profile.name), &profile);
+  EXPECT_EQ(findDeviceProfile("drum"), nullptr);
+}
+
+// The density rule of the front rests on this: below the bytes that the device could have read
+// during the latency of a request, and the window itself, reading on is cheaper than a fault.
+TEST(IoModel, ReadingOnIsCheaperThanAFaultUpToTheBytesOfItsLatencyAndWindow) {
+  for (const DeviceProfile &profile : deviceProfiles()) {
+    double even = profile.latency * profile.bandwidth + static_cast<double>(profile.readaheadBytes);
+    auto bytes = static_cast<uint64_t>(even);
+    EXPECT_LT(profile.secondsIfRead(bytes - 1), profile.secondsIfFaulted(1)) << profile.name.str();
+    EXPECT_GT(profile.secondsIfRead(bytes + 2), profile.secondsIfFaulted(1)) << profile.name.str();
+  }
+}
+
+TEST(IoModel, SlowerDevicesMakeFaultsDearerThanReading) {
+  auto bytesPerFault = [](llvm::StringRef name) {
+    const DeviceProfile *profile = findDeviceProfile(name);
+    return profile->secondsIfFaulted(1) / profile->secondsIfRead(1);
+  };
+  EXPECT_GT(bytesPerFault("disk"), bytesPerFault("ssd"));
+}
+
+} // namespace
