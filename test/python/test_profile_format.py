@@ -5,14 +5,15 @@ import string
 import pytest
 from frontload import profile
 from frontload.errors import BadData, Failure
-from frontload.profile import Name, Profile
+from frontload.profile import Name, Profile, Touched
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 raw_names = st.binary(min_size=1, max_size=12)
 names = st.builds(Name, st.sampled_from(profile.KINDS), st.sampled_from(profile.CLASSES), raw_names,
                   st.just(b"") | raw_names)
-runs = st.lists(names, max_size=6)
+touched = st.builds(Touched, st.integers(1, 10**9), st.integers(1, 9)) | st.just(Touched())
+runs = st.dictionaries(names, touched, max_size=6)
 
 
 def merged(*parts: Profile) -> Profile:
@@ -22,7 +23,7 @@ def merged(*parts: Profile) -> Profile:
     return total
 
 
-def from_runs(*touched: list[Name]) -> Profile:
+def from_runs(*touched: list[Name] | dict[Name, Touched]) -> Profile:
     return merged(*(profile.from_run(b"app", run) for run in touched))
 
 
@@ -32,24 +33,48 @@ def function(name: str, file: str = "") -> Name:
 
 def test_the_format_is_as_declared():
     """Two runs give exactly the lines that the declaration of the format says."""
-    table = Name("data", "rodata", b"_ZTV3Foo")
     start, helper = function("_start"), function("helper", "main.c")
-    text = profile.to_bytes(from_runs([start, helper], [start, helper], [start, table, helper]))
+    data = {start: Touched(), helper: Touched(224, 1),
+            Name("data", "rodata", b"_ZN4llvm8X86DescsE"): Touched(720, 3),
+            Name("section", "rodata", b".rodata._ZN3foo3barEv", b"libFoo.a(Bar.cpp.o)"):
+                Touched(48, 1),
+            Name("string", "rodata", b"hello"): Touched(6, 1)}
+    text = profile.to_bytes(from_runs([start, helper], [start, helper], [start, helper], data))
     assert text.decode() == (
-        "frontload-startup-profile 1\n"
+        "frontload-startup-profile 2\n"
         "program app\n"
-        "runs 3\n"
-        "# kind class runs step name [file]\n"
-        "function\ttext\t3\t+1\t_start\n"
-        "function\ttext\t3\t+1\thelper\tmain.c\n"
-        "data\trodata\t1\t+0\t_ZTV3Foo\n")
+        "runs 4\n"
+        "data-runs 1\n"
+        "# kind class runs step touched name [file]\n"
+        "function\ttext\t4\t+1\t-\t_start\n"
+        "function\ttext\t4\t+1\t224\thelper\tmain.c\n"
+        "data\trodata\t1\t+1\t720/3\t_ZN4llvm8X86DescsE\n"
+        "section\trodata\t1\t+1\t48\t.rodata._ZN3foo3barEv\tlibFoo.a(Bar.cpp.o)\n"
+        "string\trodata\t1\t+1\t6\thello\n")
+
+
+def test_without_data_runs_there_is_no_line_for_them():
+    """A profile of breakpoints alone says nothing of data."""
+    assert b"data" not in profile.to_bytes(from_runs([function("main")]))
+
+
+def test_a_run_that_found_no_data_is_a_data_run_too():
+    """That a run with data touched none of a program's is something else than not to know."""
+    assert profile.from_run(b"app", [function("main")], data=True).data_runs == 1
+    assert profile.from_run(b"app", [function("main")]).data_runs == 0
+
+
+def test_the_most_bytes_and_the_most_windows_count():
+    """Of two runs each tells more of one: both are kept, and what is unknown takes nothing away."""
+    parts = [{function("f"): each} for each in (Touched(500, 1), Touched(20, 2), Touched())]
+    assert b"\t500/2\tf\n" in profile.to_bytes(from_runs(*parts))
 
 
 def test_one_new_function_changes_one_line():
     """Ranks are relative, so the lines behind a new name stay as they are."""
     before = profile.to_bytes(from_runs([function(c) for c in "abdefgh"])).splitlines()
     after = profile.to_bytes(from_runs([function(c) for c in "abcdefgh"])).splitlines()
-    assert [line for line in after if line not in before] == [b"function\ttext\t1\t+1\tc"]
+    assert [line for line in after if line not in before] == [b"function\ttext\t1\t+1\t-\tc"]
 
 
 @given(st.lists(runs, min_size=1, max_size=4), raw_names)
@@ -60,16 +85,25 @@ def test_what_is_written_is_read_back(touched, program):
     assert profile.parse(profile.to_bytes(made), "x") == made
 
 
-@given(st.lists(runs, min_size=1, max_size=5), st.randoms())
+@given(st.lists(st.tuples(runs, st.booleans()), min_size=1, max_size=5), st.randoms())
 def test_order_and_grouping_of_runs_do_not_matter(touched, random):
     """Runs merged in any order, through any partial profiles written and read, give equal bytes."""
-    parts = [from_runs(run) for run in touched]
+    parts = [profile.from_run(b"app", run, data) for run, data in touched]
     whole = profile.to_bytes(merged(*parts))
     random.shuffle(parts)
     cut = random.randint(0, len(parts))
     halves = [merged(*half) for half in (parts[:cut], parts[cut:]) if half]
     again = [profile.parse(profile.to_bytes(half), "x") for half in reversed(halves)]
     assert profile.to_bytes(merged(*again)) == whole
+
+
+@given(runs, runs, st.integers(1, 5))
+def test_a_weight_is_that_many_runs(light, heavy, weight):
+    """A part with a weight gives what it gives when merged as often as the weight says."""
+    weighted = from_runs(light)
+    weighted.add(from_runs(heavy), weight)
+    repeated = from_runs(light, *[heavy] * weight)
+    assert profile.to_bytes(weighted) == profile.to_bytes(repeated)
 
 
 @given(st.binary(min_size=1, max_size=30))
@@ -84,28 +118,30 @@ def test_names_are_escaped_to_one_field_of_text(name):
 
 def test_empty_lines_comments_and_unknown_keys_are_passed_over():
     """What the format reserves for later, and what people add, does no harm."""
-    text = (b"frontload-startup-profile 1\n\n# hello\nprogram a b\nnew \\key\nruns 1\n\n"
-            b"function\ttext\t1\t+1\tmain\n#function\ttext\n")
+    text = (b"frontload-startup-profile 2\n\n# hello\nprogram a b\nnew \\key\nruns 1\n\n"
+            b"function\ttext\t1\t+1\t-\tmain\n#function\ttext\n")
     read = profile.parse(text, "x")
     assert (read.program, read.runs, list(read.touches)) == (b"a b", 1, [function("main")])
 
 
-HEAD = "frontload-startup-profile 1\nprogram app\nruns 2\n"
-ENTRY = "function\ttext\t1\t+1\tmain\n"
+HEAD = "frontload-startup-profile 2\nprogram app\nruns 2\n"
+ENTRY = "function\ttext\t1\t+1\t-\tmain\n"
+DATA = "data\tbss\t1\t+1\t16\tmain\n"
 
 
 @pytest.mark.parametrize(("line", "what", "text"), [
     (1, "not a startup profile", "hello\n"),
     (1, "not a startup profile", ""),
-    (1, "version `2` is not 1", "frontload-startup-profile 2\n"),
-    (1, "version `1\\x0d`", HEAD.replace("\n", "\r\n")),
+    (1, "version `1` is not 2", "frontload-startup-profile 1\n"),
+    (1, "version `3` is not 2", "frontload-startup-profile 3\n"),
+    (1, "version `2\\x0d`", HEAD.replace("\n", "\r\n")),
     (4, "cut: the last line does not end", HEAD + ENTRY[:-1]),
-    (2, "no header line", "frontload-startup-profile 1\nprogram app\n"),
-    (3, "no header line", "frontload-startup-profile 1\nruns 1\n" + ENTRY),
-    (3, "is not a number", "frontload-startup-profile 1\nprogram app\nruns many\n" + ENTRY),
+    (2, "no header line", "frontload-startup-profile 2\nprogram app\n"),
+    (3, "no header line", "frontload-startup-profile 2\nruns 1\n" + ENTRY),
+    (3, "is not a number", "frontload-startup-profile 2\nprogram app\nruns many\n" + ENTRY),
     (4, "a second header line", HEAD + "runs 3\n"),
-    (4, "5 or 6 fields, not 4", HEAD + "function\ttext\t1\tmain\n"),
-    (5, "5 or 6 fields, not 1", HEAD + ENTRY + "<<<<<<< HEAD\n"),
+    (4, "6 or 7 fields, not 5", HEAD + "function\ttext\t1\t+1\tmain\n"),
+    (5, "6 or 7 fields, not 1", HEAD + ENTRY + "<<<<<<< HEAD\n"),
     (4, "unknown kind `block`", HEAD + ENTRY.replace("function", "block")),
     (4, "unknown section class `.text`", HEAD + ENTRY.replace("text", ".text")),
     (4, "does not start with +", HEAD + ENTRY.replace("+1", "1")),
@@ -113,6 +149,14 @@ ENTRY = "function\ttext\t1\t+1\tmain\n"
     (4, "`+1` is not a number", HEAD + ENTRY.replace("+1", "++1")),
     (4, "touched by 3 of 2 runs", HEAD + ENTRY.replace("\t1", "\t3")),
     (4, "touched by 0 of 2 runs", HEAD + ENTRY.replace("\t1", "\t0")),
+    (4, "touched by 1 of 0 runs with data", HEAD + DATA),
+    (5, "touched by 2 of 1 runs with data", HEAD + "data-runs 1\n" + DATA.replace("1", "2", 1)),
+    (5, "3 of 2 runs have data", HEAD + "data-runs 3\n" + DATA),
+    (4, "`` is not a number", HEAD + ENTRY.replace("-", "")),
+    (4, "`-1` is not a number", HEAD + ENTRY.replace("-", "-1")),
+    (4, "`0` is no number of touched", HEAD + ENTRY.replace("-", "0")),
+    (4, "`9/1` is no number of touched", HEAD + ENTRY.replace("-", "9/1")),
+    (4, "`` is not a number", HEAD + ENTRY.replace("-", "9/")),
     (4, "empty name", HEAD + ENTRY.replace("main", "")),
     (4, "empty name", HEAD + ENTRY.replace("main", "main\t")),
     (4, "a backslash", HEAD + ENTRY.replace("main", "ma\\in")),
@@ -131,7 +175,8 @@ def test_a_bad_line_is_named(line, what, text):
 @given(st.text(string.printable + "é\x01", max_size=80).map(str.encode) | st.binary(max_size=80))
 def test_random_bytes_never_crash_the_reader(tail):
     """Any bytes behind a good header give a profile or BadData."""
-    for head in (b"", HEAD.encode(), HEAD.encode() + b"function\ttext\t1\t+1\t"):
+    for head in (b"", HEAD.encode(), HEAD.encode() + b"function\ttext\t1\t+1\t",
+                 HEAD.encode() + b"data-runs 1\nstring\trodata\t1\t+1\t6/2\t"):
         try:
             assert profile.to_bytes(profile.parse(head + tail, "x"))
         except BadData as problem:

@@ -22,11 +22,11 @@ def test_a_trace_becomes_names_in_first_touch_order(link, cli, tmp_path):
     program.trace(tmp_path / "t", *NAMES)
     result = cli("profile", tmp_path / "t", "-o", tmp_path / "app.startup")
     assert (tmp_path / "app.startup").read_text().splitlines()[4:] == [
-        "function\ttext\t1\t+1\tmain",
-        "function\ttext\t1\t+1\tf1",
-        "function\ttext\t1\t+1\tf2",
-        "function\ttext\t1\t+1\thelper\tapp.c",
-        "function\ttext\t1\t+1\tf5"]
+        "function\ttext\t1\t+1\t-\tmain",
+        "function\ttext\t1\t+1\t-\tf1",
+        "function\ttext\t1\t+1\t-\tf2",
+        "function\ttext\t1\t+1\t-\thelper\tapp.c",
+        "function\ttext\t1\t+1\t-\tf5"]
     assert (result.out, result.err) == ("", "frontload: note: app: 5 names from 1 run\n")
 
 
@@ -37,8 +37,8 @@ def test_data_has_its_section_class(link, cli, tmp_path):
     for name in ("table", "counter", "zeros", "pointer"):
         writer.event(program.addresses[name] & ~15, kind=DATA)
     writer.write(tmp_path / "t")
-    lines = cli("profile", tmp_path / "t").out.splitlines()[4:]
-    found = {line.split("\t")[4]: line.split("\t")[:2] for line in lines}
+    lines = cli("profile", tmp_path / "t").out.splitlines()[5:]
+    found = {line.split("\t")[5]: line.split("\t")[:2] for line in lines}
     assert found.items() >= {"table": ["data", "rodata"], "counter": ["data", "data"],
                              "zeros": ["data", "bss"], "pointer": ["data", "relro"]}.items()
 
@@ -224,7 +224,7 @@ def test_dropped_first_touches_are_reported(link, cli, tmp_path):
 @pytest.mark.parametrize(("contents", "code", "what"), [
     (b"hello\n", 65, "not a trace"),
     (b"", 65, "is empty"),
-    (b"frontload-startup-profile 1\nprogram app\nruns 1\nrubbish\tline\n", 65, ":4: "),
+    (b"frontload-startup-profile 2\nprogram app\nruns 1\nrubbish\tline\n", 65, ":4: "),
     (b"\x89FLT\r\n\x1a\n rest", 65, "cut inside its header"),
     (None, 2, "No such file"),
 ])
