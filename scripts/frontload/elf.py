@@ -20,7 +20,8 @@ from frontload import files
 from frontload.errors import BadData
 
 SHT_SYMTAB, SHT_NOBITS, SHT_DYNSYM, SHT_SYMTAB_SHNDX = 2, 8, 11, 18
-SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR = 1, 2, 4
+SHT_ARRAYS = 14, 15, 16  # .init_array, .fini_array and .preinit_array
+SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS = 1, 2, 4, 0x400
 STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_SECTION, STT_FILE = 0, 1, 2, 3, 4
 STT_TLS, STT_GNU_IFUNC = 6, 10
 STB_LOCAL, STB_GLOBAL, STB_WEAK = 0, 1, 2
@@ -121,6 +122,20 @@ def read(path: os.PathLike | str, note: str = _REMEDY) -> Elf:
     """Reads an ELF file; what is none, or is damaged, raises BadData."""
     with files.open_input(path, note) as stream:
         return _Reader(os.fspath(path), stream, note).read()
+
+
+def read_range(elf: Elf, section: int, address: int, size: int) -> bytes:
+    """The bytes at an address in a section; empty if the section has none in the file."""
+    header = elf.sections[section]
+    if header["type"] == SHT_NOBITS:
+        return b""
+    offset = int(header["offset"]) + address - int(header["addr"])
+    with files.open_input(elf.path, _REMEDY) as stream:
+        if offset + size > os.fstat(stream.fileno()).st_size:
+            raise BadData(elf.path, f"a section of {int(header['size'])} bytes runs past the end "
+                          "of the file", offset=int(header["offset"]))
+        stream.seek(offset)
+        return stream.read(size)
 
 
 def parse(path: str, data: bytes) -> Elf:

@@ -5,6 +5,7 @@ right kind: a function in an executable section, a datum in another. Where some 
 the entry's source file (both have none, or the same), only those count. A symbol without a size
 counts as one byte. A name is *placed* if all bytes of all its symbols lie in the front, *missing*
 otherwise (see `Missing`). Symbols in .bss are always placed: they take no bytes of the file.
+Sections and strings, which no symbol names, cannot be found in a linked file: they do not count.
 
 **The front.** A file that ld.frontload linked has a section `.text.front` or `.rodata.front`; its
 front is everything in the file before `.text` and `.rodata`, which hold the rest. Other linkers
@@ -102,6 +103,7 @@ class Report:
     blocks: list[Block] | None
     longest_run: Run
     missing: list[MissingName]
+    not_sought: int  # sections and strings
 
     @property
     def names(self) -> int:
@@ -128,7 +130,7 @@ class Report:
 def examine(elf: Elf, profile: Profile) -> Report:
     """Looks for the names of `profile` in a linked file."""
     symbols = elf.linked_symbols()
-    names = [name for name, _ in profile.in_order()]
+    names = [name for name, _ in profile.in_order() if name.has_symbol]
     found = _find(elf, symbols, names)
     pieces = _Pieces(elf, symbols, found)
     if any(name in _FRONT_SECTIONS for name in elf.section_names):
@@ -162,7 +164,8 @@ def examine(elf: Elf, profile: Profile) -> Report:
         count.bytes_placed += Cover(pieces.start[mine], pieces.end[mine]).size
     ambiguous = sum(isinstance(rows, list) and len(rows) > 1 for rows in found)
     return Report(classes, ambiguous, front_size, blocks,
-                  _longest_run(elf, symbols, pieces, names), missing)
+                  _longest_run(elf, symbols, pieces, names), missing,
+                  len(profile.touches) - len(names))
 
 
 def _prefix_size(elf: Elf) -> int:

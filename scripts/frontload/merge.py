@@ -16,17 +16,18 @@ import numpy as np
 
 from frontload import elf, errors, files, profile, resolve, trace
 from frontload.errors import EXIT_DATA, BadData, Failure
+from frontload.link_map import LinkMap
 from frontload.profile import Profile
 from frontload.trace import Module, Trace
 
 _LISTED = 12  # programs that an error names
 
 
-def expand(inputs: Iterable[str]) -> Iterator[str]:
-    """The files that `inputs` stand for: a folder stands for the traces in it. No file comes twice,
-    because that would count its run twice."""
+def expand(inputs: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    """The files that inputs with weights stand for: a folder stands for the traces in it. No file
+    comes twice, because that would count its run twice; of its weights the largest counts."""
     seen = set()
-    for path in inputs:
+    for path, weight in sorted(inputs, key=lambda given: -given[1]):
         found = [path]
         if os.path.isdir(path):
             found = [str(entry) for entry in trace.find(path)]
@@ -38,7 +39,7 @@ def expand(inputs: Iterable[str]) -> Iterator[str]:
             if identity in seen:
                 errors.warning(f"{file}: given twice, counted once")
             else:
-                yield file
+                yield file, weight
             seen.add(identity)
 
 
@@ -48,6 +49,7 @@ class _Input:
     content: Trace | Profile
     program: str | None  # None if the trace does not say
     modules: list[str]  # all that a profile can be made for
+    weight: int
 
 
 class Merger:
@@ -55,23 +57,26 @@ class Merger:
 
     program: base name or path of the linked file; None if all inputs are of the same program
     binary: the linked file, in place of the recorded path
+    link_map: the map of its link, which names the data that has no symbol
     allow_partial: an input that cannot be used is left out, with a warning
     """
 
     def __init__(self, program: str | None = None, binary: str | None = None,
-                 allow_partial: bool = False):
+                 link_map: str | None = None, allow_partial: bool = False):
         self._program = program
         self._binary = binary
+        self._map = link_map
         self._allow_partial = allow_partial
         self._given = self._lost = 0
         self._inputs: list[_Input] = []
         self._resolvers: dict[str, tuple[elf.Elf, resolve.Resolver]] = {}
         self._counts: Counter[str] = Counter()
 
-    def add(self, path: str) -> None:
+    def add(self, path: str, weight: int = 1) -> None:
+        """Reads one input; each of its runs counts as `weight` runs."""
         self._given += 1
         with self._tolerance():
-            self._inputs.append(_read(path))
+            self._inputs.append(_read(path, weight))
 
     def result(self) -> Profile:
         """The merged profile; says on stderr what is not in it."""
@@ -81,7 +86,7 @@ class Merger:
             with self._tolerance():
                 part = self._part(given, program)
                 if part is not None:
-                    merged.add(part)
+                    merged.add(part, given.weight)
         self._report(program)
         if not merged.touches:
             raise Failure(f"{program}: the inputs hold no first touch that has a name",
@@ -132,15 +137,18 @@ class Merger:
             self._counts["other" if len(run.kinds) else "empty"] += 1
             return None
         mine = run.owners == run.modules.index(module)
-        names, nameless = [], 0
+        data = bool((run.kinds == trace.DATA).any())
+        touched = {}
         if mine.any():
-            resolver = self._resolver(module, run.path)
-            names, nameless = resolver.names(run.kinds[mine], run.addresses[mine])
-        self._counts.update(touches=np.count_nonzero(mine), nameless=nameless, dropped=run.dropped,
-                            ownerless=run.ownerless, empty=not names)
-        return profile.from_run(os.fsencode(module.name), names) if names else None
+            resolver = self._resolver(module, run.path, data)
+            resolved = resolver.resolve(run.kinds[mine], run.addresses[mine])
+            touched = resolved.touched
+            self._counts.update(nameless=resolved.nameless, nameless_data=resolved.nameless_data)
+        self._counts.update(touches=np.count_nonzero(mine), dropped=run.dropped, data=data,
+                            ownerless=run.ownerless, empty=not touched)
+        return profile.from_run(os.fsencode(module.name), touched, data) if touched else None
 
-    def _resolver(self, module: Module, path: str) -> resolve.Resolver:
+    def _resolver(self, module: Module, path: str, data: bool) -> resolve.Resolver:
         binary = self._binary or module.path
         if binary not in self._resolvers:
             linked = elf.read(binary, note="give the recorded program with --binary PATH")
@@ -153,6 +161,8 @@ class Merger:
             found, recorded = (each.hex() or "none" for each in (linked.build_id, module.build_id))
             raise BadData(binary, f"its build-id is {found}, but {path} recorded {recorded}",
                           note="give the recorded program with --binary PATH, or record again")
+        if data and self._map is not None and resolver.link_map is None:
+            resolver.use_map(LinkMap(self._map, linked))
         return resolver
 
     def _report(self, program: str) -> None:
@@ -167,6 +177,11 @@ class Merger:
             errors.warning(f"{touches('ownerless')} lost: the record of their module is incomplete")
         if self._counts["nameless"]:
             errors.note(f"{touches('nameless')} of {self._counts['touches']} without a symbol")
+        if self._counts["nameless_data"] and self._map is None:
+            errors.note(f"{self._counts['nameless_data']} of these are of data: --map FILE gives "
+                        "constants and strings a name; link with -Wl,-Map=FILE")
+        if self._map is not None and not self._counts["data"]:
+            errors.warning(f"{self._map}: not used, because no trace of {program} has data")
         if self._counts["empty"]:
             errors.note(f"{program}: {errors.count(self._counts['empty'], 'trace')} without a "
                         "named first touch left out")
@@ -175,16 +190,16 @@ class Merger:
                         "programs left out")
 
 
-def _read(path: str) -> _Input:
+def _read(path: str, weight: int) -> _Input:
     with files.open_input(path, note="make a trace with: frontload record -- CMD") as stream:
         start = stream.read(len(profile.MAGIC))
     if start.startswith(profile.MAGIC):
         content = profile.read(path)
         program = os.fsdecode(content.program)
-        return _Input(path, content, program, [program])
+        return _Input(path, content, program, [program], weight)
     run = trace.read(path)
     main = run.main.name if run.main is not None else None
-    return _Input(path, run, main, [module.name for module in run.modules])
+    return _Input(path, run, main, [module.name for module in run.modules], weight)
 
 
 def _module(run: Trace, program: str) -> Module | None:

@@ -2,8 +2,9 @@
 
 lld reads one name a line, strips white space from both ends, and passes over empty lines and lines
 that start with `#`; so a name with any of that in it cannot be written. It orders whole input
-sections, of functions and of data alike. Of a name with a version (`name@@VERSION`, by .symver) it
-knows only what is before the @.
+sections, of functions and of data alike, but knows them by symbols: the sections and strings of a
+profile have none. Of a name with a version (`name@@VERSION`, by .symver) it knows only what is
+before the @.
 
 It warns about a name that stands twice, that it does not know, or that it cannot order because the
 symbol is undefined, absolute, made by itself, or in a shared library; so such names are left out.
@@ -28,13 +29,14 @@ _NO_BITCODE = "objects for LTO have no symbols yet: give the linked program with
 @dataclass(frozen=True)
 class Order:
     names: list[bytes]
-    wanted: int  # different names in the profile
+    wanted: int  # different names of symbols in the profile
     refused: int  # names that cannot be written
 
 
 def make(profile: Profile, known: set[bytes] | None) -> Order:
     """The names of a profile in first-touch order, of which lld knows `known` (None: any)."""
-    wanted = dict.fromkeys(_known_to_lld(name.name) for name, _ in profile.in_order())
+    wanted = dict.fromkeys(_known_to_lld(name.name) for name, _ in profile.in_order()
+                           if name.has_symbol)
     writable = [name for name in wanted if _writable(name)]
     names = [name for name in writable if known is None or name in known]
     return Order(names, len(wanted), len(wanted) - len(writable))

@@ -95,6 +95,11 @@ class Name(NamedTuple):
     name: bytes
     file: bytes = b""
 
+    @property
+    def has_symbol(self) -> bool:
+        """Whether it is the name of a symbol, which linked files and order files know."""
+        return self.kind in ("function", "data")
+
 
 class Touched(NamedTuple):
     """How many bytes of a name were touched, and the windows that cover them; 0: nobody says."""

@@ -1,8 +1,13 @@
-"""From addresses to names: which symbol of a linked file an address belongs to.
+"""From addresses to names: what of a linked file a touch belongs to, and how much it touches.
 
-A FUNCTION or BLOCK address belongs to the function that starts there, or else to the innermost one
-that it lies inside: a hook in a function's body records the address of its call, not of the entry.
-A DATA address stands for a granule of 16 bytes, and belongs to every datum that overlaps it.
+A FUNCTION, BLOCK or CODE address belongs to the function that starts there, or else to the
+innermost one that it lies inside: a hook in a function's body records the address of its call, not
+of the entry. A DATA address stands for a granule of 16 bytes, and belongs to every datum that
+overlaps it. With the map of the link (link_map.py) it also belongs to every merged string that
+overlaps it, and to every input section of which it overlaps a part without a symbol.
+
+CODE and DATA tell how much is touched: the bytes of their granules that lie in what they belong to.
+FUNCTION and BLOCK tell nothing of that; nor is there anything to tell of a symbol without a size.
 
 Several symbols may start at one address (aliases, such as the two names of a C++ constructor). One
 of them is chosen, so that the same program gives the same name every time; the first difference
@@ -17,15 +22,35 @@ decides:
     6. the name that is first bytewise
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
 import numpy as np
 
 from frontload import elf as elves
 from frontload import trace as traces
-from frontload.profile import Name
+from frontload.intervals import Cover, Ranges
+from frontload.link_map import LinkMap
+from frontload.merged_strings import MergedStrings
+from frontload.profile import Name, Touched
 
 GRANULE = 16
+WINDOW = 128 * 1024  # what Linux reads around a fault, unless it is told otherwise
 _CODE_TYPES = (elves.STT_FUNC, elves.STT_GNU_IFUNC, elves.STT_NOTYPE)
 _BIND_ORDER = {elves.STB_GLOBAL: 0, elves.STB_WEAK: 1, elves.STB_LOCAL: 2}
+_LIMIT = 1 << 60  # far above any real address, far below where sums would overflow
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """What one run touched, in order of first touch, and how many of its touches have no name. What
+    the linker makes itself (merged constants, tables for the loader) needs none: it is not counted.
+    """
+
+    touched: dict[Name, Touched]
+    nameless: int
+    nameless_data: int  # of these, touches of data
 
 
 class Resolver:
@@ -33,44 +58,94 @@ class Resolver:
 
     def __init__(self, elf: elves.Elf):
         symbols = elf.linked_symbols()
-        self._symbols = symbols
-        self._classes = np.array(elf.section_classes)
-        in_class = np.full(len(symbols.section), "", self._classes.dtype)
+        classes = np.array(elf.section_classes)
+        in_class = np.full(len(symbols.section), "", classes.dtype)
         placed = (symbols.section > 0) & (symbols.names.lengths() > 0)
-        in_class[placed] = self._classes[symbols.section[placed]]
+        in_class[placed] = classes[symbols.section[placed]]
         code = np.isin(symbols.type, _CODE_TYPES) & (in_class == "text")
         data = (symbols.type == elves.STT_OBJECT) & ~np.isin(in_class, ("", "text"))
-        self._code = _Spans(symbols, np.flatnonzero(code))
-        self._data = _Spans(symbols, np.flatnonzero(data & (symbols.size > 0)))
-        self._chosen: dict[tuple[str, int], Name] = {}
+        data &= symbols.size > 0
+        self._functions = _SymbolNames("function", elf, symbols, np.flatnonzero(code))
+        self._data = _SymbolNames("data", elf, symbols, np.flatnonzero(data))
+        named = np.flatnonzero(code | data)
+        self._symbols = Cover(_signed(symbols.value[named]), _signed(symbols.ends()[named]))
+        self._elf = elf
+        self.link_map: LinkMap | None = None
+        self._chosen: dict[tuple[_Named, int], Name | None] = {}
 
-    def names(self, kinds: np.ndarray, addresses: np.ndarray) -> tuple[list[Name], int]:
-        """The names that a run touched, in order and each once, and how many touches have none."""
-        is_data = kinds == traces.DATA
-        code = np.full(len(addresses), -1)
-        code[~is_data] = self._code.innermost(addresses[~is_data])
-        touched: dict[Name, None] = {}
-        nameless = 0
-        for address, group, data in zip(addresses.tolist(), code.tolist(), is_data.tolist(),
-                                        strict=True):
-            if data:
-                groups = self._data.overlapping(address, address + GRANULE)
-            else:
-                groups = [group] if group >= 0 else []
-            nameless += not groups
-            for found in groups:
-                touched[self._choose("data" if data else "function", found)] = None
-        return list(touched), nameless
+    def use_map(self, link_map: LinkMap) -> None:
+        """Gives what no symbol names a name, too."""
+        self.link_map = link_map
+        self._strings = MergedStrings(self._elf, link_map.strings)
 
-    def _choose(self, kind: str, group: int) -> Name:
-        name = self._chosen.get((kind, group))
-        if name is None:
-            spans = self._data if kind == "data" else self._code
-            symbol = min(spans.members(group), key=self._preference)
-            name = Name(kind, str(self._classes[self._symbols.section[symbol]]),
-                        self._symbols.names[symbol], self._symbols.source_file(symbol))
-            self._chosen[kind, group] = name
-        return name
+    def resolve(self, kinds: np.ndarray, addresses: np.ndarray) -> Resolved:
+        """The names of what a run touched; the touches are given in order."""
+        granules = addresses & ~np.uint64(GRANULE - 1)
+        data = np.flatnonzero(kinds == traces.DATA)
+        code = np.flatnonzero(kinds != traces.DATA)
+        group = self._functions.ranges.innermost(addresses[code])
+        code, group = code[group >= 0], group[group >= 0]
+        functions = _Hits.of(self._functions, code, group, granules)
+        functions.size[kinds[code] != traces.CODE] = 0
+        hits = [functions, _overlapping(self._data, data, granules)]
+        if self.link_map is not None:
+            hits.append(_overlapping(self._strings, data, granules))
+            sections = _overlapping(self.link_map, data, granules)
+            start = _signed(sections.start)
+            bare = self._symbols.between(start, start + sections.size) == 0
+            hits.append(sections.some(bare))
+        named = np.zeros(len(kinds), bool)
+        for each in hits:
+            named[each.touch] = True
+        if self.link_map is not None:
+            end = granules[data] + np.uint64(GRANULE)
+            named[data[self.link_map.made.overlapping(granules[data], end)[0]]] = True
+        return Resolved(self._names(hits), int(np.count_nonzero(~named)),
+                        int(np.count_nonzero(~named[data])))
+
+    def _names(self, hits: list["_Hits"]) -> dict[Name, Touched]:
+        """The names in order of first touch; of one touch, by address."""
+        found = []
+        for each in hits:
+            for touch, start, group, amount in each.groups():
+                found.append((touch, start, self._name(each.named, group), amount))
+        found.sort(key=lambda item: item[:2])
+        touched: dict[Name, Touched] = {}
+        for _, _, name, amount in found:
+            if name is not None:
+                touched[name] = amount.most(touched.get(name, amount))
+        return touched
+
+    def _name(self, named: "_Named", group: int) -> Name | None:
+        if (named, group) not in self._chosen:
+            self._chosen[named, group] = named.name(group)
+        return self._chosen[named, group]
+
+
+class _Named(Protocol):
+    """Something that has names for groups of address ranges."""
+
+    ranges: Ranges
+
+    def name(self, group: int) -> Name | None:
+        """The name of a group, if it can have one in a profile."""
+
+
+class _SymbolNames:
+    """Names for the functions or the data of a linked file."""
+
+    def __init__(self, kind: str, elf: elves.Elf, symbols: elves.Symbols, members: np.ndarray):
+        self._kind = kind
+        self._elf = elf
+        self._symbols = symbols
+        self._member = members
+        self.ranges = Ranges(symbols.value[members], symbols.ends()[members])
+
+    def name(self, group: int) -> Name:
+        symbol = min((int(self._member[each]) for each in self.ranges.members(group)),
+                     key=self._preference)
+        return Name(self._kind, self._elf.section_classes[self._symbols.section[symbol]],
+                    self._symbols.names[symbol], self._symbols.source_file(symbol))
 
     def _preference(self, symbol: int) -> tuple:
         name = self._symbols.names[symbol]
@@ -80,41 +155,67 @@ class Resolver:
                 b"." in name, len(name), name)
 
 
-class _Spans:
-    """The address ranges of some symbols. A group is the symbols that start at one address, and is
-    known by the position of the first of them."""
+@dataclass
+class _Hits:
+    """Pairs of a touch, by its number, and a group of `named` that it belongs to; it touches `size`
+    bytes of the group from `start` on."""
 
-    def __init__(self, symbols: elves.Symbols, members: np.ndarray):
-        self._member = members[np.argsort(symbols.value[members], kind="stable")]
-        self._start = symbols.value[self._member]
-        self._end = symbols.ends()[self._member]
-        self._reach = np.maximum.accumulate(self._end)  # the farthest end of this and all before
+    named: _Named
+    touch: np.ndarray
+    group: np.ndarray
+    start: np.ndarray
+    size: np.ndarray
 
-    def members(self, group: int) -> list[int]:
-        end = np.searchsorted(self._start, self._start[group], "right")
-        return self._member[group:end].tolist()
+    @classmethod
+    def of(cls, named: _Named, touch: np.ndarray, group: np.ndarray,
+           granules: np.ndarray) -> "_Hits":
+        start = np.maximum(granules[touch], named.ranges.start[group])
+        end = np.minimum(granules[touch] + np.uint64(GRANULE), named.ranges.end[group])
+        return cls(named, touch, group, start, _signed(end) - _signed(start))
 
-    def innermost(self, addresses: np.ndarray) -> np.ndarray:
-        """For each address the group that starts there or last before it around it, else -1."""
-        groups = np.full(len(addresses), -1)
-        position = np.searchsorted(self._start, addresses, "right") - 1
-        pending = np.flatnonzero(position >= 0)
-        while len(pending):
-            here, wanted = position[pending], addresses[pending]
-            found = (self._start[here] == wanted) | (self._end[here] > wanted)
-            groups[pending[found]] = np.searchsorted(self._start, self._start[here[found]], "left")
-            # Not in this one: an earlier symbol may reach over it, so look one symbol back.
-            pending = pending[~found & (here > 0)]
-            position[pending] -= 1
-            pending = pending[self._reach[position[pending]] > addresses[pending]]
-        return groups
+    def some(self, which: np.ndarray) -> "_Hits":
+        return _Hits(self.named, self.touch[which], self.group[which], self.start[which],
+                     self.size[which])
 
-    def overlapping(self, first: int, end: int) -> list[int]:
-        """The groups with a symbol that has bytes in [first, end), by address."""
-        groups = set()
-        position = int(np.searchsorted(self._start, np.uint64(end), "left")) - 1
-        while position >= 0 and int(self._reach[position]) > first:
-            if int(self._end[position]) > first:
-                groups.add(int(np.searchsorted(self._start, self._start[position], "left")))
-            position -= 1
-        return sorted(groups)
+    def groups(self) -> Iterator[tuple[int, int, int, Touched]]:
+        """For each group its first touch, its address, its number, and how much is touched."""
+        groups, where = np.unique(self.group, return_inverse=True)
+        first = np.full(len(groups), len(self.touch) and self.touch.max())
+        np.minimum.at(first, where, self.touch)
+        # A touch is of one granule, and no two of the same granule count.
+        order = np.lexsort((self.start, where))
+        order = order[self.size[order] > 0]
+        start, where = self.start[order], where[order]
+        again = np.zeros(len(order), bool)
+        again[1:] = (start[1:] == start[:-1]) & (where[1:] == where[:-1])
+        order, start, where = order[~again], start[~again], where[~again]
+        size = self.size[order]
+        bounds = np.searchsorted(where, np.arange(len(groups) + 1))
+        for index, (touch, group) in enumerate(zip(first.tolist(), groups.tolist(), strict=True)):
+            mine = slice(bounds[index], bounds[index + 1])
+            yield (touch, int(self.named.ranges.start[group]), group,
+                   _measure(start[mine], size[mine]))
+
+
+def _overlapping(named: _Named, touches: np.ndarray, granules: np.ndarray) -> _Hits:
+    """The hits of touches that belong to every group that their granules overlap."""
+    first = granules[touches]
+    query, group = named.ranges.overlapping(first, first + np.uint64(GRANULE))
+    return _Hits.of(named, touches[query], group, granules)
+
+
+def _measure(start: np.ndarray, size: np.ndarray) -> Touched:
+    """How many bytes the sorted pieces are, and the least number of windows that cover them."""
+    if not len(start):
+        return Touched()
+    end = start + size.astype(np.uint64)
+    windows, position, edge = 0, 0, 0
+    while position < len(start):
+        edge = max(edge, int(start[position])) + WINDOW
+        position = int(np.searchsorted(end, np.uint64(edge), "right"))
+        windows += 1
+    return Touched(int(size.sum()), windows)
+
+
+def _signed(addresses: np.ndarray) -> np.ndarray:
+    return np.minimum(addresses, _LIMIT).astype(np.int64)

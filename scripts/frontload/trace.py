@@ -30,8 +30,8 @@ MAJOR = 1
 HEADER_SIZE = 128
 SLOT_SIZE = 16
 
-FUNCTION, DATA, BLOCK, MODULE = 1, 2, 3, 0x80
-_EVENTS = (FUNCTION, DATA, BLOCK)
+FUNCTION, DATA, BLOCK, CODE, MODULE = 1, 2, 3, 4, 0x80
+_EVENTS = (FUNCTION, DATA, BLOCK, CODE)
 _MAIN = 1  # module flag
 
 _HEADER = "8sBBHHHIIIIQQB"  # the fields of struct frontload_trace_header, up to the reserved bytes

@@ -127,6 +127,17 @@ def test_a_stale_profile_fails(ordered, cli, tmp_path):
     assert "record the program again" in cli("check", ordered.path, "--profile", path, code=1).err
 
 
+def test_what_has_no_symbol_does_not_count(ordered, cli, tmp_path):
+    """Sections and strings cannot be looked for: they are neither found nor missing."""
+    extra = [Name("section", "rodata", b".rodata.f", b"a.o"), Name("string", "rodata", b"hello")]
+    path = write(tmp_path / "p", *ORDER, *extra)
+    report = check_json(cli, ordered, path)
+    assert (report["names"], report["coverage"], report["not_sought"]) == (5, 100, 2)
+    assert "having no symbol: 2 sections" in cli("check", ordered.path, "--profile", path).out
+    only = write(tmp_path / "q", *extra)
+    assert "no function" in cli("check", ordered.path, "--profile", only, code=65).err
+
+
 def test_a_function_that_moved_to_a_library_is_told_apart(link, cli, tmp_path):
     """A name that the program only refers to is not the same as one that is nowhere."""
     program = link(source="int rand(void); int main(void) { return rand(); }")

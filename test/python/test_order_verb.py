@@ -77,6 +77,15 @@ def test_a_name_of_two_files_is_written_once(startup, cli):
     assert cli("order", startup(*same), "--linker", "lld").out == "init\n"
 
 
+def test_what_has_no_symbol_is_left_out(startup, cli):
+    """Sections and strings are no symbols, so lld cannot order them; a note counts them."""
+    path = startup("main", Name("section", "rodata", b".rodata.f", b"a.o"),
+                   Name("string", "rodata", b"hello"), Name("data", "bss", b"zeros"))
+    result = cli("order", path, "--linker", "lld")
+    assert result.out == "main\nzeros\n"
+    assert "2 sections and strings left out" in result.err and "2 of 2 names" in result.err
+
+
 def test_names_that_lld_would_misread_are_left_out(startup, cli):
     """Names with a newline, a # first or space at an end cannot be written, and are counted."""
     bad = ["#f", " f", "f\t", "f\r", "a\nb"]

@@ -5,7 +5,8 @@ import os
 
 import pytest
 from frontload import merge, profile
-from trace_writer import DATA, TraceWriter
+from frontload.profile import Touched
+from trace_writer import CODE, DATA, TraceWriter
 
 NAMES = ["main", "f1", "f2", "helper", "f5"]
 
@@ -41,6 +42,67 @@ def test_data_has_its_section_class(link, cli, tmp_path):
     found = {line.split("\t")[5]: line.split("\t")[:2] for line in lines}
     assert found.items() >= {"table": ["data", "rodata"], "counter": ["data", "data"],
                              "zeros": ["data", "bss"], "pointer": ["data", "relro"]}.items()
+
+
+def test_code_and_data_say_how_much_is_touched(link, cli, tmp_path):
+    """A trace of granules gives each entry its bytes, and is a run with data."""
+    program = link()
+    main, table = program.addresses["main"], program.addresses["table"]
+    writer = TraceWriter().module(1, str(program.path), program.build_id)
+    writer.event(main, kind=CODE).event(main + 16 & ~15, kind=CODE)
+    writer.event(table, kind=DATA).event(table + 48, kind=DATA)
+    cli("profile", writer.write(tmp_path / "t"), program.trace(tmp_path / "u", "main"),
+        "-o", tmp_path / "p")
+    read = profile.read(tmp_path / "p")
+    assert (read.runs, read.data_runs) == (2, 1)
+    amounts = {name.name: (touch.runs, touch.touched) for name, touch in read.touches.items()}
+    assert amounts == {b"main": (2, Touched(32 - main % 16, 1)), b"table": (1, Touched(32, 1))}
+
+
+def test_a_run_that_touched_data_of_others_is_a_run_with_data(link, cli, tmp_path):
+    """Data of a library tells that the recorder saw data, so that a program without has none."""
+    program = link()
+    writer = TraceWriter().module(1, str(program.path), program.build_id)
+    writer.module(2, "/lib/other.so", main=False).event(0x1000, 2, DATA)
+    writer.event(program.addresses["main"])
+    assert "\ndata-runs 1\n" in cli("profile", writer.write(tmp_path / "t")).out
+
+
+def test_a_weight_counts_as_that_many_runs(link, cli, tmp_path):
+    """--weighted-input gives traces, folders and profiles a weight, beside those without."""
+    program = link()
+    (tmp_path / "rare").mkdir()
+    program.trace(tmp_path / "rare" / "a.fltrace", "main", "f1")
+    program.trace(tmp_path / "rare" / "b.fltrace", "main", "f2")
+    program.trace(tmp_path / "t", "main")
+    cli("profile", tmp_path / "t", "--weighted-input", f"3,{tmp_path / 'rare'}",
+        "-o", tmp_path / "p")
+    assert profile.read(tmp_path / "p").runs == 7
+    assert entries(tmp_path / "p") == [("main", 7, 0), ("f1", 3, 1), ("f2", 3, 1)]
+    cli("profile", f"--weighted-input=2,{tmp_path / 'p'}", f"--weighted-input=1,{tmp_path / 't'}",
+        "-o", tmp_path / "q")
+    assert entries(tmp_path / "q") == [("main", 15, 0), ("f1", 6, 1), ("f2", 6, 1)]
+
+
+def test_a_file_with_two_weights_has_the_larger(link, cli, tmp_path):
+    """A trace that is given twice counts once, by its larger weight, in whatever order."""
+    trace = link().trace(tmp_path / "t", "main")
+    for given in ([trace, f"--weighted-input=3,{trace}"],
+                  [f"--weighted-input=3,{trace}", f"--weighted-input=2,{trace}"]):
+        for arguments in (given, given[::-1]):
+            assert "given twice" in cli("profile", *arguments, "-o", tmp_path / "p").err
+            assert entries(tmp_path / "p") == [("main", 3, 0)]
+
+
+@pytest.mark.parametrize("weight", ["0,t", "-1,t", "1.5,t", "t", "2,", ",t", "1000000000,t"])
+def test_a_weight_that_is_none_is_refused(cli, weight):
+    """--weighted-input takes a positive whole number, a comma and a path."""
+    assert "WEIGHT,PATH" in cli("profile", f"--weighted-input={weight}", code=2).err
+
+
+def test_no_input_is_refused(cli):
+    """A profile is made of something."""
+    assert "no input" in cli("profile", code=2).err
 
 
 def test_any_order_and_any_partition_give_the_same_bytes(link, cli, tmp_path):
@@ -271,8 +333,8 @@ def test_a_thousand_traces_are_merged(link, tmp_path):
     for number in range(1000):
         program.trace(folder / f"app.{number}.fltrace", "main", NAMES[1 + number % 4])
     merger = merge.Merger()
-    for path in merge.expand([str(folder)]):
-        merger.add(path)
+    for path, weight in merge.expand([(str(folder), 1)]):
+        merger.add(path, weight)
     made = merger.result()
     assert made.runs == 1000
     (first, touch), *others = made.in_order()

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from frontload import elf
 from frontload.errors import BadData
-from frontload.profile import Name
-from frontload.resolve import Resolver
+from frontload.profile import Name, Touched
+from frontload.resolve import WINDOW, Resolver
 from hypothesis import given
 from hypothesis import strategies as st
-from trace_writer import BLOCK, DATA, FUNCTION
+from trace_writer import BLOCK, CODE, DATA, FUNCTION
 
 FUNC, OBJECT, NOTYPE = elf.STT_FUNC, elf.STT_OBJECT, elf.STT_NOTYPE
 LOCAL, GLOBAL, WEAK = elf.STB_LOCAL, elf.STB_GLOBAL, elf.STB_WEAK
@@ -40,8 +40,8 @@ def datum(name, address, size=8, bind=GLOBAL, section=RODATA):
 
 def resolve(file: elf.Elf, *addresses: int, kind: int = FUNCTION) -> tuple[list[str], int]:
     kinds = np.full(len(addresses), kind, np.uint8)
-    names, nameless = Resolver(file).names(kinds, np.array(addresses, np.uint64))
-    return [name.name.decode() for name in names], nameless
+    resolved = Resolver(file).resolve(kinds, np.array(addresses, np.uint64))
+    return [name.name.decode() for name in resolved.touched], resolved.nameless
 
 
 def test_an_address_inside_a_function_is_that_function():
@@ -102,9 +102,9 @@ def test_data_is_every_datum_that_a_granule_overlaps():
 def test_names_have_kind_class_and_file():
     """A datum's class is that of its section, a function's is text."""
     file = linked(function("f", 0x1000), datum("b", 0x3000, section=BSS))
-    names, _ = Resolver(file).names(np.array([FUNCTION, DATA], np.uint8),
-                                    np.array([0x1000, 0x3000], np.uint64))
-    assert names == [Name("function", "text", b"f"), Name("data", "bss", b"b")]
+    resolved = Resolver(file).resolve(np.array([FUNCTION, DATA], np.uint8),
+                                      np.array([0x1000, 0x3000], np.uint64))
+    assert list(resolved.touched) == [Name("function", "text", b"f"), Name("data", "bss", b"b")]
 
 
 def test_symbols_elsewhere_are_not_found():
@@ -114,6 +114,75 @@ def test_symbols_elsewhere_are_not_found():
                   datum("table", 0x1000, section=TEXT), function("", 0x1000))
     assert resolve(file, 0x1000) == ([], 1)
     assert resolve(file, 0x1000, kind=DATA) == ([], 1)
+
+
+def touched(file: elf.Elf, *touches: tuple[int, int]) -> dict[str, Touched]:
+    """How much of each name some touches (kind, address) touch."""
+    kinds, addresses = np.array(touches, np.uint64).T
+    resolved = Resolver(file).resolve(kinds.astype(np.uint8), addresses)
+    return {name.name.decode(): amount for name, amount in resolved.touched.items()}
+
+
+def test_code_touches_its_granule_as_far_as_it_is_of_the_function():
+    """The exact address tells the function; of its granule the function's bytes are touched."""
+    file = linked(function("f", 0x1008, 0x30), function("g", 0x1038, 0x18))
+    assert touched(file, (CODE, 0x1008)) == {"f": (8, 1)}
+    assert touched(file, (CODE, 0x1012), (CODE, 0x1034), (CODE, 0x1038)) == {"f": (24, 1),
+                                                                             "g": (8, 1)}
+    assert touched(file, (CODE, 0x1012), (CODE, 0x1016)) == {"f": (16, 1)}
+
+
+def test_data_touches_what_of_its_granules_is_of_the_datum():
+    """Each datum of a granule is touched by its own bytes in it."""
+    file = linked(datum("a", 0x2000, 4), datum("b", 0x2008, 0x28))
+    assert touched(file, (DATA, 0x2000), (DATA, 0x2020)) == {"a": (4, 1), "b": (24, 1)}
+
+
+@pytest.mark.parametrize("kind", [FUNCTION, BLOCK])
+def test_entries_do_not_tell_how_much_is_touched(kind):
+    """A function that was only entered has no number of bytes; with an instruction it has."""
+    file = linked(function("f", 0x1000, 0x40))
+    assert touched(file, (kind, 0x1000)) == {"f": Touched()}
+    assert touched(file, (kind, 0x1000), (CODE, 0x1020)) == {"f": (16, 1)}
+
+
+def test_a_label_has_no_bytes_to_touch():
+    """Nothing is known of a symbol without a size but that it was entered."""
+    assert touched(linked(function("f", 0x1000, 0)), (CODE, 0x1000)) == {"f": Touched()}
+
+
+def test_labels_and_empty_data_name_no_data():
+    """Only sized objects name data: a label says nothing about what lies behind it."""
+    file = linked(function("label", 0x2000, 8, kind=NOTYPE, section=RODATA),
+                  datum("empty", 0x2000, 0))
+    assert resolve(file, 0x2000, kind=DATA) == ([], 1)
+
+
+def test_windows_cover_what_is_touched_from_the_first_byte_on():
+    """Windows of 128 KiB are as few as can be, wherever they have to lie."""
+    file = linked(datum("big", 0x10000, 10 * WINDOW))
+
+    def windows(*offsets):
+        return touched(file, *((DATA, 0x10000 + offset) for offset in offsets))["big"].windows
+
+    assert windows(0x100, WINDOW + 0xf0) == 1
+    assert windows(0x100, WINDOW + 0x100) == 2
+    assert windows(0, WINDOW, 2 * WINDOW - 16, 2 * WINDOW, 9 * WINDOW) == 4
+
+
+granules = st.sets(st.integers(0, 5 * WINDOW // 16), min_size=1, max_size=30)
+
+
+@given(granules)
+def test_windows_are_the_fewest(numbers):
+    """No cover by windows that start at a touched granule, as the best ones may, is smaller."""
+    file = linked(datum("big", 0, 6 * WINDOW))
+    fewest, left = 0, sorted(numbers)
+    while left:
+        fewest += 1
+        left = [number for number in left if number >= left[0] + WINDOW // 16]
+    amount = touched(file, *((DATA, 16 * number) for number in numbers))["big"]
+    assert amount == (16 * len(numbers), fewest)
 
 
 symbol_ranges = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 30)), min_size=1, max_size=12)
@@ -132,6 +201,18 @@ def test_innermost_is_what_a_plain_search_finds(ranges, addresses):
     for address in addresses:
         expected = plain(address)
         assert resolve(file, address) == (([expected], 0) if expected else ([], 1))
+
+
+@given(symbol_ranges, st.lists(st.integers(0, 5), min_size=1, max_size=6, unique=True))
+def test_overlapping_is_what_a_plain_search_finds(ranges, numbers):
+    """Data is found as by a search through all symbols, for any nesting, in order of touch."""
+    file = linked(*(datum(f"d{start:02}", start, size) for start, size in ranges))
+    plain = {}
+    for number in numbers:
+        for start, _ in sorted({(start, 0) for start, size in ranges if start < 16 * number + 16
+                                and start + size > 16 * number and size}):
+            plain[f"d{start:02}"] = None
+    assert resolve(file, *(16 * number for number in numbers), kind=DATA)[0] == list(plain)
 
 
 def test_a_stripped_program_or_an_object_is_refused():

@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
-FUNCTION, DATA, BLOCK, MODULE = 1, 2, 3, 0x80
+FUNCTION, DATA, BLOCK, CODE, MODULE = 1, 2, 3, 4, 0x80
 
 
 def build_id(elf: Path) -> bytes:

@@ -5,7 +5,7 @@ import json
 import os
 
 from frontload import console, elf, errors, front, profile
-from frontload.errors import EXIT_OK, EXIT_VERDICT, printable
+from frontload.errors import EXIT_DATA, EXIT_OK, EXIT_VERDICT, Failure, printable
 
 SCHEMA = "frontload-check/1"
 SHOWN = 5  # missing names that are shown for each reason
@@ -46,6 +46,9 @@ def _percent(text: str) -> float:
 def run(args: argparse.Namespace) -> int:
     startup = profile.read(args.profile)
     report = front.examine(elf.read(args.binary), startup)
+    if not report.names:
+        raise Failure(f"{args.profile}: names no function and no data", code=EXIT_DATA,
+                      note="check looks for symbols: record the program's functions too")
     good = report.coverage >= args.min_coverage
     if args.json:
         print(json.dumps(_as_json(args, startup, report, good), indent=1))
@@ -85,6 +88,9 @@ def _show(args: argparse.Namespace, startup: profile.Profile, report: front.Repo
               f"{_shown(ordered.section)}, {_shown(ordered.first)} to {_shown(ordered.last)}")
     if report.ambiguous:
         print(f"stand for several symbols: {errors.count(report.ambiguous, 'name')}")
+    if report.not_sought:
+        print(f"not looked for, having no symbol: "
+              f"{errors.count(report.not_sought, 'section or string', 'sections and strings')}")
     table = console.table("class", "names", "present", "in front", "bytes", "in front",
                           numbers=range(1, 6))
     for name, count in report.classes.items():
@@ -126,6 +132,7 @@ def _as_json(args: argparse.Namespace, startup: profile.Profile, report: front.R
         "present": report.present,
         "placed": report.placed,
         "ambiguous": report.ambiguous,
+        "not_sought": report.not_sought,
         "front": {
             "is": "prefix" if report.blocks is None else "blocks",
             "bytes": report.front_size,

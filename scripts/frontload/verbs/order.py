@@ -51,6 +51,10 @@ def run(args: argparse.Namespace) -> int:
     if order.refused:
         errors.warning(f"{errors.count(order.refused, 'name')} left out, which lld cannot read "
                        "from a file: a # at the start, a space at an end, or a newline")
+    others = sum(not name.has_symbol for name in startup.touches)
+    if others:
+        what = errors.count(others, "section or string", "sections and strings")
+        errors.note(f"{what} left out: lld orders symbols only")
     found = f"{len(order.names)} of {errors.count(order.wanted, 'name')}"
     if known is None:
         errors.note(f"{found}; lld will warn about those that do not exist: give --binary or "

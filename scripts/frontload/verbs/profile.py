@@ -2,17 +2,21 @@
 
 import argparse
 import os
+import re
 
 from frontload import console, errors, files, merge, profile
-from frontload.errors import EXIT_OK
+from frontload.errors import EXIT_OK, Failure
 
 DESCRIPTION = """\
 Make the startup profile of a program out of traces, folders of traces, and other startup profiles:
 
   frontload profile traces -o app.startup
+  frontload profile --weighted-input 3,everyday --weighted-input 1,rare -o app.startup
+  frontload profile traces --map app.map -o app.startup
 
 The same inputs in any order give the same bytes. A trace is resolved with the binary that it was
-recorded from, which must still be there, and unchanged.
+recorded from, which must still be there, and unchanged. Of the data that a trace has, constants and
+strings have no symbol: the map of the very link that was recorded gives them a name.
 """
 
 
@@ -20,23 +24,40 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "profile", help="make a startup profile out of traces",
         description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("inputs", metavar="TRACE", nargs="+",
+    parser.add_argument("inputs", metavar="TRACE", nargs="*",
                         help="a trace, a folder with traces, or a startup profile")
+    parser.add_argument("--weighted-input", metavar="WEIGHT,PATH", action="append", default=[],
+                        type=_weighted, help="one more input, of which every run counts as WEIGHT "
+                        "runs; may be given often")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: stdout)")
     parser.add_argument("--program", metavar="NAME",
                         help="the program or shared library that the profile is for; needed if the "
                         "traces are of several programs")
     parser.add_argument("--binary", metavar="PATH",
                         help="the program, if it is not where it was when it was recorded")
+    parser.add_argument("--map", metavar="FILE",
+                        help="the map that lld wrote (-Wl,-Map=FILE) when it linked that program")
     parser.add_argument("--allow-partial", action="store_true",
                         help="leave out inputs that cannot be used, with a warning for each")
     return parser
 
 
+def _weighted(text: str) -> tuple[str, int]:
+    weight, _, path = text.partition(",")
+    # The bound keeps sums of runs readable for those who read a profile.
+    if not re.fullmatch("[1-9][0-9]{0,8}", weight) or not path:
+        raise argparse.ArgumentTypeError(f"{text!r} is not WEIGHT,PATH with a whole number from 1 "
+                                         "to 999999999")
+    return path, int(weight)
+
+
 def run(args: argparse.Namespace) -> int:
-    merger = merge.Merger(args.program, args.binary, args.allow_partial)
-    for path in console.progress(list(merge.expand(args.inputs)), "reading traces"):
-        merger.add(path)
+    given = [*((path, 1) for path in args.inputs), *args.weighted_input]
+    if not given:
+        raise Failure("no input", note="give traces, folders of traces, or startup profiles")
+    merger = merge.Merger(args.program, args.binary, args.map, args.allow_partial)
+    for path, weight in console.progress(list(merge.expand(given)), "reading traces"):
+        merger.add(path, weight)
     result = merger.result()
     files.write_output(args.output, profile.to_bytes(result))
     errors.note(f"{os.fsdecode(result.program)}: {errors.count(len(result.touches), 'name')} from "

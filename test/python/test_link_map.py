@@ -1,0 +1,235 @@
+"""Link maps: what has no symbol gets the name of its section or string; wrong maps are refused."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from frontload import elf, profile
+from frontload.link_map import LinkMap, Span
+from frontload.merged_strings import MergedStrings
+from frontload.profile import Name, Touched
+from hypothesis import given
+from hypothesis import strategies as st
+from test_resolve import function, linked
+from trace_writer import DATA, TraceWriter
+
+# A function with a jump table, which has no symbol; strings that are merged, one of them long; a
+# constant that is merged; a table with a symbol.
+SOURCE = r"""
+#include <stdio.h>
+const int table[64] = {1};
+__attribute__((noinline)) double jump(int x, const char *s) {
+  switch (x) {
+  case 1: puts("one string"); return 0.1234567;
+  case 2: puts(s + 1); return s[0] + table[3];
+  case 3: return table[x + s[1]];
+  case 4: puts("a string that is longer than one granule of sixteen bytes"); return 4;
+  case 5: putchar(s[5]); return 0.7654321;
+  case 6: return fputs("four", stdout);
+  }
+  return 0;
+}
+int main(int argc, char **argv) { return (int)jump(argc, argv[0]); }
+"""
+
+
+@pytest.fixture
+def mapped(link, tmp_path):
+    """mapped(*options): a linked program, and its map."""
+
+    def mapped(*options, name="app", source=SOURCE):
+        path = tmp_path / f"{name}.map"
+        program = link(f"-Wl,-Map={path}", *options, source=source, name=name)
+        return program, path
+
+    return mapped
+
+
+def sections(path, name: str) -> list[tuple[int, int]]:
+    """Address and size of the input sections of a name, by a plain reading of the map."""
+    found = re.findall(rf"^ *(\w+) +\w+ +(\w+) +\d+ {{9}}\S.*:\({re.escape(name)}\)$",
+                       path.read_text(), re.MULTILINE)
+    return [(int(address, 16), int(size, 16)) for address, size in found]
+
+
+def trace(program, to, *addresses):
+    writer = TraceWriter().module(1, str(program.path), program.build_id)
+    writer.event(program.addresses["main"])
+    for address in addresses:
+        writer.event(address & ~15, kind=DATA)
+    return writer.write(to)
+
+
+def entries(cli, program, link_map, tmp_path, *addresses) -> dict[Name, Touched]:
+    """What the profile of touches of data has besides main."""
+    cli("profile", trace(program, tmp_path / "t", *addresses), "--map", link_map,
+        "-o", tmp_path / "p")
+    return {name: touch.touched for name, touch in profile.read(tmp_path / "p").touches.items()
+            if name.kind != "function"}
+
+
+def test_a_jump_table_has_the_name_of_its_section(mapped, cli, tmp_path):
+    """What no symbol names is an entry of its input section, with the object's base name."""
+    program, path = mapped()
+    (address, size), = sections(path, ".rodata.jump")
+    found = entries(cli, program, path, tmp_path, address)
+    key = Name("section", "rodata", b".rodata.jump", b"app.o")
+    assert found[key] == Touched(min(size, 16 - address % 16), 1)
+
+
+def test_a_section_of_an_archive_has_the_archive_and_member(mapped, link, cli, run, llvm, tmp_path):
+    """The object of an archive's member is the base name of the archive, and the member."""
+    (tmp_path / "folder").mkdir()
+    mapped()
+    run(llvm / "llvm-ar", "rcs", "folder/libjump.a", "app.o", cwd=tmp_path)
+    library = tmp_path / "folder" / "libjump.a"
+    path = tmp_path / "again.map"
+    program = link(library, f"-Wl,-Map={path}", source="extern int main(int, char **);",
+                   name="again")
+    (address, _), = sections(path, ".rodata.jump")
+    names = entries(cli, program, path, tmp_path, address)
+    assert Name("section", "rodata", b".rodata.jump", b"libjump.a(app.o)") in names
+
+
+def test_data_with_a_symbol_keeps_its_symbol(mapped, cli, tmp_path):
+    """A section whose touched part a symbol names gives the symbol's entry alone."""
+    program, path = mapped()
+    found = entries(cli, program, path, tmp_path, program.addresses["table"] + 32)
+    assert found == {Name("data", "rodata", b"table"): Touched(16, 1)}
+
+
+def test_strings_have_their_contents(mapped, cli, tmp_path):
+    """Of a merged string section every string that a granule overlaps is named, and whole."""
+    program, path = mapped()
+    (address, size), = sections(path, ".rodata.str1.1")
+    read = elf.read(program.path)
+    section = read.section_names.index(b".rodata")
+    contents = elf.read_range(read, section, address, size)
+    granule = (address + contents.index(b"longer")) & ~15
+    found = entries(cli, program, path, tmp_path, granule)
+    covered = contents[max(granule - address, 0):granule + 16 - address]
+    expected = {}
+    for text in (b"one string", b"a string that is longer than one granule of sixteen bytes",
+                 b"four"):
+        start = contents.index(text + b"\0")
+        inside = (set(range(start, start + len(text) + 1))
+                  & set(range(granule - address, granule - address + len(covered))))
+        if inside:
+            expected[Name("string", "rodata", text)] = Touched(len(inside), 1)
+    assert len(covered) and found == expected
+
+
+def test_merged_constants_need_no_name(mapped, cli, tmp_path):
+    """Constants that lld merged have no entry, and are not counted as nameless."""
+    program, path = mapped()
+    (address, _), = sections(path, ".rodata.cst8")
+    result = cli("profile", trace(program, tmp_path / "t", address + 8), "--map", path,
+                 "-o", tmp_path / "p")
+    assert "without a symbol" not in result.err
+
+
+def test_without_a_map_the_remedy_is_named(mapped, cli, tmp_path):
+    """Touches of what has no symbol are counted, and the note says what gives them a name."""
+    program, path = mapped()
+    (address, size), = sections(path, ".rodata.jump")
+    touched = trace(program, tmp_path / "t", address + size - 16)
+    result = cli("profile", touched, "-o", tmp_path / "p")
+    assert "1 first touch of 2 without a symbol" in result.err
+    assert "--map FILE" in result.err and "-Wl,-Map=FILE" in result.err
+
+
+def test_a_map_without_data_is_not_used(mapped, cli, tmp_path):
+    """A map is for data: where no trace has any, a warning says that it changes nothing."""
+    program, _ = mapped()
+    result = cli("profile", program.trace(tmp_path / "t", "main"), "--map", tmp_path / "none")
+    assert "none: not used, because no trace of app has data" in result.err
+
+
+def test_the_map_of_another_link_is_refused(mapped, cli, tmp_path):
+    """A map whose sections are not those of the program is named, with the one that is missing."""
+    program, _ = mapped()
+    _, other = mapped(name="other", source=SOURCE.replace("table[64]", "table[640]"))
+    result = cli("profile", trace(program, tmp_path / "t", 16), "--map", other, code=65)
+    assert f"{other}: is the map of another link" in result.err and "no section ." in result.err
+
+
+@pytest.mark.parametrize(("change", "what"), [
+    (lambda text: text[:-20], ": cut: the last line does not end"),
+    (lambda text: text[:text.index(b" .data")].rpartition(b"\n")[0] + b"\n",
+     ": is the map of another link"),
+    (lambda text: b"hello\n" + text, ":1: not a map by lld"),
+    (lambda text: b"\x7fELF\0", ":1: not a map by lld"),
+    (lambda text: b"", "is the map of another link"),
+    (lambda text: text.replace(b"app.o:(.text.main)", b"app.o\n:(.text.main)"), "damaged: neither"),
+    (lambda text: re.sub(rb"( +)\w+( +\w+ +\w+ +\d+ {9}\S*app.o:\(.text.main)", rb"\1 1\2", text),
+     "lies outside of its output section"),
+])
+def test_damaged_maps_are_refused(mapped, cli, tmp_path, change, what):
+    """A cut, foreign or damaged map is bad data, with the line where there is one."""
+    program, path = mapped()
+    text = path.read_bytes()
+    path.write_bytes(change(text))
+    assert path.read_bytes() != text
+    result = cli("profile", trace(program, tmp_path / "t", 16), "--map", path, code=65)
+    assert f"error: {path}" in result.err and what in result.err and "-Wl,-Map=FILE" in result.err
+
+
+def test_a_missing_map_is_refused(mapped, cli, tmp_path):
+    """A map that is not there is a usage error."""
+    program, _ = mapped()
+    result = cli("profile", trace(program, tmp_path / "t", 16), "--map", tmp_path / "no", code=2)
+    assert "No such file" in result.err
+
+
+MAP = b"""\
+     VMA      LMA     Size Align Out     In      Symbol
+    1000     1000       20    16 .text
+    1000     1000       18    16         a.o:(.text.f)
+    1000     1000       18     1                 f()
+    1018     1018        8     8         a.o:(.text.g)
+    1018     1018        8     1                 g()
+    2000     2000       40     1 .rodata
+    2000     2000       10     1         <internal>:(.rodata.str1.1)
+    2010     2010        8     1         lib/x.a(y.o):(.rodata.f)
+    2018     2018        0     1         . = ALIGN(8)
+       0        0       10     1 .comment
+       0        0       10     1         <internal>:(.comment)
+"""
+
+
+def file_of(*symbols: tuple) -> elf.Elf:
+    """A linked file with the output sections of MAP."""
+    table = np.zeros(5, [("type", "u4"), ("flags", "u8"), ("addr", "u8"), ("size", "u8")])
+    table["addr"], table["size"] = [0, 0x1000, 0x2000, 0, 0], [0, 0x20, 0x40, 0, 0]
+    return elf.Elf(**{**vars(linked(*symbols)), "sections": table})
+
+
+def test_the_map_of_another_order_is_refused(tmp_path):
+    """Links that differ in the order of sections alone are told apart by their symbols."""
+    path = tmp_path / "app.map"
+    path.write_bytes(MAP)
+    LinkMap(path, file_of(function("f", 0x1000, 24), function("g", 0x1018, 8)))
+    with pytest.raises(elf.BadData, match="1 of 2 symbols lie in no input section"):
+        LinkMap(path, file_of(function("g", 0x1000, 8), function("f", 0x1008, 24)))
+
+
+@given(st.integers(0, len(MAP)), st.integers(0, 40), st.binary(max_size=20))
+def test_any_damage_is_told_or_harmless(tmp_path_factory, position, size, replacement):
+    """Random changes of a map raise BadData or give a map; nothing else."""
+    path = tmp_path_factory.getbasetemp() / "damaged.map"
+    path.write_bytes(MAP[:position] + replacement + MAP[position + size:])
+    try:
+        link_map = LinkMap(path, file_of(function("f", 0x1000, 24)))
+        names = [link_map.name(group) for group in range(len(link_map.ranges.start))]
+        assert names and all(name.kind == "section" for name in names if name)
+    except elf.BadData as problem:
+        assert problem.code == 65
+
+
+def test_strings_that_overlap_take_no_memory(tmp_path):
+    """String sections that are together larger than the file are refused before they are read."""
+    (tmp_path / "app").write_bytes(b"\0" * 64)
+    file = SimpleNamespace(path=str(tmp_path / "app"), section_classes=[""])
+    with pytest.raises(elf.BadData, match="smaller than its strings"):
+        MergedStrings(file, [Span(0, 0, 40)] * 2)
