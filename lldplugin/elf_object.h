@@ -12,6 +12,7 @@
 
 #include "startup_profile.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ELF.h"
 #include "llvm/Object/ELFTypes.h"
 #include <optional>
@@ -154,12 +155,26 @@ public:
     }
   }
 
-  /// Calls `visit` with the index of each symbol that `relocations` refer to.
+  /// What is in a section of the file; empty where that lies outside of the file.
+  llvm::StringRef contents(const Shdr &section) const {
+    auto bytes = file.getSectionContents(section);
+    if (bytes)
+      return llvm::toStringRef(*bytes);
+    llvm::consumeError(bytes.takeError());
+    return {};
+  }
+
+  /// Calls `visit(index, addend)` for each symbol that `relocations` refer to, by its index. The
+  /// addend is 0 where it is not in the relocation.
   template <class Visit> void forEachTarget(const Shdr &relocations, Visit visit) const {
     auto visitAll = [&](const auto &entries) {
       for (const auto &entry : entries)
-        if (uint32_t index = entry.getSymbol(/*isMips64EL=*/false); index && index < syms.size())
-          visit(index);
+        if (uint32_t index = entry.getSymbol(/*isMips64EL=*/false); index && index < syms.size()) {
+          if constexpr (requires { entry.r_addend; })
+            visit(index, int64_t(entry.r_addend));
+          else
+            visit(index, 0);
+        }
     };
     auto visitTable = [&](auto table) {
       if (table)

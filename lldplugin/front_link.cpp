@@ -1,10 +1,12 @@
 //===- front_link.cpp - one link with a front ------------------------------===//
 
 #include "front_link.h"
-#include "front_script.h"
+#include "tiers.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/TimeProfiler.h"
+#include <tuple>
 #include <utility>
 
 using namespace llvm;
@@ -16,8 +18,23 @@ static CachedHashStringRef addressKey(const char *name) {
   return CachedHashStringRef(StringRef(), densemap::detail::mix(reinterpret_cast<uintptr_t>(name)));
 }
 
+static StartupProfile inPlannedOrder(StartupProfile profile) {
+  sortByTier(profile);
+  return profile;
+}
+
+FrontLink::FrontLink(StartupProfile p, std::string path, bool merges)
+    : profile(inPlannedOrder(std::move(p))), pathOfProfile(std::move(path)), mergesStrings(merges),
+      startupSet(profile, merges) {}
+
+std::optional<MemoryBufferRef> FrontLink::firstObject() const {
+  auto isElf = [](const InputObject &o) { return o.buffer.getBuffer().starts_with(ELF::ElfMagic); };
+  auto found = llvm::find_if(objects, isElf);
+  return found == objects.end() ? std::nullopt : std::optional(found->buffer);
+}
+
 void FrontLink::beginPlanning() {
-  auto work = [this, buffers = std::exchange(objects, {})] { find(buffers); };
+  auto work = [this, begun = std::exchange(objects, {})] { find(begun); };
   if (parallel::strategy.ThreadsRequested == 1)
     work();
   else
@@ -31,8 +48,8 @@ void FrontLink::finishPlanning() {
   find(std::exchange(objects, {}));
 }
 
-void FrontLink::find(ArrayRef<MemoryBufferRef> buffers) {
-  std::vector<StartupSections> found = startupSet.find(buffers);
+void FrontLink::find(ArrayRef<InputObject> begun) {
+  std::vector<StartupSections> found = startupSet.find(begun);
   size_t numSections = 0;
   for (const StartupSections &sections : found)
     numSections += sections.size();
@@ -40,9 +57,10 @@ void FrontLink::find(ArrayRef<MemoryBufferRef> buffers) {
   for (const StartupSections &sections : found) {
     uint32_t object = numObjectsSeen++;
     for (const StartupSection &section : sections) {
-      Known fresh{section.rank, object, section.sectionClass, false, {}};
+      Known fresh{section.rank, object, section.sectionClass, section.region, false, {}};
       Known &k = known.try_emplace(section.name, fresh).first->second;
-      k.rank = std::min(k.rank, section.rank);
+      if (std::tie(section.region, section.rank) < std::tie(k.region, k.rank))
+        std::tie(k.region, k.rank) = std::tie(section.region, section.rank);
       k.contents += Placed{1, !section.named, section.size};
       knownNames.add(addressKey(section.name));
     }
@@ -51,19 +69,45 @@ void FrontLink::find(ArrayRef<MemoryBufferRef> buffers) {
 
 std::string FrontLink::script() const {
   // Not the classes that were found so far: link-time optimization may bring more.
-  ClassSet classes = {};
-  classes[static_cast<unsigned>(SectionClass::Text)] = true;
-  classes[static_cast<unsigned>(SectionClass::Rodata)] = true;
-  for (const ProfileEntry &entry : profile.entries)
-    classes[static_cast<unsigned>(entry.sectionClass)] = true;
-  return frontScript(classes);
+  PatternSet patterns = {};
+  auto use = [&](Pattern pattern) { patterns[static_cast<unsigned>(pattern)] = true; };
+  for (Pattern always : {Pattern::Rodata, Pattern::Text, Pattern::NextRodata, Pattern::NextText})
+    use(always);
+  if (mergesStrings)
+    use(Pattern::Strings);
+  for (const ProfileEntry &entry : profile.entries) {
+    if (entry.sectionClass == SectionClass::Relro)
+      use(Pattern::Relro);
+    if (entry.sectionClass == SectionClass::Data)
+      use(Pattern::Data);
+  }
+  return frontScript(patterns);
 }
 
-bool FrontLink::place(StringRef name, SectionClass c) {
+static std::optional<Pattern> patternOf(SectionClass c, Region region) {
+  bool isFront = region == Region::Front;
+  switch (c) {
+  case SectionClass::Rodata:
+    return isFront ? Pattern::Rodata : Pattern::NextRodata;
+  case SectionClass::Text:
+    return isFront ? Pattern::Text : Pattern::NextText;
+  case SectionClass::Relro:
+    return Pattern::Relro;
+  case SectionClass::Data:
+    return Pattern::Data;
+  case SectionClass::Bss:
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool FrontLink::place(StringRef name, Pattern pattern) {
+  if (pattern == Pattern::Strings)
+    return isStringSection(name);
   if (!knownNames.mayContain(addressKey(name.data())))
     return false;
   auto it = known.find(name.data());
-  if (it == known.end() || it->second.sectionClass != c)
+  if (it == known.end() || patternOf(it->second.sectionClass, it->second.region) != pattern)
     return false;
   it->second.isPlaced = true;
   return true;
@@ -77,7 +121,7 @@ std::optional<int> FrontLink::priority(StringRef name) const {
 void FrontLink::finish() {
   DenseSet<uint32_t> contributors;
   for (const auto &[name, k] : known)
-    if (k.isPlaced) {
+    if (k.isPlaced && k.region == Region::Front) {
       sums[static_cast<unsigned>(k.sectionClass)] += k.contents;
       contributors.insert(k.object);
     }
@@ -87,12 +131,18 @@ void FrontLink::finish() {
   auto raise = [&](uint32_t entry, EntryState state) {
     states[entry] = std::max(states[entry], state);
   };
-  for (const EntryPlace &p : startupSet.entryPlaces())
-    raise(p.entry,
-          known.find(p.sectionName)->second.isPlaced ? EntryState::Placed : EntryState::Unused);
-  for (uint32_t entry = 0; entry < states.size(); ++entry)
+  for (const EntryPlace &p : startupSet.entryPlaces()) {
+    const Known &k = known.find(p.sectionName)->second;
+    raise(p.entry, !k.isPlaced                 ? EntryState::Unused
+                   : k.region == Region::Front ? EntryState::Placed
+                                               : EntryState::LeftOut);
+  }
+  for (auto [entry, state] : enumerate(states))
     if (startupSet.unmovableEntries()[entry])
       raise(entry, EntryState::Unmovable);
+    else if (profile.entries[entry].kind == EntryKind::String &&
+             hotStrings().wasSeen(profile.entries[entry].name))
+      state = EntryState::Placed;
 }
 
 } // namespace frontload

@@ -13,6 +13,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_FRONT_LINK_H
 #define FRONTLOAD_LLDPLUGIN_FRONT_LINK_H
 
+#include "front_script.h"
 #include "startup_profile.h"
 #include "startup_set.h"
 #include "llvm/ADT/DenseMap.h"
@@ -27,12 +28,14 @@ namespace frontload {
 
 class FrontLink {
 public:
-  /// `path` is where the profile came from, for messages.
-  FrontLink(StartupProfile p, std::string path)
-      : profile(std::move(p)), pathOfProfile(std::move(path)), startupSet(profile) {}
+  /// `path` is where the profile came from, for messages. `merges` is whether the linker merges
+  /// equal strings, and only equal ones.
+  FrontLink(StartupProfile p, std::string path, bool merges);
 
   /// Takes note of an input object.
-  void addObject(llvm::MemoryBufferRef object) { objects.push_back(object); }
+  void addObject(InputObject object) { objects.push_back(object); }
+  /// The first of them, if there is any: it tells what kind of file is linked.
+  std::optional<llvm::MemoryBufferRef> firstObject() const;
 
   /// Begins to find the startup sections of the objects that were added, in a thread of its own:
   /// lld spends the next while on the symbol table, which occupies one core.
@@ -44,9 +47,9 @@ public:
   /// The linker script that places them.
   std::string script() const;
 
-  /// Whether the section with this name, by its address, is a startup section of class `c`. The
+  /// Whether the section with this name, by its address, belongs to `pattern` of the script. The
   /// linker asks this of sections that are in the link and have no place yet, so it is placed.
-  bool place(llvm::StringRef name, SectionClass c);
+  bool place(llvm::StringRef name, Pattern pattern);
 
   /// The place in first-touch order of such a section.
   std::optional<int> priority(llvm::StringRef name) const;
@@ -54,6 +57,9 @@ public:
   /// To be called when all sections have their place: adds up what follows.
   void finish();
   bool isFinished() const { return !states.empty(); }
+
+  const HotStrings &hotStrings() const { return startupSet.hotStrings(); }
+  bool gathersStrings() const { return mergesStrings; }
 
   /// What was placed in the front, per section class.
   struct Placed {
@@ -77,6 +83,7 @@ public:
     NotDefined, ///< no input defines it: it is gone, or in a shared library
     Unused,     ///< defined in an input, but the link does not need it
     Unmovable,  ///< defined in a section that keeps its place (.init, .bss, ...)
+    LeftOut,    ///< not worth a place in the front: it follows it
     Placed,
   };
   llvm::ArrayRef<EntryState> entryStates() const { return states; }
@@ -91,16 +98,18 @@ private:
     uint32_t rank;
     uint32_t object;
     SectionClass sectionClass;
+    Region region;
     bool isPlaced;
     Placed contents;
   };
 
-  void find(llvm::ArrayRef<llvm::MemoryBufferRef> buffers);
+  void find(llvm::ArrayRef<InputObject> found);
 
   StartupProfile profile;
   std::string pathOfProfile;
+  bool mergesStrings;
   StartupSet startupSet;
-  std::vector<llvm::MemoryBufferRef> objects;
+  std::vector<InputObject> objects;
   std::thread planner;
   uint32_t numObjectsSeen = 0;
   llvm::DenseMap<const char *, Known> known;

@@ -9,34 +9,38 @@ using namespace llvm;
 
 namespace frontload {
 
-StringRef startupPattern(SectionClass c) {
-  static constexpr StringLiteral patterns[numSectionClasses] = {
-      "<startup rodata>", "<startup text>", "<startup relro>", "<startup data>", "<startup bss>"};
-  return patterns[static_cast<unsigned>(c)];
+StringRef textOf(Pattern pattern) {
+  static constexpr StringLiteral texts[numPatterns] = {
+      "<startup rodata>",  "<startup text>", "<startup relro>", "<startup data>",
+      "<startup strings>", "<next text>",    "<next rodata>"};
+  return texts[static_cast<unsigned>(pattern)];
 }
 
-std::string frontScript(const ClassSet &classes) {
+std::string frontScript(const PatternSet &patterns) {
   std::string text;
   raw_string_ostream os(text);
-  auto section = [&](SectionClass c, StringRef name) {
-    if (classes[static_cast<unsigned>(c)])
-      os << "  " << name << " : { *(SORT_BY_INIT_PRIORITY(\"" << startupPattern(c) << "\")) }\n";
+  auto section = [&](StringRef name, Pattern pattern) {
+    if (patterns[static_cast<unsigned>(pattern)])
+      os << "  " << name << " : { *(SORT_BY_INIT_PRIORITY(\"" << textOf(pattern) << "\")) }\n";
   };
   os << "OVERWRITE_SECTIONS {\n";
-  section(SectionClass::Rodata, frontRodataSection);
-  section(SectionClass::Text, frontTextSection);
+  section(frontRodataSection, Pattern::Rodata);
+  section(frontTextSection, Pattern::Text);
   // lld adds the rest of these behind. Relocation touches nearly all of .data.rel.ro at startup,
   // and .data is small, so the front holds them whole.
-  section(SectionClass::Relro, ".data.rel.ro");
-  section(SectionClass::Data, ".data");
+  section(".data.rel.ro", Pattern::Relro);
+  section(".data", Pattern::Data);
   os << "  .bss : { }\n"
         "}\n"
-        "SECTIONS {\n"
-        "  .text : { }\n"
-        "  .rodata : { }\n"
-        // .eh_frame_hdr is searched by unsigned offsets from itself to the code, so it must not lie
-        // between the code of the front and the rest.
-        "  .gcc_except_table : { }\n"
+        "SECTIONS {\n";
+  if (patterns[static_cast<unsigned>(Pattern::Strings)])
+    os << "  " << stringsSection << " : { *(\"" << textOf(Pattern::Strings) << "\") }\n";
+  // And to these all that has no place yet.
+  section(".text", Pattern::NextText);
+  section(".rodata", Pattern::NextRodata);
+  // .eh_frame_hdr is searched by unsigned offsets from itself to the code, so it must not lie
+  // between the code of the front and the rest.
+  os << "  .gcc_except_table : { }\n"
         "  .eh_frame_hdr : { }\n"
         "  .eh_frame : { }\n"
         "} INSERT AFTER .bss;\n";

@@ -17,23 +17,37 @@
 namespace frontload {
 
 /// The output sections that hold the startup set's code and constants. What they leave behind stays
-/// in .text and .rodata, which follow all other data; the first byte of these ends the front.
+/// in .text and .rodata, which follow all other data.
 constexpr llvm::StringLiteral frontTextSection = ".text.front";
 constexpr llvm::StringLiteral frontRodataSection = ".rodata.front";
+/// The output section of the merged strings. Those of startup are at its beginning and end the
+/// front; the others follow.
+constexpr llvm::StringLiteral stringsSection = ".rodata.strings";
 
-/// The pattern that stands in the script for the startup sections of one class. No section has such
-/// a name: the linker has to ask Frontload, not its own matcher, whether a section fits.
-llvm::StringRef startupPattern(SectionClass c);
+/// The patterns of the script, which say what goes where: the startup sections of a class, what is
+/// likely to be used next, and all merged strings.
+enum class Pattern : uint8_t { Rodata, Text, Relro, Data, Strings, NextText, NextRodata };
+constexpr unsigned numPatterns = 7;
 
-/// Which section classes the startup set may have sections of.
-using ClassSet = std::array<bool, numSectionClasses>;
+/// How a pattern is written in the script. No section has such a name: the linker has to ask
+/// Frontload, not its own matcher, whether a section fits.
+llvm::StringRef textOf(Pattern pattern);
+
+/// Whether the section of this name holds merged strings that are gathered: of one-byte characters,
+/// and aligned to one byte, which is how compilers name them.
+inline bool isStringSection(llvm::StringRef name) {
+  return name.starts_with(".rodata.") && name.ends_with(".str1.1");
+}
+
+/// Which patterns a script needs.
+using PatternSet = std::array<bool, numPatterns>;
 
 /// The script. It sorts startup sections by the linker's priority of their names, which is
 /// first-touch order where the linker asks Frontload for it.
 ///
 /// Every pattern makes the linker look at every input section of the link, so the script has no
 /// pattern that it does not need: sections without one go where lld puts them by name.
-std::string frontScript(const ClassSet &classes);
+std::string frontScript(const PatternSet &patterns);
 
 /// Whether a linker script decides where sections go, as SECTIONS and its like do. Such a script
 /// and a front cannot both be had: each would take sections that the other one means to place.

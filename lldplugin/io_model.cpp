@@ -33,7 +33,8 @@ static constexpr DeviceProfile profiles[] = {
     {"emmc", 1 / 5000.0, 250e6, readahead, faultAround, page},
     // NVMe, PCIe 3 x4: 19,000 random reads a second at queue depth 1 (data sheet of Samsung's
     // 970 EVO Plus), 2.6 GB/s read in sequence at queue depth 2, as readahead does (measured by
-    // kitguru.net on a 970 EVO; its 3.5 GB/s take a deeper queue). SATA (870 EVO: 13,000 a second, 560 MB/s) would pay 1.5 times as
+    // kitguru.net on a 970 EVO; its 3.5 GB/s take a deeper queue). SATA (870 EVO: 13,000 a second,
+    // 560 MB/s) would pay 1.5 times as
     // much for a request, and 5 times as much for a byte.
     {"ssd", 1 / 19000.0, 2.6e9, readahead, faultAround, page},
     // 1 Gbit/s Ethernet, of which TCP leaves 118 MB/s; half a millisecond for a round trip and a

@@ -3,6 +3,7 @@
 #include "output_check.h"
 #include "elf_object.h"
 #include "front_script.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Support/Endian.h"
 
@@ -57,7 +58,48 @@ static Error checkEndSymbol(const ELFFile<ELFT> &file, const typename ELFT::Shdr
   return Error::success();
 }
 
-template <class ELFT> static Expected<Front> check(StringRef bytes, bool checkEnd) {
+/// Finds the end of the front: the end of its last section, or of the hot strings behind it.
+template <class ELFT>
+static Expected<Front> findFront(const ELFFile<ELFT> &file, const HotStrings &strings) {
+  auto sections = file.sections();
+  if (!sections)
+    return sections.takeError();
+  uint64_t cold = UINT64_MAX;
+  const typename ELFT::Shdr *merged = nullptr, *last = nullptr;
+  // The sections of the rest are the last that have contents and are loaded; see frontScript.
+  for (const auto &section : *sections) {
+    if (!(section.sh_flags & ELF::SHF_ALLOC) || section.sh_type == ELF::SHT_NOBITS)
+      continue;
+    auto name = file.getSectionName(section);
+    if (!name)
+      return name.takeError();
+    bool isStrings = *name == stringsSection;
+    bool isFront = *name == frontTextSection || *name == frontRodataSection ||
+                   *name == ".data.rel.ro" || *name == ".data";
+    if (isStrings || *name == ".text" || *name == ".rodata")
+      cold = std::min<uint64_t>(cold, section.sh_offset);
+    if (isStrings)
+      merged = &section;
+    if (isFront && section.sh_size && section.sh_offset > cold)
+      return createStringError(*name + " lies behind what is not in the front");
+    if (section.sh_offset + section.sh_size <= cold)
+      last = &section;
+  }
+  Front front;
+  if (last)
+    front = {last->sh_offset + last->sh_size, last->sh_addr + last->sh_size};
+  if (merged) {
+    auto contents = file.getSectionContents(*merged);
+    if (!contents)
+      return contents.takeError();
+    if (uint64_t hot = strings.prefixBytes(toStringRef(*contents)))
+      front = {merged->sh_offset + hot, merged->sh_addr + hot};
+  }
+  return front;
+}
+
+template <class ELFT>
+static Expected<Front> check(StringRef bytes, bool checkEnd, const HotStrings &strings) {
   auto file = ELFFile<ELFT>::create(bytes);
   if (!file)
     return file.takeError();
@@ -74,7 +116,6 @@ template <class ELFT> static Expected<Front> check(StringRef bytes, bool checkEn
                                "could not be loaded");
 
   const typename ELFT::Shdr *bss = nullptr, *symtab = nullptr;
-  uint64_t cold = UINT64_MAX, end = 0;
   for (const auto &section : *sections) {
     auto name = file->getSectionName(section);
     if (!name)
@@ -83,34 +124,25 @@ template <class ELFT> static Expected<Front> check(StringRef bytes, bool checkEn
       symtab = &section;
     if (*name == ".bss")
       bss = &section;
-    if (*name == ".eh_frame_hdr") {
-      auto contents = file->getSectionContents(section);
-      if (!contents)
-        return contents.takeError();
-      if (Error e = checkEhFrameHdr<ELFT>(*contents))
-        return e;
-    }
-    if (!(section.sh_flags & ELF::SHF_ALLOC) || section.sh_type == ELF::SHT_NOBITS)
+    if (*name != ".eh_frame_hdr")
       continue;
-    if (*name == ".text" || *name == ".rodata")
-      cold = std::min<uint64_t>(cold, section.sh_offset);
-    end = std::max<uint64_t>(end, section.sh_offset + section.sh_size);
-    bool isFront = *name == frontTextSection || *name == frontRodataSection ||
-                   *name == ".data.rel.ro" || *name == ".data";
-    if (isFront && section.sh_size && section.sh_offset > cold)
-      return createStringError(*name + " lies behind .text or .rodata");
+    auto contents = file->getSectionContents(section);
+    if (!contents)
+      return contents.takeError();
+    if (Error e = checkEhFrameHdr<ELFT>(*contents))
+      return e;
   }
   if (checkEnd && symtab)
     if (Error e = checkEndSymbol(*file, *symtab, bss))
       return e;
-  return Front{std::min(cold, end)};
+  return findFront(*file, strings);
 }
 
-Expected<Front> checkOutput(StringRef bytes, bool checkEnd) {
+Expected<Front> checkOutput(StringRef bytes, bool checkEnd, const HotStrings &strings) {
   Expected<Front> result = createStringError("not an ELF file");
   withElfType(bytes, [&]<class ELFT>() {
     consumeError(result.takeError());
-    result = check<ELFT>(bytes, checkEnd);
+    result = check<ELFT>(bytes, checkEnd, strings);
   });
   return result;
 }

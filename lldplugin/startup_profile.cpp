@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "startup_profile.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include <optional>
@@ -15,12 +16,19 @@ using namespace llvm;
 namespace frontload {
 
 static constexpr StringLiteral magic = "frontload-startup-profile";
-static constexpr unsigned majorVersion = 1;
+static constexpr unsigned majorVersion = 2;
 
 static constexpr StringLiteral classNames[numSectionClasses] = {"rodata", "text", "relro", "data",
                                                                 "bss"};
 
 StringRef toString(SectionClass c) { return classNames[static_cast<unsigned>(c)]; }
+
+static std::optional<EntryKind> parseKind(StringRef s) {
+  static constexpr StringLiteral names[] = {"function", "data", "section", "string"};
+  const StringLiteral *found = llvm::find(names, s);
+  return found == std::end(names) ? std::nullopt
+                                  : std::optional(static_cast<EntryKind>(found - names));
+}
 
 static std::optional<SectionClass> parseClass(StringRef s) {
   for (unsigned i = 0; i < numSectionClasses; ++i)
@@ -64,34 +72,72 @@ static std::optional<std::string> unescape(StringRef s) {
   return result;
 }
 
+/// Parses a count of at least `least`.
+static bool parseCount(StringRef s, uint64_t &count, uint64_t least = 1) {
+  return !s.getAsInteger(10, count) && count >= least;
+}
+
+/// Parses how much of a name was touched: `-`, or bytes, or bytes/windows.
+static bool parseTouched(StringRef s, uint64_t &windows) {
+  if (s == "-")
+    return true;
+  auto [bytesText, windowsText] = s.split('/');
+  uint64_t bytes;
+  return parseCount(bytesText, bytes) &&
+         (!s.contains('/') || parseCount(windowsText, windows, /*least=*/2));
+}
+
 /// Parses one entry line; an error is what is wrong with it.
-static Expected<ProfileEntry> parseEntry(StringRef line) {
-  SmallVector<StringRef, 6> fields;
+static Expected<ProfileEntry> parseEntry(StringRef line, const StartupProfile &profile) {
+  SmallVector<StringRef, 8> fields;
   line.split(fields, '\t');
-  if (fields.size() < 5 || fields.size() > 6)
-    return createStringError("an entry has 5 or 6 fields separated by tabs, not " +
+  if (fields.size() < 6 || fields.size() > 7)
+    return createStringError("an entry has 6 or 7 fields separated by tabs, not " +
                              Twine(fields.size()));
   ProfileEntry entry;
-  if (fields[0] != "function" && fields[0] != "data")
+  std::optional<EntryKind> kind = parseKind(fields[0]);
+  if (!kind)
     return createStringError("unknown kind '" + fields[0] + "'");
+  entry.kind = *kind;
   std::optional<SectionClass> sectionClass = parseClass(fields[1]);
   if (!sectionClass)
     return createStringError("unknown section class '" + fields[1] + "'");
   entry.sectionClass = *sectionClass;
-  uint64_t runs, step;
-  if (fields[2].getAsInteger(10, runs) || runs == 0)
+  if (!parseCount(fields[2], entry.runs))
     return createStringError("bad number of runs '" + fields[2] + "'");
-  if (!fields[3].consume_front("+") || fields[3].getAsInteger(10, step))
+  if (uint64_t all = entry.kind == EntryKind::Function ? profile.runs : profile.dataRuns;
+      entry.runs > all)
+    return createStringError("touched by " + Twine(entry.runs) + " of " + Twine(all) + " runs");
+  uint64_t step;
+  if (!fields[3].consume_front("+") || !parseCount(fields[3], step, /*least=*/0))
     return createStringError("bad rank step '" + fields[3] + "'");
-  std::optional<std::string> name = unescape(fields[4]);
-  std::optional<std::string> file = unescape(fields.size() == 6 ? fields[5] : "");
+  if (!parseTouched(fields[4], entry.windows))
+    return createStringError("bad number of touched bytes '" + fields[4] + "'");
+  std::optional<std::string> name = unescape(fields[5]);
+  std::optional<std::string> file = unescape(fields.size() == 7 ? fields[6] : "");
   if (!name || !file)
     return createStringError("bad escape in a name");
   if (name->empty())
     return createStringError("empty name");
+  if (entry.kind == EntryKind::Section && file->empty())
+    return createStringError("a section without its object");
   entry.name = std::move(*name);
   entry.file = std::move(*file);
   return entry;
+}
+
+/// Parses one line of the header; passes over those that matter to people only. Returns whether it
+/// is well-formed.
+static bool parseHeaderLine(StringRef line, StartupProfile &profile) {
+  auto [key, value] = line.split(' ');
+  if (key == "runs")
+    return parseCount(value, profile.runs);
+  return key != "data-runs" || parseCount(value, profile.dataRuns, /*least=*/0);
+}
+
+double StartupProfile::share(const ProfileEntry &entry) const {
+  return static_cast<double>(entry.runs) /
+         static_cast<double>(entry.kind == EntryKind::Function ? runs : dataRuns);
 }
 
 Expected<StartupProfile> parseStartupProfile(StringRef path, StringRef text) {
@@ -120,10 +166,12 @@ Expected<StartupProfile> parseStartupProfile(StringRef path, StringRef text) {
     ++lineNumber;
     if (line.empty() || line.starts_with("#"))
       continue;
-    // The header says what people want to know; no line of it matters to a link.
-    if (!line.contains('\t') && profile.entries.empty())
+    if (!line.contains('\t') && profile.entries.empty()) {
+      if (!parseHeaderLine(line, profile))
+        return fail("bad number in '" + line + "'");
       continue;
-    Expected<ProfileEntry> entry = parseEntry(line);
+    }
+    Expected<ProfileEntry> entry = parseEntry(line, profile);
     if (!entry)
       return fail(toString(entry.takeError()));
     profile.entries.push_back(std::move(*entry));

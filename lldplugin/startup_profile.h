@@ -23,17 +23,36 @@ constexpr unsigned numSectionClasses = 5;
 /// The name of a class as it stands in profiles and reports: "rodata", "text", ...
 llvm::StringRef toString(SectionClass c);
 
+/// What a name stands for.
+enum class EntryKind : uint8_t {
+  Function,
+  Data,
+  Section, ///< an input section that no symbol names; the name is the section's
+  String,  ///< a string in a merged section; the name is its contents
+};
+
 struct ProfileEntry {
   std::string name;
-  /// For a local symbol: the source file (STT_FILE) it was found under, else empty. A hint that
-  /// tells same-named local symbols apart.
+  /// For a local symbol: the source file (STT_FILE) it was found under, or the object, which tells
+  /// same-named local symbols apart, else empty. For a section: the object.
   std::string file;
+  EntryKind kind = EntryKind::Function;
   SectionClass sectionClass = SectionClass::Text;
+  /// The weight of the runs that touched it.
+  uint64_t runs = 1;
+  /// How many 128 KiB windows its touched bytes need; 1 if the recorder does not tell.
+  uint64_t windows = 1;
 };
 
 struct StartupProfile {
+  /// The weight of all runs, and of those that recorded data.
+  uint64_t runs = 1;
+  uint64_t dataRuns = 0;
   /// In first-touch order.
   std::vector<ProfileEntry> entries;
+
+  /// The share of the runs that touched `entry`, of those that could have told: above 0, at most 1.
+  double share(const ProfileEntry &entry) const;
 };
 
 /// Parses the text of a profile. `path` is for messages; errors say `path:line: what is wrong`.

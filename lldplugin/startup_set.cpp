@@ -9,11 +9,16 @@
 // strings) has no symbol that any order file could name. So the relocations of the touched
 // functions are followed to the data they refer to, and those of that data once more, to the
 // constants that its tables point to. Large tables are left out: what is larger than the window
-// that a fault reads is cheaper to fault in than to carry along.
+// that a fault reads is cheaper to fault in than to carry along. If the profile has recorded which
+// data were touched, only these are taken, and relocations find what it could not name.
 //
 // On a 207 MB clang (bench/workloads/cc1) this takes the cold start from 97 major faults
 // (functions, and the unnamed constants they refer to) to 70. A third step to data finds nothing
 // more that is touched, but a megabyte that is not.
+//
+// What no training run has touched, but what the startup set calls, is what the next user's run
+// will touch first. It follows the front, in the order of its callers: two rings of functions, and
+// the data that each refers to.
 //
 // This runs over all objects of a link, most of which the linker will not even extract from their
 // archives, so it must be quick: a few nanoseconds per symbol, and all in parallel.
@@ -22,8 +27,10 @@
 
 #include "startup_set.h"
 #include "elf_object.h"
+#include "tiers.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/Support/Parallel.h"
+#include "llvm/Support/Path.h"
 #include <algorithm>
 
 using namespace llvm;
@@ -38,6 +45,9 @@ static constexpr uint32_t none = ~0u;
 /// measured on cc1, 16 KiB costs 7 faults more and 1 MiB saves none.
 static constexpr uint64_t referredSizeLimit = 64 << 10;
 
+/// How many calls away from the startup set the functions are that follow the front.
+static constexpr uint32_t numRings = 2;
+
 /// Where a section belongs. The lower of two is the one that was touched first.
 struct Place {
   uint32_t rank;
@@ -46,6 +56,8 @@ struct Place {
 };
 /// By section index.
 using Places = SmallDenseMap<uint32_t, Place>;
+/// The lowest rank of what refers to a name.
+using RankOfName = DenseMap<CachedHashStringRef, uint32_t>;
 
 /// Sets the value of `key` if it is new or was higher. Returns whether it is new.
 template <class Map, class Key, class Value>
@@ -55,29 +67,50 @@ static bool lower(Map &map, const Key &key, const Value &value) {
   return isNew;
 }
 
+std::string InputObject::name() const {
+  StringRef file = sys::path::filename(buffer.getBufferIdentifier());
+  if (archive.empty())
+    return file.str();
+  return (sys::path::filename(archive) + "(" + file + ")").str();
+}
+
+/// Whether a section's name says more than its class: whose constants it holds.
+static bool tellsOwner(StringRef sectionName, SectionClass c) {
+  StringRef stem = c == SectionClass::Relro ? ".data.rel.ro." : ".rodata.";
+  return c == SectionClass::Data ? sectionName.starts_with(".data.")
+                                 : sectionName.starts_with(stem);
+}
+
 /// One call of StartupSet::find.
 template <class ELFT> class StartupSet::Search {
 public:
-  Search(StartupSet &s, ArrayRef<MemoryBufferRef> objects) : set(s), scans(objects.size()) {
+  Search(StartupSet &s, ArrayRef<InputObject> objects) : set(s), scans(objects.size()) {
     parallelFor(0, objects.size(), [&](size_t i) {
-      StringRef bytes = objects[i].getBuffer();
+      StringRef bytes = objects[i].buffer.getBuffer();
       withElfType(bytes, [&]<class T>() {
         if constexpr (std::is_same_v<T, ELFT>)
           scans[i].object = ElfObject<ELFT>::open(bytes);
       });
+      if (!scans[i].object || !set.hasObjectNames)
+        return;
+      scans[i].name = objects[i].name();
+      if (auto it = set.sectionEntries.find(scans[i].name); it != set.sectionEntries.end())
+        scans[i].sectionEntries = it->second;
     });
   }
 
   std::vector<StartupSections> run();
 
 private:
+  using Shdr = typename ELFT::Shdr;
+
   struct Match {
     uint32_t entry;
     uint32_t section;
     SectionClass sectionClass;
     bool exact; ///< it agrees with the entry's source file, if that has one
   };
-  struct DataSymbol {
+  struct GlobalSymbol {
     CachedHashStringRef name;
     uint32_t section;
   };
@@ -85,17 +118,23 @@ private:
   /// One object and what was found in it.
   struct Scan {
     std::optional<ElfObject<ELFT>> object;
+    std::string name;                  ///< as in profiles; empty if the profile names no objects
+    ArrayRef<uint32_t> sectionEntries; ///< those that name a section of this object
     SmallVector<Match, 0> matches;
     SmallVector<uint32_t, 0> unmovable; ///< entries that are defined here but cannot be placed
-    /// What other objects may refer to by name and may be data.
-    SmallVector<DataSymbol, 0> dataSymbols;
+    /// What other objects may refer to by name.
+    SmallVector<GlobalSymbol, 0> data, code;
+    BitVector hasDataSymbol; ///< by section index
 
     Places named;
-    Places referred;
+    Places referred; ///< data that the front refers to
+    Places next;     ///< what follows the front
     /// The sections whose relocations are followed next: rank and section index.
     SmallVector<std::pair<uint32_t, uint32_t>, 0> frontier;
     /// What the last step found to be referred to by name.
     SmallVector<std::pair<CachedHashStringRef, uint32_t>, 0> wanted;
+    /// Strings that the front refers to.
+    SmallVector<StringRef, 0> strings;
   };
 
   /// Runs `f` on each object, in parallel; `f` changes nothing but its argument.
@@ -107,34 +146,54 @@ private:
   }
 
   void lookUpSymbols(Scan &scan);
+  void lookUpSections(Scan &scan);
   void noteMatches(const Scan &scan);
   void notePlaces(const Scan &scan);
   bool counts(const Match &m) const { return m.exact || !set.hasExact[m.entry]; }
   void resolve(Scan &scan);
+  void followAll();
   void follow(Scan &scan);
-  void markWanted(Scan &scan, const DenseMap<CachedHashStringRef, uint32_t> &wanted);
-  void refer(Scan &scan, uint32_t section, uint32_t rank);
+  void referTo(Scan &scan, uint32_t section, uint32_t rank);
+  void referToString(Scan &scan, const Shdr &section, uint64_t offset);
+  bool isRecorded(const Scan &scan, uint32_t section, SectionClass c) const;
+  void addNext(Scan &scan, uint32_t section, uint32_t rank, SectionClass c);
+  void beginRing(Scan &scan);
 
   StartupSet &set;
   std::vector<Scan> scans;
   NameFilter dataNames{1 << 22};
+  /// 0 while the startup set is searched, then the ring of what follows it.
+  uint32_t ring = 0;
 };
 
-StartupSet::StartupSet(const StartupProfile &p)
-    : profile(p), sameName(p.entries.size(), none), unmovable(p.entries.size(), false),
-      hasExact(p.entries.size(), false) {
+StartupSet::StartupSet(const StartupProfile &p, bool g)
+    : profile(p), gathersStrings(g), hasData(p.dataRuns), sameName(p.entries.size(), none),
+      unmovable(p.entries.size(), false), hasExact(p.entries.size(), false) {
   lastEntry.reserve(p.entries.size());
   for (uint32_t i = 0; i < p.entries.size(); ++i) {
-    CachedHashStringRef name(p.entries[i].name);
-    profileNames.add(name);
-    auto [it, isNew] = lastEntry.try_emplace(name, i);
-    if (!isNew)
-      sameName[i] = std::exchange(it->second, i);
+    const ProfileEntry &entry = p.entries[i];
+    if (entry.kind == EntryKind::String) {
+      hasStrings = true;
+      strings.add(entry.name);
+    } else if (entry.kind == EntryKind::Section) {
+      hasSections = hasObjectNames = true;
+      sectionEntries[entry.file].push_back(i);
+      if (tellsOwner(entry.name, entry.sectionClass))
+        ownedSections.insert(entry.name);
+    } else {
+      CachedHashStringRef name(entry.name);
+      profileNames.add(name);
+      auto [it, isNew] = lastEntry.try_emplace(name, i);
+      if (!isNew)
+        sameName[i] = std::exchange(it->second, i);
+    }
   }
 }
 
 template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
   const ElfObject<ELFT> &object = *scan.object;
+  if (set.hasData)
+    scan.hasDataSymbol.resize(object.sections().size());
   StringRef sourceFile;
   for (const auto &symbol : object.symbols()) {
     uint8_t type = symbol.getType();
@@ -146,10 +205,13 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
     CachedHashStringRef name(object.name(symbol));
     uint32_t section = object.sectionOf(symbol);
     bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
-    if (!isLocal && section && type != ELF::STT_FUNC) {
-      scan.dataSymbols.push_back({name, section});
-      dataNames.add(name);
+    if (!isLocal && section) {
+      (type == ELF::STT_FUNC ? scan.code : scan.data).push_back({name, section});
+      if (type != ELF::STT_FUNC)
+        dataNames.add(name);
     }
+    if (set.hasData && type == ELF::STT_OBJECT && section)
+      scan.hasDataSymbol.set(section);
     if (!set.profileNames.mayContain(name))
       continue;
     auto it = set.lastEntry.find(name);
@@ -161,10 +223,23 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
       if (!sectionClass)
         scan.unmovable.push_back(entry);
       else
-        scan.matches.push_back({entry, section, *sectionClass,
-                                file.empty() ? !isLocal : isLocal && file == sourceFile});
+        scan.matches.push_back(
+            {entry, section, *sectionClass,
+             file.empty() ? !isLocal : isLocal && (file == sourceFile || file == scan.name)});
     }
   }
+}
+
+/// Finds the sections that the profile knows by their own names.
+template <class ELFT> void StartupSet::Search<ELFT>::lookUpSections(Scan &scan) {
+  const ElfObject<ELFT> &object = *scan.object;
+  StringMap<uint32_t> entryOf;
+  for (uint32_t entry : scan.sectionEntries)
+    entryOf.try_emplace(set.profile.entries[entry].name, entry);
+  for (auto [index, section] : enumerate(object.sections()))
+    if (auto it = entryOf.find(object.name(section)); it != entryOf.end())
+      if (auto sectionClass = object.classify(section))
+        scan.matches.push_back({it->second, uint32_t(index), *sectionClass, /*exact=*/true});
 }
 
 template <class ELFT> void StartupSet::Search<ELFT>::noteMatches(const Scan &scan) {
@@ -185,25 +260,86 @@ template <class ELFT> void StartupSet::Search<ELFT>::notePlaces(const Scan &scan
 
 /// Turns the matches into sections.
 template <class ELFT> void StartupSet::Search<ELFT>::resolve(Scan &scan) {
-  for (const Match &m : scan.matches)
-    if (counts(m))
+  for (const Match &m : scan.matches) {
+    if (!counts(m))
+      continue;
+    const ProfileEntry &entry = set.profile.entries[m.entry];
+    uint64_t size = scan.object->sections()[m.section].sh_size;
+    // All of the writable data is in the front anyway.
+    bool isConstant =
+        m.sectionClass == SectionClass::Text || m.sectionClass == SectionClass::Rodata;
+    if (isConstant && !belongsToFront(size, entry.windows, set.profile.share(entry)))
+      lower(scan.next, m.section, Place{m.entry, m.sectionClass});
+    else
       lower(scan.named, m.section, Place{m.entry, m.sectionClass});
-  for (auto [section, place] : scan.named)
+  }
+  for (auto [section, place] : scan.named) {
+    scan.next.erase(section);
     scan.frontier.push_back({place.rank, section});
+  }
 }
 
-/// Takes note that something in the front refers to `section`.
+/// Whether the profile has recorded a section that is referred to, or could not have.
 template <class ELFT>
-void StartupSet::Search<ELFT>::refer(Scan &scan, uint32_t section, uint32_t rank) {
-  const auto &header = scan.object->sections()[section];
+bool StartupSet::Search<ELFT>::isRecorded(const Scan &scan, uint32_t section,
+                                          SectionClass c) const {
+  if (!set.hasData)
+    return true;
+  const Shdr &header = scan.object->sections()[section];
+  if (header.sh_flags & ELF::SHF_MERGE) // merged with those of other objects, and nameless
+    return true;
+  if (scan.hasDataSymbol.test(section))
+    return false;
+  StringRef name = scan.object->name(header);
+  return !set.hasSections || (tellsOwner(name, c) && set.ownedSections.contains(name));
+}
+
+/// Puts a section behind the front, unless it is in it.
+template <class ELFT>
+void StartupSet::Search<ELFT>::addNext(Scan &scan, uint32_t section, uint32_t rank,
+                                       SectionClass c) {
+  uint32_t ranksOfRing = set.profile.entries.size();
+  if (!scan.named.count(section) && !scan.referred.count(section))
+    lower(scan.next, section, Place{ring * ranksOfRing + rank % ranksOfRing, c});
+}
+
+/// Takes note that something refers to `section`.
+template <class ELFT>
+void StartupSet::Search<ELFT>::referTo(Scan &scan, uint32_t section, uint32_t rank) {
+  const Shdr &header = scan.object->sections()[section];
+  bool isCode = header.sh_flags & ELF::SHF_EXECINSTR;
+  if ((isCode && ring == 0) || scan.named.count(section))
+    return;
+  bool isMerged = header.sh_flags & ELF::SHF_MERGE;
+  if (isMerged && (header.sh_flags & ELF::SHF_STRINGS) && set.gathersStrings &&
+      header.sh_entsize == 1)
+    return;
   // The strings of an object are one section, and are merged with those of all others.
-  if (header.sh_size > referredSizeLimit && !(header.sh_flags & ELF::SHF_MERGE))
+  if (header.sh_size > referredSizeLimit && !isMerged && !isCode)
     return;
-  if ((header.sh_flags & ELF::SHF_EXECINSTR) || scan.named.count(section))
+  auto sectionClass = scan.object->classify(header);
+  if (!sectionClass)
     return;
-  if (auto sectionClass = scan.object->classify(header))
-    if (lower(scan.referred, section, Place{rank, *sectionClass}))
-      scan.frontier.push_back({rank, section});
+  if (ring > 0) {
+    if (isCode || *sectionClass == SectionClass::Rodata)
+      addNext(scan, section, rank, *sectionClass);
+  } else if (!isRecorded(scan, section, *sectionClass)) {
+    if (*sectionClass == SectionClass::Rodata)
+      addNext(scan, section, rank, *sectionClass);
+  } else if (lower(scan.referred, section, Place{rank, *sectionClass})) {
+    scan.next.erase(section);
+    scan.frontier.push_back({rank, section});
+  }
+}
+
+/// Takes note of the string at `offset` of a section of strings.
+template <class ELFT>
+void StartupSet::Search<ELFT>::referToString(Scan &scan, const Shdr &section, uint64_t offset) {
+  StringRef contents = scan.object->contents(section);
+  if (offset >= contents.size())
+    return;
+  size_t begin = contents.rfind('\0', offset) + 1; // 0 if there is none before it
+  scan.strings.push_back(contents.substr(begin).split('\0').first);
 }
 
 /// Follows the relocations of the sections in the frontier. What they refer to in the same object
@@ -213,77 +349,109 @@ template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
   auto origins = std::exchange(scan.frontier, {});
   // In ascending rank, so that the first reference to a symbol is the one that counts.
   llvm::sort(origins);
+  bool wantsStrings = ring == 0 && set.gathersStrings && !set.hasStrings;
   BitVector seen(object.symbols().size());
   object.forEachRelocationsOf(origins, [&](const auto &relocations, uint32_t rank) {
-    object.forEachTarget(relocations, [&](uint32_t index) {
-      if (seen.test(index))
+    object.forEachTarget(relocations, [&](uint32_t index, int64_t addend) {
+      const auto &symbol = object.symbols()[index];
+      bool isSection = symbol.getType() == ELF::STT_SECTION;
+      if (seen.test(index) && !(isSection && wantsStrings))
         return;
       seen.set(index);
-      const auto &symbol = object.symbols()[index];
-      if (symbol.getType() == ELF::STT_FUNC)
+      if (symbol.getType() == ELF::STT_FUNC && ring == 0)
         return;
       if (symbol.getBinding() == ELF::STB_LOCAL) {
-        if (uint32_t section = object.sectionOf(symbol))
-          refer(scan, section, rank);
+        uint32_t section = object.sectionOf(symbol);
+        if (!section)
+          return;
+        const Shdr &header = object.sections()[section];
+        if (wantsStrings && (header.sh_flags & ELF::SHF_STRINGS) && header.sh_entsize == 1)
+          referToString(scan, header, isSection ? addend : int64_t(symbol.st_value));
+        referTo(scan, section, rank);
         return;
       }
       CachedHashStringRef name(object.name(symbol));
-      if (dataNames.mayContain(name))
+      if (ring > 0 || dataNames.mayContain(name))
         scan.wanted.push_back({name, rank});
     });
   });
 }
 
-/// Takes note of the data in this object that others refer to by name.
-template <class ELFT>
-void StartupSet::Search<ELFT>::markWanted(Scan &scan,
-                                          const DenseMap<CachedHashStringRef, uint32_t> &wanted) {
-  for (const DataSymbol &symbol : scan.dataSymbols)
-    if (auto it = wanted.find(symbol.name); it != wanted.end())
-      refer(scan, symbol.section, it->second);
+/// One step along the relocations, through all objects.
+template <class ELFT> void StartupSet::Search<ELFT>::followAll() {
+  forEach([&](Scan &scan) { follow(scan); });
+  RankOfName wanted;
+  for (Scan &scan : scans) {
+    for (auto [name, rank] : scan.wanted)
+      lower(wanted, name, rank);
+    scan.wanted.clear();
+  }
+  forEach([&](Scan &scan) {
+    auto refer = [&](const GlobalSymbol &symbol) {
+      if (auto it = wanted.find(symbol.name); it != wanted.end())
+        referTo(scan, symbol.section, it->second);
+    };
+    llvm::for_each(scan.data, refer);
+    if (ring > 0)
+      llvm::for_each(scan.code, refer);
+  });
+}
+
+/// Makes the code that the last step has reached the frontier of the next.
+template <class ELFT> void StartupSet::Search<ELFT>::beginRing(Scan &scan) {
+  uint32_t firstRank = (ring - 1) * set.profile.entries.size();
+  scan.frontier.clear();
+  for (const auto &[section, place] : ring == 1 ? scan.named : scan.next)
+    if (place.sectionClass == SectionClass::Text && place.rank >= firstRank)
+      scan.frontier.push_back({place.rank, section});
 }
 
 template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run() {
-  forEach([&](Scan &scan) { lookUpSymbols(scan); });
+  forEach([&](Scan &scan) {
+    lookUpSymbols(scan);
+    if (!scan.sectionEntries.empty())
+      lookUpSections(scan);
+  });
   for (const Scan &scan : scans)
     noteMatches(scan);
   for (const Scan &scan : scans)
     notePlaces(scan);
   forEach([&](Scan &scan) { resolve(scan); });
   // From code to data, then from data to the data it points to.
-  for (int step = 0; step < 2; ++step) {
-    forEach([&](Scan &scan) { follow(scan); });
-    DenseMap<CachedHashStringRef, uint32_t> wanted;
-    for (Scan &scan : scans) {
-      for (auto [name, rank] : scan.wanted)
-        lower(wanted, name, rank);
-      scan.wanted.clear();
-    }
-    forEach([&](Scan &scan) { markWanted(scan, wanted); });
+  for (int step = 0; step < 2; ++step)
+    followAll();
+  for (ring = 1; ring <= numRings; ++ring) {
+    forEach([&](Scan &scan) { beginRing(scan); });
+    followAll();
   }
+  for (const Scan &scan : scans)
+    for (StringRef contents : scan.strings)
+      set.strings.add(contents);
 
   std::vector<StartupSections> result(scans.size());
   parallelFor(0, scans.size(), [&](size_t i) {
-    auto add = [&](uint32_t index, const Place &place, bool named) {
-      const auto &section = scans[i].object->sections()[index];
-      result[i].push_back({scans[i].object->nameBegin(section).data(), place.rank,
-                           place.sectionClass, named, uint64_t(section.sh_size)});
+    auto add = [&](const Places &found, Region region, bool named) {
+      for (const auto &[index, place] : found) {
+        // All of the writable data is in the front; a guess is not worth putting it in order.
+        if (&found == &scans[i].referred && place.sectionClass != SectionClass::Rodata)
+          continue;
+        const Shdr &section = scans[i].object->sections()[index];
+        result[i].push_back({scans[i].object->nameBegin(section).data(), place.rank,
+                             place.sectionClass, region, named, uint64_t(section.sh_size)});
+      }
     };
-    for (const auto &[index, place] : scans[i].named)
-      add(index, place, true);
-    // All of the writable data is in the front; a guess is not worth putting it in order.
-    for (const auto &[index, place] : scans[i].referred)
-      if (place.sectionClass == SectionClass::Rodata)
-        add(index, place, false);
+    add(scans[i].named, Region::Front, /*named=*/true);
+    add(scans[i].referred, Region::Front, /*named=*/false);
+    add(scans[i].next, Region::Next, /*named=*/false);
   });
   return result;
 }
 
-std::vector<StartupSections> StartupSet::find(ArrayRef<MemoryBufferRef> objects) {
+std::vector<StartupSections> StartupSet::find(ArrayRef<InputObject> objects) {
   std::vector<StartupSections> result(objects.size());
-  auto isElf = [](MemoryBufferRef b) { return b.getBuffer().starts_with(ELF::ElfMagic); };
-  if (const MemoryBufferRef *first = llvm::find_if(objects, isElf); first != objects.end())
-    withElfType(first->getBuffer(),
+  auto isElf = [](const InputObject &o) { return o.buffer.getBuffer().starts_with(ELF::ElfMagic); };
+  if (const InputObject *first = llvm::find_if(objects, isElf); first != objects.end())
+    withElfType(first->buffer.getBuffer(),
                 [&]<class ELFT>() { result = Search<ELFT>(*this, objects).run(); });
   return result;
 }

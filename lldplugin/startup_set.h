@@ -2,28 +2,47 @@
 //
 // A startup profile holds names; a link places input sections. This is the step between: it looks
 // at every input object of a link and finds the startup set, the sections that hold what the
-// profile names and what those refer to, each with its rank in first-touch order.
+// profile names and what those refer to, each with its rank in first-touch order; and behind it the
+// sections that are likely to be used next.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_H
 #define FRONTLOAD_LLDPLUGIN_STARTUP_SET_H
 
+#include "hot_strings.h"
 #include "name_filter.h"
 #include "startup_profile.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/CachedHashString.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MemoryBufferRef.h"
 
 namespace frontload {
 
-/// A section of the startup set.
+/// An input object of a link.
+struct InputObject {
+  llvm::MemoryBufferRef buffer;
+  llvm::StringRef archive; ///< the path of the archive it is a member of, else empty
+
+  /// What profiles call it: the base name of its file, or `base name of archive(member)`.
+  std::string name() const;
+};
+
+/// Where in the file a section is to lie.
+enum class Region : uint8_t {
+  Front,
+  Next, ///< at the beginning of what is behind the front
+};
+
+/// A section of the startup set, or one that is likely to be used next.
 struct StartupSection {
   const char *name; ///< where its name lies in the object
-  uint32_t rank;    ///< the index of the profile entry that brought it in
+  uint32_t rank;    ///< its place in its region: the lowest comes first
   SectionClass sectionClass;
+  Region region;
   bool named;    ///< the profile names it; otherwise something named refers to it
   uint64_t size; ///< in bytes
 };
@@ -41,18 +60,23 @@ struct EntryPlace {
 
 class StartupSet {
 public:
-  /// `profile` must outlive the set.
-  explicit StartupSet(const StartupProfile &profile);
+  /// `profile` must outlive the set. With `gathersStrings`, merged strings get their order by
+  /// hotStrings(); without, all strings of an object go where the startup sections of it go.
+  StartupSet(const StartupProfile &profile, bool gathersStrings);
 
   /// Finds the startup sections of `objects`, in parallel, one list per object. May be called again
   /// for objects that appear later in the link (those made by LTO).
   ///
   /// An entry stands for every definition of its name, because which copy of a COMDAT function will
-  /// survive is not known yet. If an entry names a source file, and some object defines a local
-  /// symbol of that name under that file, only such definitions count.
+  /// survive is not known yet. If an entry names a source file or an object, and there is a local
+  /// symbol of that name in it, only such definitions count.
   ///
   /// All objects that count are of one ELF kind, that of the first: a linker refuses others.
-  std::vector<StartupSections> find(llvm::ArrayRef<llvm::MemoryBufferRef> objects);
+  std::vector<StartupSections> find(llvm::ArrayRef<InputObject> objects);
+
+  /// The strings that startup reads: those of the profile, or, if it has none, those that the
+  /// startup sections refer to.
+  const HotStrings &hotStrings() const { return strings; }
 
   /// For all objects so far: which sections the entries may be placed by, and which entries are
   /// defined in a section that keeps its place (.init, .bss, a C-identifier name, ...).
@@ -63,10 +87,20 @@ private:
   template <class ELFT> class Search;
 
   const StartupProfile &profile;
+  const bool gathersStrings;
+  /// What the profile records besides functions; what it does not, is found by relocations.
+  bool hasData = false, hasSections = false, hasStrings = false;
+  /// A profile made with the map of a link tells local symbols apart by their objects.
+  bool hasObjectNames = false;
   NameFilter profileNames{1 << 19};
   /// A name's last entry; the others of the same name follow through sameName.
   llvm::DenseMap<llvm::CachedHashStringRef, uint32_t> lastEntry;
   std::vector<uint32_t> sameName;
+  /// The section entries of each object, by the object's name, and all names of such sections that
+  /// tell their owner (.rodata.function).
+  llvm::StringMap<llvm::SmallVector<uint32_t, 4>> sectionEntries;
+  llvm::StringSet<> ownedSections;
+  HotStrings strings;
   std::vector<EntryPlace> places;
   std::vector<bool> unmovable;
   std::vector<bool> hasExact;

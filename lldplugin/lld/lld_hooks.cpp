@@ -10,6 +10,8 @@
 //   us for ours.
 // * parseFiles is called once, after the objects of the command line are created and before lld
 //   looks at their sections. This is where the front is planned, with all objects in view.
+// * splitSections cuts merged sections into strings, after link-time optimization and before
+//   anything has a place. In it, xxh3_64bits gives each string the hash that decides its order.
 // * processSectionCommands assigns sections to the output sections of linker scripts. By then
 //   everything that can be in the link is, and nothing is written: the last moment to refuse it.
 // * StringMatcher::match is called in it for each section and each pattern. Our patterns are
@@ -24,6 +26,7 @@
 
 #include "lld_hooks.h"
 #include "../front_link.h"
+#include "../front_note.h"
 #include "../front_script.h"
 #include "diagnostics.h"
 #include "lld/Common/ErrorHandler.h"
@@ -41,6 +44,10 @@ using namespace frontload;
   "St14default_deleteIS6_EELj0EEE"
 #define READ_LINKER_SCRIPT "_ZN3lld3elf16readLinkerScriptERNS0_3CtxEN4llvm15MemoryBufferRefE"
 #define GET_PRIORITY "_ZN3lld3elf11getPriorityEN4llvm9StringRefE"
+#define SPLIT_SECTIONS(endianness, is64)                                                           \
+  "_ZN3lld3elf13splitSectionsIN4llvm6object7ELFTypeILNS2_10endiannessE" #endianness "ELb" #is64    \
+  "EEEEEvRNS0_3CtxE"
+#define XXH3_64BITS "_ZN4llvm11xxh3_64bitsENS_8ArrayRefIhEE"
 #define PROCESS_SECTION_COMMANDS "_ZN3lld3elf12LinkerScript22processSectionCommandsEv"
 #define MATCH "_ZNK3lld13StringMatcher5matchEN4llvm9StringRefE"
 #define REAL(symbol) asm("__real_" symbol)
@@ -66,6 +73,8 @@ void realReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) REAL(READ_LINK
 void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) WRAP(READ_LINKER_SCRIPT);
 void realParseFiles(lld::elf::Ctx &ctx, const void *files) REAL(PARSE_FILES);
 void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) WRAP(PARSE_FILES);
+uint64_t realXxh3(ArrayRef<uint8_t> data) REAL(XXH3_64BITS);
+uint64_t wrapXxh3(ArrayRef<uint8_t> data) WRAP(XXH3_64BITS);
 void realProcessSectionCommands(void *script) REAL(PROCESS_SECTION_COMMANDS);
 void wrapProcessSectionCommands(void *script) WRAP(PROCESS_SECTION_COMMANDS);
 bool realMatch(const lld::StringMatcher *matcher, StringRef name) REAL(MATCH);
@@ -107,7 +116,7 @@ static void tellMatches() {
 
 OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive, bool lazy) {
   if (frontLink)
-    frontLink->addObject(mb);
+    frontLink->addObject({mb, archive});
   return realCreateObjFile(ctx, mb, archive, lazy);
 }
 
@@ -120,28 +129,43 @@ void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
   realReadLinkerScript(ctx, mb);
 }
 
+/// Gives lld an object with a blank note (front_note.h) to link, for the machine of `like`.
+static void addNote(lld::elf::Ctx &ctx, StringRef like) {
+  static std::string object; // lld keeps references into it
+  object = makeNoteObject(like);
+  // Neither is freed: the link refers to them to its end. A vector of owning pointers looks like
+  // one of plain pointers.
+  auto &owner = *new OwnedFile(realCreateObjFile(ctx, {object, "<frontload>"}, "", false));
+  auto &files = *new SmallVector<void *, 0>{owner.file};
+  realParseFiles(ctx, &files);
+}
+
 void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
+  std::optional<MemoryBufferRef> like;
   if (frontLink) {
+    like = frontLink->firstObject();
     frontLink->beginPlanning();
     script = frontLink->script();
     realReadLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
   }
   realParseFiles(ctx, files);
+  if (like)
+    addNote(ctx, like->getBuffer());
   // A failed link ends soon after this, and takes LLVM's thread pool with it.
   if (frontLink)
     frontLink->finishPlanning();
 }
 
 /// Which of our patterns `matcher` is. One that fits everything is not ours.
-static std::optional<SectionClass> patternOf(const lld::StringMatcher *matcher) {
-  std::optional<SectionClass> result;
-  for (unsigned i = 0; i < numSectionClasses; ++i) {
-    auto c = static_cast<SectionClass>(i);
-    if (!realMatch(matcher, startupPattern(c)))
+static std::optional<Pattern> patternOf(const lld::StringMatcher *matcher) {
+  std::optional<Pattern> result;
+  for (unsigned i = 0; i < numPatterns; ++i) {
+    auto pattern = static_cast<Pattern>(i);
+    if (!realMatch(matcher, textOf(pattern)))
       continue;
     if (result)
       return std::nullopt;
-    result = c;
+    result = pattern;
   }
   return result;
 }
@@ -151,15 +175,43 @@ namespace {
 /// where they are as long as it does.
 struct CurrentPattern {
   const lld::StringMatcher *matcher = nullptr;
-  std::optional<SectionClass> ours;
+  std::optional<Pattern> ours;
 };
 } // namespace
 static std::optional<CurrentPattern> currentPattern; // in processSectionCommands only
 
+/// The strings of startup, while strings are being cut.
+static const HotStrings *hotStrings;
+
+uint64_t wrapXxh3(ArrayRef<uint8_t> data) {
+  uint64_t hash = realXxh3(data);
+  return hotStrings ? hotStrings->order(hash) : hash;
+}
+
+static void splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
+  if (frontLink) {
+    frontLink->finishPlanning(); // with what link-time optimization has made
+    if (frontLink->gathersStrings())
+      hotStrings = &frontLink->hotStrings();
+  }
+  real(ctx);
+  hotStrings = nullptr;
+}
+
+/// Wraps splitSections for one kind of ELF file.
+#define WRAP_SPLIT_SECTIONS(kind, endianness, is64)                                                \
+  void realSplitSections##kind(lld::elf::Ctx &ctx) REAL(SPLIT_SECTIONS(endianness, is64));         \
+  void wrapSplitSections##kind(lld::elf::Ctx &ctx) WRAP(SPLIT_SECTIONS(endianness, is64));         \
+  void wrapSplitSections##kind(lld::elf::Ctx &ctx) { splitSections(ctx, realSplitSections##kind); }
+
+WRAP_SPLIT_SECTIONS(32BE, 0, 0)
+WRAP_SPLIT_SECTIONS(64BE, 0, 1)
+WRAP_SPLIT_SECTIONS(32LE, 1, 0)
+WRAP_SPLIT_SECTIONS(64LE, 1, 1)
+
 void wrapProcessSectionCommands(void *linkerScript) {
   if (!frontLink)
     return realProcessSectionCommands(linkerScript);
-  frontLink->finishPlanning(); // with what link-time optimization has made
   currentPattern.emplace();
   realProcessSectionCommands(linkerScript);
   currentPattern.reset();

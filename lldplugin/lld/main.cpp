@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../front_link.h"
+#include "../front_note.h"
 #include "../front_report.h"
 #include "../output_check.h"
 #include "diagnostics.h"
@@ -39,6 +40,11 @@ struct Options {
   /// An option that cannot be had together with a front, and why.
   std::string conflict, reason;
   bool isRelocatable = false;
+  bool isShared = false, isStatic = false;
+  bool wantsPrefetch = false;
+  /// Whether equal strings are merged, and nothing more: at -O0 they are not, and at -O2 strings
+  /// that end alike share their ends.
+  bool mergesStrings = true;
   bool definesEnd = false;
   bool isHelp = false;
 };
@@ -75,14 +81,24 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
     if (takeOption(args, i, "startup-profile", options.profile) ||
         takeOption(args, i, "front-report", options.report))
       continue;
-    others.push_back(args[i]);
     StringRef arg = args[i];
+    if (arg == "--front-prefetch" || arg == "-front-prefetch") {
+      options.wantsPrefetch = true;
+      continue;
+    }
+    others.push_back(args[i]);
     size_t next = i;
     if (takeOption(args, next, "output", options.output))
       continue;
     StringRef name = arg.ltrim('-').take_until([](char c) { return c == '='; });
     if (arg == "-r" || arg == "--relocatable" || arg == "-relocatable")
       options.isRelocatable = true;
+    else if (arg == "--shared" || arg == "-shared" || arg == "-Bshareable")
+      options.isShared = true;
+    else if (arg == "--static" || arg == "-static" || arg == "-Bstatic")
+      options.isStatic = true;
+    else if (unsigned level; arg.consume_front("-O") && !arg.getAsInteger(10, level))
+      options.mergesStrings = level == 1;
     else if (arg == "--help" || arg == "-help")
       options.isHelp = true;
     else if (arg == "-N" || arg == "--omagic")
@@ -148,7 +164,7 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
     return exitUsage;
 
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
-  auto &link = *new FrontLink(std::move(*profile), options.profile);
+  auto &link = *new FrontLink(std::move(*profile), options.profile, options.mergesStrings);
   installHooks(link);
   std::vector<const char *> lldArgs = args.vec();
   // lld would sort the front again, by what calls what in a steady state.
@@ -162,7 +178,8 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
   std::optional<Front> front;
   // It is not one with -o /dev/null and --oformat binary.
   if (output && (*output)->getBuffer().starts_with(ELF::ElfMagic)) {
-    Expected<Front> checked = checkOutput((*output)->getBuffer(), !options.definesEnd);
+    Expected<Front> checked =
+        checkOutput((*output)->getBuffer(), !options.definesEnd, link.hotStrings());
     if (!checked) {
       error(options.output + ": " + toString(checked.takeError()),
             "please report this; link without --startup-profile until it is mended");
@@ -170,6 +187,10 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
       return exitVerdict;
     }
     front = *checked;
+    if (std::error_code e = fillNote(options.output, front->endAddress)) {
+      error(options.output + ": " + e.message(), "its front cannot be noted in it");
+      return exitUsage;
+    }
   }
   if (!options.report.empty())
     if (Error e = writeFrontReport(options.report, options.output, link, front)) {

@@ -40,11 +40,13 @@ def compile_text(folder: Path, name: str, text: str, *flags, compiler: str = "gc
 
 def profile_text(*entries, program: str = "program") -> str:
     """A profile of one run. An entry is a function's name, or (kind, class, name[, file])."""
-    lines = ["frontload-startup-profile 1", f"program {program}", "runs 1"]
+    has_data = any(not isinstance(entry, str) and entry[0] != "function" for entry in entries)
+    lines = ["frontload-startup-profile 2", f"program {program}", "runs 1",
+             f"data-runs {int(has_data)}"]
     for entry in entries:
         kind, section_class, name, *file = (
             ("function", "text", entry) if isinstance(entry, str) else entry)
-        lines.append("\t".join([kind, section_class, "1", "+1", name, *file]))
+        lines.append("\t".join([kind, section_class, "1", "+1", "-", name, *file]))
     return "\n".join(lines) + "\n"
 
 

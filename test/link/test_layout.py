@@ -71,6 +71,7 @@ def test_objects_without_function_sections_move_whole(tmp_path):
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_constants_without_a_symbol_follow_their_function(tmp_path, compiler):
     """Jump tables, literals and strings of a function in the front are in the front; others not."""
+    report = tmp_path / "report.json"
     body = "".join(f'case {i}: return "{{0}} string {i}";' for i in range(20))
     cases = "".join(f"case {i}: return x * {i * i + 0.37};" for i in range(8))
     text = "".join(
@@ -80,16 +81,22 @@ def test_constants_without_a_symbol_follow_their_function(tmp_path, compiler):
     hot = compile_text(tmp_path, "hot.c", text + MAIN, compiler=compiler)
     cold = compile_text(tmp_path, "cold.c", text.replace("hot", "chill").replace("cold", "ice"),
                         compiler=compiler)
-    link(tmp_path / "out", hot, cold, profile=write_profile(tmp_path, "main", "hot", "hot_scale"))
+    link(tmp_path / "out", hot, cold, f"-Wl,--front-report={report}",
+         profile=write_profile(tmp_path, "main", "hot", "hot_scale"))
     content = (tmp_path / "out").read_bytes()
+    front = json.loads(report.read_text())["front"]["bytes"]
     sections = Image(tmp_path / "out").sections
 
     def inside(section: str, offset: int) -> bool:
         header = sections[section]
         return header["sh_offset"] <= offset < header["sh_offset"] + header["sh_size"]
 
-    assert inside(".rodata.front", content.index(b"hot string 7"))
-    assert inside(".rodata", content.index(b"chill string 7"))
+    # Strings are merged with those of all objects; the hot ones come first and end the front.
+    for i in range(20):
+        assert inside(".rodata.strings", content.index(b"hot string %d\0" % i))
+        assert content.index(b"hot string %d\0" % i) < front
+        for other in (b"cold", b"chill", b"ice"):
+            assert content.index(b"%s string %d\0" % (other, i)) >= front
     # A literal of the second switch, which the code of hot_scale or a table of it refers to.
     literal = struct.pack("<d", 49.37)
     assert inside(".rodata.front", content.index(literal))

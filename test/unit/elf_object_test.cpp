@@ -43,7 +43,7 @@ Symbols:
 static StartupProfile profileOf(std::initializer_list<const char *> names) {
   StartupProfile profile;
   for (const char *name : names)
-    profile.entries.push_back({name, "", SectionClass::Text});
+    profile.entries.push_back({.name = name, .file = ""});
   return profile;
 }
 
@@ -72,8 +72,8 @@ TEST(ElfObject, ClassifiesSections) {
 TEST(StartupSet, FindsNamedAndReferredSections) {
   std::string bytes = toObject(twoFunctions);
   StartupProfile profile = profileOf({"f", "early", "outside", "nowhere"});
-  StartupSet set(profile);
-  auto result = set.find({MemoryBufferRef(bytes, "o")});
+  StartupSet set(profile, /*gathersStrings=*/true);
+  auto result = set.find(InputObject{MemoryBufferRef(bytes, "o"), ""});
   ASSERT_EQ(result.size(), 1u);
   std::map<std::string, bool> found;
   for (const StartupSection &section : result[0])
@@ -96,7 +96,7 @@ TEST(StartupSet, SurvivesDamagedObjects) {
     for (unsigned n = random() % 6; n > 0; --n)
       bytes[random() % bytes.size()] = static_cast<char>(random() % 4 ? random() % 16 : random());
     bytes.resize(random() % 3 ? bytes.size() : random() % bytes.size());
-    StartupSet set(profile);
-    set.find({MemoryBufferRef(StringRef(bytes.data(), bytes.size()), "o")});
+    StartupSet set(profile, /*gathersStrings=*/true);
+    set.find(InputObject{MemoryBufferRef(StringRef(bytes.data(), bytes.size()), "o"), ""});
   }
 }

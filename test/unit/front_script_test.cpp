@@ -6,12 +6,13 @@ using namespace frontload;
 
 // Each pattern costs a look at every input section, so those that are not needed are not there.
 TEST(FrontScript, HasOnlyThePatternsItNeeds) {
-  ClassSet classes = {};
-  classes[static_cast<unsigned>(SectionClass::Text)] = true;
-  std::string script = frontScript(classes);
-  EXPECT_NE(script.find(startupPattern(SectionClass::Text)), std::string::npos);
-  for (SectionClass absent : {SectionClass::Rodata, SectionClass::Relro, SectionClass::Data})
-    EXPECT_EQ(script.find(startupPattern(absent)), std::string::npos);
+  PatternSet patterns = {};
+  patterns[static_cast<unsigned>(Pattern::Text)] = true;
+  std::string script = frontScript(patterns);
+  EXPECT_NE(script.find(textOf(Pattern::Text)), std::string::npos);
+  for (Pattern absent : {Pattern::Rodata, Pattern::Relro, Pattern::Data, Pattern::Strings,
+                         Pattern::NextText, Pattern::NextRodata})
+    EXPECT_EQ(script.find(textOf(absent)), std::string::npos);
 }
 
 // A script that places sections is told from one that only names files, whatever its comments say.

@@ -17,11 +17,21 @@ static StartupProfile parse(llvm::StringRef text) {
 
 // Header, comments, empty lines and both lengths of entries are understood.
 TEST(StartupProfile, ReadsAllFields) {
-  StartupProfile p = parse("frontload-startup-profile 1\n"
-                           "program cc1\nruns 3\nfuture-key whatever it means\n\n# a comment\n"
-                           "function\ttext\t3\t+1\tmain\n"
-                           "data\trelro\t1\t+0\t_ZTV3Foo\tfoo.cpp\n");
-  ASSERT_EQ(p.entries.size(), 2u);
+  StartupProfile p = parse("frontload-startup-profile 2\n"
+                           "program cc1\nruns 3\ndata-runs 2\nfuture-key whatever it means\n\n"
+                           "# a comment\n"
+                           "function\ttext\t3\t+1\t-\tmain\n"
+                           "data\trelro\t1\t+0\t720/3\t_ZTV3Foo\tfoo.cpp\n"
+                           "section\trodata\t2\t+1\t48\t.rodata.f\tlibx.a(f.o)\n"
+                           "string\trodata\t2\t+1\t6\thello\n");
+  ASSERT_EQ(p.entries.size(), 4u);
+  EXPECT_EQ(p.share(p.entries[0]), 1);
+  EXPECT_EQ(p.share(p.entries[1]), 0.5);
+  EXPECT_EQ(p.entries[0].windows, 1u);
+  EXPECT_EQ(p.entries[1].windows, 3u);
+  EXPECT_EQ(p.entries[1].kind, EntryKind::Data);
+  EXPECT_EQ(p.entries[2].kind, EntryKind::Section);
+  EXPECT_EQ(p.entries[3].kind, EntryKind::String);
   EXPECT_EQ(p.entries[0].name, "main");
   EXPECT_EQ(p.entries[0].sectionClass, SectionClass::Text);
   EXPECT_EQ(p.entries[0].file, "");
@@ -31,8 +41,8 @@ TEST(StartupProfile, ReadsAllFields) {
 
 // Names carry any byte.
 TEST(StartupProfile, UndoesEscapes) {
-  StartupProfile p = parse("frontload-startup-profile 1\n"
-                           "function\ttext\t1\t+1\ta\\tb\\nc\\\\d\\xffe #f\t\\x00\n");
+  StartupProfile p = parse("frontload-startup-profile 2\n"
+                           "function\ttext\t1\t+1\t-\ta\\tb\\nc\\\\d\\xffe #f\t\\x00\n");
   ASSERT_EQ(p.entries.size(), 1u);
   EXPECT_EQ(p.entries[0].name, std::string("a\tb\nc\\d\xff") + "e #f");
   EXPECT_EQ(p.entries[0].file, std::string(1, '\0'));
@@ -40,8 +50,9 @@ TEST(StartupProfile, UndoesEscapes) {
 
 // Damaged text gives an error or a profile, never a crash.
 TEST(StartupProfile, SurvivesRandomDamage) {
-  const std::string good = "frontload-startup-profile 1\nprogram x\nruns 2\n"
-                           "function\ttext\t1\t+1\tma\\x41in\tfile.c\ndata\tbss\t2\t+7\tb\n";
+  const std::string good =
+      "frontload-startup-profile 2\nprogram x\nruns 2\n"
+      "data-runs 2\nfunction\ttext\t1\t+1\t-\tma\\x41in\tfile.c\ndata\tbss\t2\t+7\t9/2\tb\n";
   std::mt19937 random(1);
   for (int i = 0; i < 20000; ++i) {
     std::string text = good;

@@ -1,0 +1,42 @@
+//===- hot_strings.cpp - gathers the strings of startup --------------------===//
+
+#include "hot_strings.h"
+#include "llvm/Support/xxhash.h"
+#include <atomic>
+
+using namespace llvm;
+
+namespace frontload {
+
+void HotStrings::add(StringRef contents) {
+  uint64_t hash = xxh3_64bits(contents);
+  if (hash >= ~uint64_t(0) - 1)
+    return; // these two the map keeps for itself
+  filter[hash % filterBits / 64] |= uint64_t(1) << (hash % 64);
+  known.try_emplace(hash, false);
+}
+
+bool HotStrings::isHot(uint64_t hash) const {
+  if (!mayBeHot(hash))
+    return false;
+  auto it = known.find(hash);
+  if (it == known.end())
+    return false;
+  std::atomic_ref(it->second).store(true, std::memory_order_relaxed);
+  return true;
+}
+
+bool HotStrings::wasSeen(StringRef contents) const { return known.lookup(xxh3_64bits(contents)); }
+
+uint64_t HotStrings::prefixBytes(StringRef section) const {
+  StringRef rest = section;
+  while (!rest.empty()) {
+    size_t end = rest.find('\0');
+    if (end == StringRef::npos || !known.contains(xxh3_64bits(rest.take_front(end))))
+      break;
+    rest = rest.drop_front(end + 1);
+  }
+  return section.size() - rest.size();
+}
+
+} // namespace frontload

@@ -1,0 +1,65 @@
+//===- hot_strings.h - gathers the strings of startup in a merged section --===//
+//
+// The linker merges the strings of all objects into one section, in which those that startup reads
+// lie scattered: on cc1 165 KB of 2.4 MB. A linker that keeps merged strings in the order of a few
+// leading bits of their hashes (lld's shards) can be told an order by way of the hash: here hot
+// strings get the lowest bits, and all others any but these. So the section begins with the hot
+// strings, which is as far as the front reaches, and goes on with the others, without any
+// string being split from its section, kept twice, or written by us.
+//
+// A string is known by its contents, which survive a relink, whatever object they come from.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_HOT_STRINGS_H
+#define FRONTLOAD_LLDPLUGIN_HOT_STRINGS_H
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringRef.h"
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace frontload {
+
+class HotStrings {
+public:
+  /// Adds a string, without its terminating zero.
+  void add(llvm::StringRef contents);
+  bool empty() const { return known.empty(); }
+
+  /// The hash that the linker is to take for a string whose hash is `hash` (XXH3, 64 bits).
+  /// Threads may call it in parallel.
+  uint64_t order(uint64_t hash) const {
+    uint64_t rest = hash & ~shardBits;
+    return isHot(hash) ? rest : rest | std::max(hash & shardBits, lowestOtherShard);
+  }
+
+  /// Whether the linker has asked for that string.
+  bool wasSeen(llvm::StringRef contents) const;
+
+  /// How many bytes of `section`, a merged section of zero-terminated strings, are hot strings that
+  /// lie at its beginning.
+  uint64_t prefixBytes(llvm::StringRef section) const;
+
+private:
+  /// lld keeps 31 bits of a hash, without the lowest of the low 32, and shards by the five highest
+  /// of them (MergeNoTailSection).
+  static constexpr uint64_t shardBits = uint64_t(31) << 27;
+  static constexpr uint64_t lowestOtherShard = uint64_t(1) << 27;
+  static constexpr uint64_t filterBits = 1 << 20;
+
+  bool mayBeHot(uint64_t hash) const {
+    uint64_t bit = hash % filterBits;
+    return filter[bit / 64] >> (bit % 64) & 1;
+  }
+  bool isHot(uint64_t hash) const;
+
+  std::vector<uint64_t> filter = std::vector<uint64_t>(filterBits / 64);
+  /// By hash: whether the linker has asked for it. To be written atomically.
+  mutable llvm::DenseMap<uint64_t, bool> known;
+};
+
+} // namespace frontload
+
+#endif
