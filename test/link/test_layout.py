@@ -226,9 +226,7 @@ def test_call_graph_profiles_do_not_reorder_the_front(tmp_path):
     assert text_order(Image(tmp_path / "out"), *names)
 
 
-@pytest.mark.parametrize("flag", ["--icf=all", "--no-rosegment", "-z,separate-code", "-z,norelro",
-                                  "-O2", "--emit-relocs", "-z,keep-text-section-prefix",
-                                  "-z,max-page-size=65536"])
+@pytest.mark.parametrize("flag", ["--no-rosegment", "-O2", "-z,keep-text-section-prefix"])
 def test_options_that_touch_the_layout(tmp_path, flag):
     """Other options about layout still give a program that runs, with its front in order."""
     o = compile_text(tmp_path, "a.c", functions("a", "b", "c") + MAIN)

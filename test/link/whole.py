@@ -1,0 +1,66 @@
+"""The program whole.cpp, with a front and without, for tests of tools and of link options."""
+
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from linking import COMPILERS, LD_LLD, Image, compile_source, link, write_profile
+
+PROGRAMS = Path(__file__).parent / "programs"
+SOURCE = PROGRAMS / "whole.cpp"
+# In the order of the profile.
+HOT = ("main", "hot_1_step", "hot_2_catch", "hot_3_leaf", "hot_4_pages")
+COLD = ("cold_1_catch", "cold_2_leaf", "cold_3_step", "cold_4_pages")
+PAGE = 4096
+
+
+def compile_whole(folder: Path, *flags, compiler: str = "gcc") -> list[Path]:
+    return [compile_source(folder, PROGRAMS / name, "-fPIE", *flags, compiler=compiler)
+            for name in ("whole.cpp", "whole_table.c")]
+
+
+def link_whole(folder: Path, objects: list[Path], *flags) -> tuple[Path, Path]:
+    """Links with ld.frontload and with ld.lld; returns the two programs."""
+    front, plain = folder / "front", folder / "plain"
+    driver = COMPILERS["clang"][1]
+    link(front, *objects, "-pie", *flags, driver=driver, profile=write_profile(folder, *HOT))
+    link(plain, *objects, "-pie", *flags, driver=driver, linker=LD_LLD)
+    return front, plain
+
+
+def load_segments(path: Path) -> list:
+    with path.open("rb") as stream:
+        return [s.header for s in ELFFile(stream).iter_segments("PT_LOAD")]
+
+
+def file_offset(path: Path, address: int) -> int:
+    """Where in the file the byte is that is loaded to `address`."""
+    (segment,) = [s for s in load_segments(path)
+                  if s.p_vaddr <= address < s.p_vaddr + s.p_filesz]
+    return address - segment.p_vaddr + segment.p_offset
+
+
+def front_end(image: Image) -> int:
+    """The file offset of the first byte behind the front."""
+    return min(image.sections[name]["sh_offset"] for name in (".text", ".rodata")
+               if name in image.sections)
+
+
+def check_front(path: Path, page: int = PAGE) -> Image:
+    """Checks that the file begins with a front: in order, without a hole, nothing cold in it."""
+    image = Image(path)
+    end = front_end(image)
+    addresses = [image.symbols[name].address for name in HOT]
+    assert addresses == sorted(addresses)
+    assert all(file_offset(path, a) < end for a in addresses)
+    assert all(file_offset(path, image.symbols[name].address) >= end for name in COLD)
+    position = 0
+    for header in sorted((h for h in image.sections.values()
+                          if h["sh_flags"] & 2 and h["sh_type"] != "SHT_NOBITS"),
+                         key=lambda h: h["sh_offset"]):
+        if header["sh_offset"] <= end and position:
+            assert header["sh_offset"] - position < page, "a hole in the front"
+        position = header["sh_offset"] + header["sh_size"]
+    for segment in load_segments(path):
+        assert segment.p_align >= page
+        assert (segment.p_vaddr - segment.p_offset) % segment.p_align == 0
+    return image
