@@ -9,10 +9,12 @@
 #include "../front_note.h"
 #include "../front_report.h"
 #include "../output_check.h"
+#include "command_line.h"
 #include "diagnostics.h"
 #include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld_hooks.h"
+#include "packed_relocations.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -54,25 +56,6 @@ struct Options {
 static constexpr StringLiteral orderingOptions[] = {"symbol-ordering-file",
                                                     "call-graph-ordering-file", "shuffle-sections",
                                                     "bp-startup-sort", "bp-compression-sort"};
-
-/// If `args[i]` is option `name` (with one dash or two; its value after `=` or in the next
-/// argument), stores the value, moves `i` to the last argument used, and returns true.
-static bool takeOption(ArrayRef<const char *> args, size_t &i, StringRef name, std::string &value) {
-  StringRef arg = args[i];
-  if (!arg.consume_front("-"))
-    return false;
-  arg.consume_front("-");
-  if (!arg.consume_front(name))
-    return false;
-  if (arg.consume_front("=")) {
-    value = arg.str();
-    return true;
-  }
-  if (!arg.empty() || i + 1 == args.size())
-    return false;
-  value = args[++i];
-  return true;
-}
 
 /// Reads our options out of `args` and returns the others, which are lld's.
 static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Options &options) {
@@ -169,6 +152,8 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
   std::vector<const char *> lldArgs = args.vec();
   // lld would sort the front again, by what calls what in a steady state.
   lldArgs.push_back("--no-call-graph-profile-sort");
+  if (shouldPackRelativeRelocations(args))
+    lldArgs.insert(lldArgs.end(), {"-z", "pack-relative-relocs"});
   if (!runLld(lldArgs))
     return exitVerdict;
   if (!link.isFinished())

@@ -17,8 +17,8 @@ MODES = {
     "static": (("-fno-pie",), ("-static",)),
     "static-pie": (("-fPIE",), ("-static-pie",)),
     "z-now": (("-fPIE",), ("-pie", "-Wl,-z,now")),
-    "gc-relr": (("-fPIE",), ("-pie", "-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc",
-                             "-Wl,-z,pack-relative-relocs")),
+    "gc-rela": (("-fPIE",), ("-pie", "-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc",
+                             "-Wl,-z,nopack-relative-relocs")),
 }
 
 

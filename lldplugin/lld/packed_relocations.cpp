@@ -1,0 +1,156 @@
+//===- packed_relocations.cpp - when relative relocations can be packed ----===//
+
+#include "packed_relocations.h"
+#include "../elf_object.h"
+#include "command_line.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using namespace frontload;
+
+namespace {
+/// What of a command line decides whether relocations are packed.
+struct Link {
+  std::string sysroot;
+  std::vector<std::string> folders;
+  /// What could name the C library: a path, or the value of an -l. In order.
+  struct Input {
+    std::string name;
+    bool isLibrary, isStatic;
+  };
+  std::vector<Input> inputs;
+  bool isPie = false, isShared = false, isDecided = false;
+
+  explicit Link(ArrayRef<const char *> args);
+  std::string inSysroot(StringRef path) const { return sysroot + "/" + path.ltrim('/').str(); }
+  std::string find(StringRef name) const;
+  std::string findLibrary(const Input &input) const;
+  std::string namedByScript(StringRef script, StringRef text) const;
+};
+} // namespace
+
+Link::Link(ArrayRef<const char *> args) {
+  bool isStatic = false;
+  std::vector<bool> saved;
+  std::string value;
+  for (size_t i = 0; i < args.size(); ++i) {
+    StringRef arg = args[i], name = arg.ltrim('-');
+    if (!arg.starts_with("-"))
+      inputs.push_back({arg.str(), false, false});
+    else if (takeLetter(args, i, "-z", value))
+      isDecided |= value == "pack-relative-relocs" || value == "nopack-relative-relocs";
+    else if (takeOption(args, i, "pack-dyn-relocs", value))
+      isDecided = true;
+    else if (name == "pie" || name == "pic-executable" || name == "no-pie")
+      isPie = name != "no-pie";
+    else if (name == "shared" || name == "Bshareable")
+      isShared = true;
+    else if (is_contained({"Bstatic", "static", "dn", "non_shared"}, name))
+      isStatic = true;
+    else if (is_contained({"Bdynamic", "dy", "call_shared"}, name))
+      isStatic = false;
+    else if (name == "push-state")
+      saved.push_back(isStatic);
+    else if (name == "pop-state" && !saved.empty())
+      isStatic = saved.back(), saved.pop_back();
+    else if (takeOption(args, i, "sysroot", sysroot))
+      continue;
+    else if (takeOption(args, i, "library-path", value) || takeLetter(args, i, "-L", value))
+      folders.push_back(value);
+    else if (takeOption(args, i, "library", value) || takeLetter(args, i, "-l", value))
+      inputs.push_back({value, true, isStatic});
+    else if (is_contained({"o", "h", "soname"}, name))
+      ++i; // it may be the C library that is linked
+  }
+  // A leading = stands for the root, wherever that was said.
+  for (std::string &folder : folders)
+    if (StringRef inRoot = folder; inRoot.consume_front("="))
+      folder = inSysroot(inRoot);
+}
+
+/// The first file of that name in the folders of libraries; empty if there is none.
+std::string Link::find(StringRef name) const {
+  for (const std::string &folder : folders)
+    if (std::string path = folder + "/" + name.str(); sys::fs::exists(path))
+      return path;
+  return "";
+}
+
+/// The file that lld takes for an -l: a shared library before an archive, folder by folder.
+std::string Link::findLibrary(const Input &input) const {
+  StringRef name = input.name;
+  if (name.consume_front(":"))
+    return find(name);
+  std::string stem = "lib" + name.str();
+  for (const std::string &folder : folders)
+    for (StringRef suffix : {".so", ".a"})
+      if (std::string path = folder + "/" + stem + suffix.str();
+          !(input.isStatic && suffix == ".so") && sys::fs::exists(path))
+        return path;
+  return "";
+}
+
+static bool isLibcName(StringRef path) {
+  StringRef name = sys::path::filename(path);
+  return name == "libc.so" || name.starts_with("libc.so.");
+}
+
+/// The C library that `libc.so` names if it is a linker script; empty if it names none.
+std::string Link::namedByScript(StringRef script, StringRef text) const {
+  SmallVector<StringRef, 0> tokens;
+  SplitString(text, tokens, " \t\n\r(),\"");
+  for (StringRef token : tokens) {
+    if (!isLibcName(token))
+      continue;
+    if (token.consume_front("="))
+      return inSysroot(token);
+    if (sys::path::is_absolute(token))
+      return !sysroot.empty() && script.starts_with(sysroot) ? inSysroot(token) : token.str();
+    std::string sibling = (sys::path::parent_path(script) + "/" + token).str();
+    return sys::fs::exists(sibling) ? sibling : find(token);
+  }
+  return "";
+}
+
+template <class ELFT> static bool definesVersion(StringRef bytes, StringRef version) {
+  auto file = object::ELFFile<ELFT>::create(bytes);
+  if (!file)
+    return consumeError(file.takeError()), false;
+  auto sections = file->sections();
+  if (!sections)
+    return consumeError(sections.takeError()), false;
+  for (const auto &section : *sections) {
+    if (section.sh_type != ELF::SHT_GNU_verdef)
+      continue;
+    auto versions = file->getVersionDefinitions(section);
+    if (!versions)
+      return consumeError(versions.takeError()), false;
+    return any_of(*versions, [&](const auto &defined) { return defined.Name == version; });
+  }
+  return false;
+}
+
+bool frontload::shouldPackRelativeRelocations(ArrayRef<const char *> args) {
+  Link link(args.drop_front());
+  if (link.isDecided || !(link.isPie || link.isShared))
+    return false;
+  for (const Link::Input &input : link.inputs) {
+    if (input.isLibrary ? input.name != "c" && !StringRef(input.name).starts_with(":libc.so")
+                        : !isLibcName(input.name))
+      continue;
+    std::string path = input.isLibrary ? link.findLibrary(input) : input.name;
+    auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+    if (file && isLibcName(path) && !(*file)->getBuffer().starts_with(ELF::ElfMagic))
+      file = MemoryBuffer::getFile(link.namedByScript(path, (*file)->getBuffer()), false, false);
+    bool allows = false;
+    if (file)
+      withElfType((*file)->getBuffer(), [&]<class ELFT>() {
+        allows = definesVersion<ELFT>((*file)->getBuffer(), "GLIBC_ABI_DT_RELR");
+      });
+    return allows;
+  }
+  return false;
+}

@@ -1,0 +1,29 @@
+//===- packed_relocations.h - when relative relocations can be packed ------===//
+//
+// Relative relocations are most of what a position-independent program reads before its first
+// instruction, and packed (DT_RELR) they are a twentieth of the size. A loader that does not know
+// the format runs the program unrelocated, into a crash, so they are packed only for one that does.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_LLD_PACKED_RELOCATIONS_H
+#define FRONTLOAD_LLDPLUGIN_LLD_PACKED_RELOCATIONS_H
+
+#include "llvm/ADT/ArrayRef.h"
+
+namespace frontload {
+
+/// Whether `-z pack-relative-relocs` is to be added to a link with these arguments (response files
+/// expanded): they make a position-independent program or a shared library, do not say themselves
+/// how relocations are packed, and link the shared library of a glibc that defines the version
+/// GLIBC_ABI_DT_RELR, which is 2.36 or newer. lld then makes the output need that version, so an
+/// older glibc refuses the program instead of crashing in it.
+///
+/// All others stay as they are: in a static program nothing tells what its libc can do, musl (which
+/// can since 1.2.4) does not say so in its file, and Android's linkers are given --pack-dyn-relocs
+/// by its own build systems.
+bool shouldPackRelativeRelocations(llvm::ArrayRef<const char *> args);
+
+} // namespace frontload
+
+#endif
