@@ -1,8 +1,8 @@
-"""Reads ELF files: sections, symbols and the build-id, as far as Frontload needs them.
+"""Reads ELF files: sections, symbols, the build-id and what the loader works from.
 
 pyelftools reads what is small and has many forms: the ELF header, the program headers, the notes.
-The two tables that grow with the program, section headers and symbols, are read here as numpy
-arrays: a large program has 200,000 symbols, and one Python object for each takes seconds.
+The tables that grow with the program, section headers, symbols and relocations, are read here as
+numpy arrays: a large program has 200,000 symbols, and one Python object for each takes seconds.
 
 Nothing in the file is trusted: every table must lie inside the file, every index inside its table.
 """
@@ -19,7 +19,8 @@ from elftools.elf.elffile import ELFFile
 from frontload import files
 from frontload.errors import BadData
 
-SHT_SYMTAB, SHT_NOBITS, SHT_DYNSYM, SHT_SYMTAB_SHNDX = 2, 8, 11, 18
+SHT_SYMTAB, SHT_RELA, SHT_HASH, SHT_DYNAMIC, SHT_NOBITS, SHT_REL = 2, 4, 5, 6, 8, 9
+SHT_DYNSYM, SHT_SYMTAB_SHNDX, SHT_RELR, SHT_GNU_HASH = 11, 18, 19, 0x6ffffff6
 SHT_ARRAYS = 14, 15, 16  # .init_array, .fini_array and .preinit_array
 SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS = 1, 2, 4, 0x400
 STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_SECTION, STT_FILE = 0, 1, 2, 3, 4
@@ -118,6 +119,39 @@ class Elf:
         return self.symbols
 
 
+class Relocations:
+    """The relocations of the loader that are not packed: one array per field. A section of them
+    that is not loaded is of the linker's making, for other tools, and not among them."""
+
+    def __init__(self, tables: list[np.ndarray]):
+        def all_of(field: str, kind: str) -> np.ndarray:
+            return np.concatenate([np.empty(0, kind), *(table[field].astype(kind)
+                                                        for table in tables)])
+
+        # The symbol and the type share a field, split at 32 bits or, in 32-bit files, at 8.
+        info = all_of("info", "u8")
+        shift = np.repeat([32 if table["info"].itemsize == 8 else 8 for table in tables],
+                          [len(table) for table in tables]).astype("u8")
+        self.offset = all_of("offset", "u8")
+        self.symbol = (info >> shift).astype("u4")
+        self.type = (info & ((np.uint64(1) << shift) - np.uint64(1))).astype("u4")
+        self.size = np.repeat([table.dtype.itemsize for table in tables],
+                              [len(table) for table in tables]).astype("u1")
+
+
+@dataclass(frozen=True)
+class Loading:
+    """What the loader of a program or shared library works from."""
+
+    machine: str  # as pyelftools names it, EM_X86_64
+    word: int  # bytes of an address
+    fixed: bool  # a program that has to be at its addresses
+    has_interpreter: bool
+    dynamic: dict[int, int]  # by tag; empty in a static program
+    relocations: Relocations
+    packed: np.ndarray  # the words of DT_RELR
+
+
 def read(path: os.PathLike | str, note: str = _REMEDY) -> Elf:
     """Reads an ELF file; what is none, or is damaged, raises BadData."""
     with files.open_input(path, note) as stream:
@@ -141,6 +175,17 @@ def read_range(elf: Elf, section: int, address: int, size: int) -> bytes:
 def parse(path: str, data: bytes) -> Elf:
     """Reads an ELF file that is in memory, such as a member of an archive."""
     return _Reader(path, io.BytesIO(data), _REMEDY).read()
+
+
+def read_loading(path: os.PathLike | str) -> Loading:
+    """Reads what the loader works from; what is damaged raises BadData."""
+    with files.open_input(path, _REMEDY) as stream:
+        return _Reader(os.fspath(path), stream, _REMEDY).loading()
+
+
+def parse_loading(path: str, data: bytes) -> Loading:
+    """The same of a file that is in memory."""
+    return _Reader(path, io.BytesIO(data), _REMEDY).loading()
 
 
 class _Reader:
@@ -175,6 +220,35 @@ class _Reader:
                    section_classes=_classes(sections, self._checked(self._relro)),
                    symbols=self._symbols(sections, SHT_SYMTAB),
                    dynamic_symbols=self._symbols(sections, SHT_DYNSYM))
+
+    def loading(self) -> Loading:
+        sections = self._sections()
+        loaded = (sections["flags"] & SHF_ALLOC) != 0
+
+        def tables(section_type: int, *fields: str) -> list[np.ndarray]:
+            kind = np.dtype([(field, self._word) for field in fields])
+            return [self._table(sections, index, kind, "a table of the loader")
+                    for index in np.flatnonzero(loaded & (sections["type"] == section_type))]
+
+        # Tables that overlap can be together many times as large as the file.
+        ours = loaded & np.isin(sections["type"], (SHT_RELA, SHT_REL, SHT_RELR, SHT_DYNAMIC))
+        total = sum(sections["size"][ours].tolist())
+        if total > self._file_size:
+            raise BadData(self._path, f"{total} bytes of tables of the loader in a file of "
+                          f"{self._file_size} bytes")
+        dynamic = {tag: value for table in tables(SHT_DYNAMIC, "tag", "value")
+                   for tag, value in table.tolist()}
+        return Loading(
+            machine=str(self._elf.header["e_machine"]), word=np.dtype(self._word).itemsize,
+            fixed=self._elf.header["e_type"] == "ET_EXEC",
+            has_interpreter=self._checked(self._has_interpreter), dynamic=dynamic,
+            relocations=Relocations([*tables(SHT_RELA, "offset", "info", "addend"),
+                                     *tables(SHT_REL, "offset", "info")]),
+            packed=np.concatenate([np.empty(0, "u8"), *(table["word"].astype("u8") for table
+                                                        in tables(SHT_RELR, "word"))]))
+
+    def _has_interpreter(self) -> bool:
+        return any(segment["p_type"] == "PT_INTERP" for segment in self._elf.iter_segments())
 
     def _bytes(self, offset: int, size: int, what: str) -> bytes:
         if offset + size > self._file_size:

@@ -107,7 +107,7 @@ def test_an_archive_of_a_new_glibc_says_nothing(tmp_path, program, profile, libc
 def test_a_libc_that_is_being_linked_does_not_decide(tmp_path, program, profile, libc):
     """What an earlier link left at the output's path must not change this one."""
     output = libc(GLIBC_2_36)
-    ld("-shared", "-soname", "libc.so.6", "-o", output, program, f"--startup-profile={profile}")
+    ld("-shared", "-o", output, "-soname", "libc.so.6", program, f"--startup-profile={profile}")
     assert not is_packed(output)
 
 

@@ -4,7 +4,15 @@ import argparse
 import json
 import os
 
-from frontload import console, elf, errors, front, profile
+from frontload import (
+    console,
+    elf,
+    errors,
+    front,
+    profile,
+    relocations,
+    relocations_report,
+)
 from frontload.errors import EXIT_DATA, EXIT_OK, EXIT_VERDICT, Failure, printable
 
 SCHEMA = "frontload-check/1"
@@ -17,6 +25,10 @@ much of it is there, how much lies in the front, what is missing and why.
 
 Exit status 1 if fewer than --min-coverage percent of the profile's names are in the front. For a
 file that was not linked by ld.frontload, the front is one block of each output section.
+
+What the loader has to do before the first instruction is told in one line, with --relocations in
+full: what relocations cost, and what other options of the linker would make of that. It is no part
+of the verdict.
 """
 
 
@@ -28,6 +40,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--profile", metavar="FILE", required=True, help="its startup profile")
     parser.add_argument("--min-coverage", metavar="PERCENT", type=_percent, default=95.0,
                         help="of the profile's names that must be in the front (default 95)")
+    parser.add_argument("--relocations", action="store_true",
+                        help="also say what relocations cost, and what would change that")
     parser.add_argument("--json", action="store_true",
                         help="write JSON, with all missing names, instead of a table")
     return parser
@@ -45,15 +59,21 @@ def _percent(text: str) -> float:
 
 def run(args: argparse.Namespace) -> int:
     startup = profile.read(args.profile)
-    report = front.examine(elf.read(args.binary), startup)
+    binary = elf.read(args.binary)
+    report = front.examine(binary, startup)
     if not report.names:
         raise Failure(f"{args.profile}: names no function and no data", code=EXIT_DATA,
                       note="check looks for symbols: record the program's functions too")
+    relocated = relocations.examine(binary, elf.read_loading(args.binary))
     good = report.coverage >= args.min_coverage
     if args.json:
-        print(json.dumps(_as_json(args, startup, report, good), indent=1))
+        print(json.dumps({**_as_json(args, startup, report, good),
+                          "relocations": relocations_report.as_json(relocated)}, indent=1))
     else:
         _show(args, startup, report)
+        print(relocations_report.summary(relocated))
+        if args.relocations and relocated:
+            relocations_report.show(relocated)
     if good:
         return EXIT_OK
     errors.error(f"{args.binary}: {errors.percent(report.placed, report.names)} of the names in "

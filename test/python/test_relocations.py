@@ -1,0 +1,320 @@
+"""What relocations cost, against llvm-readobj; and what changes, against links that do it."""
+
+import json
+import re
+import subprocess
+from collections import Counter
+
+import numpy as np
+import pytest
+from frontload import elf, profile, relocations, relocations_report
+from frontload.errors import BadData
+from frontload.profile import Name
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+# Every kind of relocation, without a C library so that it links for any machine. The pointers lie
+# in groups, far and near, and some at odd addresses, one of them across two pages.
+EVERYTHING = """
+extern int outside; int outside_function(int); extern __thread int outside_thread;
+__attribute__((weak)) int own_function(int x) { return x + 1; } int own = 3;
+static int inner = 5; int *mine = &own;
+int *pointers[300] = {[0] = &inner, [1] = &inner, [64] = &inner, [65] = &inner, [150] = &inner};
+struct __attribute__((packed, aligned(4096))) { char c[4093]; int *p; char more[6000]; int *q; }
+  odd = {{1}, &inner, {1}, &outside};
+static int implementation(int x) { return x; }
+static void *choose(void) { return implementation; }
+int indirect(int) __attribute__((ifunc("choose")));
+int (*functions[])(int) = {own_function, outside_function, implementation};
+int _start(int x) {
+  return own_function(x) + outside_function(x) + indirect(x) + outside_thread + outside
+         + *pointers[x] + own + *mine + *odd.p + functions[x](x);
+}
+"""
+MACHINES = {"x86_64": ("R_X86_64_", 8), "i386": ("R_386_", 4), "aarch64": ("R_AARCH64_", 8)}
+WAYS = {"shared": ["-shared"], "now": ["-shared", "-z", "now"],
+        "pie": ["-pie", "libother.so", "-dynamic-linker", "/lib/ld.so"],
+        "fixed": ["libother.so"],
+        "packed": ["-shared", "--pack-dyn-relocs=relr"]}
+
+
+@pytest.fixture
+def make(tmp_path, llvm, run):
+    """make(*options, machine=, source=, name=): links a file with neither libc nor start files."""
+
+    def make(*options, machine="x86_64", source=EVERYTHING, name="app"):
+        (tmp_path / "a.c").write_text(source)
+        target = f"--target={machine}-linux-gnu"
+        pic = "-fPIC" if {"-shared", "-pie"} & set(options) else "-fno-pic"
+        run(llvm / "clang", target, "-O1", pic, "-c", "a.c", "-o", "a.o", cwd=tmp_path)
+        (tmp_path / "b.c").write_text("int outside = 1; int outside_function(int x) { return x; } "
+                                      "__thread int outside_thread;")
+        run(llvm / "clang", target, "-fPIC", "-c", "b.c", "-o", "b.o", cwd=tmp_path)
+        run(llvm / "ld.lld", "-shared", "b.o", "-o", "libother.so", cwd=tmp_path)
+        run(llvm / "ld.lld", "a.o", *options, "-o", name, cwd=tmp_path)
+        return tmp_path / name
+
+    return make
+
+
+def examine(path) -> relocations.Report:
+    return relocations.examine(elf.read(path), elf.read_loading(path))
+
+
+def listed(run, llvm, path) -> list[tuple[int, str]]:
+    """Addresses and types that llvm-readobj shows; it unpacks packed ones."""
+    text = run(llvm / "llvm-readobj", "-r", path).stdout
+    return [(int(address, 16), kind)
+            for address, kind in re.findall(r"^ +(0x[0-9A-F]+) (R_\S+)", text, re.MULTILINE)]
+
+
+def then(report: relocations.Report, option: str, what: str) -> int:
+    return {(change.option, change.what): change.then for change in report.changes}[option, what]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_counts_are_those_of_readobj(make, run, llvm, machine, way):
+    """Of every kind, on every machine, however it is linked."""
+    path = make(*WAYS[way], machine=machine)
+    report = examine(path)
+    prefix, _ = MACHINES[machine]
+    kind_of = {"RELATIVE": "relative", "64": "symbolic", "32": "symbolic", "ABS64": "symbolic",
+               "GLOB_DAT": "symbolic", "JUMP_SLOT": "jump slots", "COPY": "copies",
+               "IRELATIVE": "indirect functions"}
+    expected = Counter(kind_of.get(kind.removeprefix(prefix), "thread-local")
+                       for _, kind in listed(run, llvm, path))
+    assert {"relative", "symbolic", "jump slots"} & set(expected)
+    found = Counter({name: count.number for name, count in report.kinds.items()})
+    packed = found.pop("packed relative", 0)
+    found["relative"] += packed
+    assert +found == +expected and (packed > 0) == (way == "packed")
+    sizes = elf.read(path)
+    assert report.bytes == sum(
+        int(section["size"]) for name, section in zip(sizes.section_names, sizes.sections,
+                                                      strict=True)
+        if name in (b".rela.dyn", b".rela.plt", b".rel.dyn", b".rel.plt", b".relr.dyn"))
+    assert report.binding == ("now" if way == "now" else "lazy")
+
+
+@pytest.mark.parametrize("way", ["shared", "packed", "pie", "now"])
+@pytest.mark.parametrize("machine", MACHINES)
+def test_pages_are_those_that_relocations_lie_in(make, run, llvm, machine, way):
+    """Each page counts once, with both pages of an address that lies across."""
+    path = make(*WAYS[way], machine=machine)
+    word = MACHINES[machine][1]
+    pages = {end // 4096 for address, _ in listed(run, llvm, path)
+             for end in (address, address + word - 1)}
+    report = examine(path)
+    assert report.pages == len(pages) > 2 and report.private_bytes == 4096 * len(pages)
+
+
+def test_lazy_slots_of_a_fixed_program_are_not_written(make):
+    """Where the program is at its own addresses the loader leaves them for the first call."""
+    source = "int outside_function(int); int _start(int x) { return outside_function(x); }"
+    lazy = examine(make(*WAYS["fixed"], source=source))
+    now = examine(make(*WAYS["fixed"], "-z", "now", source=source))
+    anywhere = examine(make(*WAYS["pie"], source=source))
+    assert (lazy.pages, now.pages, anywhere.pages) == (0, 1, 1)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("way", ["shared", "pie"])
+def test_packing_is_foretold_to_the_word(make, machine, way):
+    """What stays because it is at an odd address counts too."""
+    foretold = then(examine(make(*WAYS[way], machine=machine)), "-z pack-relative-relocs",
+                    "relative relocations")
+    packed = examine(make(*WAYS[way], "--pack-dyn-relocs=relr", machine=machine, name="packed"))
+    size = packed.kinds["packed relative"].bytes + packed.kinds["relative"].bytes
+    assert packed.kinds["relative"].number == 1
+    assert abs(foretold - size) <= MACHINES[machine][1]
+    assert not any(change.option == "-z pack-relative-relocs" for change in packed.changes)
+
+
+def pack(addresses: list[int], word: int) -> list[int]:
+    """The encoding as the generic ABI describes it, one bit at a time."""
+    words, waiting = [], sorted(set(addresses))
+    while waiting:
+        words.append(waiting.pop(0))
+        base = words[-1] + word
+        while True:
+            bits = 0
+            while waiting and (waiting[0] - base) % word == 0 and (
+                    (waiting[0] - base) // word < 8 * word - 1):
+                bits |= 2 << (waiting.pop(0) - base) // word
+            if not bits:
+                break
+            words.append(bits | 1)
+            base += (8 * word - 1) * word
+    return words
+
+
+@given(st.lists(st.integers(0, 4000).map(lambda n: 2 * n), max_size=60),
+       st.lists(st.integers(0, 400).map(lambda n: 8 * n), max_size=200),
+       st.sampled_from([4, 8]), st.integers(1, 5))
+def test_packed_words_hold_what_was_packed(scattered, aligned, word, chunk):
+    """Their number is that of a plain encoder, and unpacked they are the same addresses."""
+    addresses = sorted({*scattered, *aligned})
+    words = pack(addresses, word)
+    assert relocations.packed_words(np.array(addresses, np.uint64), word) == len(words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relocations, "_CHUNK", chunk)
+        parts = list(relocations.unpacked(np.array(words, np.uint64), word))
+    assert sorted(int(address) for part in parts for address in part) == addresses
+
+
+@pytest.mark.parametrize("packing", ["none", "relr"])
+def test_a_fixed_program_writes_fewer_pages(make, run, llvm, packing):
+    """Without relative relocations only the pages of others are left; that holds for packed too."""
+    path = make(*WAYS["pie"], "-z", "now", f"--pack-dyn-relocs={packing}")
+    report = examine(path)
+    others = {end // 4096 for address, kind in listed(run, llvm, path)
+              if kind != "R_X86_64_RELATIVE" for end in (address, address + 7)}
+    assert then(report, "-no-pie", "pages written") == len(others) < report.pages
+    assert then(report, "-no-pie", "relative relocations") == 0
+    for other in (make(*WAYS["shared"]), make(*WAYS["fixed"])):
+        assert not any(change.option == "-no-pie" for change in examine(other).changes)
+
+
+@pytest.mark.parametrize("option", ["-Bsymbolic", "-Bsymbolic-functions"])
+def test_binding_to_itself_is_foretold(make, option):
+    """A library linked so looks up, and has slots for, as many symbols as was said before."""
+    report = examine(make("-shared"))
+    bound = examine(make("-shared", option, name="bound"))
+    assert then(report, option, "symbols looked up") == bound.lookups + bound.lazy_lookups
+    # One of the slots becomes that of an indirect function, in the same table.
+    assert then(report, option, "jump slots") == bound.kinds["jump slots"].number
+    if option == "-Bsymbolic":
+        assert not any(change.option.startswith("-Bsymbolic") for change in bound.changes)
+
+
+def test_the_other_binding_is_foretold(make):
+    """-z now looks everything up at the start, -z lazy leaves what is only called."""
+    lazy, now = examine(make("-shared")), examine(make("-shared", "-z", "now"))
+    assert then(lazy, "-z now", "symbols looked up at the start") == now.lookups
+    assert then(now, "-z lazy", "symbols looked up at the start") == lazy.lookups < now.lookups
+    assert lazy.lazy_lookups == now.lookups - lazy.lookups and now.lazy_lookups == 0
+
+
+def test_a_symbol_is_looked_up_once(make):
+    """The loader may do it again, but then finds it where it has just been."""
+    source = """
+    extern int outside; int own, outside_function(int); static int inner;
+    int *pointers[] = {&outside, &outside, &own, &inner, &inner};
+    int (*functions[])(int) = {outside_function};
+    int _start(int x) { return outside_function(x); }
+    """
+    report = examine(make("-shared", "-z", "now", source=source))
+    assert report.lookups == 3 and report.kinds["symbolic"].number == 4
+
+
+@pytest.mark.parametrize("options", [["-shared"], [], ["-pie", "--pack-dyn-relocs=relr"]])
+def test_constructors_of_both_kinds_are_counted(make, options):
+    """.ctors holds two words that are none, which are not relocated; some links leave them out."""
+    source = """
+    void f(void) {} void g(void) {} void _start(void) {}
+    __asm__(".section .ctors,\\"aw\\"; .dc.a -1; .dc.a f; .dc.a g; .dc.a f; .dc.a 0; .text");
+    __attribute__((section(".init_array"), used)) void (*later)(void) = f;
+    """
+    report = examine(make(*options, source=source))
+    assert report.constructors == {".ctors": 3, ".init_array": 1}
+    assert then(report, ".init_array for .ctors", "constructors run last to first") == 0
+    if options:
+        bare = source.replace(".dc.a -1;", "").replace(".dc.a 0;", "")
+        assert examine(make(*options, source=bare)).constructors[".ctors"] == 3
+
+
+def test_hash_tables_are_told(make, cli, tmp_path):
+    """Both at once are larger than need be; the old one alone is slow, which has no figure."""
+    both = examine(make("-shared", "--hash-style=both"))
+    gnu = examine(make("-shared", "--hash-style=gnu"))
+    assert both.hash_styles == ["sysv", "gnu"] and gnu.hash_styles == ["gnu"]
+    sections = elf.read(tmp_path / "app")
+    size = int(sections.sections["size"][sections.section_names.index(b".gnu.hash")])
+    assert then(both, "--hash-style=gnu", "hash tables") == size
+    make("-shared", "--hash-style=sysv")
+    out = checked(cli, tmp_path, tmp_path / "app", "_start", "--relocations").out
+    assert "hash tables: sysv; with --hash-style=gnu" in out
+
+
+def checked(cli, tmp_path, path, name: str, *options):
+    startup = profile.from_run(b"app", [Name("function", "text", name.encode())])
+    (tmp_path / "p").write_bytes(profile.to_bytes(startup))
+    return cli("check", path, "--profile", tmp_path / "p", *options)
+
+
+def test_check_says_it_in_one_line(link, cli, tmp_path):
+    """The tables come when asked for; both are in the units of people, JSON has all."""
+    path = link("-pie", flags=["-fPIE"]).path
+    short = checked(cli, tmp_path, path, "main").out
+    lines = [line for line in short.splitlines() if "relocations" in line]
+    assert len(lines) == 1 and re.match(
+        r"relocations: \d+ relative, \d+ symbolic, .* of the file, \d pages written at the start "
+        r"\(\d+\.\d kB\)$", lines[0])
+    long = checked(cli, tmp_path, path, "main", "--relocations").out
+    assert re.search(r"-z pack-relative-relocs +relative relocations +\d+ bytes +\d+ bytes\n", long)
+    assert re.search(r"-no-pie +pages written +\d \(\d+\.\d kB\) +\d \(\d+\.\d kB\)\n", long)
+    report = json.loads(checked(cli, tmp_path, path, "main", "--json").out)["relocations"]
+    found = examine(path)
+    assert report["bytes"] == found.bytes and report["pages"] == found.pages
+    assert report["changes"][0]["option"] == "-z pack-relative-relocs"
+
+
+def test_sizes_before_and_after_share_a_unit():
+    """7 MB and 0.06 MB can be compared at a glance, 7 MB and 60,640 bytes cannot."""
+    change = relocations.Change("", "", "bytes", 6825456, 60640)
+    assert relocations_report._now_and_then(change) == ["6.83 MB", "0.06 MB"]
+
+
+def test_no_relocations_and_unknown_machines(make, cli, tmp_path):
+    """Neither fails a check."""
+    path = make(source="int _start(void) { return 1; }")
+    assert "relocations: none" in checked(cli, tmp_path, path, "_start", "--relocations").out
+    path = make(source="int _start(void) { return 1; }", machine="riscv64")
+    assert "not known here" in checked(cli, tmp_path, path, "_start", "--relocations").out
+    assert json.loads(checked(cli, tmp_path, path, "_start", "--json").out)["relocations"] is None
+
+
+def test_tables_that_overlap_are_refused(make):
+    """Many tables over the same bytes would be many times as large as the file."""
+    path = make("-shared")
+    sections = elf.read(path).sections
+    table = np.flatnonzero(sections["type"] == elf.SHT_RELA)[0]
+    other = np.flatnonzero(sections["type"] == elf.SHT_NOBITS)
+    damaged = bytearray(path.read_bytes())
+    headers = int.from_bytes(damaged[0x28:0x30], "little")
+    size = len(damaged) // 24 * 24
+    for index in [int(table), int(other[0]) if len(other) else int(table) + 1]:
+        place = headers + 64 * index
+        damaged[place + 4:place + 16] = (4).to_bytes(4, "little") + (2).to_bytes(8, "little")
+        damaged[place + 24:place + 40] = bytes(8) + size.to_bytes(8, "little")
+    with pytest.raises(BadData, match="tables of the loader"):
+        elf.parse_loading("a", bytes(damaged))
+
+
+@pytest.fixture(scope="module")
+def small_library(tmp_path_factory, llvm):
+    """A small library with unpacked and packed relocations, as bytes."""
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "a.c").write_text(EVERYTHING)
+    subprocess.run([llvm / "clang", "-fPIC", "-shared", "-nostdlib", f"--ld-path={llvm / 'ld.lld'}",
+                    "-Wl,--pack-dyn-relocs=relr", "a.c", "-o", "a.so"], cwd=folder, check=True)
+    return (folder / "a.so").read_bytes()
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_a_damaged_library_never_crashes_it(small_library, data):
+    """Bytes of headers or tables changed, or the end cut off: figures, or a refusal."""
+    damaged = bytearray(small_library)
+    table = int.from_bytes(damaged[0x28:0x30], "little")
+    place = st.integers(0, 63) | st.integers(64, 4000) | st.integers(table, len(damaged) - 1)
+    for position in data.draw(st.lists(place, max_size=6)):
+        damaged[position] = data.draw(st.integers(0, 255))
+    del damaged[data.draw(st.just(len(damaged)) | st.integers(0, len(damaged))):]
+    try:
+        loading = elf.parse_loading("app", bytes(damaged))
+        report = relocations.examine(elf.parse("app", bytes(damaged)), loading)
+        assert relocations_report.summary(report).startswith("relocations: ")
+    except BadData as problem:
+        assert problem.message.startswith("app: ")
