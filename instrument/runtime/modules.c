@@ -1,4 +1,4 @@
-/* Which module an address belongs to, and which of its functions were touched already.
+/* Which module an address belongs to.
  *
  * At every first touch the dynamic linker is asked anew, and the object's build-id (or its name, if
  * it has none) is compared with the module's: dlclose and dlopen tell nobody, and may put another
@@ -12,6 +12,11 @@
  *     other had one that was touched. To notice that would cost every call more than it does now.
  *   - the same file loaded twice at once (dlmopen) is one module that moves to and fro: slow, but
  *     each function is recorded once.
+ *
+ * Data is the same, but that most of what is accessed (stacks, the heap) is no module's, and has to
+ * be told so without asking anybody. So pages are remembered to be foreign until a module is found
+ * around them: of a library in a place where there was such a page, the data in that page is missed
+ * until a function of the library, or data of another page, is touched.
  */
 #include "runtime.h"
 
@@ -65,28 +70,47 @@ static bool is_in_memory(const program_header *segment, const program_header *he
   return false;
 }
 
+struct range {
+  uintptr_t low, high;
+};
+
+static void extend(struct range *range, const program_header *segment) {
+  if (segment->p_vaddr < range->low)
+    range->low = segment->p_vaddr;
+  if (segment->p_vaddr + segment->p_memsz > range->high)
+    range->high = segment->p_vaddr + segment->p_memsz;
+}
+
 /* Fills in what the program headers tell; object->bias is known. */
 static bool read_program_headers(struct object *object, const program_header *headers,
                                  size_t count) {
-  uintptr_t low = UINTPTR_MAX, high = 0;
+  struct range loaded = {UINTPTR_MAX, 0}, code = {UINTPTR_MAX, 0};
   object->build_id_size = 0;
+  object->unwind_table_size = 0;
   for (size_t i = 0; i < count; ++i) {
     const program_header *segment = &headers[i];
-    if (segment->p_type == PT_LOAD && segment->p_flags & PF_X) {
-      if (segment->p_vaddr < low)
-        low = segment->p_vaddr;
-      if (segment->p_vaddr + segment->p_memsz > high)
-        high = segment->p_vaddr + segment->p_memsz;
+    if (segment->p_type == PT_LOAD) {
+      extend(&loaded, segment);
+      if (segment->p_flags & PF_X)
+        extend(&code, segment);
+    } else if (segment->p_type == PT_GNU_EH_FRAME && is_in_memory(segment, headers, count)) {
+      object->unwind_table = (const unsigned char *)(object->bias + segment->p_vaddr);
+      object->unwind_table_size = segment->p_filesz;
     } else if (segment->p_type == PT_NOTE && object->build_id_size == 0 &&
                is_in_memory(segment, headers, count)) {
       find_build_id(object, (const unsigned char *)(object->bias + segment->p_vaddr),
                     segment->p_filesz, segment->p_align == 8 ? 8 : 4);
     }
   }
-  if (low >= high)
+  if (loaded.low >= loaded.high)
     return false;
-  object->start = object->bias + low;
-  object->size = high - low;
+  if (code.low >= code.high)
+    code.low = code.high = loaded.low; /* a library of data */
+  loaded.low &= ~(uintptr_t)(PAGE_SIZE - 1);
+  object->start = object->bias + code.low;
+  object->size = code.high - code.low;
+  object->loaded_start = object->bias + loaded.low;
+  object->loaded_size = loaded.high - loaded.low;
   return true;
 }
 
@@ -146,16 +170,28 @@ bool frontload_find_object(uintptr_t address, struct object *object) {
       header->e_phnum);
 }
 
+bool frontload_is_foreign(uintptr_t address) {
+  struct dl_find_object found;
+  return libc_has_find_object() && !libc_find_object(address, &found);
+}
+
 #else
 
 bool frontload_find_object(uintptr_t address, struct object *object) {
   return find_by_iterating(address, object);
 }
 
+bool frontload_is_foreign(uintptr_t address) {
+  (void)address;
+  return false;
+}
+
 #endif
 
 static bool is_module_of(const struct module *module, const struct object *object) {
   if (module->size != object->size || module->address != object->start - object->bias ||
+      module->loaded_size != object->loaded_size ||
+      module->before != object->start - object->loaded_start ||
       module->build_id_size != object->build_id_size)
     return false;
   if (object->build_id_size > 0)
@@ -188,19 +224,27 @@ static void set_path(struct module *module, const struct object *object) {
   module->path_size = path.size;
 }
 
-static size_t mapping_size(size_t executable_size) {
-  return TOUCHED_OFFSET + (executable_size / 64 + 1) * sizeof(uint64_t);
+/* Of the set of data before the module. In whole pages, of which the largest are 64 KiB. */
+static size_t data_set_size(const struct object *object) {
+  return align_up((object->loaded_size / GRANULE / 64 + 1) * sizeof(uint64_t), 65536);
+}
+
+static size_t mapping_size(const struct object *object) {
+  return data_set_size(object) + TOUCHED_OFFSET + (object->size / 64 + 1) * sizeof(uint64_t);
 }
 
 static struct module *make_module(const struct object *object) {
-  struct module *module = sys_map_memory(mapping_size(object->size));
-  if (is_error(module))
+  unsigned char *mapping = sys_map_memory(mapping_size(object));
+  if (is_error(mapping))
     return NULL;
   /* Wiped and not withheld, for a handler that forks and then returns, in the child, into the fast
    * path. A generation of children inherits the empty mappings of all before it. */
-  sys_advise(module, mapping_size(object->size), MADV_WIPEONFORK);
+  sys_advise(mapping, mapping_size(object), MADV_WIPEONFORK);
+  struct module *module = (struct module *)(mapping + data_set_size(object));
   module->start = object->start;
   module->size = object->size;
+  module->before = object->start - object->loaded_start;
+  module->loaded_size = object->loaded_size;
   module->address = object->start - object->bias;
   module->flags = object->is_main ? FRONTLOAD_MODULE_MAIN : 0;
   module->build_id_size = object->build_id_size;
@@ -209,17 +253,40 @@ static struct module *make_module(const struct object *object) {
   return module;
 }
 
-/* `module` is where its start says, so no other module is there any more. */
-static void displace_others(struct recorder *recorder, const struct module *module) {
+static void unmake_module(struct module *module, const struct object *object) {
+  if (module)
+    sys_unmap((unsigned char *)module - data_set_size(object), mapping_size(object));
+}
+
+/* Every module but `keep` that has a byte in the range is not there any more. */
+static void displace(struct recorder *recorder, uintptr_t first, size_t size,
+                     const struct module *keep) {
   for (size_t i = 0; i < MODULE_LIMIT; ++i) {
-    struct module *other = __atomic_load_n(&recorder->modules[i], __ATOMIC_ACQUIRE);
-    if (!other)
+    struct module *module = __atomic_load_n(&recorder->modules[i], __ATOMIC_ACQUIRE);
+    if (!module)
       return;
-    uintptr_t start = __atomic_load_n(&other->start, __ATOMIC_RELAXED);
-    if (other != module &&
-        (start - module->start < module->size || module->start - start < other->size))
-      __atomic_compare_exchange_n(&other->start, &start, NOWHERE, false, __ATOMIC_RELAXED,
+    uintptr_t start = __atomic_load_n(&module->start, __ATOMIC_RELAXED);
+    uintptr_t loaded = start - module->before;
+    if (module != keep && (loaded - first < size || first - loaded < module->loaded_size))
+      __atomic_compare_exchange_n(&module->start, &start, NOWHERE, false, __ATOMIC_RELAXED,
                                   __ATOMIC_RELAXED);
+  }
+}
+
+void frontload_set_foreign(struct recorder *recorder, uintptr_t address) {
+  displace(recorder, address, 1, NULL);
+  __atomic_store_n(data_cache_entry(recorder, address), foreign_page(address), __ATOMIC_RELEASE);
+}
+
+/* The module is where the object is, so nothing else is there any more. */
+static void take_place(struct recorder *recorder, const struct module *module,
+                       const struct object *object) {
+  displace(recorder, object->loaded_start, object->loaded_size, module);
+  size_t pages = (object->loaded_size + PAGE_SIZE - 1) / PAGE_SIZE;
+  for (size_t i = 0; i < pages && i < DATA_CACHE_SIZE; ++i) {
+    uintptr_t *entry = data_cache_entry(recorder, object->loaded_start + i * PAGE_SIZE);
+    if (__atomic_load_n(entry, __ATOMIC_RELAXED) & 1)
+      __atomic_store_n(entry, 0, __ATOMIC_RELAXED);
   }
 }
 
@@ -235,21 +302,19 @@ struct module *frontload_find_module(struct recorder *recorder, struct session *
       if (__atomic_compare_exchange_n(&recorder->modules[i], &module, fresh, false,
                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         frontload_append_module(session, fresh);
-        displace_others(recorder, fresh);
+        take_place(recorder, fresh, object);
         return fresh;
       }
     }
     if (!is_module_of(module, object))
       continue;
-    if (fresh)
-      sys_unmap(fresh, mapping_size(fresh->size));
+    unmake_module(fresh, object);
     if (__atomic_load_n(&module->start, __ATOMIC_RELAXED) != object->start) {
       __atomic_store_n(&module->start, object->start, __ATOMIC_RELAXED);
-      displace_others(recorder, module);
+      take_place(recorder, module, object);
     }
     return module;
   }
-  if (fresh)
-    sys_unmap(fresh, mapping_size(fresh->size));
+  unmake_module(fresh, object);
   return NULL;
 }

@@ -146,6 +146,12 @@ typedef uint64_t signal_set;
 
 #define SIGNAL_BIT(signal) ((signal_set)1 << ((signal) - 1))
 
+/* Signals that report a fault of the instruction at hand kill a program that blocks them. SIGSYS is
+ * among them: programs use it to make system calls on behalf of a seccomp filter. */
+static const signal_set synchronous_signals = SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGTRAP) |
+                                              SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGFPE) |
+                                              SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGSYS);
+
 static inline signal_set sys_set_blocked_signals(signal_set blocked) {
   signal_set before = 0;
   system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&blocked, (long)&before, sizeof before, 0, 0);

@@ -223,7 +223,7 @@ void frontload_count_dropped(struct session *session) {
 }
 
 void frontload_append_event(struct session *session, const struct module *module,
-                            uintptr_t address) {
+                            enum frontload_record_kind kind, uintptr_t address) {
   struct frontload_trace_slot *slot = NULL;
   if (!is_full(session))
     slot = slot_at(session, __atomic_fetch_add(&session->header->next_slot, 1, __ATOMIC_RELAXED));
@@ -234,7 +234,7 @@ void frontload_append_event(struct session *session, const struct module *module
   }
   slot->module = module->number;
   slot->thread = sys_gettid();
-  uint64_t kind_address = (uint64_t)FRONTLOAD_FUNCTION << 56 | (address & FRONTLOAD_ADDRESS_MASK);
+  uint64_t kind_address = (uint64_t)kind << 56 | (address & FRONTLOAD_ADDRESS_MASK);
   __atomic_store_n(&slot->kind_address, kind_address, __ATOMIC_RELEASE);
 }
 

@@ -9,6 +9,7 @@ import pytest
 from runtime_trace import Trace, decode
 
 INSTRUMENT = "-finstrument-functions"
+COVERAGE = "-fsanitize-coverage=func,trace-pc,trace-loads,trace-stores"
 PROGRAMS = Path(__file__).parent / "programs"
 # Not everything may be instrumented: NOT_RECORDED marks what a test does unseen.
 PRELUDE = """
@@ -17,7 +18,9 @@ PRELUDE = """
 #define NOT_RECORDED __attribute__((no_instrument_function))
 #ifdef __clang__
 #undef KEPT
+#undef NOT_RECORDED
 #define KEPT __attribute__((noinline))
+#define NOT_RECORDED __attribute__((no_instrument_function, no_sanitize("coverage")))
 #endif
 /* HUNDRED(F, 1) is F(100) F(101) ... F(199). */
 #define TEN(F, n) \\
@@ -53,6 +56,20 @@ def archive(build) -> Path:
 @pytest.fixture(scope="session")
 def library(build) -> Path:
     return build / "lib" / "libfrontload-rt.so"
+
+
+def _without_find_object(archive, folder):
+    """The runtime as it is with a libc that has no _dl_find_object."""
+    old = folder / "old.a"
+    subprocess.run(["objcopy", "--redefine-sym", "_dl_find_object=no_such_function", archive, old],
+                   check=True)
+    return old
+
+
+@pytest.fixture(params=["find_object", "iterate"])
+def runtime(request, archive, tmp_path):
+    """Both ways of finding a module: glibc's lock-free one, and dl_iterate_phdr for older libcs."""
+    return [archive if request.param == "find_object" else _without_find_object(archive, tmp_path)]
 
 
 @pytest.fixture(scope="session")
@@ -91,6 +108,18 @@ def plugin(cc):
         return cc(source, "-shared", "-fPIC", *flags, name=name, runtime=[])
 
     return plugin
+
+
+@pytest.fixture
+def covered(cc):
+    """covered(source, *flags): a program that clang has instrumented for functions and data. Of the
+    link, the coverage is kept out, as a build with flags of its own for that would."""
+
+    def covered(source, *flags, instrument=COVERAGE, **options):
+        return cc(source, "-fno-sanitize-link-runtime", *flags, instrument=instrument,
+                  compiler="clang", **options)
+
+    return covered
 
 
 @pytest.fixture

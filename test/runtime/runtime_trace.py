@@ -9,7 +9,7 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-FUNCTION, MODULE = 1, 0x80
+FUNCTION, DATA, MODULE = 1, 2, 0x80
 HEADER = struct.Struct("<8sBBHHHIIIIQQB79x")
 
 
@@ -34,7 +34,8 @@ class Trace:
     dropped: int
     done: bool
     modules: dict[int, Module] = field(default_factory=dict)
-    events: list[Event] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)  # functions
+    data: list[Event] = field(default_factory=list)
 
     def names(self, module: Path | None = None) -> list[str]:
         """The functions in order of first touch, of one module or of all."""
@@ -46,6 +47,14 @@ class Trace:
         """How far behind its function's start each event lies."""
         return [event.address - symbol_at(self.modules[event.module].path, event.address)[1]
                 for event in self.events]
+
+    def granules(self, name: str, module: Path | None = None) -> list[int]:
+        """Where in a datum its touched granules begin, in order of first touch."""
+        path = module or next(m.path for m in self.modules.values() if m.main)
+        start, size = datum(path, name)
+        return [event.address - start for event in self.data
+                if self.modules[event.module].path == path
+                and start - 16 < event.address < start + size]
 
 
 def decode(path: Path) -> Trace:
@@ -73,11 +82,17 @@ def decode(path: Path) -> Trace:
                     extra == 1)
             slot += slots
             continue
-        assert kind in (0, FUNCTION)
-        if kind == FUNCTION:
-            trace.events.append(Event(number, word0 & (1 << 56) - 1, extra))
+        assert kind in (0, FUNCTION, DATA)
+        event = Event(number, word0 & (1 << 56) - 1, extra)
+        if kind == DATA:
+            assert event.address % 16 == 0
+            trace.data.append(event)
+        elif kind == FUNCTION:
+            trace.events.append(event)
         slot += 1
-    assert all(event.module in trace.modules for event in trace.events)
+    assert all(event.module in trace.modules for event in trace.events + trace.data)
+    touched = [(event.module, event.address) for event in trace.data]
+    assert len(touched) == len(set(touched))
     return trace
 
 
@@ -95,6 +110,13 @@ def symbol_at(path: Path, address: int) -> tuple[str, int]:
     start, size, name = symbols[bisect_right(symbols, (address, 1 << 62, "")) - 1]
     assert start <= address < start + size, f"{path}: no function at {address:#x}"
     return name, start
+
+
+def datum(path: Path, name: str) -> tuple[int, int]:
+    """A datum's address and size."""
+    with path.open("rb") as stream:
+        (symbol,) = ELFFile(stream).get_section_by_name(".symtab").get_symbol_by_name(name)
+        return symbol["st_value"], symbol["st_size"]
 
 
 def build_id(path: Path) -> str:

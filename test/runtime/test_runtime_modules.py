@@ -1,7 +1,5 @@
 """Shared libraries: loaded at start, opened, closed, and opened again elsewhere."""
 
-import subprocess
-
 import pytest
 from runtime_trace import build_id
 
@@ -32,20 +30,6 @@ NOT_RECORDED static void close_and_occupy(void) {
     exit(98);
 }
 """
-
-
-def without_find_object(archive, folder):
-    """The runtime as it is with a libc that has no _dl_find_object."""
-    old = folder / "old.a"
-    subprocess.run(["objcopy", "--redefine-sym", "_dl_find_object=no_such_function", archive, old],
-                   check=True)
-    return old
-
-
-@pytest.fixture(params=["find_object", "iterate"])
-def runtime(request, archive, tmp_path):
-    """Both ways of finding a module: glibc's lock-free one, and dl_iterate_phdr for older libcs."""
-    return [archive if request.param == "find_object" else without_find_object(archive, tmp_path)]
 
 
 @pytest.mark.parametrize("id_flag", ["-Wl,--build-id", "-Wl,--build-id=none"])

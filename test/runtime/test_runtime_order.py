@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from conftest import COVERAGE
 from runtime_trace import build_id
 
 CHAIN = """
@@ -26,15 +27,34 @@ BARE = "-finstrument-function-entry-bare"
     ("gcc", "-finstrument-functions"),
     ("clang", "-finstrument-functions"),
     ("clang", "-finstrument-functions-after-inlining"),
-    ("clang", BARE)])
+    ("clang", BARE),
+    ("clang", COVERAGE)])
 def test_each_function_once_in_order(cc, record, compiler, instrument, optimize):
-    """gcc's and clang's hooks give each entered function once, in order; all but the bare hook give
-    its very start."""
+    """gcc's and clang's hooks give the very start of each entered function once, in order."""
     program = cc(CHAIN, optimize, compiler=compiler, instrument=instrument)
     trace = record(program).only
-    assert trace.names() == ["main", "first", "last"]
-    assert all(offset > 0 if instrument == BARE else offset == 0 for offset in trace.offsets())
+    assert trace.names() == ["main", "first", "last"] and set(trace.offsets()) == {0}
     assert (trace.dropped, trace.done) == (0, False)
+
+
+@pytest.mark.parametrize("optimize", ["-O0", "-O2"])
+@pytest.mark.parametrize("instrument", [
+    "-finstrument-functions", "-finstrument-functions-after-inlining", BARE])
+def test_two_hooks_in_each_function(covered, record, instrument, optimize):
+    """With both -finstrument-functions and coverage, whichever of their hooks clang calls first,
+    each function is there once."""
+    trace = record(covered(CHAIN, optimize, instrument)).only
+    assert trace.names() == ["main", "first", "last"] and set(trace.offsets()) == {0}
+
+
+@pytest.mark.parametrize("instrument", [BARE, COVERAGE])
+def test_without_unwind_tables(cc, record, instrument):
+    """Where no table tells a function's start, also not its neighbour's, a hook that is not told
+    either gives an address inside of it."""
+    program = cc(CHAIN, "-fno-asynchronous-unwind-tables", compiler="clang", instrument=instrument)
+    trace = record(program).only
+    assert trace.names() == ["main", "first", "last"]
+    assert all(offset > 0 for offset in trace.offsets())
 
 
 @pytest.mark.parametrize("linking", [

@@ -5,6 +5,8 @@ import shutil
 import subprocess
 
 import pytest
+from conftest import COVERAGE, INSTRUMENT
+from runtime_trace import datum
 
 COUNT = 400
 THREADED = """
@@ -52,13 +54,36 @@ def check_threads(recording):
         assert order == sorted(order)
 
 
-def test_threads(cc, record):
-    """Eight threads, four of which call the same functions at the same time, make the process's
-    very first touches together: each function once, one file, each thread's own order."""
-    program = cc(THREADED, "-pthread")
+# The same with data: table[n] is what f<100 + n> is above.
+THREADED_DATA = """
+volatile const int table[400][4] __attribute__((aligned(16))) = {{1}};
+""" + THREADED.replace("NOT_RECORDED void *work", "void *work").replace(
+    "functions[(first + i) % COUNT]()", "table[(first + i) % COUNT][i % 4]")
+
+
+def check_threaded_data(recording):
+    trace = recording.only
+    assert sorted(trace.granules("table")) == list(range(0, 16 * COUNT, 16))
+    start, _ = datum(next(m.path for m in trace.modules.values() if m.main), "table")
+    for line in recording.result.stdout.splitlines():
+        thread, first = map(int, line.split())
+        order = [((event.address - start) // 16 - first) % COUNT for event in trace.data
+                 if event.thread == thread and start <= event.address < start + 16 * COUNT]
+        assert order == sorted(order)
+
+
+WAYS = [(THREADED, INSTRUMENT, check_threads), (THREADED_DATA, COVERAGE, check_threaded_data)]
+
+
+@pytest.mark.parametrize("source, instrument, check", WAYS)
+def test_threads(cc, record, source, instrument, check):
+    """Eight threads, four of which call the same functions, or read the same data, at the same
+    time, make the process's very first touches together: each once, one file, each thread's own
+    order."""
+    program = cc(source, "-pthread", compiler="clang", instrument=instrument)
     for _ in range(25):
         recording = record(program)
-        check_threads(recording)
+        check(recording)
         for path in recording.traces:
             path.unlink()
 
@@ -109,25 +134,26 @@ def test_threads_in_a_new_module(cc, plugin, record, tmp_path):
     assert trace.names() == ["main"] + 100 * ["a"] and len(trace.modules) == 101
 
 
-def test_thread_sanitizer(cc, record, compilers):
+@pytest.mark.parametrize("source, instrument, check", WAYS)
+def test_thread_sanitizer(cc, record, compilers, source, instrument, check):
     """The runtime itself, compiled with ThreadSanitizer, has no data race."""
     runtime = os.path.join(os.path.dirname(__file__), "../../instrument/runtime")
-    sources = [os.path.join(runtime, f) for f in sorted(os.listdir(runtime)) if f.endswith(".c")]
+    files = [os.path.join(runtime, f) for f in sorted(os.listdir(runtime)) if f.endswith(".c")]
     flags = ["-fsanitize=thread", "-g", "-O1", "-pthread"]
     folder = cc("int main(void) { return 0; }", *flags, compiler="clang", name="empty", runtime=[],
                 instrument=None).parent
     if subprocess.run([folder / "empty"], capture_output=True).returncode:
         pytest.skip("ThreadSanitizer does not work on this machine")
     objects = []
-    for source in sources:
-        objects.append(folder / f"{os.path.basename(source)}.o")
+    for file in files:
+        objects.append(folder / f"{os.path.basename(file)}.o")
         subprocess.run([compilers["clang"], *flags, "-D_GNU_SOURCE", "-I", f"{runtime}/../format",
-                        "-I", f"{runtime}/include", "-c", source, "-o", objects[-1]], check=True)
-    program = cc(THREADED, *flags, compiler="clang", runtime=objects)
+                        "-I", f"{runtime}/include", "-c", file, "-o", objects[-1]], check=True)
+    program = cc(source, *flags, compiler="clang", runtime=objects, instrument=instrument)
     for _ in range(5):
         recording = record(program, environment={"TSAN_OPTIONS": "exitcode=66"})
         assert recording.result.stderr == ""
-        check_threads(recording)
+        check(recording)
         for path in recording.traces:
             path.unlink()
 

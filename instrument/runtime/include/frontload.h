@@ -1,10 +1,13 @@
-/* The Frontload runtime: records which functions a program enters while it starts, in order.
+/* The Frontload runtime: records which functions a program enters while it starts, and which data
+ * it touches, in order.
  *
  * Build the program with one of
  *
  *     -finstrument-functions                   gcc or clang
  *     -finstrument-functions-after-inlining    clang; best: only functions that really exist
  *     -finstrument-function-entry-bare         clang; the smallest code
+ *     -fsanitize-coverage=func,trace-pc,trace-loads,trace-stores
+ *                                              clang; data, too (see below)
  *
  * and link it with the runtime. libc has hooks of its own, which do nothing, so the runtime has to
  * come first; if no trace appears, this is the reason:
@@ -15,6 +18,9 @@
  *         with the archive before the objects
  *     LD_PRELOAD=libfrontload-rt.so ./program
  *         for a program linked with neither
+ *
+ * Without a runtime, a program with coverage does not link at all; leave -fsanitize-coverage out of
+ * the link, or add -fno-sanitize-link-runtime there, to do without an idle sanitizer's runtime.
  *
  * Shared libraries that are instrumented use the executable's hooks. Where only a library is
  * instrumented, preload the .so as above, or link the archive into the library as a private copy,
@@ -34,11 +40,29 @@
  * says why in one line on stderr and runs on as ever. Do not truncate a trace while its program
  * runs: it is mapped into that program.
  *
- * Each function of each module appears once: a first touch. One that was only inlined is recorded
- * at the address of its out-of-line copy, except with -finstrument-functions-after-inlining and
- * -finstrument-function-entry-bare. With the latter the address is not the function's start but
- * lies inside it, in the call of the hook: to find the function, look for the symbol that contains
- * the address.
+ * Each function of each module appears once: a first touch, also when it is instrumented in two of
+ * the ways above. One that was only inlined is recorded at the address of its out-of-line copy,
+ * except with -finstrument-functions-after-inlining, -finstrument-function-entry-bare, and
+ * coverage. With the last two the runtime looks for the function's start in the program's unwind
+ * tables. In a program without any (-fno-asynchronous-unwind-tables) the address lies inside the
+ * function, in the call of the hook: to find the function, look for the symbol that contains the
+ * address.
+ *
+ * Data: a load or store of 1, 2, 4, 8 or 16 bytes touches one granule of 16 bytes, or two, of
+ * whichever module the address belongs to: the program or any library, be that instrumented or not.
+ * Each granule appears once. What belongs to no module (stacks, the heap, thread-local data) does
+ * not appear. Clang has no hooks for
+ *
+ *     copies of structures, memcpy and the like, and what libraries that are not instrumented do
+ *     atomic read-modify-write operations, long double, vectors of more than 16 bytes
+ *     what has no source: constants of floating-point numbers, jump tables
+ *     functions whose first block does not end, such as those that do nothing but abort
+ *
+ * and none at all with trace-loads or trace-stores alone: `func` is needed. Without trace-pc only
+ * data is recorded, as it is best beside -finstrument-functions; a link that has
+ * -fsanitize-coverage then needs -Wl,-u,__sanitizer_cov_trace_pc. A program that opens instrumented
+ * libraries by dlopen has to export the hooks, by -Wl,--export-dynamic-symbol=__sanitizer_cov_*, or
+ * be linked with the runtime's .so. A recorded program takes two to three times as long.
  *
  * Limits: Linux 4.14 or newer, x86-64 or AArch64. A program that shuts itself in with a seccomp
  * filter that kills on open, or with strict mode, has to call frontload_startup_done() before.

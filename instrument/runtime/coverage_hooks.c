@@ -1,0 +1,40 @@
+/* The hooks of clang's -fsanitize-coverage=func,trace-pc,trace-loads,trace-stores: functions that
+ * it inserts calls to at the start of each function, and before each load and store of 1, 2, 4, 8
+ * or 16 bytes.
+ *
+ * They are all in this file because of what comes along if -fsanitize-coverage is given at the link
+ * too: a sanitizer's runtime with empty, weak ones of its own, though without the first. That is
+ * then what brings this file, and with it the strong ones, out of the archive.
+ */
+#include "first_touch.h"
+
+static __attribute__((noinline)) void access_two_granules(uintptr_t first, uintptr_t last) {
+  touch_datum(first);
+  touch_datum(last);
+}
+
+static ALWAYS_INLINE void access(uintptr_t address, size_t size) {
+  if (address % GRANULE + size > GRANULE)
+    access_two_granules(address, address + size - 1);
+  else
+    touch_datum(address);
+}
+
+HOOK void __sanitizer_cov_trace_pc(void);
+
+/* See __cyg_profile_func_enter_bare. */
+void __sanitizer_cov_trace_pc(void) {
+  touch_function((uintptr_t)__builtin_return_address(0) - 1, FUNCTION_BODY);
+}
+
+#define ACCESS_HOOKS(size)                                                                         \
+  HOOK void __sanitizer_cov_load##size(const void *data);                                          \
+  HOOK void __sanitizer_cov_store##size(const void *data);                                         \
+  void __sanitizer_cov_load##size(const void *data) { access((uintptr_t)data, size); }             \
+  void __sanitizer_cov_store##size(const void *data) { access((uintptr_t)data, size); }
+
+ACCESS_HOOKS(1)
+ACCESS_HOOKS(2)
+ACCESS_HOOKS(4)
+ACCESS_HOOKS(8)
+ACCESS_HOOKS(16)
