@@ -63,8 +63,9 @@ def trace(program, to, *addresses):
 
 def entries(cli, program, link_map, tmp_path, *addresses) -> dict[Name, Touched]:
     """What the profile of touches of data has besides main."""
-    cli("profile", trace(program, tmp_path / "t", *addresses), "--map", link_map,
-        "-o", tmp_path / "p")
+    result = cli("profile", trace(program, tmp_path / "t", *addresses), "--map", link_map,
+                 "-o", tmp_path / "p")
+    assert re.fullmatch(r"frontload: note: \w+: \d names? from 1 run\n", result.err)
     return {name: touch.touched for name, touch in profile.read(tmp_path / "p").touches.items()
             if name.kind != "function"}
 
@@ -120,13 +121,22 @@ def test_strings_have_their_contents(mapped, cli, tmp_path):
     assert len(covered) and found == expected
 
 
-def test_merged_constants_need_no_name(mapped, cli, tmp_path):
-    """Constants that lld merged have no entry, and are not counted as nameless."""
+@pytest.mark.parametrize("name", [".rodata.cst8", ".init_array", ".eh_frame+0x0", ".got"])
+def test_what_the_linker_keeps_together_needs_no_name(mapped, cli, tmp_path, name):
+    """Merged constants, tables of the linker, and arrays have no entry, and are not nameless."""
     program, path = mapped()
-    (address, _), = sections(path, ".rodata.cst8")
-    result = cli("profile", trace(program, tmp_path / "t", address + 8), "--map", path,
-                 "-o", tmp_path / "p")
-    assert "without a symbol" not in result.err
+    found = entries(cli, program, path, tmp_path, sections(path, name)[-1][0])
+    assert all(name.kind == "data" for name in found)  # of neighbours
+
+
+def test_thread_local_zeros_have_no_address(mapped, cli, tmp_path):
+    """.tbss has the addresses of what follows it, and is not what is touched there."""
+    source = SOURCE + "_Thread_local char zeros[65536]; char *zero(void) { return zeros; }"
+    program, path = mapped("-Wl,-u,zero", source=source)
+    (address, size), = sections(path, ".tbss.zeros")
+    (touched, _), = sections(path, ".dynamic")
+    assert address <= touched < address + size
+    assert entries(cli, program, path, tmp_path, touched + 32) == {}
 
 
 def test_without_a_map_the_remedy_is_named(mapped, cli, tmp_path):
@@ -227,9 +237,32 @@ def test_any_damage_is_told_or_harmless(tmp_path_factory, position, size, replac
         assert problem.code == 65
 
 
+def string_file(path, contents: bytes):
+    """A file that holds strings, and is no more of an ELF file than MergedStrings needs."""
+    path.write_bytes(contents)
+    table = np.array([(1, 0x1000, 0, len(contents))],
+                     [("type", "u4"), ("addr", "u8"), ("offset", "u8"), ("size", "u8")])
+    return SimpleNamespace(path=str(path), section_classes=["rodata"], sections=table)
+
+
+def test_empty_strings_are_left_out(tmp_path):
+    """Zeros between strings are padding; a string that the end cuts counts as far as it goes."""
+    strings = MergedStrings(string_file(tmp_path / "app", b"one\0\0\0two\0cut"),
+                            [Span(0, 0x1000, 0x100d)])
+    names = [strings.name(group) for group in range(len(strings.ranges.start))]
+    assert [name and name.name for name in names] == [b"one", None, None, b"two", b"cut"]
+    assert strings.ranges.end.tolist() == [0x1004, 0x1005, 0x1006, 0x100a, 0x100d]
+
+
 def test_strings_that_overlap_take_no_memory(tmp_path):
     """String sections that are together larger than the file are refused before they are read."""
-    (tmp_path / "app").write_bytes(b"\0" * 64)
-    file = SimpleNamespace(path=str(tmp_path / "app"), section_classes=[""])
+    file = string_file(tmp_path / "app", b"\0" * 64)
     with pytest.raises(elf.BadData, match="smaller than its strings"):
-        MergedStrings(file, [Span(0, 0, 40)] * 2)
+        MergedStrings(file, [Span(0, 0x1000, 0x1028)] * 2)
+
+
+def test_strings_behind_the_end_of_the_file_are_refused(tmp_path):
+    """A section that runs past the end of the file is bad data."""
+    file = string_file(tmp_path / "app", b"one\0")
+    with pytest.raises(elf.BadData, match="runs past the end"):
+        MergedStrings(file, [Span(0, 0x1002, 0x1006)])

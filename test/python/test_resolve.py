@@ -170,6 +170,12 @@ def test_windows_cover_what_is_touched_from_the_first_byte_on():
     assert windows(0, WINDOW, 2 * WINDOW - 16, 2 * WINDOW, 9 * WINDOW) == 4
 
 
+def test_a_granule_may_be_cut_by_the_end_of_a_window():
+    """The first window starts in a granule, and so ends in one, of which the rest needs another."""
+    file = linked(datum("big", 0x10008, 2 * WINDOW))
+    assert touched(file, (DATA, 0x10000), (DATA, 0x10000 + WINDOW)) == {"big": (24, 2)}
+
+
 granules = st.sets(st.integers(0, 5 * WINDOW // 16), min_size=1, max_size=30)
 
 
