@@ -1,8 +1,9 @@
-/* The Frontload trace format, version 1.0: what one process recorded.
+/* The Frontload trace format, version 1.1: what one process recorded.
  *
- * A trace is written by a recorder (instrument/runtime inside the program, instrument/tracer beside
- * it) and read by scripts/frontload/trace.py. This header is the only declaration of the format;
- * it is plain C so that the runtime, which may use nothing else, can include it.
+ * A trace is written by a recorder (instrument/runtime inside the program, instrument/tracer and
+ * instrument/lackey beside it) and read by scripts/frontload/trace.py. This header is the only
+ * declaration of the format; it is plain C so that the runtime, which may use nothing else, can
+ * include it.
  *
  * A trace is designed to be a shared file mapping that is valid after every single store: a process
  * that is killed at any point leaves a readable trace. Nothing is written "at the end".
@@ -23,7 +24,7 @@
  * because the process ended in between, or because there was no more room (then `dropped_events`
  * says how many events were lost). Any other file that is shorter was cut.
  *
- *   event record, one slot (kinds FUNCTION, DATA and BLOCK):
+ *   event record, one slot (kinds FUNCTION, DATA, BLOCK and CODE):
  *     u64  kind << 56 | address
  *     u32  module: the number of the MODULE record that the address belongs to
  *     u32  thread: the kernel's thread id
@@ -31,8 +32,11 @@
  *   `address` is an ELF virtual address of that module, as in its symbol table's st_value: the
  *   run-time address minus the load bias. FUNCTION: the entry of a function, or, where the recorder
  *   was told no more (-finstrument-function-entry-bare), an address inside of it. DATA: the first
- *   byte of a touched 16-byte granule. BLOCK: the start of a basic block. The order of events in
- *   the stream is the order of first touch; it agrees with each thread's own order.
+ *   byte of a 16-byte granule that the program itself, not the loader relocating it, has read or
+ *   written. BLOCK: the start of a basic block. CODE (since 1.1): the first instruction executed in
+ *   a 16-byte granule of code, at its exact address, so that functions which share a granule can be
+ *   told apart. The order of events in the stream is the order of first touch; it agrees with each
+ *   thread's own order. A recorder that cannot tell threads apart gives the process id as `thread`.
  *
  *   module record, 1 + ceil((build_id_size + path_size) / 16) slots (kind MODULE):
  *     u64  kind << 56 | complete << 48 | build_id_size << 40 | slots << 16 | path_size
@@ -61,19 +65,24 @@
   "\x89"                                                                                           \
   "FLT\r\n\x1a\n"
 #define FRONTLOAD_TRACE_MAJOR 1
-#define FRONTLOAD_TRACE_MINOR 0
+#define FRONTLOAD_TRACE_MINOR 1
 #define FRONTLOAD_TRACE_HEADER_SIZE 128
 #define FRONTLOAD_TRACE_SLOT_SIZE 16
 
 enum frontload_byte_order { FRONTLOAD_LITTLE_ENDIAN = 1, FRONTLOAD_BIG_ENDIAN = 2 };
 
-enum frontload_recorder { FRONTLOAD_RECORDER_RUNTIME = 1, FRONTLOAD_RECORDER_TRACER = 2 };
+enum frontload_recorder {
+  FRONTLOAD_RECORDER_RUNTIME = 1,
+  FRONTLOAD_RECORDER_TRACER = 2,
+  FRONTLOAD_RECORDER_VALGRIND = 3,
+};
 
 enum frontload_record_kind {
   FRONTLOAD_EMPTY = 0,
   FRONTLOAD_FUNCTION = 1,
   FRONTLOAD_DATA = 2,
   FRONTLOAD_BLOCK = 3,
+  FRONTLOAD_CODE = 4,
   FRONTLOAD_MODULE = 0x80,
 };
 

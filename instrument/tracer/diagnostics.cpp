@@ -11,7 +11,7 @@ using namespace llvm;
 static void say(StringRef kind, const Twine &message) {
   std::string line;
   raw_string_ostream os(line);
-  os << "frontload-trace: " << kind << ": ";
+  os << frontload::toolName << ": " << kind << ": ";
   // Paths come from elsewhere and must not be able to steer a terminal.
   for (unsigned char c : message.str()) {
     if (c < 0x20 || c == 0x7f)

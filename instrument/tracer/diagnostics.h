@@ -1,5 +1,5 @@
-// How the tracer says that something is wrong: one line on stderr, which it shares with the program
-// it traces, so every line is a single write.
+// How a recorder says that something is wrong: one line on stderr, which it shares with the program
+// it records, so every line is a single write.
 #ifndef FRONTLOAD_TRACER_DIAGNOSTICS_H
 #define FRONTLOAD_TRACER_DIAGNOSTICS_H
 
@@ -8,7 +8,10 @@
 
 namespace frontload {
 
-/// Exit statuses of the tracer itself; every other status is the program's (see env(1)).
+/// What every message begins with; each recorder defines its own.
+extern const char toolName[];
+
+/// Exit statuses of a recorder itself; every other status is the program's (see env(1)).
 enum ExitStatus { exitUsage = 2, exitFailed = 125, exitNotExecutable = 126, exitNotFound = 127 };
 
 void error(const llvm::Twine &message);

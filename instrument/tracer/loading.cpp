@@ -4,8 +4,8 @@
 #include "diagnostics.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -140,18 +140,10 @@ ProgramRef Loading::wantedLibrary(const std::string &link) {
   return isWanted(**program) ? *program : nullptr;
 }
 
-/// libfoo and libfoo.so also name libfoo.so.1.
-static bool isName(StringRef file, StringRef name) {
-  return file.consume_front(name) && (file.empty() || file.starts_with("."));
-}
-
 bool Loading::isWanted(const Program &program) {
   bool isWanted = false;
   for (const auto &[index, name] : enumerate(moduleNames)) {
-    bool matches =
-        StringRef(name).contains('/')
-            ? sys::fs::equivalent(name, program.path)
-            : isName(sys::path::filename(program.path), name) || isName(program.soname, name);
+    bool matches = program.isNamed(name);
     if (matches)
       seenModules.set(index);
     isWanted |= matches;

@@ -15,6 +15,8 @@
 using namespace llvm;
 using namespace frontload;
 
+const char frontload::toolName[] = "frontload-trace";
+
 static cl::OptionCategory category("Options");
 static cl::opt<std::string> outputOption("output", cl::init("%m.%p.fltrace"), cl::cat(category),
                                          cl::value_desc("pattern"),
@@ -87,7 +89,7 @@ static int record(char **arguments, OutputPattern pattern) {
   Command command(arguments, environment);
   if (command.pid < 0)
     return failure(systemError("fork", "cannot start the command"));
-  TraceFolder folder(std::move(pattern));
+  TraceFolder folder(std::move(pattern), FRONTLOAD_RECORDER_TRACER);
   Loading loading(folder, moduleOption, untilOption);
   std::optional<double> seconds;
   if (forOption.getNumOccurrences())

@@ -4,8 +4,7 @@
 #include "instructions.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Object/BuildID.h"
-#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Object/ELF.h"
 
 using namespace llvm;
 using namespace llvm::object;
@@ -104,81 +103,22 @@ static void uniteAliases(std::vector<Entry> &entries) {
     entries.resize(last + 1);
 }
 
-static std::string sonameOf(const ELFFile<Elf> &elf) {
-  auto entries = elf.dynamicEntries();
-  if (!entries) {
-    consumeError(entries.takeError());
-    return "";
-  }
-  uint64_t table = 0, tableSize = 0;
-  std::optional<uint64_t> soname;
-  for (const Elf::Dyn &entry : *entries) {
-    if (entry.getTag() == ELF::DT_STRTAB)
-      table = entry.getPtr();
-    else if (entry.getTag() == ELF::DT_STRSZ)
-      tableSize = entry.getVal();
-    else if (entry.getTag() == ELF::DT_SONAME)
-      soname = entry.getVal();
-  }
-  if (!soname || *soname >= tableSize)
-    return "";
-  auto start = elf.toMappedAddr(table);
-  if (!start) {
-    consumeError(start.takeError());
-    return "";
-  }
-  uint64_t room = elf.base() + elf.getBufSize() - *start;
-  StringRef strings(reinterpret_cast<const char *>(*start), std::min(room, tableSize));
-  return strings.drop_front(std::min<uint64_t>(*soname, strings.size())).split('\0').first.str();
-}
-
-/// Says what is wrong with a file that this tracer's breakpoints do not fit.
-static Error checkMachine(StringRef bytes) {
-  if (!bytes.starts_with("\177ELF") || bytes.size() < sizeof(Elf::Ehdr))
-    return createStringError("not an ELF file");
-  if (bytes[ELF::EI_CLASS] == ELF::ELFCLASS32)
-    return createStringError(Twine("a 32-bit program; build it for ") + arch::machineName +
-                             " to record it");
-  auto &header = *reinterpret_cast<const Elf::Ehdr *>(bytes.data());
-  if (bytes[ELF::EI_DATA] != ELF::ELFDATA2LSB || header.e_machine != arch::machine)
-    return createStringError("a program for another machine (" +
-                             ELF::convertEMachineToArchName(header.e_machine) +
-                             "); record it there");
-  return Error::success();
-}
-
 Expected<Program> Program::read(MemoryBufferRef file, StringRef until) {
-  if (Error error = checkMachine(file.getBuffer()))
-    return error;
-  auto object = ELFObjectFile<Elf>::create(file, /*InitContent=*/false);
-  if (!object)
-    return object.takeError();
-  const ELFFile<Elf> &elf = object->getELFFile();
-  auto sections = elf.sections();
+  auto identity = LinkedFile::read(file);
+  if (!identity)
+    return identity.takeError();
+  auto elf = ELFFile<Elf>::create(file.getBuffer());
+  if (!elf)
+    return elf.takeError();
+  auto sections = elf->sections();
   if (!sections)
     return sections.takeError();
-  auto segments = elf.program_headers();
-  if (!segments)
-    return segments.takeError();
 
-  Program program;
-  program.path = file.getBufferIdentifier().str();
-  program.entry = elf.getHeader().e_entry;
-  program.buildId.assign(getBuildID(&*object));
-  program.buildId.truncate(std::min<size_t>(program.buildId.size(), UINT8_MAX));
-  program.soname = sonameOf(elf);
-  for (const Elf::Phdr &segment : *segments) {
-    if (segment.p_type == ELF::PT_LOAD && (segment.p_flags & ELF::PF_X))
-      program.codeSegments.push_back({segment.p_offset, segment.p_filesz, segment.p_vaddr});
-    if (segment.p_type == ELF::PT_INTERP)
-      program.interpreter =
-          file.getBuffer().substr(segment.p_offset, segment.p_filesz).split('\0').first.str();
-  }
-
-  std::vector<CodeSection> code = codeSections(elf, *sections);
-  auto entries = functionSymbols(elf, *sections, code, ELF::SHT_SYMTAB, until);
+  Program program(std::move(*identity));
+  std::vector<CodeSection> code = codeSections(*elf, *sections);
+  auto entries = functionSymbols(*elf, *sections, code, ELF::SHT_SYMTAB, until);
   if (entries && entries->empty())
-    entries = functionSymbols(elf, *sections, code, ELF::SHT_DYNSYM, until);
+    entries = functionSymbols(*elf, *sections, code, ELF::SHT_DYNSYM, until);
   if (!entries)
     return entries.takeError();
   uniteAliases(*entries);
@@ -232,13 +172,4 @@ std::optional<uint32_t> Program::functionWithSiteAt(uint64_t address) const {
   if (site == siteList.end() || site->address != address)
     return std::nullopt;
   return site->function;
-}
-
-SmallVector<uint64_t, 1> Program::possibleBiases(uint64_t address, uint64_t size,
-                                                 uint64_t offset) const {
-  SmallVector<uint64_t, 1> biases;
-  for (const CodeSegment &segment : codeSegments)
-    if (segment.offset < offset + size && offset < segment.offset + segment.fileSize)
-      biases.push_back(address - offset - (segment.address - segment.offset));
-  return biases;
 }

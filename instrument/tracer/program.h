@@ -8,15 +8,12 @@
 #define FRONTLOAD_TRACER_PROGRAM_H
 
 #include "arch.h"
+#include "linked_file.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Error.h"
-#include "llvm/Support/MemoryBufferRef.h"
 
-#include <string>
+#include <optional>
 #include <vector>
 
 namespace frontload {
@@ -28,7 +25,7 @@ struct Site {
   arch::Code original;
 };
 
-class Program {
+class Program : public LinkedFile {
 public:
   /// `file` is untrusted. A file without symbols is a program with no sites; one that is made for
   /// another machine is an error. Functions named `until` are remembered.
@@ -43,26 +40,12 @@ public:
   bool endsRecording(uint32_t function) const { return untilFunctions.contains(function); }
   bool hasUntilFunction() const { return !untilFunctions.empty(); }
 
-  /// What the load bias can be if `size` bytes of this file, from file offset `offset` on, are
-  /// mapped at `address`: one per segment of code that has bytes there, in order of segments.
-  llvm::SmallVector<uint64_t, 1> possibleBiases(uint64_t address, uint64_t size,
-                                                uint64_t offset) const;
-
-  std::string path;
-  llvm::SmallVector<uint8_t, 20> buildId;
-  std::string soname;
-  std::string interpreter;
-  uint64_t entry = 0;
-
 private:
-  struct CodeSegment {
-    uint64_t offset, fileSize, address;
-  };
+  explicit Program(LinkedFile file) : LinkedFile(std::move(file)) {}
 
   std::vector<Site> siteList;
   std::vector<uint32_t> firstSites; // per function
   llvm::DenseSet<uint32_t> untilFunctions;
-  llvm::SmallVector<CodeSegment, 1> codeSegments;
 };
 
 } // namespace frontload

@@ -3,7 +3,6 @@
 
 #include "arch.h"
 #include "diagnostics.h"
-#include "frontload_trace.h"
 
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/MathExtras.h"
@@ -67,7 +66,7 @@ void TraceWriter::open() {
   header.minor = FRONTLOAD_TRACE_MINOR;
   header.header_size = FRONTLOAD_TRACE_HEADER_SIZE;
   header.slot_size = FRONTLOAD_TRACE_SLOT_SIZE;
-  header.recorder = FRONTLOAD_RECORDER_TRACER;
+  header.recorder = folder.recorder;
   header.pid = pid;
   if (!writeAt(0, &header, sizeof header)) {
     folder.warn(path, "cannot write the trace");
@@ -118,12 +117,13 @@ uint32_t TraceWriter::addModule(const TraceModule &module) {
   return number;
 }
 
-void TraceWriter::addFunction(uint32_t module, uint64_t address, pid_t thread) {
+void TraceWriter::addEvent(frontload_record_kind kind, uint32_t module, uint64_t address,
+                           pid_t thread) {
   if (state == State::notYetOpen)
     open();
   if (state == State::open) {
     frontload_trace_slot event = {};
-    event.kind_address = uint64_t(FRONTLOAD_FUNCTION) << 56 | (address & FRONTLOAD_ADDRESS_MASK);
+    event.kind_address = uint64_t(kind) << 56 | (address & FRONTLOAD_ADDRESS_MASK);
     event.module = module;
     event.thread = thread;
     append(ArrayRef(reinterpret_cast<const uint8_t *>(&event), sizeof event));

@@ -6,6 +6,7 @@
 #ifndef FRONTLOAD_TRACER_TRACE_WRITER_H
 #define FRONTLOAD_TRACER_TRACE_WRITER_H
 
+#include "frontload_trace.h"
 #include "output_pattern.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -18,7 +19,8 @@ namespace frontload {
 /// What all traces of one recording have in common.
 class TraceFolder {
 public:
-  explicit TraceFolder(OutputPattern outputPattern) : pattern(std::move(outputPattern)) {}
+  TraceFolder(OutputPattern outputPattern, frontload_recorder recordedBy)
+      : pattern(std::move(outputPattern)), recorder(recordedBy) {}
 
   /// Creates a file that did not exist before, with .1, .2... appended to the name where it did.
   /// Returns its descriptor and puts its name into `path`; -1 and errno if that fails.
@@ -31,6 +33,7 @@ public:
   bool isEmpty() const { return traceCount == 0 && !warned; }
 
   const OutputPattern pattern;
+  const frontload_recorder recorder;
   unsigned traceCount = 0;
 
 private:
@@ -54,7 +57,8 @@ public:
 
   /// Announces a module. Returns the number to be used for it, from 1 up; the program's is 1.
   uint32_t addModule(const TraceModule &module);
-  void addFunction(uint32_t module, uint64_t address, pid_t thread);
+  /// A first touch. `kind` is one of an event.
+  void addEvent(frontload_record_kind kind, uint32_t module, uint64_t address, pid_t thread);
   void markStartupDone();
 
 private:

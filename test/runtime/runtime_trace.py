@@ -62,7 +62,7 @@ def decode(path: Path) -> Trace:
     (magic, order, word, machine, major, minor, header_size, slot_size, recorder, pid, claimed,
      dropped, done) = HEADER.unpack_from(data)
     assert magic == b"\x89FLT\r\n\x1a\n" and (order, word) == (1, 8) and machine in (62, 183)
-    assert (major, minor, header_size, slot_size, recorder) == (1, 0, 128, 16, 1)
+    assert (major, minor, header_size, slot_size, recorder) == (1, 1, 128, 16, 1)
     assert not any(data[49:128])
     trace = Trace(pid, claimed, dropped, bool(done))
     slot, end = 0, min(claimed, (len(data) - 128) // 16)

@@ -1,0 +1,194 @@
+// frontload-lackey: records which code and data an unmodified program touches, in order of first
+// touch, by running it in valgrind.
+//
+// Valgrind's tool lackey writes down every access; a page of pipe further on, this program keeps
+// the first ones. This file holds the command line and the exit status.
+#include "debug_free_copy.h"
+#include "diagnostics.h"
+#include "recording.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <filesystem>
+#include <sys/wait.h>
+
+using namespace llvm;
+using namespace frontload;
+
+const char frontload::toolName[] = "frontload-lackey";
+
+static cl::OptionCategory category("Options");
+static cl::opt<std::string> outputOption("output", cl::init("%m.%p.fltrace"), cl::cat(category),
+                                         cl::value_desc("pattern"),
+                                         cl::desc("Where traces go; %m is the program's file name, "
+                                                  "%p its process id (default %m.%p.fltrace)"));
+static cl::alias outputAlias("o", cl::aliasopt(outputOption), cl::cat(category), cl::NotHidden,
+                             cl::value_desc("pattern"), cl::desc("Short for --output"));
+static cl::list<std::string> moduleOption("module", cl::cat(category), cl::value_desc("name"),
+                                          cl::desc("Also record the shared library with this file "
+                                                   "name, soname or path (repeatable)"));
+static cl::list<std::string> strayArguments(cl::Positional, cl::Hidden, cl::cat(category));
+
+static constexpr char overview[] =
+    "frontload-lackey [options] -- program [argument...]\n\n"
+    "Runs a program in valgrind and writes down which 16-byte granules of its code it executes, "
+    "and\n"
+    "which of its data it reads or writes, in order of first touch: one trace for the program and\n"
+    "one for each process that it forks. Programs that it executes are run, not recorded. It is\n"
+    "slower by a factor of some hundred.\n\n"
+    "Not recorded are: what the loader touches to relocate the program, and what only the kernel\n"
+    "reads, as the text of write(1, text, size). A program with debug info runs as a copy without\n"
+    "it, in a folder below $TMPDIR: /proc/self/exe and argv[0] name the copy.\n\n"
+    "Exit status: that of the program; 128+n if signal n ended it; 127 if it is not found, 126 if\n"
+    "it cannot be executed, 125 if frontload-lackey fails, 2 if its options are wrong.\n";
+
+static int usageError(const Twine &message) {
+  error(message);
+  note("try: frontload-lackey --help");
+  return exitUsage;
+}
+
+static int failure(Error problem, int status = exitFailed) {
+  error(toString(std::move(problem)));
+  return status;
+}
+
+/// What valgrind is started with. The name of its log is a pattern like ours.
+static std::vector<std::string> valgrindCommand(const std::string &valgrind, StringRef logFolder,
+                                                const std::string &program, char **arguments) {
+  std::string logPattern;
+  for (char c : logFolder)
+    logPattern += c == '%' ? std::string("%%") : std::string(1, c);
+  std::vector<std::string> command = {
+      valgrind,
+      "--command-line-only=yes", // not what the user has set for other tools
+      "--quiet",
+      "--tool=lackey",
+      "--trace-mem=yes",
+      "--basic-counts=no",
+      "--trace-children=no",
+      "--vgdb=no",
+      "--log-file=" + logPattern + "/%p",
+      "--",
+      program,
+  };
+  for (char **argument = arguments + 1; *argument; ++argument)
+    command.push_back(*argument);
+  return command;
+}
+
+/// The exit status, and what there is to say about the recording.
+static int conclude(int status, const Recording &recording, const TraceFolder &folder,
+                    const Modules &modules) {
+  const std::string &program = modules.program().path;
+  if (!recording.program().hasRun()) {
+    error(program + ": valgrind cannot run it");
+    for (const std::string &message : recording.program().messages())
+      note("valgrind: " + message);
+    return exitFailed;
+  }
+  modules.warnAboutUnseen();
+  if (WIFSIGNALED(status)) {
+    if (WTERMSIG(status) == SIGILL)
+      note("valgrind does not know all instructions: build without -march=native and the like");
+    return 128 + WTERMSIG(status);
+  }
+  if (WEXITSTATUS(status) == 0 && folder.isEmpty()) {
+    error(program + ": nothing was recorded");
+    note("report this: valgrind has run it, but its memory was not found");
+    return exitFailed;
+  }
+  return WEXITSTATUS(status);
+}
+
+static int record(char **arguments, OutputPattern pattern) {
+  auto valgrind = sys::findProgramByName("valgrind");
+  if (!valgrind) {
+    error("valgrind: not found");
+    note("install it: apt-get install valgrind");
+    return exitFailed;
+  }
+  std::string name = arguments[0];
+  auto found = sys::findProgramByName(name);
+  if (!found) {
+    bool isThere =
+        found.getError() != std::errc::no_such_file_or_directory || sys::fs::exists(name);
+    error(name + ": cannot be executed: " + found.getError().message());
+    return isThere ? exitNotExecutable : exitNotFound;
+  }
+  SmallString<256> path;
+  if (std::error_code code = sys::fs::real_path(*found, path))
+    return failure(createFileError(name, code));
+  auto program = readProgram(path);
+  if (!program)
+    return failure(program.takeError(), exitNotExecutable);
+
+  TracerEnvironment environment;
+  environment.restoreTerminalStop();
+  if (Error problem = pattern.check(name))
+    return failure(std::move(problem));
+  SmallString<256> temporary, folder;
+  if (std::error_code code = sys::fs::createUniqueDirectory("frontload-lackey", temporary))
+    return failure(createFileError("a folder for temporary files", code));
+  scope_exit removeIt([&] {
+    std::error_code ignored;
+    std::filesystem::remove_all(temporary.str().str(), ignored);
+  });
+  if (std::error_code code = sys::fs::real_path(temporary, folder))
+    return failure(createFileError(temporary, code));
+
+  auto copy = copyWithoutDebugInfo(path, name, (folder + "/program").str());
+  if (!copy)
+    return failure(copy.takeError());
+  std::string logs = (folder + "/logs").str();
+  if (std::error_code code = sys::fs::create_directory(logs))
+    return failure(createFileError(logs, code));
+
+  std::vector<std::string> words =
+      valgrindCommand(*valgrind, logs, copy->empty() ? name : *copy, arguments);
+  std::vector<char *> pointers;
+  for (std::string &word : words)
+    pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  Command command(pointers.data(), environment);
+  if (command.pid < 0)
+    return failure(systemError("fork", "cannot start the command"));
+  TraceFolder traces(std::move(pattern), FRONTLOAD_RECORDER_VALGRIND);
+  Modules modules(std::move(*program), copy->empty() ? path.str().str() : *copy, moduleOption);
+  Recording recording(modules, traces, command, logs, environment);
+  auto status = recording.run();
+  if (!status)
+    return failure(status.takeError());
+  if (int problem = command.execError()) {
+    errno = problem;
+    return failure(systemError(*valgrind, "cannot be executed"));
+  }
+  return conclude(*status, recording, traces, modules);
+}
+
+int main(int argc, char **argv) {
+  int separator = 1;
+  // LLVM must not see what follows: it would put files in place of "@file".
+  while (separator < argc && StringRef(argv[separator]) != "--")
+    ++separator;
+  cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter([](raw_ostream &os) { os << "frontload-lackey " FRONTLOAD_VERSION "\n"; });
+  std::string messages;
+  raw_string_ostream messageStream(messages);
+  if (!cl::ParseCommandLineOptions(separator, argv, overview, &messageStream, nullptr, nullptr,
+                                   /*LongOptionsUseDoubleDash=*/true))
+    return usageError(StringRef(messages).split('\n').first.split("  Try: ").first);
+  if (!strayArguments.empty())
+    return usageError("'" + strayArguments.front() + "': not an option; the command follows --");
+  if (separator + 1 >= argc)
+    return usageError("no command is given");
+  auto pattern = OutputPattern::parse(outputOption);
+  if (!pattern)
+    return usageError(toString(pattern.takeError()));
+  return record(argv + separator + 1, std::move(*pattern));
+}

@@ -1,0 +1,57 @@
+// The files whose code runs in the recorded processes: which of them are recorded, and which code
+// is the loader's.
+//
+// What the loader touches to relocate a program is not the program's own need: the sections that
+// it writes are in the front whole, and to record them would say that all of .data.rel.ro is hot.
+// The loader is the file that the program names as its interpreter; in a static PIE, which
+// relocates itself, it is the function that does it (where there is a symbol table to find it by).
+#ifndef FRONTLOAD_LACKEY_MODULES_H
+#define FRONTLOAD_LACKEY_MODULES_H
+
+#include "linked_file.h"
+
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <memory>
+#include <vector>
+
+namespace frontload {
+
+struct Module : LinkedFile {
+  bool isRecorded = false;
+  bool isLoader = false;
+  /// The code with which a static PIE relocates itself; empty for all others.
+  uint64_t relocatorBegin = 0, relocatorEnd = 0;
+};
+
+class Modules {
+public:
+  /// `program` is the main program, which runs from the file `runsAs`; `names` are the libraries
+  /// that are recorded too, as given to --module.
+  Modules(Module program, std::string runsAs, std::vector<std::string> names);
+
+  const Module &program() const { return mainProgram; }
+
+  /// The module in a mapped file; null for one that is neither recorded nor the loader.
+  const Module *find(llvm::StringRef path);
+
+  /// Says what was asked for and never seen.
+  void warnAboutUnseen() const;
+
+private:
+  std::unique_ptr<Module> readLibrary(llvm::StringRef path);
+
+  Module mainProgram;
+  std::string mainFile;
+  std::vector<std::string> moduleNames;
+  llvm::BitVector seenNames;
+  llvm::StringMap<std::unique_ptr<Module>> libraries;
+};
+
+/// Reads the program to be recorded. An error begins with the path.
+llvm::Expected<Module> readProgram(llvm::StringRef path);
+
+} // namespace frontload
+
+#endif
