@@ -1,4 +1,4 @@
-/* The runtime's own system calls, made with inline assembly.
+/* System calls of our own, made with inline assembly: for the runtime, and for instrument/prefetch.
  *
  * libc's wrappers are not for us: they set errno, which belongs to the host program and lives in
  * thread-local storage that does not exist yet when an IFUNC resolver of a static program runs;
@@ -52,7 +52,7 @@ static inline long system_call(long number, long a, long b, long c, long d, long
 }
 
 #else
-#error "the frontload runtime knows the system calls of x86-64 and AArch64 Linux only"
+#error "frontload knows the system calls of x86-64 and AArch64 Linux only"
 #endif
 
 static inline int sys_open(const char *path, int flags, int mode) {
@@ -75,6 +75,23 @@ static inline int sys_fallocate(int fd, uint64_t offset, uint64_t size) {
 
 static inline long sys_write(int fd, const void *bytes, size_t size) {
   return system_call(SYS_write, fd, (long)bytes, (long)size, 0, 0, 0);
+}
+
+static inline long sys_read(int fd, void *bytes, size_t size) {
+  return system_call(SYS_read, fd, (long)bytes, (long)size, 0, 0, 0);
+}
+
+static inline long sys_pread(int fd, void *bytes, size_t size, uint64_t offset) {
+  return system_call(SYS_pread64, fd, (long)bytes, (long)size, (long)offset, 0, 0);
+}
+
+static inline long sys_preadv2(int fd, const struct iovec *parts, int count, uint64_t offset,
+                               int flags) {
+  return system_call(SYS_preadv2, fd, (long)parts, count, (long)offset, 0, flags);
+}
+
+static inline long sys_readahead(int fd, uint64_t offset, size_t size) {
+  return system_call(SYS_readahead, fd, (long)offset, (long)size, 0, 0, 0);
 }
 
 static inline long sys_writev(int fd, const struct iovec *parts, int count) {

@@ -1,0 +1,75 @@
+/* Prefetches the front of the program that is just being started, before it is relocated.
+ *
+ * The dynamic linker relocates a program before any of its code runs, and relocation touches a good
+ * part of the front: a constructor would come too late. But libraries are relocated before the
+ * program that needs them, and a library's IFUNC resolvers are called when it is relocated. So here
+ * is a resolver in a library that needs no other, and that does its work with raw system calls.
+ *
+ * Where it stands among the needed libraries: glibc relocates in the reverse order of its sorted
+ * list, in which a library stands before those it needs, and libraries that do not need each other
+ * stand as the program's DT_NEEDED entries do. So it is relocated first, but for libc, if it is the
+ * *last* of the program's needed libraries; in front of all others it is relocated last of them,
+ * but still before the program.
+ *
+ * In a static program, linked with the archive and -Wl,-u,frontload_prefetch_at_start, libc's
+ * start-up code calls the resolver: before constructors, and before anything is relocated where
+ * there is anything to relocate but IFUNCs only in so far as the linker sorts those last.
+ *
+ * musl knows no IFUNC and refuses to load libraries that have one. There it is a constructor, which
+ * comes after relocation but before main(): better than nothing, and `frontload-run` is better yet.
+ */
+#include "front.h"
+#include "system_calls.h"
+
+#include <elf.h>
+#include <stdbool.h>
+
+/* Whether the kernel runs this program with rights that its caller has not (set-user-id, file
+ * capabilities). Ids would not tell of capabilities. Not to be told counts as yes. */
+static bool is_privileged(void) {
+  Elf64_auxv_t values[64];
+  int fd = sys_open("/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0);
+  if (fd < 0)
+    return true;
+  long size = sys_read(fd, values, sizeof values);
+  sys_close(fd);
+  for (long i = 0; (i + 1) * (long)sizeof *values <= size; ++i)
+    if (values[i].a_type == AT_SECURE)
+      return values[i].a_un.a_val != 0;
+  return true;
+}
+
+static void prefetch_program(void) {
+  if (is_privileged())
+    return;
+  int fd = sys_open("/proc/self/exe", O_RDONLY | O_CLOEXEC, 0);
+  if (fd < 0)
+    return;
+  struct front front;
+  prefetch_front(fd, &front);
+  sys_close(fd);
+}
+
+#ifdef __GLIBC__
+
+typedef void function(void);
+
+static void nothing(void) {}
+
+static function *resolve(void) {
+  prefetch_program();
+  return nothing;
+}
+
+/* Nobody calls it; that its address is wanted is what has it resolved. */
+__attribute__((visibility("hidden"), ifunc("resolve"))) function frontload_prefetch_at_start;
+
+__attribute__((used, retain)) static function *const wanted = frontload_prefetch_at_start;
+
+#else
+
+__attribute__((visibility("hidden"), constructor)) void frontload_prefetch_at_start(void) {
+  prefetch_program();
+}
+
+#endif

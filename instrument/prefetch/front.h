@@ -1,0 +1,20 @@
+/* Finds the front of an open file by its note (see frontload_note.h), and asks the kernel for it.
+ *
+ * Everything here runs where nothing is there yet, in an IFUNC resolver: no libc, no errno, no
+ * thread-local storage, raw system calls only.
+ */
+#ifndef FRONTLOAD_FRONT_H
+#define FRONTLOAD_FRONT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct front {
+  uint64_t size;     /* in bytes, from the beginning of the file */
+  bool was_resident; /* nothing had to be done */
+};
+
+/* Returns 0, or a negative errno: -ENODATA if the file has no front that can be found. */
+int prefetch_front(int fd, struct front *front);
+
+#endif
