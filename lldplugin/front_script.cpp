@@ -24,11 +24,20 @@ std::string frontScript(const PatternSet &patterns) {
       os << "  " << name << " : { *(SORT_BY_INIT_PRIORITY(\"" << textOf(pattern) << "\")) }\n";
   };
   os << "OVERWRITE_SECTIONS {\n";
+  // The loader reads the names of the needed libraries before anything can be prefetched; with the
+  // headers the kernel has read the next few pages.
+  for (StringRef name : {".dynstr", ".gnu.hash", ".hash", ".gnu.version_r", ".gnu.version",
+                         ".dynsym", ".rela.dyn", ".rel.dyn", ".relr.dyn", ".rela.plt", ".rel.plt"})
+    os << "  " << name << " : { }\n";
   section(frontRodataSection, Pattern::Rodata);
   section(frontTextSection, Pattern::Text);
   // lld adds the rest of these behind. Relocation touches nearly all of .data.rel.ro at startup,
   // and .data is small, so the front holds them whole.
   section(".data.rel.ro", Pattern::Relro);
+  // Behind these two the kernel clears the rest of a page when it loads the program, so what the
+  // loader reads first is best near to it.
+  os << "  .dynamic : { }\n"
+        "  .got : { }\n";
   section(".data", Pattern::Data);
   os << "  .bss : { }\n"
         "}\n"

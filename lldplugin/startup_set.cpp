@@ -169,6 +169,7 @@ private:
 StartupSet::StartupSet(const StartupProfile &p, bool g)
     : profile(p), gathersStrings(g), hasData(p.dataRuns), sameName(p.entries.size(), none),
       unmovable(p.entries.size(), false), hasExact(p.entries.size(), false) {
+  strings.add(""); // profiles cannot name it, and nearly every program reads it
   lastEntry.reserve(p.entries.size());
   for (uint32_t i = 0; i < p.entries.size(); ++i) {
     const ProfileEntry &entry = p.entries[i];
@@ -332,14 +333,18 @@ void StartupSet::Search<ELFT>::referTo(Scan &scan, uint32_t section, uint32_t ra
   }
 }
 
-/// Takes note of the string at `offset` of a section of strings.
+/// Takes note of the string at `offset` of a section of strings. Where the profile has recorded
+/// strings, this adds the paths of files: it is the kernel that reads these, which no recorder
+/// sees.
 template <class ELFT>
 void StartupSet::Search<ELFT>::referToString(Scan &scan, const Shdr &section, uint64_t offset) {
   StringRef contents = scan.object->contents(section);
   if (offset >= contents.size())
     return;
   size_t begin = contents.rfind('\0', offset) + 1; // 0 if there is none before it
-  scan.strings.push_back(contents.substr(begin).split('\0').first);
+  StringRef string = contents.substr(begin).split('\0').first;
+  if (!set.hasStrings || string.starts_with("/"))
+    scan.strings.push_back(string);
 }
 
 /// Follows the relocations of the sections in the frontier. What they refer to in the same object
@@ -349,7 +354,7 @@ template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
   auto origins = std::exchange(scan.frontier, {});
   // In ascending rank, so that the first reference to a symbol is the one that counts.
   llvm::sort(origins);
-  bool wantsStrings = ring == 0 && set.gathersStrings && !set.hasStrings;
+  bool wantsStrings = ring == 0 && set.gathersStrings;
   BitVector seen(object.symbols().size());
   object.forEachRelocationsOf(origins, [&](const auto &relocations, uint32_t rank) {
     object.forEachTarget(relocations, [&](uint32_t index, int64_t addend) {

@@ -83,13 +83,13 @@ class Symbols:
         ends = self.value + self.size
         return np.where(ends < self.value, self.value, ends)
 
-    def source_file(self, index: int) -> bytes:
-        """The STT_FILE name of a local symbol, empty for others.
+    def is_static(self, index: int) -> bool:
+        """Whether a symbol was local in its object, too: linkers also make hidden symbols local."""
+        return bool(self.bind[index] == STB_LOCAL and self._visibility[index] == _STV_DEFAULT)
 
-        Linkers also make hidden symbols local. lld leaves them among the symbols of their file, but
-        they are no statics: in the objects they are global, so they have no file here.
-        """
-        if self.bind[index] != STB_LOCAL or self._visibility[index] != _STV_DEFAULT:
+    def source_file(self, index: int) -> bytes:
+        """The STT_FILE name of a static symbol, empty for others."""
+        if not self.is_static(index):
             return b""
         position = int(np.searchsorted(self._files, index)) - 1
         return self.names[self._files[position]] if position >= 0 else b""

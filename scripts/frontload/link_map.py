@@ -71,16 +71,27 @@ class LinkMap:
     def name(self, group: int) -> Name | None:
         """The name of an input section, if it can have one in a profile."""
         index = self.ranges.members(group)[0]
+        object_name, section = self._input(index)
+        if not object_name:
+            return None
+        return Name("section", self._elf.section_classes[self._section[index]], section,
+                    object_name)
+
+    def objects_of(self, addresses: np.ndarray) -> list[bytes]:
+        """The object that each address comes from, empty if the map does not say."""
+        groups = self.ranges.innermost(addresses)
+        return [self._input(self.ranges.members(group)[0])[0] if group >= 0 else b""
+                for group in groups.tolist()]
+
+    def _input(self, index: int) -> tuple[bytes, bytes]:
+        """The object and the name of an input section."""
         with files.open_input(self._path, note=_MAKE_ONE) as stream:
             stream.seek(self._offset[index])
             line = _LINE.fullmatch(stream.readline())
         parts = line and _INPUT.fullmatch(line[4])
         if not parts:
             raise BadData(self._path, "changed while it was read", offset=self._offset[index])
-        file = parts[1].rsplit(b"/", 1)[-1]
-        if not file:
-            return None
-        return Name("section", self._elf.section_classes[self._section[index]], parts[2], file)
+        return parts[1].rsplit(b"/", 1)[-1], parts[2]
 
     def _read(self, stream) -> set[tuple[bytes, int, int]]:
         """Collects the input sections; returns the name, address and size of the output sections.

@@ -34,22 +34,25 @@ What has TABs is an entry, one for each name, of six fields or seven:
     step     `+` and its rank minus the rank of the entry before; before the first entry the rank is
              -1, so that the entries of a single run read +1 +1 +1
     touched  how many bytes of it were touched, in granules of 16 bytes cut to its size. If they do
-             not fit into one window of 128 KiB (what Linux reads around a fault by default), `/`
-             follows and the least number of such windows, wherever they lie, that cover them. Of
-             several runs the most bytes and the most windows. `-` if no run says: breakpoints
+             not fit into one window of 64 KiB (Linux reads 128 KiB around a fault by default, half
+             of it behind the fault), `/` follows and the least number of such windows, wherever
+             they lie, that cover them. Of several runs the most bytes and the most windows. `-` if no run says: breakpoints
              tell only entries.
     name     what the kind says
-    file     for functions and data, of local symbols only: the source file (STT_FILE) that the
-             symbol table names for it; for sections: the object
+    file     for functions and data, of local symbols only: the object, if the map of the link was
+             given, else the source file (STT_FILE) that the symbol table names for it; for
+             sections: the object
 
 The kinds and their names:
 
     function, data  a symbol, by its name
     section         an input section that no symbol names (a jump table, a constant), by its name
-                    and object: the base name of the object file, or `archive(member)` with the base
-                    name of the archive
+                    and object
     string          a string that linkers merge (SHF_MERGE and SHF_STRINGS, characters of one byte),
                     by its contents without the terminating zero
+
+An object is named by the base name of its file, or, in an archive, by `archive(member)` with the
+base name of the archive.
 
 The rank of a name is the lowest position, from 0, at which it stood in any run, where a run is the
 sequence of the names it touched, each at its first touch. Entries are sorted by rank, then by runs

@@ -36,7 +36,8 @@ from frontload.merged_strings import MergedStrings
 from frontload.profile import Name, Touched
 
 GRANULE = 16
-WINDOW = 128 * 1024  # what Linux reads around a fault, unless it is told otherwise
+# Linux reads 128 KiB around a fault unless it is told otherwise, but half of that lies before it.
+WINDOW = 64 * 1024
 _CODE_TYPES = (elves.STT_FUNC, elves.STT_GNU_IFUNC, elves.STT_NOTYPE)
 _BIND_ORDER = {elves.STB_GLOBAL: 0, elves.STB_WEAK: 1, elves.STB_LOCAL: 2}
 _LIMIT = 1 << 60  # far above any real address, far below where sums would overflow
@@ -76,6 +77,7 @@ class Resolver:
     def use_map(self, link_map: LinkMap) -> None:
         """Gives what no symbol names a name, too."""
         self.link_map = link_map
+        self._functions.link_map = self._data.link_map = link_map
         self._strings = MergedStrings(self._elf, link_map.strings)
 
     def resolve(self, kinds: np.ndarray, addresses: np.ndarray) -> Resolved:
@@ -139,13 +141,23 @@ class _SymbolNames:
         self._elf = elf
         self._symbols = symbols
         self._member = members
+        self.link_map: LinkMap | None = None
         self.ranges = Ranges(symbols.value[members], symbols.ends()[members])
 
     def name(self, group: int) -> Name:
         symbol = min((int(self._member[each]) for each in self.ranges.members(group)),
                      key=self._preference)
         return Name(self._kind, self._elf.section_classes[self._symbols.section[symbol]],
-                    self._symbols.names[symbol], self._symbols.source_file(symbol))
+                    self._symbols.names[symbol], self._file(symbol))
+
+    def _file(self, symbol: int) -> bytes:
+        """What tells a local symbol from others of its name. The object does that better than the
+        source file, which objects need not name."""
+        if self.link_map is not None and self._symbols.is_static(symbol):
+            (found,) = self.link_map.objects_of(self._symbols.value[[symbol]])
+            if found:
+                return found
+        return self._symbols.source_file(symbol)
 
     def _preference(self, symbol: int) -> tuple:
         name = self._symbols.names[symbol]

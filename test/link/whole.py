@@ -19,11 +19,11 @@ def compile_whole(folder: Path, *flags, compiler: str = "gcc") -> list[Path]:
 
 
 def link_whole(folder: Path, objects: list[Path], *flags) -> tuple[Path, Path]:
-    """Links with ld.frontload and with ld.lld; returns the two programs."""
+    """Links with ld.frontload and, alike but for the front, with ld.lld; returns the two."""
     front, plain = folder / "front", folder / "plain"
     driver = COMPILERS["clang"][1]
     link(front, *objects, "-pie", *flags, driver=driver, profile=write_profile(folder, *HOT))
-    link(plain, *objects, "-pie", *flags, driver=driver, linker=LD_LLD)
+    link(plain, *objects, "-pie", "-Wl,-z,pack-relative-relocs", *flags, driver=driver, linker=LD_LLD)
     return front, plain
 
 
@@ -41,7 +41,8 @@ def file_offset(path: Path, address: int) -> int:
 
 def front_end(image: Image) -> int:
     """The file offset of the first byte behind the front."""
-    return min(image.sections[name]["sh_offset"] for name in (".text", ".rodata")
+    return min(image.sections[name]["sh_offset"] for name in (".rodata.strings", ".text",
+                                                                   ".rodata")
                if name in image.sections)
 
 

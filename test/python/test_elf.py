@@ -135,6 +135,6 @@ def test_a_damaged_program_never_crashes_anything(small_program, data):
         assert 0 <= front.examine(read, startup).coverage <= 100
         addresses = read.symbols.value & np.uint64(trace._ADDRESS_MASK)
         for kind in (trace.FUNCTION, trace.DATA):
-            Resolver(read).names(np.full(len(addresses), kind, np.uint8), addresses)
+            Resolver(read).resolve(np.full(len(addresses), kind, np.uint8), addresses)
     except BadData as problem:
         assert problem.message.startswith("app: ")
