@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from frontload import elf, front, profile, trace
 from frontload.errors import BadData
+from frontload.link_map import LinkMap
 from frontload.profile import Name
 from frontload.resolve import Resolver
 from hypothesis import given, settings
@@ -15,11 +16,13 @@ from hypothesis import strategies as st
 
 @pytest.fixture(scope="session")
 def small_program(tmp_path_factory, llvm):
-    """The path of a small linked program."""
+    """The path of a small linked program; its map is beside it."""
     folder = tmp_path_factory.mktemp("small")
-    (folder / "a.c").write_text("static int f(void) { return 1; } int _start(void) { return f(); }")
+    (folder / "a.c").write_text("static int f(void) { return 1; } const char *text = \"a string\";"
+                                "int _start(void) { return f() + text[1]; }")
     status = os.spawnl(os.P_WAIT, llvm / "clang", "clang", "-nostdlib", "-fuse-ld=lld",
-                       f"--ld-path={llvm / 'ld.lld'}", folder / "a.c", "-o", folder / "a")
+                       f"--ld-path={llvm / 'ld.lld'}", folder / "a.c", "-o", folder / "a",
+                       f"-Wl,-Map={folder / 'a.map'}")
     assert status == 0
     return folder / "a"
 
@@ -130,11 +133,17 @@ def test_a_damaged_program_never_crashes_anything(small_program, data):
     del damaged[data.draw(st.just(len(damaged)) | st.integers(0, len(damaged))):]
     startup = profile.from_run(b"app", [Name("function", "text", b"f"),
                                         Name("data", "relro", b"_DYNAMIC")])
+    path = small_program.with_name("damaged")
+    path.write_bytes(damaged)
     try:
-        read = elf.parse("app", bytes(damaged))
+        read = elf.read(path)
         assert 0 <= front.examine(read, startup).coverage <= 100
         addresses = read.symbols.value & np.uint64(trace._ADDRESS_MASK)
-        for kind in (trace.FUNCTION, trace.DATA):
-            Resolver(read).resolve(np.full(len(addresses), kind, np.uint8), addresses)
+        addresses = np.append(addresses, np.arange(0x200000, 0x202000, 16, np.uint64))
+        resolver = Resolver(read)
+        for kind in (trace.FUNCTION, trace.CODE, trace.DATA):
+            resolver.resolve(np.full(len(addresses), kind, np.uint8), addresses)
+        resolver.use_map(LinkMap(small_program.with_suffix(".map"), read))
+        resolver.resolve(np.full(len(addresses), trace.DATA, np.uint8), addresses)
     except BadData as problem:
-        assert problem.message.startswith("app: ")
+        assert problem.message.startswith((f"{path}: ", f"{small_program}.map: "))

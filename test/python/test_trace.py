@@ -8,7 +8,7 @@ from frontload import trace
 from frontload.errors import BadData, Failure
 from hypothesis import given
 from hypothesis import strategies as st
-from trace_writer import BLOCK, DATA, TraceWriter
+from trace_writer import BLOCK, CODE, DATA, TraceWriter
 
 
 def events(read: trace.Trace) -> list[tuple[str, int, int]]:
@@ -21,9 +21,10 @@ def test_events_are_read_in_order_in_both_byte_orders(tmp_path, order):
     """A trace gives its events in stream order, whatever the byte order of its machine."""
     writer = TraceWriter(order).module(1, "/bin/app", b"\x12" * 20)
     writer.event(0x5000).event(0x4010, kind=DATA).event(0x4000, kind=BLOCK)
+    writer.event(0x4025, kind=CODE)
     read = trace.read(writer.write(tmp_path / "t"))
     assert events(read) == [("/bin/app", 1, 0x5000), ("/bin/app", 2, 0x4010),
-                            ("/bin/app", 3, 0x4000)]
+                            ("/bin/app", 3, 0x4000), ("/bin/app", 4, 0x4025)]
     assert read.main == trace.Module("/bin/app", b"\x12" * 20, True)
 
 
