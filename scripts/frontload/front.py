@@ -4,7 +4,9 @@
 right kind: a function in an executable section, a datum in another. Where some of them agree with
 the entry's source file (both have none, or the same), only those count. A symbol without a size
 counts as one byte. A name is *placed* if all bytes of all its symbols lie in the front, *missing*
-otherwise (see `Missing`). Symbols in .bss are always placed: they take no bytes of the file.
+otherwise (see `Missing`). Where the entry names an object, which a symbol table does not tell, one
+symbol of several is enough: it may be the one. Symbols in .bss are always placed: they take no
+bytes of the file.
 Sections and strings, which no symbol names, cannot be found in a linked file: they do not count.
 
 **The front.** A file that ld.frontload linked has a section `.text.front` or `.rodata.front`; its
@@ -141,6 +143,10 @@ def examine(elf: Elf, profile: Profile) -> Report:
         front_size = sum(block.size for block in blocks)
     in_front |= pieces.in_bss
     outside = np.bincount(pieces.entry[~in_front], minlength=len(names))
+    inside = np.bincount(pieces.entry[in_front], minlength=len(names))
+    unknown = np.array([_may_be_another(symbols, name, rows)
+                        for name, rows in zip(names, found, strict=True)], bool)
+    is_placed = (inside > 0) & ((outside == 0) | unknown)
     classes = {name: ClassCount() for name in CLASSES}
     missing = []
     for number, (name, rows) in enumerate(zip(names, found, strict=True)):
@@ -152,15 +158,15 @@ def examine(elf: Elf, profile: Profile) -> Report:
         count = classes[elf.section_classes[section]]
         count.names += 1
         count.present += 1
-        if outside[number]:
+        if not is_placed[number]:
             missing.append(MissingName(name, Missing.OUTSIDE, elf.section_names[section]))
         else:
             count.placed += 1
-    in_placed_name = outside[pieces.entry] == 0
+    counts = is_placed[pieces.entry] & in_front
     for section, mine in pieces.by_section():
         count = classes[elf.section_classes[section]]
         count.bytes_present += Cover(pieces.start[mine], pieces.end[mine]).size
-        mine = mine[in_placed_name[mine]]
+        mine = mine[counts[mine]]
         count.bytes_placed += Cover(pieces.start[mine], pieces.end[mine]).size
     ambiguous = sum(isinstance(rows, list) and len(rows) > 1 for rows in found)
     return Report(classes, ambiguous, front_size, blocks,
@@ -202,6 +208,12 @@ def _find(elf: Elf, symbols: Symbols, names: list[Name]) -> list[list[int] | Mis
         return [row for row in right if symbols.source_file(row) == name.file] or right
 
     return [look_up(name) for name in names]
+
+
+def _may_be_another(symbols: Symbols, name: Name, rows: list[int] | Missing) -> bool:
+    """Whether it takes the map of the link to tell which of several symbols a name is."""
+    return (isinstance(rows, list) and bool(name.file)
+            and all(symbols.source_file(row) != name.file for row in rows))
 
 
 def _class_of(elf: Elf, symbols: Symbols, row: int) -> str:

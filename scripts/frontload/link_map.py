@@ -77,12 +77,6 @@ class LinkMap:
         return Name("section", self._elf.section_classes[self._section[index]], section,
                     object_name)
 
-    def objects_of(self, addresses: np.ndarray) -> list[bytes]:
-        """The object that each address comes from, empty if the map does not say."""
-        groups = self.ranges.innermost(addresses)
-        return [self._input(self.ranges.members(group)[0])[0] if group >= 0 else b""
-                for group in groups.tolist()]
-
     def _input(self, index: int) -> tuple[bytes, bytes]:
         """The object and the name of an input section."""
         with files.open_input(self._path, note=_MAKE_ONE) as stream:
@@ -92,6 +86,11 @@ class LinkMap:
         if not parts:
             raise BadData(self._path, "changed while it was read", offset=self._offset[index])
         return parts[1].rsplit(b"/", 1)[-1], parts[2]
+
+    def object_at(self, address: int) -> bytes:
+        """The object of the input section at an address, as in names of sections; or empty."""
+        group = int(self.ranges.innermost(np.array([address], np.uint64))[0])
+        return self._input(self.ranges.members(group)[0])[0] if group >= 0 else b""
 
     def _read(self, stream) -> set[tuple[bytes, int, int]]:
         """Collects the input sections; returns the name, address and size of the output sections.

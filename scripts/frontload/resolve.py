@@ -154,7 +154,7 @@ class _SymbolNames:
         """What tells a local symbol from others of its name. The object does that better than the
         source file, which objects need not name."""
         if self.link_map is not None and self._symbols.is_static(symbol):
-            (found,) = self.link_map.objects_of(self._symbols.value[[symbol]])
+            found = self.link_map.object_at(int(self._symbols.value[symbol]))
             if found:
                 return found
         return self._symbols.source_file(symbol)

@@ -203,6 +203,17 @@ def test_a_static_function_is_that_of_its_file():
     assert (report.present, report.ambiguous) == (1, 1)
 
 
+def test_of_static_data_of_an_object_one_is_enough():
+    """No symbol table tells objects, so one namesake in the front is taken for the right one."""
+    file = linked(datum("twin", 0x2000, 64, bind=elf.STB_LOCAL), datum("near", 0x2040, 64),
+                  datum("twin", 0x9000, 64, bind=elf.STB_LOCAL))
+    file.symbols.source_file = lambda row: [b"a.c", b"", b"a.c"][row]
+    near = Name("data", "rodata", b"near")
+    for of, placed in ((b"lib.a(a.o)", 2), (b"a.c", 1)):
+        report = front.examine(file, of_run(near, Name("data", "rodata", b"twin", of)))
+        assert (report.placed, report.classes["rodata"].bytes_placed) == (placed, 64 * placed)
+
+
 def examine(symbols: list[tuple], *names: str | Name) -> front.Report:
     return front.examine(linked(*symbols), of_run(*names))
 

@@ -100,6 +100,22 @@ def test_data_with_a_symbol_keeps_its_symbol(mapped, cli, tmp_path):
     assert found == {Name("data", "rodata", b"table"): Touched(16, 1)}
 
 
+def test_static_data_has_its_object(mapped, cli, run, llvm, tmp_path):
+    """The map tells of which object a static is, also where the objects have no STT_FILE."""
+    for name, value in (("one", 1), ("two", 2)):
+        source = f"static int counter = {value}; int {name}(void) {{ return ++counter; }}"
+        (tmp_path / f"{name}.c").write_text(source)
+        run(llvm / "clang", "-c", f"{name}.c", "-o", f"{name}.o", cwd=tmp_path)
+        run(llvm / "llvm-strip", "--strip-unneeded", "--keep-symbol=counter", f"{name}.o",
+            cwd=tmp_path)
+    program, path = mapped(tmp_path / "one.o", tmp_path / "two.o",
+                           source="int one(void), two(void); int main() { return one() + two(); }")
+    one, two = [address for address, size in sections(path, ".data") if size == 4][-2:]
+    found = entries(cli, program, path, tmp_path, one, two)
+    for name in (b"one.o", b"two.o"):
+        assert Name("data", "data", b"counter", name) in found
+
+
 def test_strings_have_their_contents(mapped, cli, tmp_path):
     """Of a merged string section every string that a granule overlaps is named, and whole."""
     program, path = mapped()
