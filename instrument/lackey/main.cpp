@@ -67,7 +67,6 @@ static std::vector<std::string> valgrindCommand(const std::string &valgrind, Str
   std::vector<std::string> command = {
       valgrind,
       "--command-line-only=yes", // not what the user has set for other tools
-      "--quiet",
       "--tool=lackey",
       "--trace-mem=yes",
       "--basic-counts=no",
@@ -115,15 +114,13 @@ static int record(char **arguments, OutputPattern pattern) {
   }
   std::string name = arguments[0];
   auto found = sys::findProgramByName(name);
-  if (!found) {
-    bool isThere =
-        found.getError() != std::errc::no_such_file_or_directory || sys::fs::exists(name);
-    error(name + ": cannot be executed: " + found.getError().message());
-    return isThere ? exitNotExecutable : exitNotFound;
-  }
   SmallString<256> path;
-  if (std::error_code code = sys::fs::real_path(*found, path))
-    return failure(createFileError(name, code));
+  if (std::error_code code = found ? sys::fs::real_path(*found, path) : found.getError())
+    return failure(createStringError(code, name + ": cannot be executed: " + code.message()),
+                   code == std::errc::no_such_file_or_directory ? exitNotFound : exitNotExecutable);
+  if (!sys::fs::can_execute(path))
+    return failure(createStringError(name + ": cannot be executed: no permission, or no file"),
+                   exitNotExecutable);
   auto program = readProgram(path);
   if (!program)
     return failure(program.takeError(), exitNotExecutable);

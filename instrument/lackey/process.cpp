@@ -4,7 +4,6 @@
 #include "access_log.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/ErrorHandling.h"
 
 using namespace llvm;
 using namespace frontload;
@@ -14,12 +13,17 @@ RecordedProcess::RecordedProcess(Modules &allModules, TraceFolder &folder, pid_t
     : modules(allModules), pid(processId),
       trace(folder, {modules.program().path, modules.program().buildId}, pid) {
   recordedModule(modules.program()).traceNumber = 1;
-  if (parent)
+  if (parent) {
     map = parent->map;
-  readMap();
+    readMap();
+  }
 }
 
 void RecordedProcess::read(ArrayRef<char> bytes) {
+  // The first thing in a log is said when the program is loaded and has not begun to run. That
+  // takes valgrind some time, so that the map of the shortest program is read before it has ended.
+  if (map.mappings().empty())
+    readMap();
   StringRef text(bytes.data(), bytes.size());
   size_t length = text.rfind('\n') + 1; // 0 if there is none
   if (length == 0) {
@@ -48,6 +52,10 @@ void RecordedProcess::message(StringRef line) {
     (void)(line.consume_front("==") || line.consume_front("--"));
   }
   line = line.trim();
+  if (line.starts_with("Parent PID:")) { // ends what valgrind always says
+    messageList.clear();
+    return;
+  }
   if (!line.empty() && messageList.size() < enough)
     messageList.push_back(line.take_front(longest).str());
 }

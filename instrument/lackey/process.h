@@ -10,6 +10,8 @@
 #include "memory_map.h"
 #include "trace_writer.h"
 
+#include "llvm/Support/MemAlloc.h"
+
 #include <cstdlib>
 #include <list>
 
@@ -24,7 +26,7 @@ public:
   void read(llvm::ArrayRef<char> bytes);
 
   bool hasRun() const { return code != nullptr; }
-  /// The first of the messages that valgrind has written into the log.
+  /// What valgrind has to say, as far as it is worth showing.
   llvm::ArrayRef<std::string> messages() const { return messageList; }
 
   // What the log consists of.
@@ -52,7 +54,7 @@ private:
   class GranuleSet {
   public:
     explicit GranuleSet(uint64_t count)
-        : bytes(static_cast<uint8_t *>(calloc(count / 8 + 1, 1)), free) {}
+        : bytes(static_cast<uint8_t *>(llvm::safe_calloc(count / 8 + 1, 1)), free) {}
     /// Returns whether it was not there yet.
     bool insert(uint64_t granule) {
       uint8_t bit = 1 << granule % 8;

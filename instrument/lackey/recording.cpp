@@ -156,6 +156,10 @@ void Recording::readSignal() {
       int newStatus;
       if (waitpid(command.pid, &newStatus, WNOHANG) == command.pid)
         status = newStatus;
+      // A pipe that nobody has opened, because valgrind could not load the program, has no end that
+      // could be waited for.
+      if (status && mainLog >= 0)
+        readMainLog();
     } else if (status) {
       isInterrupted = true; // there is nobody else to tell
     } else if (info.ssi_code <= 0) {

@@ -28,7 +28,7 @@ class Ability:
 
 
 def abilities() -> list[Ability]:
-    return [_ptrace(), _tracer(), _tracefs(), _eviction(), _drop_caches()]
+    return [_ptrace(), _tracer(), _valgrind(), _tracefs(), _eviction(), _drop_caches()]
 
 
 def _ptrace() -> Ability:
@@ -61,6 +61,21 @@ def _tracer() -> Ability:
     if path is None:
         return Ability(what, False, "not found", HOW_TO_GET_FRONTLOAD)
     return Ability(what, True, str(path))
+
+
+def _valgrind() -> Ability:
+    what = "valgrind (record --data)"
+    try:
+        result = subprocess.run(["valgrind", "--quiet", "--tool=lackey", "--basic-counts=no",
+                                 "true"],
+                                stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    except OSError as problem:
+        return Ability(what, False, problem.strerror, "install it: apt-get install valgrind")
+    if result.returncode:
+        reason = result.stderr.strip().partition("\n")[0] or f"exit status {result.returncode}"
+        return Ability(what, False, reason,
+                       "install a valgrind that can: valgrind --tool=lackey true")
+    return Ability(what, True, "its tool lackey runs programs")
 
 
 def _tracefs() -> Ability:

@@ -19,7 +19,7 @@ STAND_IN = f"""#!{sys.executable}
 import os, sys
 options = sys.argv[1:sys.argv.index("--")]
 with open(os.environ["OPTIONS"], "w") as out:
-    out.write("\\n".join(options))
+    out.write("\\n".join([*options, os.path.basename(sys.argv[0])]))
 pattern = options[0].removeprefix("--output=")
 path = pattern.replace("%%", "\\0").replace("%m", "app").replace("%p", "7").replace("\\0", "%")
 if "EMPTY" not in os.environ:
@@ -34,8 +34,9 @@ def record(tmp_path):
     """record(*args): runs `frontload record` with the stand-in, which got `record.options()`."""
     tools = tmp_path / "tools"
     tools.mkdir()
-    (tools / "frontload-trace").write_text(STAND_IN)
-    (tools / "frontload-trace").chmod(0o755)
+    for name in ("frontload-trace", "frontload-lackey"):
+        (tools / name).write_text(STAND_IN)
+        (tools / name).chmod(0o755)
     environment = os.environ | {"FRONTLOAD_BINDIR": str(tools),
                                 "OPTIONS": str(tmp_path / "options")}
 
@@ -64,8 +65,15 @@ def test_options_are_handed_on_and_the_folder_is_absolute(record, tmp_path):
     record("-o", "100%", "--module", "a.so", "--module", "b.so", "--until", "ready", "--for", "1.5",
            "--", "true")
     assert record.options() == [f"--output={tmp_path}/100%%/%m.%p.fltrace", "--module=a.so",
-                                "--module=b.so", "--until=ready", "--for=1.5"]
+                                "--module=b.so", "--until=ready", "--for=1.5", "frontload-trace"]
     assert len(trace.find(tmp_path / "100%")) == 1
+
+
+def test_data_is_recorded_by_valgrind(record, tmp_path):
+    """--data runs the recorder that records data."""
+    record("--data", "-o", "out", "--module", "a.so", "--", "true")
+    assert record.options() == [f"--output={tmp_path}/out/%m.%p.fltrace", "--module=a.so",
+                                "frontload-lackey"]
 
 
 def test_the_default_folder_is_made(record, tmp_path):
@@ -146,6 +154,9 @@ def test_ctrl_c_is_the_commands_to_handle(record, tmp_path):
     (["--for", "-1", "--", "true"], "not a number of seconds above 0"),
     (["--for", "soon", "--", "true"], "not a number of seconds above 0"),
     (["--with", "runtime", "--until", "f", "--", "true"], "frontload_startup_done()"),
+    (["--data", "--until", "f", "--", "true"], "ends when the command does"),
+    (["--data", "--for", "1", "--", "true"], "ends when the command does"),
+    (["--data", "--with", "runtime", "--", "true"], "decided when it is compiled"),
     (["-o", "file", "--", "true"], "file: File exists"),
     (["-o", "file/sub", "--", "true"], "Not a directory"),
 ])

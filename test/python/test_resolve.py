@@ -64,9 +64,10 @@ def test_names_come_in_first_touch_order_and_once():
     assert resolve(file, 0x2000, 0x1000, 0x2004, 0x1008) == (["g", "f"], 0)
 
 
-def test_a_block_belongs_to_its_function():
-    """The start of a basic block resolves like any address in the function."""
-    assert resolve(linked(function("f", 0x1000)), 0x100c, kind=BLOCK) == (["f"], 0)
+@pytest.mark.parametrize("kind", [BLOCK, CODE])
+def test_a_piece_of_code_belongs_to_its_function(kind):
+    """A basic block or an instruction resolves like any address in the function."""
+    assert resolve(linked(function("f", 0x1000)), 0x100c, kind=kind) == (["f"], 0)
 
 
 def test_the_innermost_function_wins_and_the_outer_one_shows_behind_it():

@@ -1,4 +1,5 @@
-"""A decoder of the trace format for these tests, written from frontload_trace.h alone.
+"""A decoder of the trace format for the tests of the recorders beside a program, written from
+frontload_trace.h alone.
 
 It shares no code with the package's own reader, so that an error in one is not an error in both. It
 is strict: everything that the format does not allow is an AssertionError.
@@ -8,7 +9,9 @@ import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
-FUNCTION, MODULE = 1, 0x80
+FUNCTION, DATA, CODE, MODULE = 1, 2, 4, 0x80
+TRACER, VALGRIND = 2, 3  # recorders
+_KINDS = {TRACER: {FUNCTION}, VALGRIND: {DATA, CODE}}
 
 
 @dataclass
@@ -25,6 +28,7 @@ class Trace:
     dropped: int
     modules: dict[int, Module] = field(default_factory=dict)
     events: list[tuple[int, int, int]] = field(default_factory=list)  # module, address, thread
+    kinds: list[int] = field(default_factory=list)  # of the events
 
     @property
     def main(self) -> Module:
@@ -37,13 +41,13 @@ class Trace:
         return [address for module, address, _ in self.events if module in wanted]
 
 
-def decode(path: Path) -> Trace:
+def decode(path: Path, wanted_recorder: int = TRACER) -> Trace:
     data = path.read_bytes()
     assert data[:8] == b"\x89FLT\r\n\x1a\n"
     order, word, machine, major, minor = struct.unpack_from("<BBHHH", data, 8)
     header_size, slot_size, recorder, pid, slots, dropped = struct.unpack_from("<IIIIQQ", data, 16)
-    assert (order, word, machine, major, minor) == (1, 8, 62, 1, 0)
-    assert (header_size, slot_size, recorder) == (128, 16, 2)
+    assert (order, word, machine, major, minor) == (1, 8, 62, 1, 1)
+    assert (header_size, slot_size, recorder) == (128, 16, wanted_recorder)
     assert data[48] in (0, 1) and not any(data[49:128])
     trace = Trace(pid, data[48] == 1, dropped)
     assert len(data) >= 128 + 16 * slots
@@ -52,8 +56,9 @@ def decode(path: Path) -> Trace:
         at = 128 + 16 * slot
         first, number, last = struct.unpack_from("<QII", data, at)
         slot += 1
-        if first >> 56 == FUNCTION:
+        if first >> 56 in _KINDS[recorder]:
             assert number in trace.modules, "the tracer announces a module before its events"
+            trace.kinds.append(first >> 56)
             trace.events.append((number, first & (1 << 56) - 1, last))
             continue
         assert first >> 56 == MODULE and first >> 48 & 0xff == 1
@@ -67,5 +72,6 @@ def decode(path: Path) -> Trace:
                                        text[:id_size].hex(), last == 1)
         slot += record_slots - 1
     assert [m.is_main for m in trace.modules.values()].count(True) == 1
-    assert len({event[:2] for event in trace.events}) == len(trace.events), "touched twice"
+    touched = {(kind, *event[:2]) for kind, event in zip(trace.kinds, trace.events, strict=True)}
+    assert len(touched) == len(trace.events), "touched twice"
     return trace

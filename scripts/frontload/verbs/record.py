@@ -17,7 +17,7 @@ Run a command and record the first touches of each of its processes, in one trac
   frontload record -o traces -- ./app --version
 
 The exit status is the command's own, 128 + N if signal N ended it. If no trace came out of it, it
-is 1 in place of 0, or 125 if frontload-trace says why.
+is 1 in place of 0, or 125 if the recorder says why.
 """
 _CANNOT_RUN, _NOT_FOUND = 126, 127  # as shells, env and nohup say it
 
@@ -25,16 +25,21 @@ _CANNOT_RUN, _NOT_FOUND = 126, 127  # as shells, env and nohup say it
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "record", help="run a command and record what it touches",
-        usage="%(prog)s [-o DIR] [--with trace|runtime] [--module NAME]... [--until SYMBOL] "
-              "[--for SECONDS] -- COMMAND...",
+        usage="%(prog)s [-o DIR] [--data | --with trace|runtime] [--module NAME]... "
+              "[--until SYMBOL] [--for SECONDS] -- COMMAND...",
         description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", metavar="DIR", default="frontload-traces",
                         help="the folder for the traces, made if need be (default %(default)s)")
+    parser.add_argument("--data", action="store_true",
+                        help="record the data that is touched too, and code by the 16 bytes, by "
+                        "running the command in valgrind: any program, some hundred times slower. "
+                        "Programs that the command starts run unrecorded")
     parser.add_argument("--with", dest="recorder", choices=("trace", "runtime"), default="trace",
                         help="trace (the default): by breakpoints, any program. runtime: by the "
                         "program itself, built with -finstrument-functions and libfrontload-rt")
     parser.add_argument("--module", metavar="NAME", action="append", default=[],
-                        help="with trace: record this shared library too; may be repeated")
+                        help="with trace or --data: record this shared library too; may be "
+                        "repeated")
     parser.add_argument("--until", metavar="SYMBOL",
                         help="with trace: startup ends when this function is entered")
     parser.add_argument("--for", dest="seconds", metavar="SECONDS", type=_seconds,
@@ -59,6 +64,12 @@ def run(args: argparse.Namespace) -> int:
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if not command:
         args.usage_error("a COMMAND is needed, after --")
+    if args.data and args.recorder == "runtime":
+        args.usage_error("--data runs the command in valgrind; what a program with the runtime "
+                         "records is decided when it is compiled")
+    if args.data and (args.until or args.seconds):
+        args.usage_error("--until and --for are for --with trace; a recording with --data ends "
+                         "when the command does")
     if args.recorder == "runtime" and (args.module or args.until or args.seconds):
         args.usage_error("--module, --until and --for are for --with trace; a program with the "
                          "runtime ends its startup itself, by frontload_startup_done()")
@@ -107,7 +118,8 @@ def _tracer(args: argparse.Namespace, pattern: str) -> list[str]:
         options.append(f"--until={args.until}")
     if args.seconds:
         options.append(f"--for={args.seconds:g}")
-    return [str(tools.tool("frontload-trace")), f"--output={pattern}", *options, "--"]
+    recorder = "frontload-lackey" if args.data else "frontload-trace"
+    return [str(tools.tool(recorder)), f"--output={pattern}", *options, "--"]
 
 
 def _traces(folder: Path) -> dict[Path, tuple[int, int, int]]:

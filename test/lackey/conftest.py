@@ -1,0 +1,90 @@
+"""Fixtures for the tests of frontload-lackey: compile a program, record it, read its touches."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parent.parent / "tracer"))  # the decoder is the same
+from recorded import Binary, Recording
+
+
+@pytest.fixture(scope="session")
+def lackey(build) -> Path:
+    """frontload-lackey itself; skips where there is no valgrind."""
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed")
+    return build / "bin" / "frontload-lackey"
+
+
+@pytest.fixture
+def compile(tmp_path, run) -> Callable[..., Path]:
+    """compile(source, *flags, name="program", cc="gcc"): a program from the text of a C file."""
+
+    def compile(source, *flags, name="program", cc="gcc"):
+        output = tmp_path / name
+        output.parent.mkdir(exist_ok=True)
+        text = tmp_path / f"{output.stem}.c"
+        text.write_text(source)
+        run(cc, "-O1", "-Wall", "-falign-functions=16", "-o", output, text, *flags)
+        return output
+
+    return compile
+
+
+@pytest.fixture
+def start(lackey, tmp_path) -> Callable[..., subprocess.Popen]:
+    """start(*options, "--", *command): a recording that goes on; traces go to tmp_path/traces, and
+    temporary files to tmp_path/tmp."""
+    for folder in ("traces", "tmp"):
+        (tmp_path / folder).mkdir(exist_ok=True)
+    processes = []
+
+    def start(*arguments, env=None, **options):
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
+        process = subprocess.Popen(
+            [lackey, "-o", tmp_path / "traces/%m.%p.fltrace", *map(os.fspath, arguments)],
+            env=os.environ | {"TMPDIR": str(tmp_path / "tmp")} | (env or {}), **options)
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def finish(tmp_path) -> Callable[[subprocess.Popen], Recording]:
+    """finish(process): waits for its end, which leaves no temporary files."""
+
+    def finish(process):
+        stdout, stderr = process.communicate(timeout=100)
+        assert not list((tmp_path / "tmp").iterdir())
+        return Recording(process.returncode, stdout, stderr,
+                         sorted((tmp_path / "traces").iterdir()))
+
+    return finish
+
+
+@pytest.fixture
+def record(start, finish) -> Callable[..., Recording]:
+    """record(*options, "--", *command): a whole recording."""
+    return lambda *arguments, **options: finish(start(*arguments, **options))
+
+
+@pytest.fixture
+def touches(record) -> Callable[..., list[str]]:
+    """touches(program, *arguments): what a successful recording of it has touched, see Binary."""
+
+    def touches(program, *arguments):
+        recording = record("--", program, *arguments)
+        assert (recording.status, recording.stderr) == (0, "")
+        return Binary(program).touches(recording.trace)
+
+    return touches

@@ -1,0 +1,60 @@
+"""What the tests look at: the symbols of a binary, and a finished recording."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from trace_decoder import CODE, VALGRIND, Trace, decode
+
+
+class Binary:
+    """The functions and data of an ELF file, by an ELF reader that is not LLVM's."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        with open(path, "rb") as stream:
+            elf = ELFFile(stream)
+            self.build_id = next(
+                (n["n_desc"] for s in elf.iter_sections() if s["sh_type"] == "SHT_NOTE"
+                 for n in s.iter_notes() if n["n_type"] == "NT_GNU_BUILD_ID"), "")
+            self.symbols = {
+                symbol.name: (symbol["st_value"], symbol["st_size"],
+                              symbol["st_info"]["type"] == "STT_FUNC")
+                for symbol in elf.get_section_by_name(".symtab").iter_symbols()
+                if symbol["st_info"]["type"] in ("STT_FUNC", "STT_OBJECT") and symbol["st_size"]}
+
+    def __getitem__(self, name: str) -> int:
+        return self.symbols[name][0]
+
+    def touches(self, trace: Trace) -> list[str]:
+        """In order of first touch: "f" for a function, "d+32" for the granule at offset 32 of a
+        datum. Only symbols whose name begins with "my_" or is "main"."""
+        found: dict[str, None] = {}
+        (number,) = [n for n, m in trace.modules.items() if m.path == str(self.path)]
+        for kind, (module, address, _) in zip(trace.kinds, trace.events, strict=True):
+            if module != number:
+                continue
+            for name, (start, size, is_function) in self.symbols.items():
+                if not (name == "main" or name.startswith("my_")):
+                    continue
+                if is_function == (kind == CODE) and start <= address < start + size:
+                    found[name if is_function else f"{name}+{address - start}"] = None
+        return list(found)
+
+
+@dataclass
+class Recording:
+    status: int
+    stdout: str
+    stderr: str
+    files: list[Path]
+
+    @property
+    def traces(self) -> list[Trace]:
+        """In order of process id."""
+        return sorted((decode(f, VALGRIND) for f in self.files), key=lambda t: t.pid)
+
+    @property
+    def trace(self) -> Trace:
+        (only,) = self.traces
+        return only

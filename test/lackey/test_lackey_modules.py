@@ -1,0 +1,122 @@
+"""Shared libraries, and programs with debug info."""
+
+import subprocess
+
+import pytest
+from recorded import Binary
+
+LIBRARY = """
+    __attribute__((aligned(16))) int my_table[16] = {1};
+    __attribute__((aligned(16))) int my_data[16] = {1};
+    int my_function(void) { return my_table[4]; }
+    """
+USER = """
+    extern int my_data[16];
+    int my_function(void);
+    int main(void) { return my_function() + ((volatile int *)my_data)[8]; }
+    """
+
+
+@pytest.fixture
+def library(compile):
+    return compile(LIBRARY, "-shared", "-fPIC", "-Wl,-soname,libmy.so.1", name="libmy.so")
+
+
+@pytest.mark.parametrize("name", ["libmy", "libmy.so", "libmy.so.1", "path"])
+def test_library(name, library, compile, record):
+    """--module records a library that the program needs, by file name, soname or path, in the
+    program's trace: its code, and its data whoever touches it."""
+    library.rename(library.with_name("libmy.so.1"))
+    library = library.with_name("libmy.so.1")
+    program = compile(USER, library, f"-Wl,-rpath,{library.parent}", "-fPIC", name="user")
+    recording = record(f"--module={library if name == 'path' else name}", "--", program)
+    assert (recording.status, recording.stderr) == (0, "")
+    assert Binary(library).touches(recording.trace) == ["my_function", "my_table+16", "my_data+32"]
+    assert {m.path: m.build_id for m in recording.trace.modules.values()} == {
+        str(p): Binary(p).build_id for p in (program, library)}
+
+
+def test_library_that_is_not_asked_for(library, compile, record):
+    """Without --module only the program is recorded."""
+    program = compile(USER, library.rename(library.with_name("libmy.so.1")),
+                      f"-Wl,-rpath,{library.parent}", name="user")
+    assert [m.path for m in record("--", program).trace.modules.values()] == [str(program)]
+
+
+def test_opened_library(library, compile, record):
+    """A library is recorded that is opened while the program runs, and one that is opened again at
+    another address is still the same module."""
+    program = compile("""
+        #include <dlfcn.h>
+        #include <sys/mman.h>
+        int main(int argc, char **argv) {
+          (void)argc;
+          for (int i = 0; i < 2; ++i) {
+            void *library = dlopen(argv[1], RTLD_NOW);
+            ((int (*)(void))dlsym(library, "my_function"))();
+            volatile int *data = dlsym(library, "my_data");
+            data[4 * i] = 1;
+            dlclose(library);
+            mmap((void *)((long)data & -4096L), 4096, PROT_READ,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+          }
+          return 0;
+        }""", "-ldl", name="opener")
+    recording = record("--module=libmy", "--", program, library)
+    assert (recording.status, recording.stderr) == (0, "")
+    assert Binary(library).touches(recording.trace) == ["my_function", "my_table+16", "my_data+0",
+                                                       "my_data+16"]
+
+
+def test_unseen_module_is_a_warning(compile, record):
+    """A --module that was never loaded is said; the program's status stays."""
+    recording = record("--module=libnone", "--", compile("int main(void) { return 3; }"))
+    assert recording.status == 3
+    assert recording.stderr == ("frontload-lackey: warning: --module=libnone: the program has not "
+                                "loaded it\n")
+
+
+def test_debug_info(tmp_path, compile, llvm, record):
+    """A program with debug info, which valgrind may not know, runs without it; the trace names the
+    program itself."""
+    program = compile("int my_data[8]; int main(void) { my_data[0] = 1; return 0; }", "-g",
+                      cc=llvm / "clang")
+    # Debug info that no version of valgrind survives.
+    subprocess.run([llvm / "llvm-objcopy", "--update-section=.debug_abbrev=/dev/stdin", program],
+                   input=b"\1\x11\1\x25\xff\xff\xff\xff\xff\xff", check=True)
+    recording = record("--", program)
+    assert (recording.status, recording.stderr) == (0, "")
+    assert Binary(program).touches(recording.trace) == ["main", "my_data+0"]
+    assert recording.trace.main.build_id == Binary(program).build_id
+
+
+def test_surroundings_of_a_program_with_debug_info(tmp_path, compile, record):
+    """Without its debug info a program still has its name, and finds its libraries and files by
+    where it is, also when it is called by another name."""
+    (tmp_path / "lib").mkdir()
+    library = compile(LIBRARY, "-shared", "-fPIC", name="lib/libmy.so")
+    (tmp_path / "lib" / "file").write_text("contents")
+    program = compile("""
+        #include <stdio.h>
+        #include <string.h>
+        #include <unistd.h>
+        int my_function(void);
+        int main(int argc, char **argv) {
+          char path[4096] = {0}, line[64] = {0};
+          (void)argc;
+          if (readlink("/proc/self/exe", path, sizeof path - 20) < 0)
+            return 1;
+          strcpy(strrchr(path, '/'), "/../lib/file");
+          FILE *file = fopen(path, "r");
+          if (!file || !fgets(line, sizeof line, file))
+            return 2;
+          printf("%s %s %s\\n", strrchr(argv[0], '/') + 1, line, argv[1]);
+          return my_function();
+        }""", library, "-g", "-Wl,-rpath,$ORIGIN/../lib", name="bin/user")
+    (tmp_path / "elsewhere").mkdir()
+    called = tmp_path / "elsewhere" / "other-name"
+    called.symlink_to(program)
+    recording = record("--", called, "@argument")
+    assert (recording.status, recording.stderr) == (0, "")
+    assert recording.stdout == "other-name contents @argument\n"
+    assert recording.trace.main.path == str(program)
