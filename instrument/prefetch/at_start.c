@@ -5,15 +5,15 @@
  * program that needs them, and a library's IFUNC resolvers are called when it is relocated. So here
  * is a resolver in a library that needs no other, and that does its work with raw system calls.
  *
- * Where it stands among the needed libraries: glibc relocates in the reverse order of its sorted
- * list, in which a library stands before those it needs, and libraries that do not need each other
- * stand as the program's DT_NEEDED entries do. So it is relocated first, but for libc, if it is the
- * *last* of the program's needed libraries; in front of all others it is relocated last of them,
- * but still before the program.
+ * Where it stands among the needed libraries: glibc relocates libc first, and then the others in the
+ * reverse order of its list, in which a library stands before those it needs, and otherwise where it
+ * was found: first what the program needs, in the order of its DT_NEEDED entries, then what these
+ * need. So as the *last* of the program's DT_NEEDED entries it is relocated before all others there.
+ * As the first it is relocated after them, but still before the program.
  *
- * In a static program, linked with the archive and -Wl,-u,frontload_prefetch_at_start, libc's
- * start-up code calls the resolver: before constructors, and before anything is relocated where
- * there is anything to relocate but IFUNCs only in so far as the linker sorts those last.
+ * In a static program, linked with the archive and -Wl,-u,frontload_prefetch_at_start, the start-up
+ * code of libc calls the resolver, before constructors. A static program has nothing else to
+ * relocate; a static-pie has its relative relocations applied before.
  *
  * musl knows no IFUNC and refuses to load libraries that have one. There it is a constructor, which
  * comes after relocation but before main(): better than nothing, and `frontload-run` is better yet.

@@ -8,6 +8,10 @@
 
 #include <errno.h>
 
+#ifndef RWF_NOWAIT /* musl before 1.2.5 */
+#define RWF_NOWAIT 8
+#endif
+
 /* How to ask. One readahead(2) reads at most the device's readahead or its largest request,
  * whichever is larger, and drops the rest without a word. So each large piece is asked for at once,
  * which gives the fewest requests, and then again in small pieces, which cost nothing where the

@@ -10,7 +10,7 @@ import pytest
 from frontload import files
 
 ROOT = Path(__file__).parents[2]
-VERBS = ["info", "record", "profile", "order", "check", "measure"]
+VERBS = ["info", "record", "profile", "order", "check", "measure", "run"]
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -1,0 +1,87 @@
+"""Writes the note of a front into a linked file, and finds out what of the front is in memory.
+
+Everything here is the test's own reading of instrument/format/frontload_note.h.
+"""
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from frontload import elf, pagecache
+
+PT_LOAD, PT_NOTE = 1, 4
+NAME = b"Frontload\0"
+VERSION, TYPE = 1, 1
+# What is called the front of programs/front.s, and how much of it is in memory if nobody asked: a
+# fault reads up to 8 MiB around it where the disk's readahead is set that large.
+FRONT_SIZE = 32 << 20
+HARDLY = 0.75
+
+
+def note(ends, *, version=VERSION, kind=TYPE, name=NAME, count=None, size=None) -> bytes:
+    """The bytes of a note, valid unless something else is asked for."""
+    descriptor = struct.pack("<II", version, len(ends) if count is None else count)
+    descriptor += b"".join(struct.pack("<Q", end) for end in ends)
+    padded = name + bytes(-len(name) % 4)
+    return struct.pack("<III", len(name), len(descriptor) if size is None else size,
+                       kind) + padded + descriptor
+
+
+@dataclass
+class Noted:
+    """A linked file with room for a note."""
+
+    path: Path
+
+    def __post_init__(self):
+        file = elf.read(self.path)
+        section = file.sections[file.section_names.index(b".note.frontload")]
+        self._room = int(section["offset"]), int(section["size"])
+        symbols = file.linked_symbols()
+        self.end = int(symbols.value[symbols.names.all().index(b"front_end")])
+        self.start = self.end - FRONT_SIZE
+
+    def write(self, data: bytes) -> "Noted":
+        """Fills the room with a note, and the rest of it with an empty note of nobody's."""
+        offset, size = self._room
+        rest = size - len(data)
+        filler = struct.pack("<III", 4, rest - 16, 99) + b"none" if rest >= 16 else b""
+        patch(self.path, offset, (data + filler).ljust(size, b"\0")[:size])
+        return self
+
+
+def patch(path: Path, offset: int, data: bytes) -> None:
+    with open(path, "r+b") as file:
+        file.seek(offset)
+        file.write(data)
+
+
+def headers(path: Path) -> list[tuple[int, list[int]]]:
+    """Each program header: its offset in the file, and its fields (type, flags, offset, vaddr,
+    paddr, filesz, memsz, align)."""
+    with open(path, "rb") as file:
+        start = file.read(4096)
+    (table,), (count,) = struct.unpack_from("<Q", start, 32), struct.unpack_from("<H", start, 56)
+    return [(table + 56 * i, list(struct.unpack_from("<IIQQQQQQ", start, table + 56 * i)))
+            for i in range(count)]
+
+
+def change_header(path: Path, kind: int, **fields) -> None:
+    """Changes fields of the last program header of a kind."""
+    at, values = [h for h in headers(path) if h[1][0] == kind][-1]
+    names = ("type", "flags", "offset", "vaddr", "paddr", "filesz", "memsz", "align")
+    for name, value in fields.items():
+        values[names.index(name)] = value
+    patch(path, at, struct.pack("<IIQQQQQQ", *values))
+
+
+def front_offset(path: Path, address: int) -> int:
+    """Where in the file a front ends."""
+    return next(f[2] + address - f[3] for _, f in headers(path)
+                if f[0] == PT_LOAD and f[3] <= address <= f[3] + f[5])
+
+
+def resident(path: Path, end: int) -> float:
+    """How much of a front that ends at this offset is resident: 0 to 1."""
+    pages = pagecache.settled(path).pages[:end // pagecache.PAGE_SIZE]
+    return float(pages.mean())

@@ -1,0 +1,164 @@
+"""The prefetcher as a library: what it consists of, and frontload_prefetch()."""
+
+import errno
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import noted
+import pytest
+from frontload import pagecache
+from noted import PT_LOAD, PT_NOTE
+
+SOURCES = Path(__file__).parents[2] / "instrument"
+
+
+@pytest.fixture
+def call(tmp_path, run, include, library):
+    """call(*paths): what frontload_prefetch() returns for each, by programs/call.c."""
+    program = tmp_path / "call"
+    run("gcc", f"-I{include}", Path(__file__).parent / "programs" / "call.c", library,
+        f"-Wl,-rpath,{library.parent}", "-o", program)
+
+    def call(*paths):
+        lines = run(program, *paths, stdin=subprocess.DEVNULL).stdout.splitlines()
+        return [int(line) for line in lines]  # no number if errno has changed
+
+    call.program = program
+    return call
+
+
+@pytest.fixture
+def shared(program):
+    """A shared library with a front of its own; a copy."""
+    return program("-shared", "-fPIC", copy=True)
+
+
+def test_it_needs_nothing_and_is_one_page(library, llvm, run):
+    """No needed library, no constructor, no thread-local storage, one relocation, which is that of
+    the IFUNC, one function for others; and less than a page of it is loaded."""
+    text = run(llvm / "llvm-readelf", "-dlrW", library).stdout
+    assert not any(word in text for word in ("NEEDED", "INIT", "TLS", "JMPREL"))
+    assert "SONAME" in text and "[libfrontload-prefetch.so.1]" in text
+    assert text.count("R_") == text.count("_IRELATIVE") == 1
+    names = run("nm", "-D", "--defined-only", "--format=just-symbols", library).stdout.split()
+    assert names == ["frontload_prefetch"]
+    assert max(f[2] + f[5] for _, f in noted.headers(library) if f[0] == PT_LOAD) <= 4096
+
+
+def test_the_archive_needs_nothing(archive, run):
+    """What the archive's members do not define, other members do: nothing of libc is called."""
+    undefined = set(run("nm", "-u", "--format=just-symbols", archive).stdout.split())
+    defined = set(run("nm", "--defined-only", "--format=just-symbols", archive).stdout.split())
+    assert {name for name in undefined if not name.endswith(".o:")} <= defined
+
+
+def test_compiles_for_aarch64(tmp_path, run, include):
+    """With a cross compiler at hand: the same sources are a library for AArch64 too."""
+    compiler = "aarch64-linux-gnu-gcc"
+    if not shutil.which(compiler):
+        pytest.skip(f"needs {compiler}")
+    library = tmp_path / "library.so"
+    run(compiler, "-shared", "-nostdlib", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC",
+        "-ffreestanding", "-fno-stack-protector", "-fno-tree-loop-distribute-patterns",
+        "-fvisibility=hidden", "-mgeneral-regs-only", "-D_GNU_SOURCE", "-Wl,-z,defs",
+        f"-I{include}", f"-I{SOURCES}/runtime", f"-I{SOURCES}/format",
+        *sorted((SOURCES / "prefetch").glob("*.c")), "-o", library)
+    assert run("readelf", "-rW", library).stdout.count("R_AARCH64_IRELATIV") == 1
+
+
+def test_a_library_that_will_be_opened(shared, call, started):
+    """frontload_prefetch() of a file that was cold: its front is in memory, and again returns 0."""
+    end = noted.front_offset(shared.path, shared.end)
+    pagecache.make_cold(shared.path)
+    with started(call.program, shared.path, shared.path, says=2) as process:
+        assert process.lines == ["0\n", "0\n"]
+        assert noted.resident(shared.path, end) == 1
+
+
+def test_it_does_not_read_without_a_note(shared, call):
+    """A library without a note is left alone, and the caller is told."""
+    shared.write(b"")
+    pagecache.make_cold(shared.path)
+    assert call(shared.path) == [-errno.ENODATA]
+    assert noted.resident(shared.path, noted.FRONT_SIZE) < noted.HARDLY
+
+
+def test_files_that_cannot_be_read(call, tmp_path):
+    """What open(2) or read(2) say is handed on; what is no regular file is not waited for."""
+    empty, text, pipe = (tmp_path / name for name in ("empty", "text", "pipe"))
+    empty.touch()
+    text.write_text("#!/bin/sh\n" * 1000)
+    os.mkfifo(pipe)
+    assert call(tmp_path / "missing", text / "below", tmp_path, empty, text, pipe, "/dev/zero",
+                "") == [-errno.ENOENT, -errno.ENOTDIR, -errno.EISDIR, -errno.ENODATA,
+                        -errno.ENODATA, -errno.ESPIPE, -errno.ENODATA, -errno.ENOENT]
+
+
+def header(offset: int, data: bytes):
+    return lambda path: noted.patch(path, offset, data)
+
+
+def segment(kind: int, **fields):
+    return lambda path: noted.change_header(path, kind, **fields)
+
+
+DAMAGE = {
+    "not ELF": header(0, b"\x7fELG"),
+    "32 bits": header(4, b"\1"),
+    "other byte order": header(5, b"\2"),
+    "program headers far away": header(32, b"\xff" * 8),
+    "program headers at the page's end": header(32, (4090).to_bytes(8, "little")),
+    "program headers of another size": header(54, b"\x20\0"),
+    "65535 program headers": header(56, b"\xff\xff"),
+    "note far away": segment(PT_NOTE, offset=(1 << 64) - 8),
+    "note behind the end": segment(PT_NOTE, offset=1 << 40),
+    "huge note": segment(PT_NOTE, offset=1 << 20, filesz=(1 << 64) - 1),
+    "empty note": segment(PT_NOTE, filesz=0),
+    "cut note": segment(PT_NOTE, filesz=40),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_files(shared, call, damage):
+    """Damaged headers are no front, and no crash."""
+    DAMAGE[damage](shared.path)
+    assert call(shared.path) == [-errno.ENODATA]
+
+
+@pytest.mark.parametrize("fields", [{"filesz": (1 << 64) - 1}, {"offset": (1 << 64) - 4096},
+                                    {"offset": 1 << 40}, {"filesz": 1 << 40}])
+def test_segments_outside_of_the_file(shared, call, fields):
+    """A front in a segment that the file does not hold is none."""
+    for at, values in noted.headers(shared.path):
+        if values[0] == PT_LOAD and values[3] <= shared.end <= values[3] + values[5]:
+            values[2] = fields.get("offset", values[2])
+            values[5] = fields.get("filesz", values[5])
+            noted.patch(shared.path, at + 8, values[2].to_bytes(8, "little"))
+            noted.patch(shared.path, at + 32, values[5].to_bytes(8, "little"))
+    assert call(shared.path) == [-errno.ENODATA]
+
+
+def test_every_truncation(shared, call, tmp_path):
+    """A file cut anywhere in its first page, or before its front ends, is no front, and no crash."""
+    data = shared.path.read_bytes()[:8192]
+    cut = []
+    for size in [*range(0, 1200, 13), 4095, 4096, 8192]:
+        cut.append(tmp_path / f"cut{size}")
+        cut[-1].write_bytes(data[:size])
+    assert set(call(*cut)) == {-errno.ENODATA}
+
+
+def test_an_endless_front(shared, call, strace, tmp_path, run):
+    """A hostile file that claims a front of a terabyte is asked for up to 256 MiB only."""
+    with open(shared.path, "r+b") as file:
+        file.truncate(1 << 40)
+    noted.change_header(shared.path, PT_LOAD, offset=0, vaddr=1 << 41, filesz=1 << 40)
+    shared.write(noted.note([(1 << 41) + (1 << 40)]))
+    log = tmp_path / "calls"
+    run(strace, "-e", "trace=readahead", "-o", log, call.program, shared.path,
+        stdin=subprocess.DEVNULL)
+    assert log.read_text().count("readahead(") <= 256 << 20 >> 17
+
+
