@@ -91,7 +91,7 @@ public:
         if constexpr (std::is_same_v<T, ELFT>)
           scans[i].object = ElfObject<ELFT>::open(bytes);
       });
-      if (!scans[i].object || !set.hasObjectNames)
+      if (!scans[i].object || !set.hasFiles)
         return;
       scans[i].name = objects[i].name();
       if (auto it = set.sectionEntries.find(scans[i].name); it != set.sectionEntries.end())
@@ -118,7 +118,7 @@ private:
   /// One object and what was found in it.
   struct Scan {
     std::optional<ElfObject<ELFT>> object;
-    std::string name;                  ///< as in profiles; empty if the profile names no objects
+    std::string name;                  ///< as in profiles; empty if the profile cannot name it
     ArrayRef<uint32_t> sectionEntries; ///< those that name a section of this object
     SmallVector<Match, 0> matches;
     SmallVector<uint32_t, 0> unmovable; ///< entries that are defined here but cannot be placed
@@ -173,11 +173,12 @@ StartupSet::StartupSet(const StartupProfile &p, bool g)
   lastEntry.reserve(p.entries.size());
   for (uint32_t i = 0; i < p.entries.size(); ++i) {
     const ProfileEntry &entry = p.entries[i];
+    hasFiles |= !entry.file.empty();
     if (entry.kind == EntryKind::String) {
       hasStrings = true;
       strings.add(entry.name);
     } else if (entry.kind == EntryKind::Section) {
-      hasSections = hasObjectNames = true;
+      hasSections = true;
       sectionEntries[entry.file].push_back(i);
       if (tellsOwner(entry.name, entry.sectionClass))
         ownedSections.insert(entry.name);

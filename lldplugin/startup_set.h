@@ -90,8 +90,8 @@ private:
   const bool gathersStrings;
   /// What the profile records besides functions; what it does not, is found by relocations.
   bool hasData = false, hasSections = false, hasStrings = false;
-  /// A profile made with the map of a link tells local symbols apart by their objects.
-  bool hasObjectNames = false;
+  /// Whether entries name their source files or objects.
+  bool hasFiles = false;
   NameFilter profileNames{1 << 19};
   /// A name's last entry; the others of the same name follow through sameName.
   llvm::DenseMap<llvm::CachedHashStringRef, uint32_t> lastEntry;

@@ -27,8 +27,8 @@
  *     p_vaddr <= end <= p_vaddr + p_filesz        offset = p_offset + (end - p_vaddr)
  *
  * A note is wrong if its version is another one, if its size does not fit n, if n is not 1 to 8, if
- * an end lies in no PT_LOAD, or if the ends or their offsets do not ascend. A file with a wrong note
- * is treated as one that has none.
+ * an end lies in no PT_LOAD, or if the ends or their offsets do not ascend. A file with a wrong
+ * note is treated as one that has none.
  */
 #ifndef FRONTLOAD_NOTE_H
 #define FRONTLOAD_NOTE_H
@@ -46,12 +46,12 @@
 /* The note with as many tiers as it can have; the first FRONTLOAD_NOTE_SIZE(n) bytes are the note
  * with n tiers. Offsets are given because other languages read this too. */
 struct frontload_note {
-  uint32_t name_size;       /*  0  sizeof FRONTLOAD_NOTE_NAME */
-  uint32_t descriptor_size; /*  4  FRONTLOAD_NOTE_DESCRIPTOR_SIZE(tiers) */
-  uint32_t type;            /*  8  FRONTLOAD_NOTE_TYPE */
-  char name[12];            /* 12  FRONTLOAD_NOTE_NAME */
-  uint32_t version;         /* 24  FRONTLOAD_NOTE_VERSION */
-  uint32_t tiers;           /* 28  how many of `ends` there are */
+  uint32_t name_size;                      /*  0  sizeof FRONTLOAD_NOTE_NAME */
+  uint32_t descriptor_size;                /*  4  FRONTLOAD_NOTE_DESCRIPTOR_SIZE(tiers) */
+  uint32_t type;                           /*  8  FRONTLOAD_NOTE_TYPE */
+  char name[12];                           /* 12  FRONTLOAD_NOTE_NAME */
+  uint32_t version;                        /* 24  FRONTLOAD_NOTE_VERSION */
+  uint32_t tiers;                          /* 28  how many of `ends` there are */
   uint64_t ends[FRONTLOAD_NOTE_MAX_TIERS]; /* 32  addresses, ascending */
 };
 

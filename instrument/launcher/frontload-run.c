@@ -2,14 +2,15 @@
  *
  *   frontload-run [--verbose] [--] COMMAND [ARGUMENT...]
  *
- * For programs that cannot, or shall not, prefetch themselves: it needs nothing in them but the note
- * that ld.frontload writes. Where there is no note it just runs the command.
+ * For programs that cannot, or shall not, prefetch themselves: it needs nothing in them but the
+ * note that ld.frontload writes. Where there is no note it just runs the command.
  *
  * The command is exec'd, so its process id, exit status and signals are its own. Which libraries it
  * needs is asked of the very dynamic linker that will load them, `ld.so --list COMMAND`, so that
  * search paths, caches and preloads count as they will. That is a run of what the command itself
  * names as its interpreter and runs in the next moment, and never of the command; a static program
- * has none. The program is prefetched first: while its front is being read, the libraries are found.
+ * has none. The program is prefetched first: while its front is being read, the libraries are
+ * found.
  *
  * The exit status is the command's, 127 if it does not exist, 126 if it cannot be run, 2 if the
  * command line is wrong.
@@ -86,10 +87,10 @@ static bool findInterpreter(const char *program, char path[PATH_MAX]) {
   if (elf_start_read(fd, &start) == 0)
     for (unsigned i = 0; i < start.segments && segment.p_type != PT_INTERP; ++i)
       elf_start_segment(&start, i, &segment);
-  bool found = segment.p_type == PT_INTERP && segment.p_filesz > 1 && segment.p_filesz < PATH_MAX &&
-               pread(fd, path, segment.p_filesz, (off_t)segment.p_offset) ==
-                   (ssize_t)segment.p_filesz &&
-               path[0] == '/' && !path[segment.p_filesz - 1];
+  bool found =
+      segment.p_type == PT_INTERP && segment.p_filesz > 1 && segment.p_filesz < PATH_MAX &&
+      pread(fd, path, segment.p_filesz, (off_t)segment.p_offset) == (ssize_t)segment.p_filesz &&
+      path[0] == '/' && !path[segment.p_filesz - 1];
   close(fd);
   return found;
 }
@@ -152,9 +153,8 @@ static void prefetchLibraries(char *program) {
 }
 
 int main(int argc, char **argv) {
-  static const struct option options[] = {{"verbose", no_argument, NULL, 'v'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+  static const struct option options[] = {
+      {"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
   static const char usage[] =
       "usage: frontload-run [--verbose] [--] COMMAND [ARGUMENT...]\n"
       "Asks the kernel for the fronts of COMMAND and of the libraries it needs, as far as their\n"

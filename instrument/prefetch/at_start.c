@@ -5,11 +5,13 @@
  * program that needs them, and a library's IFUNC resolvers are called when it is relocated. So here
  * is a resolver in a library that needs no other, and that does its work with raw system calls.
  *
- * Where it stands among the needed libraries: glibc relocates libc first, and then the others in the
- * reverse order of its list, in which a library stands before those it needs, and otherwise where it
- * was found: first what the program needs, in the order of its DT_NEEDED entries, then what these
- * need. So as the *last* of the program's DT_NEEDED entries it is relocated before all others there.
- * As the first it is relocated after them, but still before the program.
+ * Where it stands among the needed libraries: glibc relocates libc first, and then the others in
+ * the reverse order of its list, in which a library stands before those it needs, and otherwise
+ * where it was found: first what the program needs, in the order of its DT_NEEDED entries, then
+ * what these need. So as the *last* of the program's DT_NEEDED entries it is relocated before all
+ * others there. As the first it is relocated after them, but still before the program; the
+ * difference is what their relocation looks up in the program's symbol table, which for a clang was
+ * not to be measured.
  *
  * In a static program, linked with the archive and -Wl,-u,frontload_prefetch_at_start, the start-up
  * code of libc calls the resolver, before constructors. A static program has nothing else to

@@ -119,8 +119,8 @@ def prefetched(started):
 
 @pytest.fixture
 def calls(strace, run, tmp_path):
-    """calls(program): the system calls of a run, one line each; from the prefetcher's first on, that
-    is from when it looks at its auxiliary vector, if it gets there."""
+    """calls(program): the system calls of a run, one line each, from the prefetcher's first on,
+    which looks at the auxiliary vector."""
 
     def calls(made, *options):
         log = tmp_path / "calls"

@@ -65,7 +65,8 @@ def test_compiles_for_aarch64(tmp_path, run, include):
         "-fvisibility=hidden", "-mgeneral-regs-only", "-D_GNU_SOURCE", "-Wl,-z,defs",
         f"-I{include}", f"-I{SOURCES}/runtime", f"-I{SOURCES}/format",
         *sorted((SOURCES / "prefetch").glob("*.c")), "-o", library)
-    assert run("readelf", "-rW", library).stdout.count("R_AARCH64_IRELATIV") == 1
+    text = run("readelf", "-rW", library).stdout
+    assert text.count("R_AARCH64_") == text.count("R_AARCH64_IRELATIV") > 0
 
 
 def test_a_library_that_will_be_opened(shared, call, started):
@@ -141,7 +142,7 @@ def test_segments_outside_of_the_file(shared, call, fields):
 
 
 def test_every_truncation(shared, call, tmp_path):
-    """A file cut anywhere in its first page, or before its front ends, is no front, and no crash."""
+    """A file cut in its first page, or before its front ends, has no front, and is no crash."""
     data = shared.path.read_bytes()[:8192]
     cut = []
     for size in [*range(0, 1200, 13), 4095, 4096, 8192]:
@@ -151,11 +152,11 @@ def test_every_truncation(shared, call, tmp_path):
 
 
 def test_an_endless_front(shared, call, strace, tmp_path, run):
-    """A hostile file that claims a front of a terabyte is asked for up to 256 MiB only."""
+    """A hostile file that claims a front of 8 GiB is asked for up to 256 MiB only."""
     with open(shared.path, "r+b") as file:
-        file.truncate(1 << 40)
-    noted.change_header(shared.path, PT_LOAD, offset=0, vaddr=1 << 41, filesz=1 << 40)
-    shared.write(noted.note([(1 << 41) + (1 << 40)]))
+        file.truncate(1 << 33)
+    noted.change_header(shared.path, PT_LOAD, offset=0, vaddr=1 << 41, filesz=1 << 33)
+    shared.write(noted.note([(1 << 41) + (1 << 33)]))
     log = tmp_path / "calls"
     run(strace, "-e", "trace=readahead", "-o", log, call.program, shared.path,
         stdin=subprocess.DEVNULL)

@@ -21,8 +21,8 @@
 extern "C" {
 #endif
 
-/* Prefetches the front of the file at `path`, a path as open(2) takes it: libraries are not searched
- * for. It returns as soon as the kernel has been asked, and does not wait for the disk.
+/* Prefetches the front of the file at `path`, a path as open(2) takes it: libraries are not
+ * searched for. It returns as soon as the kernel has been asked, and does not wait for the disk.
  *
  * Returns 0, also where the front is in memory already, or a negative errno: -ENODATA if the file
  * is not ELF of this machine's kind or has no valid note of a front, otherwise why it cannot be
