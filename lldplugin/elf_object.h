@@ -21,7 +21,8 @@ namespace frontload {
 
 /// The class of an input section by its flags and name, if it is one that can be moved to the
 /// front: code in .text*, constants in .rodata*, relocated constants in .data.rel.ro*, data in
-/// .data*. Sections with a meaning of their own (.init_array, C-identifier names) are not.
+/// .data*, zeros in .bss*. Sections with a meaning of their own (.init_array, C-identifier names)
+/// are not.
 inline std::optional<SectionClass> classifySection(llvm::StringRef name, uint32_t type,
                                                    uint64_t flags) {
   using namespace llvm::ELF;
@@ -29,7 +30,12 @@ inline std::optional<SectionClass> classifySection(llvm::StringRef name, uint32_
     return name.starts_with(stem) && (name.size() == stem.size() || name[stem.size()] == '.');
   };
   constexpr uint64_t unmovable = SHF_TLS | SHF_LINK_ORDER | SHF_COMPRESSED | SHF_EXCLUDE;
-  if (type != SHT_PROGBITS || !(flags & SHF_ALLOC) || (flags & unmovable))
+  if (!(flags & SHF_ALLOC) || (flags & unmovable))
+    return std::nullopt;
+  if (type == SHT_NOBITS)
+    return (flags & SHF_WRITE) && isOrBeginsWith(".bss") ? std::optional(SectionClass::Bss)
+                                                         : std::nullopt;
+  if (type != SHT_PROGBITS)
     return std::nullopt;
   if (flags & SHF_EXECINSTR)
     return isOrBeginsWith(".text") ? std::optional(SectionClass::Text) : std::nullopt;

@@ -67,24 +67,7 @@ void FrontLink::find(ArrayRef<InputObject> begun) {
   }
 }
 
-std::string FrontLink::script() const {
-  // Not the classes that were found so far: link-time optimization may bring more.
-  PatternSet patterns = {};
-  auto use = [&](Pattern pattern) { patterns[static_cast<unsigned>(pattern)] = true; };
-  for (Pattern always : {Pattern::Rodata, Pattern::Text, Pattern::NextRodata, Pattern::NextText})
-    use(always);
-  if (mergesStrings)
-    use(Pattern::Strings);
-  for (const ProfileEntry &entry : profile.entries) {
-    if (entry.sectionClass == SectionClass::Relro)
-      use(Pattern::Relro);
-    if (entry.sectionClass == SectionClass::Data)
-      use(Pattern::Data);
-  }
-  return frontScript(patterns);
-}
-
-static std::optional<Pattern> patternOf(SectionClass c, Region region) {
+static Pattern patternOf(SectionClass c, Region region) {
   bool isFront = region == Region::Front;
   switch (c) {
   case SectionClass::Rodata:
@@ -96,9 +79,22 @@ static std::optional<Pattern> patternOf(SectionClass c, Region region) {
   case SectionClass::Data:
     return Pattern::Data;
   case SectionClass::Bss:
-    return std::nullopt;
+    return Pattern::Bss;
   }
-  return std::nullopt;
+  llvm_unreachable("a class without a pattern");
+}
+
+std::string FrontLink::script() const {
+  // Not the classes that were found so far: link-time optimization may bring more.
+  PatternSet patterns = {};
+  auto use = [&](Pattern pattern) { patterns[static_cast<unsigned>(pattern)] = true; };
+  for (Pattern always : {Pattern::Rodata, Pattern::Text, Pattern::NextRodata, Pattern::NextText})
+    use(always);
+  if (mergesStrings)
+    use(Pattern::Strings);
+  for (const ProfileEntry &entry : profile.entries)
+    use(patternOf(entry.sectionClass, Region::Front));
+  return frontScript(patterns);
 }
 
 bool FrontLink::place(StringRef name, Pattern pattern) {

@@ -23,8 +23,8 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
       j.attribute("front", nullptr);
     j.attribute("objects", link.placedObjects());
     j.attributeObject("classes", [&] {
-      for (SectionClass c :
-           {SectionClass::Text, SectionClass::Rodata, SectionClass::Relro, SectionClass::Data})
+      for (SectionClass c : {SectionClass::Text, SectionClass::Rodata, SectionClass::Relro,
+                             SectionClass::Data, SectionClass::Bss})
         j.attributeObject(toString(c), [&] {
           j.attribute("sections", link.placed(c).sections);
           j.attribute("referred", link.placed(c).referred);

@@ -8,11 +8,12 @@
 //   profile   path of the startup profile
 //   front     {"bytes": the length of the front in the file}; null if the output is no ELF file
 //   objects   how many input objects contributed to the front
-//   classes   per section class ("text", "rodata", "relro", "data"): {"sections": placed in the
+//   classes   per section class ("text", "rodata", "relro", "data",
+//             "bss"): {"sections": placed in the
 //             front, "referred": those of them that the profile does not name but something in the
 //             front refers to, "bytes": their size without padding}
 //   names     {"total": in the profile, "placed": of them in the front, "unmovable": those in
-//             sections that keep their place (.init, .bss),
+//             sections that keep their place (.init, COMMON),
 //             "missing": [{"name": ..., "reason": "not defined" | "not in the link"}]}
 //
 //===----------------------------------------------------------------------===//

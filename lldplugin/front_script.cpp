@@ -11,8 +11,8 @@ namespace frontload {
 
 StringRef textOf(Pattern pattern) {
   static constexpr StringLiteral texts[numPatterns] = {
-      "<startup rodata>",  "<startup text>", "<startup relro>", "<startup data>",
-      "<startup strings>", "<next text>",    "<next rodata>"};
+      "<startup rodata>", "<startup text>",    "<startup relro>", "<startup data>",
+      "<startup bss>",    "<startup strings>", "<next text>",     "<next rodata>"};
   return texts[static_cast<unsigned>(pattern)];
 }
 
@@ -39,8 +39,11 @@ std::string frontScript(const PatternSet &patterns) {
   os << "  .dynamic : { }\n"
         "  .got : { }\n";
   section(".data", Pattern::Data);
-  os << "  .bss : { }\n"
-        "}\n"
+  if (patterns[static_cast<unsigned>(Pattern::Bss)])
+    section(".bss", Pattern::Bss);
+  else
+    os << "  .bss : { }\n";
+  os << "}\n"
         "SECTIONS {\n";
   if (patterns[static_cast<unsigned>(Pattern::Strings)])
     os << "  " << stringsSection << " : { *(\"" << textOf(Pattern::Strings) << "\") }\n";

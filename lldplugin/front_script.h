@@ -26,8 +26,8 @@ constexpr llvm::StringLiteral stringsSection = ".rodata.strings";
 
 /// The patterns of the script, which say what goes where: the startup sections of a class, what is
 /// likely to be used next, and all merged strings.
-enum class Pattern : uint8_t { Rodata, Text, Relro, Data, Strings, NextText, NextRodata };
-constexpr unsigned numPatterns = 7;
+enum class Pattern : uint8_t { Rodata, Text, Relro, Data, Bss, Strings, NextText, NextRodata };
+constexpr unsigned numPatterns = 8;
 
 /// How a pattern is written in the script. No section has such a name: the linker has to ask
 /// Frontload, not its own matcher, whether a section fits.

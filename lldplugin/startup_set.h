@@ -79,7 +79,7 @@ public:
   const HotStrings &hotStrings() const { return strings; }
 
   /// For all objects so far: which sections the entries may be placed by, and which entries are
-  /// defined in a section that keeps its place (.init, .bss, a C-identifier name, ...).
+  /// defined in a section that keeps its place (.init, COMMON, a C-identifier name, ...).
   llvm::ArrayRef<EntryPlace> entryPlaces() const { return places; }
   const std::vector<bool> &unmovableEntries() const { return unmovable; }
 

@@ -15,6 +15,7 @@
 #include "lld/Common/ErrorHandler.h"
 #include "lld_hooks.h"
 #include "packed_relocations.h"
+#include "prefetch_library.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -42,7 +43,6 @@ struct Options {
   /// An option that cannot be had together with a front, and why.
   std::string conflict, reason;
   bool isRelocatable = false;
-  bool isShared = false, isStatic = false;
   bool wantsPrefetch = false;
   /// Whether equal strings are merged, and nothing more: at -O0 they are not, and at -O2 strings
   /// that end alike share their ends.
@@ -76,10 +76,6 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
     StringRef name = arg.ltrim('-').take_until([](char c) { return c == '='; });
     if (arg == "-r" || arg == "--relocatable" || arg == "-relocatable")
       options.isRelocatable = true;
-    else if (arg == "--shared" || arg == "-shared" || arg == "-Bshareable")
-      options.isShared = true;
-    else if (arg == "--static" || arg == "-static" || arg == "-Bstatic")
-      options.isStatic = true;
     else if (unsigned level; arg.consume_front("-O") && !arg.getAsInteger(10, level))
       options.mergesStrings = level == 1;
     else if (arg == "--help" || arg == "-help")
@@ -154,6 +150,18 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
   lldArgs.push_back("--no-call-graph-profile-sort");
   if (shouldPackRelativeRelocations(args))
     lldArgs.insert(lldArgs.end(), {"-z", "pack-relative-relocs"});
+  std::vector<std::string> added; // lld keeps references
+  if (options.wantsPrefetch) {
+    Expected<std::vector<std::string>> found = prefetchArguments(args);
+    if (!found) {
+      error("--front-prefetch: " + toString(found.takeError()),
+            "install all of Frontload, or link without --front-prefetch");
+      return exitUsage;
+    }
+    added = std::move(*found);
+    for (const std::string &argument : added)
+      lldArgs.push_back(argument.c_str());
+  }
   if (!runLld(lldArgs))
     return exitVerdict;
   if (!link.isFinished())
@@ -196,15 +204,20 @@ int main(int argc, char **argv) {
   std::vector<const char *> others = parseOptions(expanded, options);
 
   if (options.isHelp)
-    outs() << "ld.frontload: ld.lld that lays out a front\n"
-              "  --startup-profile=FILE  place what the profile names in a contiguous front\n"
-              "  --front-report=FILE     write what was placed, and what was not found, as JSON\n"
-              "All other options are those of ld.lld:\n\n";
+    outs()
+        << "ld.frontload: ld.lld that lays out a front\n"
+           "  --startup-profile=FILE  place what the profile names in a contiguous front\n"
+           "  --front-prefetch        make the program read its front in one go when it starts;\n"
+           "                          it then needs libfrontload-prefetch.so.1\n"
+           "  --front-report=FILE     write what was placed, and what was not found, as JSON\n"
+           "All other options are those of ld.lld:\n\n";
 
   int code;
   if (options.profile.empty()) {
-    if (!options.report.empty()) {
-      error("--front-report: there is no front to report", "add --startup-profile=FILE");
+    if (!options.report.empty() || options.wantsPrefetch) {
+      error(Twine(options.wantsPrefetch ? "--front-prefetch" : "--front-report") +
+                ": there is no front without a profile",
+            "add --startup-profile=FILE");
       lld::exitLld(exitUsage);
     }
     code = !runLld(ArrayRef<const char *>(const_cast<const char **>(argv), argc));
