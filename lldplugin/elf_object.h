@@ -33,8 +33,9 @@ inline std::optional<SectionClass> classifySection(llvm::StringRef name, uint32_
   if (!(flags & SHF_ALLOC) || (flags & unmovable))
     return std::nullopt;
   if (type == SHT_NOBITS)
-    return (flags & SHF_WRITE) && isOrBeginsWith(".bss") ? std::optional(SectionClass::Bss)
-                                                         : std::nullopt;
+    return (flags & SHF_WRITE) && isOrBeginsWith(".bss") && !name.starts_with(".bss.rel.ro")
+               ? std::optional(SectionClass::Bss)
+               : std::nullopt;
   if (type != SHT_PROGBITS)
     return std::nullopt;
   if (flags & SHF_EXECINSTR)
