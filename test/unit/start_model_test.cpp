@@ -1,0 +1,198 @@
+// The model of a cold start follows the kernel's rules, each shown on a file of a few windows.
+#include "start_model.h"
+#include <gtest/gtest.h>
+
+using namespace frontload;
+
+namespace {
+
+constexpr uint64_t page = 4096;
+constexpr DeviceProfile smallDevice = {"test", 0, 1, 32 * page, 16 * page, page};
+
+/// A file that is one segment, mapped at address 0.
+class OneSegment : public StartModel {
+public:
+  explicit OneSegment(uint64_t pages, bool isExecutable = false)
+      : StartModel(smallDevice, pages * page,
+                   FileSegment{0, 0, pages * page, pages * page, isExecutable}) {}
+
+  void readPage(uint64_t number) { read(number * page); }
+  void writePage(uint64_t number) { write(number * page); }
+};
+
+/// The pages in memory, as "first-last" of each run.
+std::string cached(const StartModel &model, uint64_t pages) {
+  std::string text;
+  for (uint64_t i = 0; i < pages; ++i) {
+    if (!model.isCached(i))
+      continue;
+    uint64_t first = i;
+    while (i + 1 < pages && model.isCached(i + 1))
+      ++i;
+    text += (text.empty() ? "" : " ") + std::to_string(first) + "-" + std::to_string(i);
+  }
+  return text;
+}
+
+// A touch reads the window that has its page in the middle, in one request.
+TEST(StartModel, ReadsAroundATouch) {
+  OneSegment model(100);
+  model.readPage(50);
+  EXPECT_EQ(cached(model, 100), "34-65");
+  StartCounts counts = model.counts();
+  EXPECT_EQ(counts.majorFaults, 1u);
+  EXPECT_EQ(counts.minorFaults, 0u);
+  EXPECT_EQ(counts.requests, 1u);
+  EXPECT_EQ(counts.bytesRead, 32 * page);
+  EXPECT_EQ(counts.runs, 1u);
+}
+
+TEST(StartModel, CutsTheWindowAtTheEdgesOfTheFile) {
+  OneSegment model(100);
+  model.readPage(3);
+  model.readPage(98);
+  EXPECT_EQ(cached(model, 100), "0-31 82-99");
+}
+
+// Code is read from the page on.
+TEST(StartModel, ReadsCodeForward) {
+  OneSegment model(100, /*isExecutable=*/true);
+  model.readPage(50);
+  EXPECT_EQ(cached(model, 100), "50-81");
+}
+
+TEST(StartModel, ReadsCodeNoFurtherThanItIsMapped) {
+  StartModel model(
+      smallDevice, 100 * page,
+      {{0, 0, 60 * page, 60 * page, true}, {60 * page, 60 * page, 40 * page, 40 * page, false}});
+  model.read(50 * page);
+  EXPECT_EQ(cached(model, 100), "50-59");
+}
+
+// Who reads on meets a marked page in time, and waits once.
+TEST(StartModel, ReadsAheadOfASequentialReader) {
+  OneSegment model(256);
+  for (uint64_t i = 0; i < 256; ++i)
+    model.readPage(i);
+  EXPECT_EQ(model.counts().majorFaults, 1u);
+  EXPECT_EQ(model.counts().bytesRead, 256 * page);
+  EXPECT_EQ(model.counts().requests, 256u / 32);
+}
+
+TEST(StartModel, ReadsAWindowForEachTouchThatIsFarFromTheOthers) {
+  OneSegment model(640);
+  for (uint64_t i = 32; i < 640; i += 64)
+    model.readPage(i);
+  EXPECT_EQ(model.counts().majorFaults, 10u);
+  EXPECT_EQ(model.counts().bytesRead, 10 * 32 * page);
+  EXPECT_EQ(model.counts().runs, 10u);
+}
+
+// What is in memory of the aligned 16 pages is mapped by the same fault.
+TEST(StartModel, MapsAroundAFault) {
+  OneSegment model(100);
+  for (uint64_t i = 48; i < 56; ++i)
+    model.readPage(i);
+  EXPECT_EQ(model.counts().minorFaults, 0u);
+  model.readPage(47);
+  EXPECT_EQ(model.counts().minorFaults, 1u);
+}
+
+// A copy is made of each page, so each costs a fault; but what is written can then be read.
+TEST(StartModel, FaultsForEachWrittenPage) {
+  OneSegment model(100);
+  for (uint64_t i = 48; i < 52; ++i)
+    model.writePage(i);
+  EXPECT_EQ(model.counts().majorFaults, 1u);
+  EXPECT_EQ(model.counts().minorFaults, 3u);
+  model.readPage(48);
+  EXPECT_EQ(model.counts().minorFaults, 3u);
+}
+
+TEST(StartModel, CopiesAPageThatWasReadFirst) {
+  OneSegment model(100);
+  model.readPage(50);
+  model.writePage(50);
+  model.writePage(50);
+  EXPECT_EQ(model.counts().minorFaults, 1u);
+}
+
+TEST(StartModel, FindsPrefetchedPagesInMemory) {
+  OneSegment model(100);
+  model.prefetch(40 * page - 1);
+  for (uint64_t i = 0; i < 40; ++i)
+    model.readPage(i);
+  EXPECT_EQ(model.counts().majorFaults, 0u);
+  EXPECT_EQ(model.counts().requests, 1u);
+  EXPECT_EQ(cached(model, 100), "0-39");
+}
+
+TEST(StartModel, PrefetchesNoMoreThanThereIs) {
+  OneSegment model(10);
+  model.prefetch(UINT64_MAX);
+  EXPECT_EQ(model.counts().bytesRead, 10 * page);
+}
+
+// The kernel reads the file's first page, and zeros what follows initialized data in its page.
+TEST(StartModel, ExecutesByItselfTheHeaderAndTheTailOfData) {
+  StartModel model(smallDevice, 200 * page,
+                   {{0, 0, 100 * page, 100 * page, false},
+                    {100 * page, 100 * page, 50 * page + 100, 80 * page, false}});
+  model.execute();
+  EXPECT_EQ(cached(model, 200), "0-3 134-165");
+  EXPECT_EQ(model.counts().majorFaults, 1u);
+}
+
+// After 100 misses without a hit, the kernel reads single pages.
+TEST(StartModel, GivesUpReadingAroundWhereItDoesNotHelp) {
+  OneSegment model(64 * 200);
+  for (uint64_t i = 0; i < 200; ++i)
+    model.writePage(i * 64);
+  EXPECT_EQ(model.counts().majorFaults, 200u);
+  // The first window is cut at the beginning of the file.
+  EXPECT_EQ(model.counts().bytesRead, (100 * 32 + 100) * page);
+}
+
+// Folios of a reader that reads on grow to a window's size, and the window ends where one does.
+TEST(StartModel, EndsAWindowWhereAFolioDoes) {
+  OneSegment model(400);
+  model.writePage(300); // reads 284-315, marks 308
+  model.writePage(61);  // reads 45-76, marks 69
+  model.writePage(69);
+  EXPECT_EQ(cached(model, 400), "45-107 284-315"); // folios of 4
+  model.writePage(77);
+  EXPECT_EQ(cached(model, 400), "45-127 284-315"); // of 16
+  model.writePage(108);
+  EXPECT_EQ(cached(model, 400), "45-159 284-315"); // of 32, and no more
+  model.writePage(308);
+  EXPECT_EQ(cached(model, 400), "45-159 284-319");
+}
+
+// Linux 6.18 looks for the next gap from within a folio, and steps over a page.
+TEST(StartModel, StepsOverThePageBehindAFolio) {
+  OneSegment model(400);
+  model.writePage(60); // reads 44-75, marks 68
+  model.writePage(68); // reads 76-107 in folios of four, marks 76
+  model.writePage(300);
+  model.writePage(80); // no mark
+  model.writePage(76); // the gap is found at 109: too far
+  EXPECT_EQ(cached(model, 400), "44-107 284-315");
+}
+
+TEST(StartModel, IgnoresWhatIsNotInTheFile) {
+  StartModel model(smallDevice, 10 * page, {{page, page, page, 5 * page, false}});
+  model.read(0);
+  model.read(3 * page);
+  model.write(UINT64_MAX);
+  EXPECT_EQ(model.counts().bytesRead, 0u);
+}
+
+TEST(StartModel, AnEmptyFileReadsNothing) {
+  StartModel model(smallDevice, 0, {});
+  model.execute();
+  model.prefetch(page);
+  model.read(0);
+  EXPECT_EQ(model.counts().bytesRead, 0u);
+}
+
+} // namespace
