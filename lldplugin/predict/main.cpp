@@ -1,0 +1,203 @@
+//===- main.cpp - frontload-predict: what a layout will cost, before it runs ==//
+//
+// A layout can be judged without a cold machine, a slow device, or the right to use either: what
+// the program touches is in its traces, where that lies is in the file, and what the kernel makes
+// of it is in the models. This file holds the command line and what is printed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "elf_start.h"
+#include "io_model.h"
+#include "symbol_map.h"
+#include "trace_file.h"
+#include "llvm/Object/BuildID.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace llvm::object;
+using namespace frontload;
+
+static cl::OptionCategory category("Options");
+static cl::opt<std::string> binaryArgument(cl::Positional, cl::Required, cl::desc("BINARY"),
+                                           cl::cat(category));
+static cl::list<std::string> traceArguments(cl::Positional, cl::OneOrMore, cl::desc("TRACE..."),
+                                            cl::cat(category));
+static cl::opt<std::string> recordedOption(
+    "recorded", cl::value_desc("file"), cl::cat(category),
+    cl::desc("The build that was recorded, if it is another one than BINARY: what was touched is "
+             "found in BINARY by its name"));
+static cl::opt<uint64_t>
+    prefetchOption("prefetch", cl::value_desc("bytes"), cl::cat(category),
+                   cl::desc("How much of BINARY's beginning is asked for before its relocations"));
+static cl::opt<bool> jsonOption("json", cl::cat(category), cl::desc("Print JSON"));
+
+static constexpr char overview[] =
+    "frontload-predict [options] BINARY TRACE...\n\n"
+    "Predicts what a cold start of BINARY reads, for each trace of a process that ran it: major\n"
+    "and minor faults, bytes, contiguous runs of pages, and how long devices of several kinds\n"
+    "take for them (time of the processor not included).\n\n"
+    "Exit status: 0; 2 if the command line is wrong or a file cannot be read; 65 if one is bad.\n";
+
+static constexpr int exitUsage = 2, exitData = 65;
+
+static void error(const Twine &message, const Twine &note) {
+  errs() << "frontload-predict: error: " << message << '\n';
+  errs() << "frontload-predict: note: " << note << '\n';
+}
+
+static std::unique_ptr<MemoryBuffer> readFile(const Twine &path) {
+  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (buffer)
+    return std::move(*buffer);
+  error(path + ": " + buffer.getError().message(), "give the path of a file that can be read");
+  std::exit(exitUsage);
+}
+
+/// What `expected` has; if it is an error, ends the program with it.
+template <class T> static T orExit(Expected<T> expected, const Twine &thing, const Twine &note) {
+  if (expected)
+    return std::move(*expected);
+  error(thing + toString(expected.takeError()), note);
+  std::exit(exitData);
+}
+
+namespace {
+/// A linked file, as its bytes and as LLVM sees it.
+struct Program {
+  explicit Program(const std::string &path) : buffer(readFile(path)) {
+    auto object = orExit(ObjectFile::createELFObjectFile(*buffer), path + ": ", linkedFileNote);
+    elf.reset(cast<ELFObjectFileBase>(object.release()));
+    name = sys::path::filename(path).str();
+    buildId = toStringRef(getBuildID(elf.get())).str();
+  }
+  /// Whether a trace's module is this file. Without build-ids, a name must do.
+  bool isModule(StringRef path, StringRef id) const {
+    return id.empty() || buildId.empty() ? sys::path::filename(path) == name : id == buildId;
+  }
+
+  static constexpr char linkedFileNote[] = "give a program or a shared library that was linked";
+  std::unique_ptr<MemoryBuffer> buffer;
+  std::unique_ptr<ELFObjectFileBase> elf;
+  std::string name, buildId;
+};
+
+struct Prediction {
+  StringRef trace;
+  /// Touches, and how many of them are of nothing that BINARY has by the same name.
+  uint64_t touches = 0, missing = 0;
+  std::vector<StartCounts> counts; // one for each device
+};
+} // namespace
+
+static Prediction predict(const Program &program, ArrayRef<FileSegment> segments,
+                          const Program &recorded, const SymbolMap *map, StringRef trace) {
+  std::unique_ptr<MemoryBuffer> buffer = readFile(trace);
+  auto isRecorded = [&](StringRef path, StringRef id) { return recorded.isModule(path, id); };
+  std::vector<uint64_t> touched =
+      orExit(readTrace(trace, buffer->getBuffer(), isRecorded), "",
+             "give traces of BINARY, or name the build that they are of with --recorded");
+  Prediction result{trace, touched.size(), 0, {}};
+  if (map)
+    erase_if(touched, [&](uint64_t &address) {
+      std::optional<uint64_t> place = map->find(address);
+      address = place.value_or(0);
+      result.missing += !place;
+      return !place;
+    });
+  StringRef bytes = program.buffer->getBuffer();
+  for (const DeviceProfile &device : deviceProfiles()) {
+    StartModel model(device, bytes.size(), segments);
+    model.execute();
+    if (Error problem =
+            loadProgram(bytes, segments, model, [&] { model.prefetch(prefetchOption); })) {
+      error(binaryArgument + ": " + toString(std::move(problem)), Program::linkedFileNote);
+      std::exit(exitData);
+    }
+    for (uint64_t address : touched)
+      model.read(address);
+    result.counts.push_back(model.counts());
+  }
+  return result;
+}
+
+static double secondsOf(const DeviceProfile &device, const StartCounts &counts) {
+  return device.seconds(counts.requests, counts.bytesRead);
+}
+
+static void printText(ArrayRef<Prediction> predictions) {
+  for (const Prediction &prediction : predictions) {
+    outs() << prediction.trace << ": " << prediction.touches << " touches";
+    if (prediction.missing)
+      outs() << ", " << prediction.missing << " of them without a symbol in both builds: left out";
+    outs() << "\n  device    major faults  minor faults   MB read  runs  seconds\n";
+    for (auto [device, counts] : zip_equal(deviceProfiles(), prediction.counts))
+      outs() << format("  %-8s  %12llu  %12llu  %8.1f  %4llu  %7.3f\n", device.name.data(),
+                       static_cast<unsigned long long>(counts.majorFaults),
+                       static_cast<unsigned long long>(counts.minorFaults),
+                       static_cast<double>(counts.bytesRead) / 1e6,
+                       static_cast<unsigned long long>(counts.runs), secondsOf(device, counts));
+  }
+}
+
+static void printJson(ArrayRef<Prediction> predictions) {
+  json::OStream out(outs(), /*IndentSize=*/1);
+  out.object([&] {
+    out.attribute("schema", "frontload-predict/1");
+    out.attribute("binary", json::fixUTF8(binaryArgument));
+    out.attributeArray("predictions", [&] {
+      for (const Prediction &prediction : predictions)
+        out.object([&] {
+          out.attribute("trace", json::fixUTF8(prediction.trace));
+          out.attribute("touches", prediction.touches);
+          out.attribute("missing", prediction.missing);
+          out.attributeObject("devices", [&] {
+            for (auto [device, counts] : zip_equal(deviceProfiles(), prediction.counts))
+              out.attributeObject(device.name, [&, &device = device, &counts = counts] {
+                out.attribute("major_faults", counts.majorFaults);
+                out.attribute("minor_faults", counts.minorFaults);
+                out.attribute("requests", counts.requests);
+                out.attribute("read_bytes", counts.bytesRead);
+                out.attribute("read_runs", counts.runs);
+                out.attribute("seconds", secondsOf(device, counts));
+              });
+          });
+        });
+    });
+  });
+  outs() << '\n';
+}
+
+int main(int argc, char **argv) {
+  cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter([](raw_ostream &os) { os << "frontload-predict " FRONTLOAD_VERSION "\n"; });
+  std::string messages;
+  raw_string_ostream messageStream(messages);
+  if (!cl::ParseCommandLineOptions(argc, argv, overview, &messageStream, nullptr, nullptr,
+                                   /*LongOptionsUseDoubleDash=*/true)) {
+    StringRef line = StringRef(messages).split('\n').first;
+    line.consume_front("frontload-predict: ");
+    error(line.rtrim("."), "try: frontload-predict --help");
+    return exitUsage;
+  }
+  Program program(binaryArgument);
+  std::vector<FileSegment> segments = orExit(readSegments(program.buffer->getBuffer()),
+                                             binaryArgument + ": ", Program::linkedFileNote);
+  std::optional<Program> recorded;
+  std::optional<SymbolMap> map;
+  if (!recordedOption.empty()) {
+    recorded.emplace(recordedOption);
+    map.emplace(orExit(SymbolMap::create(*recorded->elf, *program.elf), "",
+                       "predict with files that are not stripped"));
+  }
+  std::vector<Prediction> predictions;
+  for (const std::string &trace : traceArguments)
+    predictions.push_back(
+        predict(program, segments, recorded ? *recorded : program, map ? &*map : nullptr, trace));
+  jsonOption ? printJson(predictions) : printText(predictions);
+  return EXIT_SUCCESS;
+}

@@ -1,0 +1,148 @@
+"""frontload-predict: what it prints, what it refuses, and that the kernel does what it says."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from trace_writer import DATA, FUNCTION, TraceWriter
+
+# Functions and constants far apart, in an order of their own, and relocated pointers.
+PLACES = 24
+FAR_APART = "\n".join(
+    ['#include <stdio.h>', 'static char touched;',
+     'const char constants[24 * 400000] = "read here and there";',
+     'char *pointers[30000] = {[0 ... 29999] = &touched};']
+    + [f'asm(".section .text.far{i},\\"ax\\"; .globl far{i}; .type far{i}, @function; far{i}: ret;'
+       f' .skip 300000; .size far{i}, .-far{i}"); void far{i}(void);' for i in range(PLACES)]
+    + ['int main(void) { volatile const char *c = constants; int sum = pointers[9] == 0;']
+    + [f'far{i * 7 % PLACES}(); sum += c[{i * 5 % PLACES * 400000 + 7}];' for i in range(PLACES)]
+    + ['return sum == 1; }'])
+
+# What a cold start of argv[1] does on a device with the readahead that the model has.
+ON_A_DEVICE = """
+import json, subprocess, sys
+from contextlib import ExitStack
+from pathlib import Path
+from coldbench.device import ColdDevice
+from frontload import pagecache
+from frontload.errors import Failure
+program, launcher = Path(sys.argv[1]), sys.argv[2]
+with ExitStack() as stack:
+    try:
+        device = stack.enter_context(ColdDevice(program.parent, [program]))
+    except (Failure, OSError) as problem:
+        sys.exit(f"no cold device: {problem}")
+    copy = device.mounted / program.name
+    pagecache.make_cold(copy)
+    run = subprocess.run([launcher, "--fd=1", "--", copy], stdout=subprocess.PIPE, check=True)
+    read = pagecache.settled(copy)
+    print(json.dumps({"major_faults": json.loads(run.stdout)["major_faults"],
+                      "read_bytes": read.resident_bytes, "read_runs": len(read.runs())}))
+"""
+
+
+@pytest.fixture
+def predict(run, build):
+    """predict(program, *arguments): the figures of the first trace on the first device."""
+
+    def predict(*arguments) -> dict:
+        result = run(build / "bin/frontload-predict", "--json", *arguments)
+        return json.loads(result.stdout)["predictions"][0]
+
+    return predict
+
+
+def test_the_kernel_reads_what_was_predicted(tmp_path, link, predict, build):
+    """Faults, bytes and runs of a cold start are within 10% of the prediction from its trace."""
+    sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+    from coldbench import device
+    if obstacle := device.obstacle():
+        pytest.skip(obstacle)
+    if tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) < (6, 17):
+        pytest.skip(f"Linux {os.uname().release} is older than the model, which is of 6.17 and up")
+    program = link(source=FAR_APART, flags=("-fPIE",))
+    writer = TraceWriter().module(1, str(program.path), program.build_id)
+    for name in ("_start", "_init", "frame_dummy", "main"):
+        writer.event(program.addresses[name])
+    for i in range(PLACES):
+        writer.event(program.addresses[f"far{i * 7 % PLACES}"])
+        writer.event(program.addresses["constants"] + i * 5 % PLACES * 400000 + 7, kind=DATA)
+    trace = writer.write(tmp_path / "trace")
+    predicted = predict(program.path, trace)["devices"]["disk"]
+    result = subprocess.run(
+        [sys.executable, "-c", ON_A_DEVICE, program.path, build / "bin/frontload-exec"], text=True,
+        capture_output=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    if result.stderr.startswith("no cold device"):
+        pytest.skip(result.stderr.strip())
+    assert result.returncode == 0, result.stderr
+    for figure, measured in json.loads(result.stdout).items():
+        assert predicted[figure] == pytest.approx(measured, rel=0.1), figure
+    assert predicted["major_faults"] > 2 * PLACES
+
+
+def test_it_prints_a_line_for_each_kind_of_device(tmp_path, link, run, build):
+    program = link()
+    trace = program.trace(tmp_path / "trace", "_start", "main", "f1")
+    lines = run(build / "bin/frontload-predict", program.path, trace).stdout.splitlines()
+    assert lines[0] == f"{trace}: 3 touches"
+    assert [line.split()[0] for line in lines[1:]] == ["device", "disk", "emmc", "ssd", "nfs"]
+
+
+def test_a_trace_of_another_build_is_mapped_by_name(tmp_path, link, predict):
+    """The same functions are touched, wherever the other layout has them."""
+    order = tmp_path / "order"
+    order.write_text("last\nf5\nf3\nf1\n")
+    first = link(name="first")
+    second = link(f"-Wl,--symbol-ordering-file={order}", name="second")
+    assert first.addresses["f1"] != second.addresses["f1"]
+    trace = first.trace(tmp_path / "trace", "f1", "last", 16)
+    mapped = predict("--recorded", first.path, second.path, trace)
+    assert (mapped["touches"], mapped["missing"]) == (3, 1)
+    itself = predict(second.path, second.trace(tmp_path / "own", "f1", "last"))
+    assert mapped["devices"] == itself["devices"]
+
+
+def test_prefetching_leaves_few_faults(tmp_path, link, predict):
+    program = link(source=FAR_APART)
+    trace = program.trace(tmp_path / "trace", *[f"far{i}" for i in range(PLACES)])
+    size = program.path.stat().st_size
+    assert predict(program.path, trace)["devices"]["disk"]["major_faults"] > PLACES
+    assert predict(f"--prefetch={size}", program.path, trace)["devices"]["disk"]["major_faults"] < 5
+
+
+@pytest.mark.parametrize("contents, said", [
+    (b"", "not a trace: wrong magic"),
+    (b"\x89FLT\r\n\x1a\n", "cut inside its header"),
+    (TraceWriter().module(1, "/no/such/program").to_bytes(), "none of its modules is the program"),
+    (TraceWriter().event(2**55, kind=FUNCTION).to_bytes(next_slot=2**63), "cut: it has 1 slots"),
+])
+def test_bad_traces_are_refused(tmp_path, link, run, build, contents, said):
+    trace = tmp_path / "trace"
+    trace.write_bytes(contents)
+    result = run(build / "bin/frontload-predict", link().path, trace, code=65)
+    assert f"frontload-predict: error: {trace}: " in result.stderr
+    assert said in result.stderr
+    assert "frontload-predict: note: " in result.stderr
+
+
+def test_touches_outside_of_the_program_cost_nothing(tmp_path, link, predict):
+    program = link()
+    none = program.trace(tmp_path / "none")
+    wild = program.trace(tmp_path / "wild", 2**56 - 1, 2**40, 2**32)
+    assert predict(program.path, none)["devices"] == predict(program.path, wild)["devices"]
+
+
+@pytest.mark.parametrize("arguments, code, said", [
+    ([], 2, "try: frontload-predict --help"),
+    (["/no/such/program", "trace"], 2, "/no/such/program: No such file or directory"),
+    ([__file__, "trace"], 65, "give a program or a shared library"),
+    (["/bin/true", "/no/such/trace"], 2, "/no/such/trace: No such file or directory"),
+])
+def test_what_cannot_be_used_is_said(run, build, arguments, code, said):
+    result = run(build / "bin/frontload-predict", *arguments, code=code)
+    assert result.stderr.startswith("frontload-predict: error: ")
+    assert said in result.stderr

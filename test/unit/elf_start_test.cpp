@@ -1,0 +1,127 @@
+// The tables of a linked file tell what is touched before the program runs.
+#include "elf_start.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/ObjectYAML/yaml2obj.h"
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace frontload;
+using namespace llvm;
+
+namespace {
+
+constexpr uint64_t page = 4096;
+/// One that reads single pages, so that each tells a touch.
+constexpr DeviceProfile device = {"test", 0, 1, 0, page, page};
+
+/// 128 pages: tables at 0x20000, the dynamic section at 0x40000, data at 0x60000.
+std::string image(StringRef dynamic, StringRef secondLoad = "VAddr: 0x40000, Offset: 0x40000") {
+  std::string yaml = (R"(
+--- !ELF
+FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_DYN, Machine: EM_X86_64}
+ProgramHeaders:
+  - {Type: PT_LOAD, Flags: [PF_R], VAddr: 0, Offset: 0, FileSize: 0x40000, MemSize: 0x40000}
+  - {Type: PT_LOAD, Flags: [PF_R, PF_W], FileSize: 0x40000, MemSize: 0x40000, )" +
+                      secondLoad + R"(}
+  - {Type: PT_DYNAMIC, VAddr: 0x40000, FirstSec: .dynamic, LastSec: .dynamic}
+Sections:
+  - {Name: .relr.dyn, Type: SHT_RELR, Address: 0x20000, Offset: 0x20000, Entries: [0x65c00, 1, 1, 5]}
+  - Name: .rela.dyn
+    Type: SHT_RELA
+    Address: 0x28000
+    Offset: 0x28000
+    Relocations: [{Offset: 0x6a000, Symbol: 2, Type: R_X86_64_64}, {Offset: 0x6c000, Type: R_X86_64_RELATIVE}]
+  - {Name: .dynamic, Type: SHT_DYNAMIC, Address: 0x40000, Offset: 0x40000, Entries: [)" +
+                      dynamic + R"(, {Tag: DT_NULL, Value: 0}]}
+  - {Name: .data, Type: SHT_PROGBITS, Address: 0x60000, Offset: 0x60000, Size: 0x20000}
+)")
+                         .str();
+  SmallString<0> storage;
+  yaml::yaml2ObjectFile(storage, yaml, [](const Twine &m) { ADD_FAILURE() << m.str(); });
+  return storage.str().str();
+}
+
+/// The pages that are in memory after the loader has touched what it does, or what is wrong.
+std::string touchedPages(StringRef bytes, bool onlyBeforeRelocation = false) {
+  auto segments = readSegments(bytes);
+  if (!segments)
+    return toString(segments.takeError());
+  StartModel model(device, bytes.size(), *segments);
+  std::string text;
+  auto note = [&] {
+    text.clear();
+    for (uint64_t i = 0; i < 128; ++i)
+      if (model.isCached(i))
+        text += (text.empty() ? "" : " ") + utohexstr(i, /*LowerCase=*/true);
+  };
+  if (Error e = loadProgram(bytes, *segments, model, note))
+    return toString(std::move(e));
+  if (!onlyBeforeRelocation)
+    note();
+  return text;
+}
+
+constexpr StringLiteral packed =
+    "{Tag: DT_RELR, Value: 0x20000}, {Tag: DT_RELRSZ, Value: 32}, {Tag: DT_RELRENT, Value: 8}";
+
+// An address, and bitmaps of 63 words each behind it: the third one's second word is in the next
+// page.
+TEST(ElfStart, WritesWhatPackedRelocationsSay) {
+  EXPECT_EQ(touchedPages(image(packed)), "20 40 65 66");
+}
+
+// Relocations by symbol look it up: its entry, its version, its name.
+TEST(ElfStart, WritesWhatOtherRelocationsSayAndReadsTheirSymbols) {
+  EXPECT_EQ(
+      touchedPages(image("{Tag: DT_RELA, Value: 0x28000}, {Tag: DT_RELASZ, Value: 48}, "
+                         "{Tag: DT_SYMTAB, Value: 0x30000}, {Tag: DT_VERSYM, Value: 0x32000}, "
+                         "{Tag: DT_STRTAB, Value: 0x34000}")),
+      "28 30 32 34 40 6a 6c");
+}
+
+// That is where a prefetch by a needed library would come.
+TEST(ElfStart, ReadsTheDynamicSectionBeforeItRelocates) {
+  EXPECT_EQ(touchedPages(image((packed + ", {Tag: DT_NEEDED, Value: 0x2000}, "
+                                         "{Tag: DT_STRTAB, Value: 0x34000}")
+                                   .str()),
+                         true),
+            "36 40");
+}
+
+TEST(ElfStart, RefusesTablesOutsideTheFile) {
+  for (StringRef table : {"{Tag: DT_RELR, Value: 0x7f000}, {Tag: DT_RELRSZ, Value: 0x100000}",
+                          "{Tag: DT_RELR, Value: 0x900000}, {Tag: DT_RELRSZ, Value: 8}"})
+    EXPECT_EQ(touchedPages(image(table)), "a table of the dynamic section is not in the file");
+}
+
+TEST(ElfStart, RefusesSegmentsThatCannotBeMapped) {
+  EXPECT_EQ(touchedPages(image(packed, "VAddr: 0x3f000, Offset: 0x3f000")),
+            "its segments overlap, or do not ascend");
+  EXPECT_EQ(touchedPages(image(packed, "VAddr: 0x41800, Offset: 0x40000")),
+            "a segment's address does not fit its place in the file");
+  EXPECT_EQ(touchedPages(image(packed, "VAddr: 0x50000, Offset: 0x50000000")),
+            "a segment lies outside the file");
+  EXPECT_EQ(touchedPages("not a program"), "not an ELF file");
+}
+
+// A file is untrusted: whatever its bytes are, the walk ends, and stays inside of it.
+TEST(ElfStart, SurvivesDamagedFiles) {
+  std::string good = image(packed);
+  std::mt19937 random(1);
+  // Where headers and tables are; the rest are zeros.
+  const std::pair<size_t, size_t> places[] = {{0, 256}, {0x20000, 16}, {0x40000, 80}};
+  for (int i = 0; i < 3000; ++i) {
+    // Its own allocation, so that a sanitizer sees the first byte that is read outside.
+    std::vector<char> bytes(good.begin(), good.end());
+    for (unsigned n = 1 + random() % 4; n > 0; --n) {
+      auto [start, length] = places[random() % 3];
+      bytes[start + random() % length] = static_cast<char>(random() % 4 ? random() % 16 : random());
+    }
+    bytes.resize(random() % 3 ? bytes.size() : random() % bytes.size());
+    touchedPages(StringRef(bytes.data(), bytes.size()));
+  }
+}
+
+} // namespace
