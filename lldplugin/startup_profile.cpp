@@ -111,6 +111,7 @@ static Expected<ProfileEntry> parseEntry(StringRef line, const StartupProfile &p
   uint64_t step;
   if (!fields[3].consume_front("+") || !parseCount(fields[3], step, /*least=*/0))
     return createStringError("bad rank step '" + fields[3] + "'");
+  entry.measured = fields[4] != "-";
   if (!parseTouched(fields[4], entry.windows))
     return createStringError("bad number of touched bytes '" + fields[4] + "'");
   std::optional<std::string> name = unescape(fields[5]);

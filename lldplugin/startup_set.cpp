@@ -9,8 +9,9 @@
 // strings) has no symbol that any order file could name. So the relocations of the touched
 // functions are followed to the data they refer to, and those of that data once more, to the
 // constants that its tables point to. Large tables are left out: what is larger than the window
-// that a fault reads is cheaper to fault in than to carry along. If the profile has recorded which
-// data were touched, only these are taken, and relocations find what it could not name.
+// that a fault reads is cheaper to fault in than to carry along. For functions that were touched by
+// a run that records data, only recorded data is taken, and relocations find what it could not
+// name.
 //
 // On a 207 MB clang (bench/workloads/cc1) this takes the cold start from 97 major faults
 // (functions, and the unnamed constants they refer to) to 70. A third step to data finds nothing
@@ -32,6 +33,7 @@
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/Path.h"
 #include <algorithm>
+#include <array>
 
 using namespace llvm;
 using namespace llvm::object;
@@ -154,8 +156,12 @@ private:
   void followAll();
   void follow(Scan &scan);
   void referTo(Scan &scan, uint32_t section, uint32_t rank);
-  void referToString(Scan &scan, const Shdr &section, uint64_t offset);
+  void referToString(Scan &scan, const Shdr &section, uint64_t offset, uint32_t rank);
   bool isRecorded(const Scan &scan, uint32_t section, SectionClass c) const;
+  /// Whether the profile knows what the entry of a rank of the startup set has touched.
+  bool isMeasured(uint32_t rank) const {
+    return set.hasData && ring == 0 && set.profile.entries[rank].measured;
+  }
   void addNext(Scan &scan, uint32_t section, uint32_t rank, SectionClass c);
   void beginRing(Scan &scan);
 
@@ -281,12 +287,10 @@ template <class ELFT> void StartupSet::Search<ELFT>::resolve(Scan &scan) {
   }
 }
 
-/// Whether the profile has recorded a section that is referred to, or could not have.
+/// Whether the profile has recorded a section, or could not have.
 template <class ELFT>
 bool StartupSet::Search<ELFT>::isRecorded(const Scan &scan, uint32_t section,
                                           SectionClass c) const {
-  if (!set.hasData)
-    return true;
   const Shdr &header = scan.object->sections()[section];
   if (header.sh_flags & ELF::SHF_MERGE) // merged with those of other objects, and nameless
     return true;
@@ -325,7 +329,7 @@ void StartupSet::Search<ELFT>::referTo(Scan &scan, uint32_t section, uint32_t ra
   if (ring > 0) {
     if (isCode || *sectionClass == SectionClass::Rodata)
       addNext(scan, section, rank, *sectionClass);
-  } else if (!isRecorded(scan, section, *sectionClass)) {
+  } else if (isMeasured(rank) && !isRecorded(scan, section, *sectionClass)) {
     if (*sectionClass == SectionClass::Rodata)
       addNext(scan, section, rank, *sectionClass);
   } else if (lower(scan.referred, section, Place{rank, *sectionClass})) {
@@ -338,13 +342,14 @@ void StartupSet::Search<ELFT>::referTo(Scan &scan, uint32_t section, uint32_t ra
 /// strings, this adds the paths of files: it is the kernel that reads these, which no recorder
 /// sees.
 template <class ELFT>
-void StartupSet::Search<ELFT>::referToString(Scan &scan, const Shdr &section, uint64_t offset) {
+void StartupSet::Search<ELFT>::referToString(Scan &scan, const Shdr &section, uint64_t offset,
+                                             uint32_t rank) {
   StringRef contents = scan.object->contents(section);
   if (offset >= contents.size())
     return;
   size_t begin = contents.rfind('\0', offset) + 1; // 0 if there is none before it
   StringRef string = contents.substr(begin).split('\0').first;
-  if (!set.hasStrings || string.starts_with("/"))
+  if (!set.hasStrings || !isMeasured(rank) || string.starts_with("/"))
     scan.strings.push_back(string);
 }
 
@@ -356,8 +361,12 @@ template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
   // In ascending rank, so that the first reference to a symbol is the one that counts.
   llvm::sort(origins);
   bool wantsStrings = ring == 0 && set.gathersStrings;
-  BitVector seen(object.symbols().size());
+  // What a measured function refers to need not be taken; if another one does, it is looked at
+  // anew.
+  std::array<BitVector, 2> seenBy;
+  seenBy.fill(BitVector(object.symbols().size()));
   object.forEachRelocationsOf(origins, [&](const auto &relocations, uint32_t rank) {
+    BitVector &seen = seenBy[isMeasured(rank)];
     object.forEachTarget(relocations, [&](uint32_t index, int64_t addend) {
       const auto &symbol = object.symbols()[index];
       bool isSection = symbol.getType() == ELF::STT_SECTION;
@@ -372,7 +381,7 @@ template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
           return;
         const Shdr &header = object.sections()[section];
         if (wantsStrings && (header.sh_flags & ELF::SHF_STRINGS) && header.sh_entsize == 1)
-          referToString(scan, header, isSection ? addend : int64_t(symbol.st_value));
+          referToString(scan, header, isSection ? addend : int64_t(symbol.st_value), rank);
         referTo(scan, section, rank);
         return;
       }
@@ -386,16 +395,17 @@ template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
 /// One step along the relocations, through all objects.
 template <class ELFT> void StartupSet::Search<ELFT>::followAll() {
   forEach([&](Scan &scan) { follow(scan); });
-  RankOfName wanted;
+  std::array<RankOfName, 2> wantedBy;
   for (Scan &scan : scans) {
     for (auto [name, rank] : scan.wanted)
-      lower(wanted, name, rank);
+      lower(wantedBy[isMeasured(rank)], name, rank);
     scan.wanted.clear();
   }
   forEach([&](Scan &scan) {
     auto refer = [&](const GlobalSymbol &symbol) {
-      if (auto it = wanted.find(symbol.name); it != wanted.end())
-        referTo(scan, symbol.section, it->second);
+      for (const RankOfName &wanted : wantedBy)
+        if (auto it = wanted.find(symbol.name); it != wanted.end())
+          referTo(scan, symbol.section, it->second);
     };
     llvm::for_each(scan.data, refer);
     if (ring > 0)
