@@ -121,7 +121,7 @@ static uint64_t find_front(int fd, const struct elf_start *start) {
   uint64_t size = 0;
   for (uint32_t i = 0; i < note.tiers; ++i) {
     uint64_t offset = offset_of(start, note.ends[i]);
-    if (offset <= size || (i > 0 && note.ends[i] <= note.ends[i - 1]))
+    if (offset <= size)
       return 0;
     size = offset;
   }

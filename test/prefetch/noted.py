@@ -16,6 +16,8 @@ VERSION, TYPE = 1, 1
 # fault reads up to 8 MiB around it where the disk's readahead is set that large.
 FRONT_SIZE = 32 << 20
 HARDLY = 0.75
+# All of it, but for what the kernel has reclaimed again meanwhile, as some do, memory free or not.
+NEARLY_ALL = 0.95
 
 
 def note(ends, *, version=VERSION, kind=TYPE, name=NAME, count=None, size=None) -> bytes:
@@ -36,14 +38,14 @@ class Noted:
     def __post_init__(self):
         file = elf.read(self.path)
         section = file.sections[file.section_names.index(b".note.frontload")]
-        self._room = int(section["offset"]), int(section["size"])
+        self.room = int(section["offset"]), int(section["size"])
         symbols = file.linked_symbols()
         self.end = int(symbols.value[symbols.names.all().index(b"front_end")])
         self.start = self.end - FRONT_SIZE
 
     def write(self, data: bytes) -> "Noted":
         """Fills the room with a note, and the rest of it with an empty note of nobody's."""
-        offset, size = self._room
+        offset, size = self.room
         rest = size - len(data)
         filler = struct.pack("<III", 4, rest - 16, 99) + b"none" if rest >= 16 else b""
         patch(self.path, offset, (data + filler).ljust(size, b"\0")[:size])

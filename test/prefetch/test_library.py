@@ -75,7 +75,7 @@ def test_a_library_that_will_be_opened(shared, call, started):
     pagecache.make_cold(shared.path)
     with started(call.program, shared.path, shared.path, says=2) as process:
         assert process.lines == ["0\n", "0\n"]
-        assert noted.resident(shared.path, end) == 1
+        assert noted.resident(shared.path, end) > noted.NEARLY_ALL
 
 
 def test_it_does_not_read_without_a_note(shared, call):
@@ -117,7 +117,6 @@ DAMAGE = {
     "note behind the end": segment(PT_NOTE, offset=1 << 40),
     "huge note": segment(PT_NOTE, offset=1 << 20, filesz=(1 << 64) - 1),
     "empty note": segment(PT_NOTE, filesz=0),
-    "cut note": segment(PT_NOTE, filesz=40),
 }
 
 
@@ -126,6 +125,14 @@ def test_damaged_files(shared, call, damage):
     """Damaged headers are no front, and no crash."""
     DAMAGE[damage](shared.path)
     assert call(shared.path) == [-errno.ENODATA]
+
+
+def test_a_cut_note(shared, call):
+    """A note that its segment holds only a part of is none."""
+    for cut, result in ((1, -errno.ENODATA), (0, 0)):
+        size = len(noted.note([shared.end])) - cut
+        noted.change_header(shared.path, PT_NOTE, offset=shared.room[0], filesz=size)
+        assert call(shared.path) == [result]
 
 
 @pytest.mark.parametrize("fields", [{"filesz": (1 << 64) - 1}, {"offset": (1 << 64) - 4096},

@@ -21,14 +21,14 @@ EPERM, ENOSYS, EOPNOTSUPP = 1, 38, 95
 def test_the_front_is_resident_before_main(program, prefetched):
     """All of the front is in memory once main() runs, and with the note removed hardly any."""
     made = program()
-    assert prefetched(made) == 1
+    assert prefetched(made) > noted.NEARLY_ALL
     made.write(b"")
     assert prefetched(made) < noted.HARDLY
 
 
 def test_nothing_behind_the_front_is_asked_for(program, calls):
-    """The requests cover the front, no more and no less: once in pieces of a MiB, and once in pieces
-    of 128 KiB, for devices that read no more at once."""
+    """The requests cover the front, no more and no less: in pieces of a MiB, and again in pieces of
+    128 KiB, for devices that read no more at once."""
     made = program()
     pagecache.make_cold(made.path)
     asked = [tuple(map(int, re.search(r"readahead\(\d+, (\d+), (\d+)\)", line).groups()))
@@ -63,7 +63,7 @@ def test_a_static_program(program, prefetched, archive, compiler, flags):
     linker = "-fuse-ld=lld" if compiler == "clang" else "-fuse-ld=bfd"
     made = program(*flags, "-Wl,-u,frontload_prefetch_at_start", archive, "-Wl,--gc-sections",
                    linker, compiler=compiler)
-    assert prefetched(made) == 1
+    assert prefetched(made) > noted.NEARLY_ALL
 
 
 WRONG_NOTES = {
@@ -102,7 +102,7 @@ def test_all_tiers_are_prefetched(program, prefetched):
     """The front goes to the end of the last of as many as eight tiers."""
     made = program()
     made.write(noted.note([made.start + (i << 20) for i in range(1, 8)] + [made.end]))
-    assert prefetched(made) == 1
+    assert prefetched(made) > noted.NEARLY_ALL
 
 
 def test_a_note_elsewhere_in_the_file(program, prefetched):
@@ -115,7 +115,7 @@ def test_a_note_elsewhere_in_the_file(program, prefetched):
         file.truncate(offset)
     noted.patch(made.path, offset, data)
     noted.change_header(made.path, PT_NOTE, offset=offset, filesz=len(data), align=4)
-    assert prefetched(made) == 1
+    assert prefetched(made) > noted.NEARLY_ALL
 
 
 def test_a_resident_front_is_left_alone(program, calls):
@@ -147,7 +147,7 @@ def test_closed_standard_descriptors(program, started):
     command = f"exec {made.path} 3<&0 <&- 2>&- >{out}"
     subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, check=False)
     assert out.read_text() == "errno 0, open 1 3\n"
-    assert noted.resident(made.path, noted.front_offset(made.path, made.end)) == 1
+    assert noted.resident(made.path, noted.front_offset(made.path, made.end)) > noted.NEARLY_ALL
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def test_denied_system_calls(program, started, deny, call, error, result):
         assert process.lines == ["errno 0, open 0 1 2\n"]
         share = noted.resident(made.path, noted.front_offset(made.path, made.end))
     assert process.returncode == 7
-    assert share == 1 if result else share < noted.HARDLY
+    assert share > noted.NEARLY_ALL if result else share < noted.HARDLY
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of x86-64's system calls")
@@ -214,7 +214,7 @@ def test_privileged_programs_prefetch_nothing(linked, library, started, how):
                          path) as process:
                 assert process.lines == ["errno 0, open 0 1 2\n"]
                 shares.append(noted.resident(path, noted.front_offset(path, made.end)))
-    assert shares[0] == 1 and shares[1] < noted.HARDLY
+    assert shares[0] > noted.NEARLY_ALL and shares[1] < noted.HARDLY
 
 
 TOOLS = [["strip"], ["llvm-strip"], ["eu-strip"], ["objcopy", "--strip-debug"],
@@ -229,14 +229,14 @@ def test_strip_keeps_the_note(program, prefetched, run, llvm, tool):
         pytest.skip(f"needs {tool[0]}")
     made = program(copy=True)
     run(*command, made.path)
-    assert prefetched(made) == 1
+    assert prefetched(made) > noted.NEARLY_ALL
 
 
 def test_by_preload(program, prefetched, library):
     """LD_PRELOAD does it for a program with a note that was not linked with the library."""
     made = program("-no-pie")
     assert prefetched(made) < noted.HARDLY
-    assert prefetched(made, env=os.environ | {"LD_PRELOAD": str(library)}) == 1
+    assert prefetched(made, env=os.environ | {"LD_PRELOAD": str(library)}) > noted.NEARLY_ALL
 
 
 def test_musl(tmp_path, archive, include, program, prefetched, run):
@@ -251,4 +251,4 @@ def test_musl(tmp_path, archive, include, program, prefetched, run):
     run("musl-gcc", "-shared", "-nostdlib", *flags, *folders, *sorted(sources.glob("*.c")),
         "-Wl,-z,defs", "-o", own)
     made = program("-Wl,--no-as-needed", own, f"-Wl,-rpath,{tmp_path}", compiler="musl-gcc")
-    assert prefetched(made) == 1
+    assert prefetched(made) > noted.NEARLY_ALL

@@ -23,7 +23,7 @@ def plain(program):
 def test_prefetches_the_program(plain, prefetched, launcher):
     """The front of a program that cannot prefetch itself is in memory in main()."""
     assert prefetched(plain) < noted.HARDLY
-    assert prefetched(plain, [launcher, plain.path]) == 1
+    assert prefetched(plain, [launcher, plain.path]) > noted.NEARLY_ALL
 
 
 def test_finds_the_program_in_path(plain, prefetched, launcher):
@@ -35,7 +35,7 @@ def test_finds_the_program_in_path(plain, prefetched, launcher):
     (folder / "text" / plain.path.name).write_text("not executable")
     path = f"{folder}/folder:/nonexistent:{folder}/text:{folder}:{os.environ['PATH']}"
     command = [launcher, plain.path.name]
-    assert prefetched(plain, command, env=os.environ | {"PATH": path}) == 1
+    assert prefetched(plain, command, env=os.environ | {"PATH": path}) > noted.NEARLY_ALL
 
 
 @pytest.mark.parametrize("how", ["rpath", "origin", "environment", "transitive"])
@@ -68,7 +68,7 @@ def test_prefetches_needed_libraries(program, linked, tmp_path, run, started, la
         with started(*command, env=environment) as process:
             assert process.lines == ["main\n"]
             shares.append(noted.resident(path, noted.front_offset(path, shared.end)))
-    assert shares[0] < noted.HARDLY and shares[1] == 1
+    assert shares[0] < noted.HARDLY and shares[1] > noted.NEARLY_ALL
 
 
 def test_becomes_the_command(launcher, started):
@@ -87,15 +87,15 @@ def test_hands_on_status_and_signals(launcher, run):
 
 def test_never_runs_the_command_twice(launcher, run, tmp_path):
     """To find the libraries the command is not run, be it static, dynamic or a script."""
-    source = tmp_path / "once.c"
-    source.write_text('#include <stdio.h>\nint main(void) { puts("ran"); }')
-    script = tmp_path / "script"
-    script.write_text("#!/bin/sh\necho ran\n")
-    script.chmod(0o755)
-    for flags in ([], ["-static"], ["-static-pie"]):
-        run("gcc", source, *flags, "-o", tmp_path / "once")
-        assert run(launcher, tmp_path / "once").stdout == "ran\n"
-    assert run(launcher, script).stdout == "ran\n"
+    source, program, log = tmp_path / "once.c", tmp_path / "once", tmp_path / "log"
+    source.write_text('#include <stdio.h>\nint main(void) { fputs("x", fopen("log", "a")); }')
+    for runs, flags in enumerate(([], ["-static"], ["-static-pie"]), start=1):
+        run("gcc", source, *flags, "-o", program)
+        run(launcher, program, cwd=tmp_path)
+        assert log.read_text() == "x" * runs
+    program.write_text("#!/bin/sh\nprintf x >>log\n")
+    run(launcher, program, cwd=tmp_path)
+    assert log.read_text() == "xxxx"
 
 
 def test_verbose_says_what_was_done(launcher, plain, run):
@@ -131,7 +131,7 @@ def test_wrong_use(launcher, run, arguments):
 
 def test_the_verb(frontload, plain, prefetched, build):
     """frontload run does the same."""
-    assert prefetched(plain, [build / "bin" / "frontload", "run", "--", plain.path]) == 1
+    assert prefetched(plain, [build / "bin" / "frontload", "run", "--", plain.path]) > noted.NEARLY_ALL
     frontload("run", "--", "sh", "-c", "exit 3", code=3)
     assert "in memory already" in frontload("run", "--verbose", plain.path, code=7,
                                             stdin=subprocess.DEVNULL).stderr
