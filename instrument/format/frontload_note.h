@@ -27,8 +27,8 @@
  *     p_vaddr <= end <= p_vaddr + p_filesz        offset = p_offset + (end - p_vaddr)
  *
  * A note is wrong if its version is another one, if its size does not fit n, if n is not 1 to 8, if
- * an end lies in no PT_LOAD, or if the offsets do not ascend. A file with a wrong note is treated as
- * one that has none.
+ * an end lies in no PT_LOAD, or if the offsets do not ascend. A file with a wrong note is treated
+ * as one that has none.
  */
 #ifndef FRONTLOAD_NOTE_H
 #define FRONTLOAD_NOTE_H

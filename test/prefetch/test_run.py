@@ -131,7 +131,8 @@ def test_wrong_use(launcher, run, arguments):
 
 def test_the_verb(frontload, plain, prefetched, build):
     """frontload run does the same."""
-    assert prefetched(plain, [build / "bin" / "frontload", "run", "--", plain.path]) > noted.NEARLY_ALL
+    command = [build / "bin" / "frontload", "run", "--", plain.path]
+    assert prefetched(plain, command) > noted.NEARLY_ALL
     frontload("run", "--", "sh", "-c", "exit 3", code=3)
     assert "in memory already" in frontload("run", "--verbose", plain.path, code=7,
                                             stdin=subprocess.DEVNULL).stderr
