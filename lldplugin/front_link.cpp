@@ -136,9 +136,10 @@ void FrontLink::finish() {
   for (auto [entry, state] : enumerate(states))
     if (startupSet.unmovableEntries()[entry])
       raise(entry, EntryState::Unmovable);
-    else if (profile.entries[entry].kind == EntryKind::String &&
-             hotStrings().wasSeen(profile.entries[entry].name))
-      state = EntryState::Placed;
+    else if (profile.entries[entry].kind == EntryKind::String)
+      state = !mergesStrings                                      ? EntryState::Unmovable
+              : hotStrings().wasSeen(profile.entries[entry].name) ? EntryState::Placed
+                                                                  : EntryState::NotDefined;
 }
 
 } // namespace frontload

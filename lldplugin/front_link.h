@@ -82,7 +82,7 @@ public:
   enum class EntryState : uint8_t {
     NotDefined, ///< no input defines it: it is gone, or in a shared library
     Unused,     ///< defined in an input, but the link does not need it
-    Unmovable,  ///< defined in a section that keeps its place (.init, .bss, ...)
+    Unmovable,  ///< defined in a section that keeps its place (.init, COMMON, ...)
     LeftOut,    ///< not worth a place in the front: it follows it
     Placed,
   };

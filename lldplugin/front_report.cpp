@@ -18,7 +18,10 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
     j.attribute("output", json::fixUTF8(output));
     j.attribute("profile", json::fixUTF8(link.profilePath()));
     if (front)
-      j.attributeObject("front", [&] { j.attribute("bytes", front->bytes); });
+      j.attributeObject("front", [&] {
+        j.attribute("bytes", front->bytes);
+        j.attribute("strings", front->strings);
+      });
     else
       j.attribute("front", nullptr);
     j.attribute("objects", link.placedObjects());
@@ -35,8 +38,14 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
       j.attribute("total", uint64_t(link.entryStates().size()));
       j.attribute("placed", link.count(EntryState::Placed));
       j.attribute("unmovable", link.count(EntryState::Unmovable));
+      auto entries = [&] { return zip_equal(link.startupProfile().entries, link.entryStates()); };
+      j.attributeArray("left_out", [&] {
+        for (auto [entry, state] : entries())
+          if (state == EntryState::LeftOut)
+            j.value(json::fixUTF8(entry.name));
+      });
       j.attributeArray("missing", [&] {
-        for (auto [entry, state] : zip_equal(link.startupProfile().entries, link.entryStates()))
+        for (auto [entry, state] : entries())
           if (state == EntryState::NotDefined || state == EntryState::Unused)
             j.object([&] {
               j.attribute("name", json::fixUTF8(entry.name));

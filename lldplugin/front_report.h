@@ -6,14 +6,16 @@
 //   schema    "frontload-front-report/1"
 //   output    path of the linked file
 //   profile   path of the startup profile
-//   front     {"bytes": the length of the front in the file}; null if the output is no ELF file
+//   front     {"bytes": the length of the front in the file, "strings": how many of them are
+//   strings
+//             that were merged with those of all objects}; null if the output is no ELF file
 //   objects   how many input objects contributed to the front
-//   classes   per section class ("text", "rodata", "relro", "data",
-//             "bss"): {"sections": placed in the
-//             front, "referred": those of them that the profile does not name but something in the
-//             front refers to, "bytes": their size without padding}
+//   classes   per section class ("text", "rodata", "relro", "data", "bss"): {"sections": placed in
+//             the front, "referred": those of them that the profile does not name but something in
+//             the front refers to, "bytes": their size without padding}
 //   names     {"total": in the profile, "placed": of them in the front, "unmovable": those in
-//             sections that keep their place (.init, COMMON),
+//             sections that keep their place (.init, COMMON), "left_out": [names of those that
+//             cost less to fault in than to read with the front: they follow it],
 //             "missing": [{"name": ..., "reason": "not defined" | "not in the link"}]}
 //
 //===----------------------------------------------------------------------===//

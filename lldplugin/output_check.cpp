@@ -87,13 +87,13 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const HotStrings &st
   }
   Front front;
   if (last)
-    front = {last->sh_offset + last->sh_size, last->sh_addr + last->sh_size};
+    front = {last->sh_offset + last->sh_size, last->sh_addr + last->sh_size, 0};
   if (merged) {
     auto contents = file.getSectionContents(*merged);
     if (!contents)
       return contents.takeError();
     if (uint64_t hot = strings.prefixBytes(toStringRef(*contents)))
-      front = {merged->sh_offset + hot, merged->sh_addr + hot};
+      front = {merged->sh_offset + hot, merged->sh_addr + hot, hot};
   }
   return front;
 }

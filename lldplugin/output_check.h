@@ -21,6 +21,8 @@ struct Front {
   uint64_t bytes = 0;
   /// The address of that byte, or one behind the last byte of the front.
   uint64_t endAddress = 0;
+  /// How many of its bytes are merged strings.
+  uint64_t strings = 0;
 };
 
 /// Checks the ELF file in `bytes`, with `checkEnd` also where `_end` is, and finds the end of its

@@ -97,7 +97,8 @@ static std::string script; // lld keeps references into its text
 /// Says how much of the profile this link has placed, if that is little. A profile that fits no
 /// more would otherwise cost its user the front without a word.
 static void tellMatches() {
-  uint64_t placed = frontLink->count(FrontLink::EntryState::Placed);
+  uint64_t placed = frontLink->count(FrontLink::EntryState::Placed) +
+                    frontLink->count(FrontLink::EntryState::LeftOut);
   uint64_t total =
       frontLink->entryStates().size() - frontLink->count(FrontLink::EntryState::Unmovable);
   if (total == 0)
