@@ -3,16 +3,15 @@
 //
 // Valgrind's tool lackey writes down every access; a page of pipe further on, this program keeps
 // the first ones. This file holds the command line and the exit status.
+#include "command_line.h"
 #include "debug_free_copy.h"
 #include "diagnostics.h"
 #include "recording.h"
 
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <filesystem>
 #include <sys/wait.h>
@@ -21,18 +20,6 @@ using namespace llvm;
 using namespace frontload;
 
 const char frontload::toolName[] = "frontload-lackey";
-
-static cl::OptionCategory category("Options");
-static cl::opt<std::string> outputOption("output", cl::init("%m.%p.fltrace"), cl::cat(category),
-                                         cl::value_desc("pattern"),
-                                         cl::desc("Where traces go; %m is the program's file name, "
-                                                  "%p its process id (default %m.%p.fltrace)"));
-static cl::alias outputAlias("o", cl::aliasopt(outputOption), cl::cat(category), cl::NotHidden,
-                             cl::value_desc("pattern"), cl::desc("Short for --output"));
-static cl::list<std::string> moduleOption("module", cl::cat(category), cl::value_desc("name"),
-                                          cl::desc("Also record the shared library with this file "
-                                                   "name, soname or path (repeatable)"));
-static cl::list<std::string> strayArguments(cl::Positional, cl::Hidden, cl::cat(category));
 
 static constexpr char overview[] =
     "frontload-lackey [options] -- program [argument...]\n\n"
@@ -46,12 +33,6 @@ static constexpr char overview[] =
     "it, in a folder below $TMPDIR: /proc/self/exe and argv[0] name the copy.\n\n"
     "Exit status: that of the program; 128+n if signal n ended it; 127 if it is not found, 126 if\n"
     "it cannot be executed, 125 if frontload-lackey fails, 2 if its options are wrong.\n";
-
-static int usageError(const Twine &message) {
-  error(message);
-  note("try: frontload-lackey --help");
-  return exitUsage;
-}
 
 static int failure(Error problem, int status = exitFailed) {
   error(toString(std::move(problem)));
@@ -169,23 +150,8 @@ static int record(char **arguments, OutputPattern pattern) {
 }
 
 int main(int argc, char **argv) {
-  int separator = 1;
-  // LLVM must not see what follows: it would put files in place of "@file".
-  while (separator < argc && StringRef(argv[separator]) != "--")
-    ++separator;
-  cl::HideUnrelatedOptions(category);
-  cl::SetVersionPrinter([](raw_ostream &os) { os << "frontload-lackey " FRONTLOAD_VERSION "\n"; });
-  std::string messages;
-  raw_string_ostream messageStream(messages);
-  if (!cl::ParseCommandLineOptions(separator, argv, overview, &messageStream, nullptr, nullptr,
-                                   /*LongOptionsUseDoubleDash=*/true))
-    return usageError(StringRef(messages).split('\n').first.split("  Try: ").first);
-  if (!strayArguments.empty())
-    return usageError("'" + strayArguments.front() + "': not an option; the command follows --");
-  if (separator + 1 >= argc)
-    return usageError("no command is given");
-  auto pattern = OutputPattern::parse(outputOption);
-  if (!pattern)
-    return usageError(toString(pattern.takeError()));
-  return record(argv + separator + 1, std::move(*pattern));
+  auto commandLine = parseCommandLine(argc, argv, overview);
+  if (!commandLine)
+    return exitUsage;
+  return record(commandLine->command, std::move(commandLine->pattern));
 }

@@ -2,12 +2,11 @@
 //
 // Every function of the program gets a breakpoint before the program starts; each is taken out when
 // it is hit. This file holds the command line and the exit status.
+#include "command_line.h"
 #include "diagnostics.h"
 #include "tracer.h"
 
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <cerrno>
 #include <sys/wait.h>
@@ -17,59 +16,24 @@ using namespace frontload;
 
 const char frontload::toolName[] = "frontload-trace";
 
-static cl::OptionCategory category("Options");
-static cl::opt<std::string> outputOption("output", cl::init("%m.%p.fltrace"), cl::cat(category),
-                                         cl::value_desc("pattern"),
-                                         cl::desc("Where traces go; %m is the program's file name, "
-                                                  "%p its process id (default %m.%p.fltrace)"));
-static cl::alias outputAlias("o", cl::aliasopt(outputOption), cl::cat(category), cl::NotHidden,
-                             cl::value_desc("pattern"), cl::desc("Short for --output"));
-static cl::list<std::string> moduleOption("module", cl::cat(category), cl::value_desc("name"),
-                                          cl::desc("Also record the shared library with this file "
-                                                   "name, soname or path (repeatable; slows system "
-                                                   "calls)"));
 static cl::opt<std::string>
-    untilOption("until", cl::cat(category), cl::value_desc("symbol"),
+    untilOption("until", cl::cat(recorderOptions()), cl::value_desc("symbol"),
                 cl::desc("End the recording when this function is entered"));
-static cl::opt<double> forOption("for", cl::cat(category), cl::value_desc("seconds"),
+static cl::opt<double> forOption("for", cl::cat(recorderOptions()), cl::value_desc("seconds"),
                                  cl::desc("End the recording after this time"));
-static cl::opt<bool> summaryOption("summary", cl::cat(category),
+static cl::opt<bool> summaryOption("summary", cl::cat(recorderOptions()),
                                    cl::desc("Say at the end how much was recorded"));
-
-static cl::list<std::string> strayArguments(cl::Positional, cl::Hidden, cl::cat(category));
 
 static constexpr char overview[] =
     "frontload-trace [options] -- command [argument...]\n\n"
     "Runs a command and writes down which functions it and the programs it starts enter, in order\n"
     "of first entry: one trace for each process, beginning anew at each exec. A forked child's\n"
     "trace has what was not entered before the fork. Traces never replace a file: .1, .2... is\n"
-    "appended to a name that is taken. Programs without a symbol table are run, not recorded.\n\n"
+    "appended to a name that is taken. Programs without a symbol table are run, not recorded.\n"
+    "--module slows system calls down.\n\n"
     "Ends when all processes have ended or, with --until or --for, when the command has.\n"
     "Exit status: that of the command; 128+n if signal n ended it; 127 if it is not found, 126 if\n"
     "it cannot be executed, 125 if frontload-trace fails, 2 if its options are wrong.\n";
-
-static int usageError(const Twine &message) {
-  error(message);
-  note("try: frontload-trace --help");
-  return exitUsage;
-}
-
-/// LLVM's messages begin with the name of the program, and have advice of their own after the
-/// first.
-static int usageErrorOf(StringRef llvmMessage) {
-  StringRef line = llvmMessage.split('\n').first.split("  Try: ").first;
-  if (!line.consume_front("frontload-trace: ")) // it was about an option's value, and is said
-    return exitUsage;
-  return usageError(line.rtrim("."));
-}
-
-/// Where "--" is in argv. LLVM must not see what follows: it would put files in place of "@file".
-static int findSeparator(int argc, char **argv) {
-  int i = 1;
-  while (i < argc && StringRef(argv[i]) != "--")
-    ++i;
-  return i;
-}
 
 static int execFailure(const char *command, int problem) {
   errno = problem;
@@ -123,22 +87,10 @@ static int record(char **arguments, OutputPattern pattern) {
 }
 
 int main(int argc, char **argv) {
-  int separator = findSeparator(argc, argv);
-  cl::HideUnrelatedOptions(category);
-  cl::SetVersionPrinter([](raw_ostream &os) { os << "frontload-trace " FRONTLOAD_VERSION "\n"; });
-  std::string messages;
-  raw_string_ostream messageStream(messages);
-  if (!cl::ParseCommandLineOptions(separator, argv, overview, &messageStream, nullptr, nullptr,
-                                   /*LongOptionsUseDoubleDash=*/true))
-    return usageErrorOf(messages);
-  if (!strayArguments.empty())
-    return usageError("'" + strayArguments.front() + "': not an option; the command follows --");
-  if (separator + 1 >= argc)
-    return usageError("no command is given");
+  auto commandLine = parseCommandLine(argc, argv, overview);
+  if (!commandLine)
+    return exitUsage;
   if (forOption.getNumOccurrences() && !(forOption > 0 && forOption < 1e9))
     return usageError("--for: not a number of seconds above 0");
-  auto pattern = OutputPattern::parse(outputOption);
-  if (!pattern)
-    return usageError(toString(pattern.takeError()));
-  return record(argv + separator + 1, std::move(*pattern));
+  return record(commandLine->command, std::move(commandLine->pattern));
 }

@@ -1,7 +1,5 @@
 """Shared libraries, and programs with debug info."""
 
-import subprocess
-
 import pytest
 from recorded import Binary
 
@@ -76,18 +74,24 @@ def test_unseen_module_is_a_warning(compile, record):
                                 "loaded it\n")
 
 
-def test_debug_info(tmp_path, compile, llvm, record):
-    """A program with debug info, which valgrind may not know, runs without it; the trace names the
-    program itself."""
-    program = compile("int my_data[8]; int main(void) { my_data[0] = 1; return 0; }", "-g",
-                      cc=llvm / "clang")
-    # Debug info that no version of valgrind survives.
-    subprocess.run([llvm / "llvm-objcopy", "--update-section=.debug_abbrev=/dev/stdin", program],
-                   input=b"\1\x11\1\x25\xff\xff\xff\xff\xff\xff", check=True)
+@pytest.mark.parametrize("kind", ["DWARF 5", "unreadable"])
+def test_debug_info(kind, tmp_path, compile, llvm, run, record):
+    """A program with debug info, which valgrind may not survive, runs without it; the trace names
+    the program itself."""
+    program = compile("int my_data[8]; int main(void) { my_data[0] = 1; return 0; }",
+                      *(["-g", "-gdwarf-5"] if kind == "DWARF 5" else []), cc=llvm / "clang")
+    if kind == "unreadable":  # its line table is said to be at 0x70000000
+        for name, contents in (("abbrev", "0111001017000000"), ("line", "00000000"),
+                               ("info", "0c000000040000000000080100000070")):
+            (tmp_path / name).write_bytes(bytes.fromhex(contents))
+            run(llvm / "llvm-objcopy", f"--add-section=.debug_{name}={tmp_path / name}", program)
+    before = program.read_bytes()
     recording = record("--", program)
     assert (recording.status, recording.stderr) == (0, "")
     assert Binary(program).touches(recording.trace) == ["main", "my_data+0"]
+    assert recording.trace.main.path == str(program)
     assert recording.trace.main.build_id == Binary(program).build_id
+    assert program.read_bytes() == before
 
 
 def test_surroundings_of_a_program_with_debug_info(tmp_path, compile, record):
