@@ -23,11 +23,10 @@ const char frontload::toolName[] = "frontload-lackey";
 
 static constexpr char overview[] =
     "frontload-lackey [options] -- program [argument...]\n\n"
-    "Runs a program in valgrind and writes down which 16-byte granules of its code it executes, "
-    "and\n"
-    "which of its data it reads or writes, in order of first touch: one trace for the program and\n"
-    "one for each process that it forks. Programs that it executes are run, not recorded. It is\n"
-    "slower by a factor of some hundred.\n\n"
+    "Runs a program in valgrind and writes down which 16-byte granules of its code it executes,\n"
+    "and which of its data it reads or writes, in order of first touch: one trace for the program\n"
+    "and one for each process that it forks. Programs that it executes are run, not recorded. It\n"
+    "is slower by a factor of some hundred.\n\n"
     "Not recorded are: what the loader touches to relocate the program, and what only the kernel\n"
     "reads, as the text of write(1, text, size). A program with debug info runs as a copy without\n"
     "it, in a folder below $TMPDIR: /proc/self/exe and argv[0] name the copy.\n\n"
@@ -75,7 +74,8 @@ static int conclude(int status, const Recording &recording, const TraceFolder &f
   modules.warnAboutUnseen();
   if (WIFSIGNALED(status)) {
     if (WTERMSIG(status) == SIGILL)
-      note("valgrind does not know all instructions: build without -march=native and the like");
+      note("valgrind does not know all instructions: if the program ends otherwise without it, "
+           "build without -march=native and the like");
     return 128 + WTERMSIG(status);
   }
   if (WEXITSTATUS(status) == 0 && folder.isEmpty()) {
