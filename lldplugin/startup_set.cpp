@@ -31,6 +31,7 @@
 
 #include "startup_set.h"
 #include "elf_object.h"
+#include "front_script.h"
 #include "tiers.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/Support/Parallel.h"
@@ -314,8 +315,7 @@ void StartupSet::Search<ELFT>::referTo(Scan &scan, uint32_t section, uint32_t ra
   if ((isCode && !wantsNext) || scan.named.count(section))
     return;
   bool isMerged = header.sh_flags & ELF::SHF_MERGE;
-  if (isMerged && (header.sh_flags & ELF::SHF_STRINGS) && set.gathersStrings &&
-      header.sh_entsize == 1)
+  if (isMerged && set.gathersStrings && isStringSection(scan.object->name(header)))
     return;
   // The strings of an object are one section, and are merged with those of all others.
   if (header.sh_size > referredSizeLimit && !isMerged && !isCode)
@@ -377,7 +377,7 @@ template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
         if (!section)
           return;
         const Shdr &header = object.sections()[section];
-        if (wantsStrings && (header.sh_flags & ELF::SHF_STRINGS) && header.sh_entsize == 1)
+        if (wantsStrings && isStringSection(object.name(header)))
           referToString(scan, header, isSection ? addend : int64_t(symbol.st_value), rank);
         referTo(scan, section, rank);
         return;

@@ -36,8 +36,8 @@ What has TABs is an entry, one for each name, of six fields or seven:
     touched  how many bytes of it were touched, in granules of 16 bytes cut to its size. If they do
              not fit into one window of 64 KiB (Linux reads 128 KiB around a fault by default, half
              of it behind the fault), `/` follows and the least number of such windows, wherever
-             they lie, that cover them. Of several runs the most bytes and the most windows. `-` if no run says: breakpoints
-             tell only entries.
+             they lie, that cover them. Of several runs the most bytes and the most windows. `-` if
+             no run says: breakpoints tell only entries.
     name     what the kind says
     file     for functions and data, of local symbols only: the object, if the map of the link was
              given, else the source file (STT_FILE) that the symbol table names for it; for

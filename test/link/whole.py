@@ -23,7 +23,8 @@ def link_whole(folder: Path, objects: list[Path], *flags) -> tuple[Path, Path]:
     front, plain = folder / "front", folder / "plain"
     driver = COMPILERS["clang"][1]
     link(front, *objects, "-pie", *flags, driver=driver, profile=write_profile(folder, *HOT))
-    link(plain, *objects, "-pie", "-Wl,-z,pack-relative-relocs", *flags, driver=driver, linker=LD_LLD)
+    link(plain, *objects, "-pie", "-Wl,-z,pack-relative-relocs", *flags, driver=driver,
+         linker=LD_LLD)
     return front, plain
 
 
