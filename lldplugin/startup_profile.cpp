@@ -37,9 +37,11 @@ static std::optional<SectionClass> parseClass(StringRef s) {
   return std::nullopt;
 }
 
-/// Undoes the escapes of names: `\\`, `\t`, `\n` and `\xNN`.
-static std::optional<std::string> unescape(StringRef s) {
-  std::string result;
+/// Undoes the escapes of names: `\\`, `\t`, `\n` and `\xNN`. What had some is kept in `kept`.
+static std::optional<StringRef> unescape(StringRef s, std::deque<std::string> &kept) {
+  if (!s.contains('\\'))
+    return s;
+  std::string &result = kept.emplace_back();
   result.reserve(s.size());
   for (size_t i = 0; i < s.size(); ++i) {
     if (s[i] != '\\') {
@@ -88,7 +90,7 @@ static bool parseTouched(StringRef s, uint64_t &windows) {
 }
 
 /// Parses one entry line; an error is what is wrong with it.
-static Expected<ProfileEntry> parseEntry(StringRef line, const StartupProfile &profile) {
+static Expected<ProfileEntry> parseEntry(StringRef line, StartupProfile &profile) {
   SmallVector<StringRef, 8> fields;
   line.split(fields, '\t');
   if (fields.size() < 6 || fields.size() > 7)
@@ -114,16 +116,17 @@ static Expected<ProfileEntry> parseEntry(StringRef line, const StartupProfile &p
   entry.measured = fields[4] != "-";
   if (!parseTouched(fields[4], entry.windows))
     return createStringError("bad number of touched bytes '" + fields[4] + "'");
-  std::optional<std::string> name = unescape(fields[5]);
-  std::optional<std::string> file = unescape(fields.size() == 7 ? fields[6] : "");
+  std::optional<StringRef> name = unescape(fields[5], profile.unescaped);
+  std::optional<StringRef> file =
+      unescape(fields.size() == 7 ? fields[6] : StringRef(), profile.unescaped);
   if (!name || !file)
     return createStringError("bad escape in a name");
   if (name->empty())
     return createStringError("empty name");
   if (entry.kind == EntryKind::Section && file->empty())
     return createStringError("a section without its object");
-  entry.name = std::move(*name);
-  entry.file = std::move(*file);
+  entry.name = *name;
+  entry.file = *file;
   return entry;
 }
 

@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -32,10 +33,10 @@ enum class EntryKind : uint8_t {
 };
 
 struct ProfileEntry {
-  std::string name;
+  llvm::StringRef name;
   /// For a local symbol: the source file (STT_FILE) it was found under, or the object, which tells
   /// same-named local symbols apart, else empty. For a section: the object.
-  std::string file;
+  llvm::StringRef file;
   EntryKind kind = EntryKind::Function;
   SectionClass sectionClass = SectionClass::Text;
   /// The weight of the runs that touched it.
@@ -48,17 +49,24 @@ struct ProfileEntry {
 };
 
 struct StartupProfile {
+  StartupProfile() = default;
+  StartupProfile(StartupProfile &&) = default; // no copies: entries refer to the names
+  StartupProfile &operator=(StartupProfile &&) = default;
+
   /// The weight of all runs, and of those that recorded data.
   uint64_t runs = 1;
   uint64_t dataRuns = 0;
   /// In first-touch order.
   std::vector<ProfileEntry> entries;
+  /// The names that are not in the text as they are.
+  std::deque<std::string> unescaped;
 
   /// The share of the runs that touched `entry`, of those that could have told: above 0, at most 1.
   double share(const ProfileEntry &entry) const;
 };
 
-/// Parses the text of a profile. `path` is for messages; errors say `path:line: what is wrong`.
+/// Parses the text of a profile, to which the entries then refer. `path` is for messages; errors
+/// say `path:line: what is wrong`.
 llvm::Expected<StartupProfile> parseStartupProfile(llvm::StringRef path, llvm::StringRef text);
 
 } // namespace frontload

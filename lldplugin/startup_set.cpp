@@ -226,7 +226,7 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
     if (it == set.lastEntry.end())
       continue;
     for (uint32_t entry = it->second; entry != none; entry = set.sameName[entry]) {
-      const std::string &file = set.profile.entries[entry].file;
+      StringRef file = set.profile.entries[entry].file;
       auto sectionClass = section ? object.classify(object.sections()[section]) : std::nullopt;
       if (!sectionClass)
         scan.unmovable.push_back(entry);
@@ -353,6 +353,8 @@ void StartupSet::Search<ELFT>::referToString(Scan &scan, const Shdr &section, ui
 /// Follows the relocations of the sections in the frontier. What they refer to in the same object
 /// becomes the new frontier, what they refer to by name is noted in `wanted`.
 template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
+  if (scan.frontier.empty())
+    return;
   const ElfObject<ELFT> &object = *scan.object;
   auto origins = std::exchange(scan.frontier, {});
   // In ascending rank, so that the first reference to a symbol is the one that counts.
@@ -393,13 +395,18 @@ template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
 template <class ELFT> void StartupSet::Search<ELFT>::followAll() {
   forEach([&](Scan &scan) { follow(scan); });
   std::array<RankOfName, 2> wantedBy;
+  NameFilter wantedNames(1 << 18);
   for (Scan &scan : scans) {
-    for (auto [name, rank] : scan.wanted)
+    for (auto [name, rank] : scan.wanted) {
+      wantedNames.add(name);
       lower(wantedBy[isMeasured(rank)], name, rank);
+    }
     scan.wanted.clear();
   }
   forEach([&](Scan &scan) {
     auto refer = [&](const GlobalSymbol &symbol) {
+      if (!wantedNames.mayContain(symbol.name))
+        return;
       for (const RankOfName &wanted : wantedBy)
         if (auto it = wanted.find(symbol.name); it != wanted.end())
           referTo(scan, symbol.section, it->second);

@@ -22,9 +22,10 @@ void sortByTier(StartupProfile &profile) {
     double share = profile.share(entry);
     return share >= 1 ? 0 : share >= 0.5 ? 1 : 2;
   };
-  llvm::stable_sort(profile.entries, [&](const ProfileEntry &a, const ProfileEntry &b) {
-    return tier(a) < tier(b);
-  });
+  auto isBefore = [&](const ProfileEntry &a, const ProfileEntry &b) { return tier(a) < tier(b); };
+  // Most profiles are of one scenario, and sorted already.
+  if (!llvm::is_sorted(profile.entries, isBefore))
+    llvm::stable_sort(profile.entries, isBefore);
 }
 
 bool belongsToFront(uint64_t size, uint64_t windows, double share) {

@@ -94,9 +94,12 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
   return others;
 }
 
-/// Reads the profile, or says why not; then the exit code is in `code`.
+/// Reads the profile, for as long as the process lives, or says why not; then the exit code is in
+/// `code`.
 static std::optional<StartupProfile> readProfile(const std::string &path, int &code) {
-  auto text = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  // Read, not mapped: it may be written anew while the link refers to its names.
+  auto text = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false,
+                                    /*IsVolatile=*/true);
   if (!text) {
     error(path + ": " + text.getError().message(),
           "record one with 'frontload record' and 'frontload profile'");
@@ -113,6 +116,7 @@ static std::optional<StartupProfile> readProfile(const std::string &path, int &c
     error(path + ": the profile has no names", "record the program's start again");
     return std::nullopt;
   }
+  (void)text->release();
   return std::move(*profile);
 }
 

@@ -12,7 +12,7 @@ static StartupProfile parse(llvm::StringRef text) {
     ADD_FAILURE() << llvm::toString(profile.takeError());
     return {};
   }
-  return *profile;
+  return std::move(*profile);
 }
 
 // Header, comments, empty lines and both lengths of entries are understood.
