@@ -159,7 +159,7 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
     Expected<std::vector<std::string>> found = prefetchArguments(args);
     if (!found) {
       error("--front-prefetch: " + toString(found.takeError()),
-            "install all of Frontload, or link without --front-prefetch");
+            "link without --front-prefetch, and start the program with frontload-run");
       return exitUsage;
     }
     added = std::move(*found);

@@ -9,19 +9,21 @@ using namespace llvm;
 
 namespace frontload {
 
-enum class Output { Shared, Dynamic, Static };
+namespace {
+struct Output {
+  bool isShared = false;
+  /// Empty for a static program. Compiler drivers name one for whatever has one; -static comes and
+  /// goes between libraries.
+  std::string dynamicLinker;
+};
+} // namespace
 
 static Output outputOf(ArrayRef<const char *> args) {
-  // Compiler drivers name a dynamic linker for whatever has one; -static comes and goes between
-  // libraries.
-  Output output = Output::Static;
-  std::string value;
+  Output output;
   for (size_t i = 0; i < args.size(); ++i) {
     StringRef arg = args[i];
-    if (arg == "-shared" || arg == "--shared" || arg == "-Bshareable")
-      return Output::Shared;
-    if (takeOption(args, i, "dynamic-linker", value))
-      output = Output::Dynamic;
+    output.isShared |= arg == "-shared" || arg == "--shared" || arg == "-Bshareable";
+    takeOption(args, i, "dynamic-linker", output.dynamicLinker);
   }
   return output;
 }
@@ -43,9 +45,15 @@ static Expected<std::string> find(StringRef name) {
 
 Expected<std::vector<std::string>> prefetchArguments(ArrayRef<const char *> args) {
   Output output = outputOf(args);
-  if (output == Output::Shared)
+  if (output.isShared)
     return std::vector<std::string>();
-  bool isStatic = output == Output::Static;
+  bool isStatic = output.dynamicLinker.empty();
+#ifdef __GLIBC__
+  // The library was built with the libc that this was built with.
+  if (StringRef(output.dynamicLinker).contains("ld-musl"))
+    return createStringError("musl loads no library with an IFUNC, and the one of this installation"
+                             " has one");
+#endif
   Expected<std::string> library =
       find(isStatic ? "libfrontload-prefetch.a" : "libfrontload-prefetch.so");
   if (!library)
