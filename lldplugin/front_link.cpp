@@ -29,7 +29,9 @@ FrontLink::FrontLink(StartupProfile p, std::string path, bool merges)
 
 std::optional<MemoryBufferRef> FrontLink::firstObject() const {
   auto isElf = [](const InputObject &o) { return o.buffer.getBuffer().starts_with(ELF::ElfMagic); };
-  auto found = llvm::find_if(objects, isElf);
+  auto found = llvm::find_if(objects, [&](const InputObject &o) { return !o.isLazy && isElf(o); });
+  if (found == objects.end())
+    found = llvm::find_if(objects, isElf);
   return found == objects.end() ? std::nullopt : std::optional(found->buffer);
 }
 
@@ -94,6 +96,10 @@ std::string FrontLink::script() const {
     use(Pattern::Strings);
   for (const ProfileEntry &entry : profile.entries)
     use(patternOf(entry.sectionClass, Region::Front));
+  // What was a constant may be relocated in this link, or be written to by now.
+  if (profile.dataRuns)
+    for (Pattern pattern : {Pattern::Relro, Pattern::Data, Pattern::Bss})
+      use(pattern);
   return frontScript(patterns);
 }
 

@@ -34,7 +34,8 @@ public:
 
   /// Takes note of an input object.
   void addObject(InputObject object) { objects.push_back(object); }
-  /// The first of them, if there is any: it tells what kind of file is linked.
+  /// The first of them that is in the link in any case, if there is one, else the first: it tells
+  /// what kind of file is linked.
   std::optional<llvm::MemoryBufferRef> firstObject() const;
 
   /// Begins to find the startup sections of the objects that were added, in a thread of its own:

@@ -3,8 +3,10 @@
 #include "front_note.h"
 #include "elf_object.h"
 #include "frontload_note.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <vector>
@@ -13,24 +15,6 @@ using namespace llvm;
 using namespace llvm::object;
 
 namespace frontload {
-
-static constexpr StringLiteral propertySection = ".note.gnu.property";
-
-/// The type of the property whose bits (branch protection and the like) a linked file has only if
-/// all its objects have them; 0 if the machine has none.
-static uint32_t andFeatures(uint16_t machine) {
-  switch (machine) {
-  case ELF::EM_386:
-  case ELF::EM_X86_64:
-    return ELF::GNU_PROPERTY_X86_FEATURE_1_AND;
-  case ELF::EM_AARCH64:
-    return ELF::GNU_PROPERTY_AARCH64_FEATURE_1_AND;
-  case ELF::EM_RISCV:
-    return ELF::GNU_PROPERTY_RISCV_FEATURE_1_AND;
-  default:
-    return 0;
-  }
-}
 
 namespace {
 /// Writes the integers of a note one after the other, in the byte order of the file.
@@ -65,23 +49,16 @@ template <class ELFT> static std::string noteContents(uint64_t end) {
   return note.take();
 }
 
-/// Claims every feature: the object has no code that could lack one.
-template <class ELFT> static std::string propertyContents(uint32_t type) {
-  constexpr size_t word = sizeof(typename ELFT::uint);
-  NoteWriter<ELFT> note;
-  note.template put<uint32_t>(sizeof "GNU");
-  note.template put<uint32_t>(alignTo(3 * sizeof(uint32_t), word));
-  note.template put<uint32_t>(ELF::NT_GNU_PROPERTY_TYPE_0);
-  note.put("GNU", 4);
-  note.template put<uint32_t>(type);
-  note.template put<uint32_t>(sizeof(uint32_t));
-  note.template put<uint32_t>(~uint32_t(0));
-  if (word == 8)
-    note.template put<uint32_t>(0);
-  return note.take();
+/// Whether a section says which features (branch protection and the like) the code of its object
+/// has. A linked file has only those that all objects claim, so the note's object, which has no
+/// code, claims those of another one.
+static bool claimsFeatures(StringRef name, uint32_t type) {
+  static_assert(ELF::SHT_AARCH64_ATTRIBUTES == ELF::SHT_ARM_ATTRIBUTES &&
+                ELF::SHT_AARCH64_ATTRIBUTES == ELF::SHT_RISCV_ATTRIBUTES);
+  return name == ".note.gnu.property" || type == ELF::SHT_AARCH64_ATTRIBUTES;
 }
 
-template <class ELFT> static std::string noteObject(const typename ELFT::Ehdr &like) {
+template <class ELFT> static Expected<std::string> noteObject(const ELFFile<ELFT> &like) {
   using Ehdr = typename ELFT::Ehdr;
   using Shdr = typename ELFT::Shdr;
   struct Section {
@@ -90,13 +67,24 @@ template <class ELFT> static std::string noteObject(const typename ELFT::Ehdr &l
     uint32_t flags, alignment;
     std::string contents;
   };
-  uint32_t features = andFeatures(like.e_machine);
   std::vector<Section> sections = {{"", ELF::SHT_NULL, 0, 0, ""},
                                    {FRONTLOAD_NOTE_SECTION, ELF::SHT_NOTE, ELF::SHF_ALLOC,
                                     FRONTLOAD_NOTE_ALIGNMENT, noteContents<ELFT>(0)}};
-  if (features)
-    sections.push_back({propertySection, ELF::SHT_NOTE, ELF::SHF_ALLOC, sizeof(typename ELFT::uint),
-                        propertyContents<ELFT>(features)});
+  auto others = like.sections();
+  if (!others)
+    return others.takeError();
+  for (const Shdr &section : *others) {
+    auto name = like.getSectionName(section);
+    if (!name)
+      return name.takeError();
+    if (!claimsFeatures(*name, section.sh_type))
+      continue;
+    auto contents = like.getSectionContents(section);
+    if (!contents)
+      return contents.takeError();
+    sections.push_back({*name, section.sh_type, uint32_t(section.sh_flags),
+                        uint32_t(section.sh_addralign), toStringRef(*contents).str()});
+  }
   std::string names;
   sections.push_back({".shstrtab", ELF::SHT_STRTAB, 0, 1, ""});
   for (const Section &section : sections)
@@ -120,7 +108,7 @@ template <class ELFT> static std::string noteObject(const typename ELFT::Ehdr &l
     file += section.contents;
   }
   file.resize(alignTo(file.size(), 8));
-  Ehdr header = like;
+  Ehdr header = like.getHeader();
   header.e_entry = 0;
   header.e_phoff = 0;
   header.e_phentsize = 0;
@@ -137,10 +125,12 @@ template <class ELFT> static std::string noteObject(const typename ELFT::Ehdr &l
 std::string makeNoteObject(StringRef object) {
   std::string result;
   withElfType(object, [&]<class ELFT>() {
-    if (auto file = ELFFile<ELFT>::create(object))
-      result = noteObject<ELFT>(file->getHeader());
+    auto file = ELFFile<ELFT>::create(object);
+    auto made = file ? noteObject<ELFT>(*file) : Expected<std::string>(file.takeError());
+    if (made)
+      result = std::move(*made);
     else
-      consumeError(file.takeError());
+      consumeError(made.takeError());
   });
   return result;
 }
@@ -168,6 +158,14 @@ template <class ELFT> static uint64_t offsetOfNote(StringRef bytes, uint64_t siz
 
 std::error_code fillNote(StringRef path, uint64_t end) {
   auto output = WriteThroughMemoryBuffer::getFile(path);
+  if (output.getError() == std::errc::permission_denied) {
+    // A umask that takes away the right to write takes it from the linker's own output.
+    auto before = sys::fs::getPermissions(path);
+    if (before && !sys::fs::setPermissions(path, *before | sys::fs::owner_write)) {
+      output = WriteThroughMemoryBuffer::getFile(path);
+      sys::fs::setPermissions(path, *before);
+    }
+  }
   if (!output)
     return output.getError();
   StringRef bytes = (*output)->MemoryBuffer::getBuffer();

@@ -16,8 +16,8 @@
 
 namespace frontload {
 
-/// An object with a blank note of one tier, for the machine that `object` is for; empty if that is
-/// no ELF object.
+/// An object with a blank note of one tier, for the machine that `object` is for, and with the
+/// features (branch protection and the like) that it claims; empty if that is no ELF object.
 std::string makeNoteObject(llvm::StringRef object);
 
 /// Fills in the note of the linked file at `path`: the front ends before address `end`. Does

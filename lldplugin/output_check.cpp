@@ -82,7 +82,8 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const HotStrings &st
       merged = &section;
     if (isFront && section.sh_size && section.sh_offset > cold)
       return createStringError(*name + " lies behind what is not in the front");
-    if (section.sh_offset + section.sh_size <= cold)
+    // An empty section may lie anywhere in memory, also in no segment.
+    if (section.sh_size && section.sh_offset + section.sh_size <= cold)
       last = &section;
   }
   Front front;

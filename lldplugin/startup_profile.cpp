@@ -180,6 +180,8 @@ Expected<StartupProfile> parseStartupProfile(StringRef path, StringRef text) {
       return fail(toString(entry.takeError()));
     profile.entries.push_back(std::move(*entry));
   }
+  if (profile.dataRuns > profile.runs)
+    return fail(Twine(profile.dataRuns) + " of " + Twine(profile.runs) + " runs have data");
   return profile;
 }
 

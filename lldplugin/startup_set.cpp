@@ -34,6 +34,7 @@
 #include "front_script.h"
 #include "tiers.h"
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/Path.h"
 #include <algorithm>
@@ -50,6 +51,9 @@ static constexpr uint32_t none = ~0u;
 /// front refers to it. Half of the 128 KiB that the kernel reads around a fault by default:
 /// measured on cc1, 16 KiB costs 7 faults more and 1 MiB saves none.
 static constexpr uint64_t referredSizeLimit = 64 << 10;
+
+/// The windows that profiles count in.
+static constexpr uint64_t windowBytes = 64 << 10;
 
 /// Where a section belongs. The lower of two is the one that was touched first.
 struct Place {
@@ -111,7 +115,8 @@ private:
     uint32_t entry;
     uint32_t section;
     SectionClass sectionClass;
-    bool exact; ///< it agrees with the entry's source file, if that has one
+    bool exact;          ///< it agrees with the entry's source file, if that has one
+    uint64_t offset = 0; ///< in the section
   };
   struct GlobalSymbol {
     CachedHashStringRef name;
@@ -187,7 +192,7 @@ StartupSet::StartupSet(const StartupProfile &p, bool g)
       hasSections = true;
       sectionEntries[entry.file].push_back(i);
       if (tellsOwner(entry.name, entry.sectionClass))
-        ownedSections.insert(entry.name);
+        ownedSections[entry.name].push_back(i);
     } else {
       CachedHashStringRef name(entry.name);
       profileNames.add(name);
@@ -233,7 +238,8 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
       else
         scan.matches.push_back(
             {entry, section, *sectionClass,
-             file.empty() ? !isLocal : isLocal && (file == sourceFile || file == scan.name)});
+             file.empty() ? !isLocal : isLocal && (file == sourceFile || file == scan.name),
+             symbol.st_value});
     }
   }
 }
@@ -244,10 +250,23 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSections(Scan &scan) 
   StringMap<uint32_t> entryOf;
   for (uint32_t entry : scan.sectionEntries)
     entryOf.try_emplace(set.profile.entries[entry].name, entry);
-  for (auto [index, section] : enumerate(object.sections()))
-    if (auto it = entryOf.find(object.name(section)); it != entryOf.end())
+  for (auto [index, section] : enumerate(object.sections())) {
+    // One of a group (COMDAT) is as good as that of the recorded object, and may be the one that is
+    // kept.
+    bool isCopy = (section.sh_flags & ELF::SHF_GROUP) && (section.sh_flags & ELF::SHF_ALLOC) &&
+                  !(section.sh_flags & ELF::SHF_EXECINSTR);
+    if (!isCopy && entryOf.empty())
+      continue;
+    StringRef name = object.name(section);
+    auto match = [&](uint32_t entry) {
       if (auto sectionClass = object.classify(section))
-        scan.matches.push_back({it->second, uint32_t(index), *sectionClass, /*exact=*/true});
+        scan.matches.push_back({entry, uint32_t(index), *sectionClass, /*exact=*/true});
+    };
+    if (auto it = set.ownedSections.find(name); isCopy && it != set.ownedSections.end())
+      llvm::for_each(it->second, match);
+    else if (auto own = entryOf.find(name); own != entryOf.end())
+      match(own->second);
+  }
 }
 
 template <class ELFT> void StartupSet::Search<ELFT>::noteMatches(const Scan &scan) {
@@ -268,23 +287,35 @@ template <class ELFT> void StartupSet::Search<ELFT>::notePlaces(const Scan &scan
 
 /// Turns the matches into sections.
 template <class ELFT> void StartupSet::Search<ELFT>::resolve(Scan &scan) {
+  struct Touched {
+    double share = 0, windows = 0;
+  };
+  SmallDenseMap<uint32_t, Touched> touched;
+  DenseSet<std::pair<uint32_t, uint64_t>> seenWindows;
   for (const Match &m : scan.matches) {
     if (!counts(m))
       continue;
     const ProfileEntry &entry = set.profile.entries[m.entry];
-    uint64_t size = scan.object->sections()[m.section].sh_size;
+    double share = set.profile.share(entry);
+    Touched &t = touched[m.section];
+    t.share = std::max(t.share, share);
+    // What is not in sections of its own has many names in one, which may be touched far apart.
+    if (seenWindows.insert({m.section, m.offset / windowBytes}).second)
+      t.windows += share * static_cast<double>(entry.windows);
+  }
+  for (const Match &m : scan.matches) {
+    if (!counts(m))
+      continue;
+    const Touched &t = touched.find(m.section)->second;
     // All of the writable data is in the front anyway.
     bool isConstant =
         m.sectionClass == SectionClass::Text || m.sectionClass == SectionClass::Rodata;
-    if (isConstant && !belongsToFront(size, entry.windows, set.profile.share(entry)))
-      lower(scan.next, m.section, Place{m.entry, m.sectionClass});
-    else
-      lower(scan.named, m.section, Place{m.entry, m.sectionClass});
+    uint64_t size = scan.object->sections()[m.section].sh_size;
+    lower(isConstant && !belongsToFront(size, t.windows, t.share) ? scan.next : scan.named,
+          m.section, Place{m.entry, m.sectionClass});
   }
-  for (auto [section, place] : scan.named) {
-    scan.next.erase(section);
+  for (auto [section, place] : scan.named)
     scan.frontier.push_back({place.rank, section});
-  }
 }
 
 /// Whether the profile has recorded a section, or could not have.
@@ -420,7 +451,7 @@ template <class ELFT> void StartupSet::Search<ELFT>::followAll() {
 template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run() {
   forEach([&](Scan &scan) {
     lookUpSymbols(scan);
-    if (!scan.sectionEntries.empty())
+    if (!scan.sectionEntries.empty() || !set.ownedSections.empty())
       lookUpSections(scan);
   });
   for (const Scan &scan : scans)

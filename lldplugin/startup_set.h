@@ -17,7 +17,7 @@
 #include "llvm/ADT/CachedHashString.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBufferRef.h"
 
 namespace frontload {
@@ -26,6 +26,7 @@ namespace frontload {
 struct InputObject {
   llvm::MemoryBufferRef buffer;
   llvm::StringRef archive; ///< the path of the archive it is a member of, else empty
+  bool isLazy = false;     ///< whether the link takes it only if it needs it
 
   /// What profiles call it: the base name of its file, or `base name of archive(member)`.
   std::string name() const;
@@ -96,10 +97,10 @@ private:
   /// A name's last entry; the others of the same name follow through sameName.
   llvm::DenseMap<llvm::CachedHashStringRef, uint32_t> lastEntry;
   std::vector<uint32_t> sameName;
-  /// The section entries of each object, by the object's name, and all names of such sections that
+  /// The section entries of each object, by the object's name, and by the section's name those that
   /// tell their owner (.rodata.function).
   llvm::StringMap<llvm::SmallVector<uint32_t, 4>> sectionEntries;
-  llvm::StringSet<> ownedSections;
+  llvm::StringMap<llvm::SmallVector<uint32_t, 1>> ownedSections;
   HotStrings strings;
   std::vector<EntryPlace> places;
   std::vector<bool> unmovable;

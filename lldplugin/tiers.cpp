@@ -28,12 +28,12 @@ void sortByTier(StartupProfile &profile) {
     llvm::stable_sort(profile.entries, isBefore);
 }
 
-bool belongsToFront(uint64_t size, uint64_t windows, double share) {
+bool belongsToFront(uint64_t size, double windows, double share) {
   static const DeviceProfile &device = *findDeviceProfile(plannedDevice);
   double window = static_cast<double>(device.readaheadBytes);
   double expectedFaults;
   if (size >= device.readaheadBytes) {
-    expectedFaults = share * static_cast<double>(windows);
+    expectedFaults = windows;
   } else {
     // Outside, it shares a window with others like it. The window is faulted in if any of them is
     // touched, and each bears its part of that.

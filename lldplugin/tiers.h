@@ -18,9 +18,10 @@ namespace frontload {
 /// those of a tier in first-touch order.
 void sortByTier(StartupProfile &profile);
 
-/// Whether a section of `size` bytes, of which a touch needs `windows` windows, should be read with
-/// the front although only this `share` of the runs touches it.
-bool belongsToFront(uint64_t size, uint64_t windows, double share);
+/// Whether a section of `size` bytes should be read with the front although only this `share` of
+/// the runs touches it. `windows` is how many windows of it a run touches, on the average of all
+/// runs.
+bool belongsToFront(uint64_t size, double windows, double share);
 
 } // namespace frontload
 

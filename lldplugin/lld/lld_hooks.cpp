@@ -117,7 +117,7 @@ static void tellMatches() {
 
 OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive, bool lazy) {
   if (frontLink)
-    frontLink->addObject({mb, archive});
+    frontLink->addObject({mb, archive, lazy});
   return realCreateObjFile(ctx, mb, archive, lazy);
 }
 

@@ -60,6 +60,7 @@ static constexpr StringLiteral orderingOptions[] = {"symbol-ordering-file",
 /// Reads our options out of `args` and returns the others, which are lld's.
 static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Options &options) {
   std::vector<const char *> others;
+  std::string value;
   for (size_t i = 0; i < args.size(); ++i) {
     if (takeOption(args, i, "startup-profile", options.profile) ||
         takeOption(args, i, "front-report", options.report))
@@ -74,22 +75,29 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
     if (takeOption(args, next, "output", options.output))
       continue;
     StringRef name = arg.ltrim('-').take_until([](char c) { return c == '='; });
-    if (arg == "-r" || arg == "--relocatable" || arg == "-relocatable")
+    if (arg == "-r" || arg == "--relocatable" || arg == "-relocatable") {
       options.isRelocatable = true;
-    else if (unsigned level; arg.consume_front("-O") && !arg.getAsInteger(10, level))
-      options.mergesStrings = level == 1;
-    else if (arg == "--help" || arg == "-help")
+    } else if (takeLetter(args, next, "-O", value)) {
+      if (unsigned level; !StringRef(value).getAsInteger(10, level))
+        options.mergesStrings = level == 1;
+    } else if (takeLetter(args, next, "-z", value)) {
+      if (value == "nosectionheader")
+        options.conflict = "-z nosectionheader", options.reason = "nothing else tells the front";
+    } else if (arg == "--unique" || arg == "-unique") {
+      options.conflict = arg, options.reason = "it puts every section into one of its own";
+    } else if (arg == "--help" || arg == "-help") {
       options.isHelp = true;
-    else if (arg == "-N" || arg == "--omagic")
+    } else if (arg == "-N" || arg == "--omagic") {
       options.conflict = arg, options.reason = "it puts everything into one segment";
-    else if (arg.starts_with("-") && is_contained(orderingOptions, name))
+    } else if (arg.starts_with("-") && is_contained(orderingOptions, name)) {
       options.conflict = arg, options.reason = "both decide the order of sections";
-    else if (std::string value; takeOption(args, next, "defsym", value))
+    } else if (takeOption(args, next, "defsym", value)) {
       options.definesEnd |= StringRef(value).ltrim('_').starts_with("end=");
-    else if (arg == "-o" && i + 1 < args.size())
+    } else if (arg == "-o" && i + 1 < args.size()) {
       options.output = args[i + 1];
-    else if (arg.starts_with("-o") && arg.size() > 2)
+    } else if (arg.starts_with("-o") && arg.size() > 2) {
       options.output = arg.substr(2).str();
+    }
   }
   return others;
 }

@@ -1,9 +1,12 @@
 """Helpers of the link tests: compile, make profiles, link with both linkers, look inside."""
 
+import json
 import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
 
 from conftest import BUILD, LLVM
 from elftools.elf.elffile import ELFFile
@@ -38,22 +41,50 @@ def compile_text(folder: Path, name: str, text: str, *flags, compiler: str = "gc
     return compile_source(folder, source, *flags, compiler=compiler)
 
 
-def profile_text(*entries, program: str = "program") -> str:
-    """A profile of one run. An entry is a function's name, or (kind, class, name[, file])."""
-    has_data = any(not isinstance(entry, str) and entry[0] != "function" for entry in entries)
-    lines = ["frontload-startup-profile 2", f"program {program}", "runs 1",
-             f"data-runs {int(has_data)}"]
-    for entry in entries:
-        kind, section_class, name, *file = (
-            ("function", "text", entry) if isinstance(entry, str) else entry)
-        lines.append("\t".join([kind, section_class, "1", "+1", "-", name, *file]))
-    return "\n".join(lines) + "\n"
+class Entry(NamedTuple):
+    """One line of a profile."""
+
+    kind: str
+    section_class: str
+    name: str
+    file: str = ""
+    runs: int = 1
+    touched: str = "-"
 
 
-def write_profile(folder: Path, *entries) -> Path:
+def measured(name: str, file: str = "") -> Entry:
+    """A function that a run with data has touched, so that the profile knows its data."""
+    return Entry("function", "text", name, file, touched="16")
+
+
+def profile_text(*entries, program: str = "program", runs: int = 1,
+                 data_runs: int | None = None) -> str:
+    """A profile, by default of one run, which recorded data if an entry is any. An entry is a
+    function's name, or an Entry or the beginning of one."""
+    lines = [Entry("function", "text", e) if isinstance(e, str) else Entry(*e) for e in entries]
+    if data_runs is None:
+        data_runs = int(any(line.kind != "function" for line in lines))
+    text = ["frontload-startup-profile 2", f"program {program}", f"runs {runs}",
+            f"data-runs {data_runs}"]
+    for line in lines:
+        text.append("\t".join([line.kind, line.section_class, str(line.runs), "+1", line.touched,
+                               line.name, *([line.file] if line.file else [])]))
+    return "\n".join(text) + "\n"
+
+
+def write_profile(folder: Path, *entries, **header) -> Path:
     path = folder / "app.startup"
-    path.write_text(profile_text(*entries))
+    path.write_text(profile_text(*entries, **header))
     return path
+
+
+def report_of(path: Path) -> SimpleNamespace:
+    """A front report: where the front ends, and what became of the profile's names."""
+    report = json.loads(path.read_text())
+    names = report["names"]
+    return SimpleNamespace(end=report["front"]["bytes"], left_out=set(names["left_out"]),
+                           placed=names["placed"], unmovable=names["unmovable"],
+                           missing={m["name"] for m in names["missing"]})
 
 
 def link(output: Path, *arguments, linker: Path = LD_FRONTLOAD, driver=None, profile=None,

@@ -1,21 +1,12 @@
 // The view of input objects that planning uses.
 #include "elf_object.h"
 #include "startup_set.h"
-#include "llvm/ObjectYAML/yaml2obj.h"
-#include "llvm/Support/YAMLTraits.h"
+#include "yaml_object.h"
 #include <gtest/gtest.h>
 #include <random>
 
 using namespace frontload;
 using namespace llvm;
-
-static std::string toObject(StringRef yaml) {
-  std::string bytes;
-  raw_string_ostream os(bytes);
-  yaml::Input input(yaml);
-  EXPECT_TRUE(yaml::convertYAML(input, os, [](const Twine &m) { ADD_FAILURE() << m.str(); }));
-  return bytes;
-}
 
 static constexpr StringLiteral twoFunctions = R"(
 --- !ELF

@@ -10,7 +10,7 @@ using namespace llvm;
 /// A file with a front; `hdr` is the content of .eh_frame_hdr, `end` the address of `_end`, `text`
 /// the name of the section that lies first.
 static std::string image(StringRef hdr, StringRef end = "0x3010", StringRef first = ".text.front",
-                         StringRef second = ".text") {
+                         StringRef second = ".text", int secondSize = 16) {
   std::string yaml =
       (R"(
 --- !ELF
@@ -23,7 +23,8 @@ Sections:
   - {Name: .bss, Type: SHT_NOBITS, Flags: [SHF_ALLOC, SHF_WRITE], Address: 0x3000, Size: 16}
   - {Name: )" +
        second +
-       R"(, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Address: 0x4000, Size: 16}
+       R"(, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Address: 0x4000, Size: )" +
+       std::to_string(secondSize) + R"(}
   - {Name: .eh_frame_hdr, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x5000, Content: ")" +
        hdr + R"("}
 Symbols:
@@ -56,6 +57,13 @@ TEST(OutputCheck, AcceptsAGoodFile) {
   auto front = checkOutput(image(sorted), true, {});
   ASSERT_TRUE(bool(front)) << toString(front.takeError());
   EXPECT_GT(front->bytes, 0u);
+  EXPECT_EQ(front->endAddress, 0x2008u);
+}
+
+// If nothing is left for .text, it is empty, and in no segment: the end of the front is not there.
+TEST(OutputCheck, DoesNotTakeAnEmptySectionForTheEnd) {
+  auto front = checkOutput(image(sorted, "0x3010", ".text.front", ".text", 0), true, {});
+  ASSERT_TRUE(bool(front)) << toString(front.takeError());
   EXPECT_EQ(front->endAddress, 0x2008u);
 }
 

@@ -29,6 +29,8 @@ TEST(StartupProfile, ReadsAllFields) {
   EXPECT_EQ(p.share(p.entries[1]), 0.5);
   EXPECT_EQ(p.entries[0].windows, 1u);
   EXPECT_EQ(p.entries[1].windows, 3u);
+  EXPECT_FALSE(p.entries[0].measured);
+  EXPECT_TRUE(p.entries[1].measured);
   EXPECT_EQ(p.entries[1].kind, EntryKind::Data);
   EXPECT_EQ(p.entries[2].kind, EntryKind::Section);
   EXPECT_EQ(p.entries[3].kind, EntryKind::String);

@@ -1,0 +1,142 @@
+"""ld.frontload --front-prefetch: from the link to what is in memory when main() runs."""
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import noted
+import pytest
+from elftools.elf.elffile import ELFFile
+from frontload import pagecache
+
+PROGRAMS = Path(__file__).parent / "programs"
+PARTS = 32  # of 1 MiB each: a fault reads up to 8 MiB around it where the readahead is that large
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory) -> SimpleNamespace:
+    """What main() touches nothing of: functions that the profile says are touched all over."""
+    folder = tmp_path_factory.mktemp("parts")
+    source, profile = folder / "parts.s", folder / "app.startup"
+    source.write_text("".join(
+        f'.section .text.part{i},"ax",@progbits\n.globl part{i}\npart{i}: .fill 1 << 17, 8, {i}\n'
+        for i in range(PARTS)) + '.section .note.GNU-stack,"",@progbits\n')
+    names = [("-", "main"), *(("65536/16", f"part{i}") for i in range(PARTS))]
+    profile.write_text("frontload-startup-profile 2\nprogram program\nruns 1\n" + "".join(
+        f"function\ttext\t1\t+1\t{touched}\t{name}\n" for touched, name in names))
+    return SimpleNamespace(source=source, profile=profile)
+
+
+@pytest.fixture
+def linker(build) -> Path:
+    return build / "bin" / "ld.frontload"
+
+
+@pytest.fixture
+def linked_front(tmp_path, llvm, run, linker, library, parts):
+    """linked_front(*flags): main.c and the parts, linked with a front, and the front's end."""
+
+    def linked_front(*flags):
+        path = tmp_path / "program"
+        # glibc cannot start a static program that says where its libraries are.
+        rpath = [] if "-static" in flags or "-static-pie" in flags else [
+            f"-Wl,-rpath,{library.parent}"]
+        run(llvm / "clang", f"--ld-path={linker}", "-O1", PROGRAMS / "main.c", parts.source,
+            f"-Wl,--startup-profile={parts.profile}", *rpath, *flags, "-o", path)
+        return path
+
+    return linked_front
+
+
+def front_end(path: Path) -> int:
+    """Where the front ends in the file, by its note."""
+    with path.open("rb") as stream:
+        note = ELFFile(stream).get_section_by_name(".note.frontload").data()
+    end = int.from_bytes(note[32:40], "little")
+    assert end and len(note) == 40
+    return noted.front_offset(path, end)
+
+
+def needed(path: Path) -> list[str]:
+    with path.open("rb") as stream:
+        dynamic = ELFFile(stream).get_section_by_name(".dynamic")
+        return [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")] if dynamic else []
+
+
+@pytest.mark.parametrize("flags", [[], ["-no-pie"], ["-static"], ["-static-pie"],
+                                   ["-Wl,--as-needed"], ["-s"]], ids=" ".join)
+def test_the_front_is_in_memory_before_main(tmp_path, linked_front, started, flags):
+    """All of it, though main() touches a page or two; and without --front-prefetch hardly any."""
+    if pagecache.file_system(tmp_path) in pagecache.IN_MEMORY:
+        pytest.skip(f"{tmp_path} is in memory: nothing there can be cold")
+    shares = []
+    for more in (["-Wl,--front-prefetch"], []):
+        path = linked_front(*flags, *more)
+        end = front_end(path)
+        pagecache.make_cold(path)
+        with started(path) as process:
+            shares.append(noted.resident(path, end))
+        assert process.returncode == 7, process.lines
+    assert shares[0] == 1 and shares[1] < noted.HARDLY
+
+
+@pytest.mark.parametrize("before", [["-lm"], ["-Wl,--as-needed", "-lm"],
+                                    ["-Wl,--push-state,--as-needed", "-lm", "-Wl,--pop-state"],
+                                    ["-Wl,-Bstatic", "-lm", "-Wl,-Bdynamic"]],
+                         ids=" ".join)
+def test_the_library_is_needed_last(linked_front, before):
+    """Whatever state the command line leaves the linker in, so that it is relocated first."""
+    assert needed(linked_front("-Wl,--front-prefetch", *before))[-1] == "libfrontload-prefetch.so.1"
+
+
+def test_a_static_program_needs_nothing(linked_front):
+    """The prefetcher is inside of it."""
+    path = linked_front("-static", "-Wl,--front-prefetch")
+    assert needed(path) == []
+    with path.open("rb") as stream:
+        symbols = ELFFile(stream).get_section_by_name(".symtab")
+        assert symbols.get_symbol_by_name("frontload_prefetch_at_start")
+
+
+def test_a_shared_library_does_not_prefetch_itself(tmp_path, run, llvm, linker, parts):
+    """Nothing of it runs before it is relocated; it has its note all the same."""
+    path = tmp_path / "lib.so"
+    run(llvm / "clang", f"--ld-path={linker}", "-shared", "-nostdlib", parts.source,
+        f"-Wl,--startup-profile={parts.profile},--front-prefetch", "-o", path)
+    assert needed(path) == []
+    assert front_end(path) > PARTS << 20
+
+
+def test_a_relocatable_link_ignores_it(tmp_path, run, llvm, linker, parts):
+    """Build systems pass the same flags to every link."""
+    for name, flags in (("a.o", ["--front-prefetch", f"--startup-profile={parts.profile}"]),
+                        ("b.o", [])):
+        run(llvm / "clang", "-c", parts.source, "-o", tmp_path / "parts.o")
+        run(linker, "-r", tmp_path / "parts.o", *flags, "-o", tmp_path / name)
+    assert (tmp_path / "a.o").read_bytes() == (tmp_path / "b.o").read_bytes()
+
+
+def test_without_a_profile_there_is_nothing_to_prefetch(tmp_path, run, linker):
+    """It is refused before anything is linked."""
+    result = run(linker, "--front-prefetch", "nothing.o", "-o", tmp_path / "out", code=2)
+    assert "--front-prefetch: there is no front without a profile" in result.stderr
+    assert "--startup-profile" in result.stderr
+
+
+@pytest.mark.parametrize("flags, name", [
+    (["-dynamic-linker", "/lib64/ld-linux-x86-64.so.2"], "libfrontload-prefetch.so"),
+    ([], "libfrontload-prefetch.a")], ids=["dynamic", "static"])
+def test_a_missing_library_is_named(tmp_path, run, llvm, linker, parts, flags, name):
+    """Where the linker was copied to without its libraries; the output stays as it was."""
+    (tmp_path / "bin").mkdir()
+    alone = shutil.copy(linker, tmp_path / "bin")
+    run(llvm / "clang", "-c", parts.source, "-o", tmp_path / "parts.o")
+    out = tmp_path / "out"
+    out.write_text("precious")
+    result = run(alone, *flags, tmp_path / "parts.o", "-e", "part0", "--front-prefetch",
+                 f"--startup-profile={parts.profile}", "-o", out, code=2)
+    first, second = result.stderr.splitlines()
+    assert first.startswith("ld.frontload: error: --front-prefetch: ")
+    assert str(tmp_path) in first and name in first and "No such file" in first
+    assert second.startswith("ld.frontload: note: install")
+    assert out.read_text() == "precious"

@@ -1,0 +1,160 @@
+// The note of a front: the object that brings it into a link, and its end in the linked file.
+#include "front_note.h"
+#include "frontload_note.h"
+#include "yaml_object.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace frontload;
+using namespace llvm;
+using namespace llvm::object;
+
+namespace {
+struct Kind {
+  const char *elfClass, *data, *machine;
+  endianness order;
+};
+
+class FrontNote : public testing::TestWithParam<Kind> {
+protected:
+  /// A file of this kind with `sections`.
+  std::string elf(StringRef sections, StringRef type = "ET_REL") const {
+    const Kind &k = GetParam();
+    return toObject(("--- !ELF\nFileHeader: {Class: " + Twine(k.elfClass) + ", Data: " + k.data +
+                     ", Type: " + type + ", Machine: " + k.machine + ", Flags: [" +
+                     "]}\nSections:\n" + sections)
+                        .str());
+  }
+  uint64_t number(StringRef bytes, size_t at, size_t size) const {
+    return size == 4 ? support::endian::read32(bytes.data() + at, GetParam().order)
+                     : support::endian::read64(bytes.data() + at, GetParam().order);
+  }
+};
+
+/// A file that is there for the length of a test.
+class TemporaryFile {
+public:
+  explicit TemporaryFile(StringRef bytes) {
+    int descriptor;
+    EXPECT_FALSE(sys::fs::createTemporaryFile("front_note", "out", descriptor, path));
+    raw_fd_ostream(descriptor, /*shouldClose=*/true) << bytes;
+  }
+  ~TemporaryFile() { sys::fs::remove(path); }
+  std::string contents() const {
+    return (*MemoryBuffer::getFile(path, false, false))->getBuffer().str();
+  }
+
+  SmallString<128> path;
+};
+} // namespace
+
+/// The contents of a section by its name, and its header's type, flags and alignment.
+struct FoundSection {
+  std::string contents;
+  uint64_t type = 0, flags = 0, alignment = 0;
+  bool operator==(const FoundSection &) const = default;
+};
+
+static FoundSection sectionOf(StringRef bytes, StringRef name) {
+  auto file = ObjectFile::createELFObjectFile(MemoryBufferRef(bytes, "o"));
+  if (!file) {
+    ADD_FAILURE() << toString(file.takeError());
+    return {};
+  }
+  for (ELFSectionRef section : (*file)->sections())
+    if (cantFail(section.getName()) == name)
+      return {cantFail(section.getContents()).str(), section.getType(), section.getFlags(),
+              section.getAlignment().value()};
+  return {};
+}
+
+static constexpr StringLiteral code =
+    "  - {Name: .text, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Size: 16}\n";
+
+// The object is of the kind of the one it is made after, and has a note as the format says.
+TEST_P(FrontNote, IsInAnObjectOfTheSameKind) {
+  std::string like = elf(code), made = makeNoteObject(like);
+  EXPECT_EQ(made.substr(0, 16), like.substr(0, 16));
+  auto file = cantFail(ObjectFile::createELFObjectFile(MemoryBufferRef(made, "o")));
+  auto model = cantFail(ObjectFile::createELFObjectFile(MemoryBufferRef(like, "o")));
+  EXPECT_EQ(file->getArch(), model->getArch());
+  EXPECT_TRUE(file->isRelocatableObject());
+  FoundSection note = sectionOf(made, FRONTLOAD_NOTE_SECTION);
+  EXPECT_EQ(note.type, ELF::SHT_NOTE);
+  EXPECT_EQ(note.flags, ELF::SHF_ALLOC);
+  EXPECT_EQ(note.alignment, 4u);
+  ASSERT_EQ(note.contents.size(), FRONTLOAD_NOTE_SIZE(1));
+  EXPECT_EQ(number(note.contents, 0, 4), 10u);
+  EXPECT_EQ(number(note.contents, 4, 4), 16u);
+  EXPECT_EQ(number(note.contents, 8, 4), 1u);
+  EXPECT_EQ(note.contents.substr(12, 12), StringRef("Frontload\0\0\0", 12));
+  EXPECT_EQ(number(note.contents, 24, 4), 1u);
+  EXPECT_EQ(number(note.contents, 28, 4), 1u);
+  EXPECT_EQ(number(note.contents, 32, 8), 0u);
+}
+
+// A linked file only has the features that all of its objects claim, so the note's claims what its
+// model does.
+TEST_P(FrontNote, ClaimsTheFeaturesOfItsModel) {
+  std::string like =
+      elf((code + "  - {Name: .note.gnu.property, Type: SHT_NOTE, Flags: [SHF_ALLOC],"
+                  " AddressAlign: 8, Content: 01020304}\n"
+                  "  - {Name: attributes, Type: 0x70000003, Content: 41}\n")
+              .str());
+  std::string made = makeNoteObject(like);
+  for (const char *name : {".note.gnu.property", "attributes"})
+    EXPECT_EQ(sectionOf(made, name), sectionOf(like, name)) << name;
+  EXPECT_FALSE(sectionOf(like, ".note.gnu.property").contents.empty());
+  EXPECT_EQ(sectionOf(makeNoteObject(elf(code)), ".note.gnu.property"), FoundSection{});
+}
+
+// Only the end of the front changes in the linked file.
+TEST_P(FrontNote, IsFilledIn) {
+  std::string blank = sectionOf(makeNoteObject(elf(code)), FRONTLOAD_NOTE_SECTION).contents;
+  std::string before = elf((code +
+                            "  - {Name: .note.frontload, Type: SHT_NOTE, Flags: [SHF_ALLOC],"
+                            " Content: " +
+                            toHex(blank) + "}\n")
+                               .str(),
+                           "ET_DYN");
+  TemporaryFile file(before);
+  ASSERT_FALSE(fillNote(file.path, 0x123456789abcdef0));
+  std::string after = file.contents();
+  size_t at = before.find("Frontload") + 20;
+  EXPECT_EQ(number(after, at, 8), 0x123456789abcdef0u);
+  EXPECT_EQ(after.substr(0, at), before.substr(0, at));
+  EXPECT_EQ(after.substr(at + 8), before.substr(at + 8));
+}
+
+// A file without the note, or with one of another size, stays as it is.
+TEST_P(FrontNote, IsNotFilledInWhereThereIsNone) {
+  for (const std::string &section :
+       {std::string(code),
+        "  - {Name: .note.frontload, Type: SHT_NOTE, Size: 48}\n" + code.str()}) {
+    std::string before = elf(section, "ET_DYN");
+    TemporaryFile file(before);
+    EXPECT_FALSE(fillNote(file.path, 1));
+    EXPECT_EQ(file.contents(), before);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, FrontNote,
+    testing::Values(Kind{"ELFCLASS64", "ELFDATA2LSB", "EM_X86_64", endianness::little},
+                    Kind{"ELFCLASS64", "ELFDATA2MSB", "EM_S390", endianness::big},
+                    Kind{"ELFCLASS32", "ELFDATA2LSB", "EM_386", endianness::little},
+                    Kind{"ELFCLASS32", "ELFDATA2MSB", "EM_PPC", endianness::big}),
+    [](const auto &kind) { return std::string(kind.param.machine); });
+
+// What is no ELF object has no note object.
+TEST(FrontNoteObject, IsOnlyMadeAfterAnElfFile) {
+  EXPECT_EQ(makeNoteObject(""), "");
+  EXPECT_EQ(makeNoteObject("\x7f"
+                           "ELF"),
+            "");
+  EXPECT_EQ(makeNoteObject("BC\xc0\xde no object of ELF"), "");
+}

@@ -1,0 +1,61 @@
+// Which names of a profile go to the front, and in what order.
+#include "tiers.h"
+#include <gtest/gtest.h>
+
+using namespace frontload;
+
+static ProfileEntry entry(const char *name, uint64_t runs, EntryKind kind = EntryKind::Function) {
+  ProfileEntry e;
+  e.name = name;
+  e.kind = kind;
+  e.runs = runs;
+  return e;
+}
+
+static std::vector<std::string> namesOf(const StartupProfile &profile) {
+  std::vector<std::string> names;
+  for (const ProfileEntry &e : profile.entries)
+    names.push_back(e.name.str());
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+// What all runs touched comes before what half of them did, and that before the rest, whatever
+// their ranks; within a tier the first touch decides.
+TEST(Tiers, ComeBeforeFirstTouch) {
+  StartupProfile profile;
+  profile.runs = 4;
+  profile.entries = {entry("one", 1), entry("three", 3), entry("four", 4),
+                     entry("two", 2), entry("more", 4),  entry("also one", 1)};
+  sortByTier(profile);
+  EXPECT_EQ(namesOf(profile), (Names{"four", "more", "three", "two", "one", "also one"}));
+}
+
+// Data that every run touched that could tell is in the first tier, however few these were.
+TEST(Tiers, CountDataByTheRunsThatRecordIt) {
+  StartupProfile profile;
+  profile.runs = 10;
+  profile.dataRuns = 2;
+  profile.entries = {entry("f", 2), entry("s", 1, EntryKind::String),
+                     entry("d", 2, EntryKind::Data)};
+  sortByTier(profile);
+  EXPECT_EQ(namesOf(profile), (Names{"d", "s", "f"}));
+}
+
+// A large table of which a few bytes are touched is cheaper to fault in; one that is touched all
+// over is not.
+TEST(Density, OfALargeSectionDecides) {
+  EXPECT_FALSE(belongsToFront(1 << 20, 1, 1));
+  EXPECT_TRUE(belongsToFront(1 << 20, 16, 1));
+  EXPECT_FALSE(belongsToFront(1 << 20, 16 / 16.0, 1 / 16.0));
+}
+
+// A section smaller than a window shares one with others, so even few runs are reason enough;
+// hardly any are not.
+TEST(Density, OfASmallSectionIsItsShareOfTheRuns) {
+  EXPECT_TRUE(belongsToFront(512, 1, 1));
+  EXPECT_TRUE(belongsToFront(100000, 1, 1));
+  EXPECT_TRUE(belongsToFront(512, 0.01, 0.01));
+  EXPECT_FALSE(belongsToFront(512, 0.0001, 0.0001));
+}
