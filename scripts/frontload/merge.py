@@ -67,6 +67,7 @@ class Merger:
         self._binary = binary
         self._map = link_map
         self._allow_partial = allow_partial
+        self._has_data = False
         self._given = self._lost = 0
         self._inputs: list[_Input] = []
         self._resolvers: dict[str, tuple[elf.Elf, resolve.Resolver]] = {}
@@ -81,6 +82,8 @@ class Merger:
     def result(self) -> Profile:
         """The merged profile; says on stderr what is not in it."""
         program = self._choose_program()
+        self._has_data = any(isinstance(given.content, Trace) and _has_data(given.content)
+                             for given in self._inputs)
         merged = Profile(os.fsencode(os.path.basename(program)), 0)
         for given in self._inputs:
             with self._tolerance():
@@ -137,10 +140,10 @@ class Merger:
             self._counts["other" if len(run.kinds) else "empty"] += 1
             return None
         mine = run.owners == run.modules.index(module)
-        data = bool((run.kinds == trace.DATA).any())
+        data = _has_data(run)
         touched = {}
         if mine.any():
-            resolver = self._resolver(module, run.path, data)
+            resolver = self._resolver(module, run.path)
             resolved = resolver.resolve(run.kinds[mine], run.addresses[mine])
             touched = resolved.touched
             self._counts.update(nameless=resolved.nameless, nameless_data=resolved.nameless_data)
@@ -148,7 +151,7 @@ class Merger:
                             ownerless=run.ownerless, empty=not touched)
         return profile.from_run(os.fsencode(module.name), touched, data) if touched else None
 
-    def _resolver(self, module: Module, path: str, data: bool) -> resolve.Resolver:
+    def _resolver(self, module: Module, path: str) -> resolve.Resolver:
         binary = self._binary or module.path
         if binary not in self._resolvers:
             linked = elf.read(binary, note="give the recorded program with --binary PATH")
@@ -161,7 +164,8 @@ class Merger:
             found, recorded = (each.hex() or "none" for each in (linked.build_id, module.build_id))
             raise BadData(binary, f"its build-id is {found}, but {path} recorded {recorded}",
                           note="give the recorded program with --binary PATH, or record again")
-        if data and self._map is not None and resolver.link_map is None:
+        # For all traces if for any, or names would depend on which of them came first.
+        if self._has_data and self._map is not None and resolver.link_map is None:
             resolver.use_map(LinkMap(self._map, linked))
         return resolver
 
@@ -200,6 +204,10 @@ def _read(path: str, weight: int) -> _Input:
     run = trace.read(path)
     main = run.main.name if run.main is not None else None
     return _Input(path, run, main, [module.name for module in run.modules], weight)
+
+
+def _has_data(run: Trace) -> bool:
+    return bool((run.kinds == trace.DATA).any())
 
 
 def _module(run: Trace, program: str) -> Module | None:

@@ -124,6 +124,17 @@ def test_any_order_and_any_partition_give_the_same_bytes(link, cli, tmp_path):
                                      ("f4", 1, 3), ("f5", 1, 4)]
 
 
+def test_the_map_is_for_all_traces_if_one_has_data(link, cli, tmp_path):
+    """A static function has one name, whether a trace of functions comes before one of data."""
+    program = link(f"-Wl,-Map={tmp_path / 'app.map'}")
+    writer = TraceWriter().module(1, str(program.path), program.build_id)
+    writer.event(program.addresses["helper"]).event(program.addresses["table"], kind=DATA)
+    traces = [writer.write(tmp_path / "d"), program.trace(tmp_path / "f", "helper")]
+    whole = cli("profile", *traces, "--map", tmp_path / "app.map").out
+    assert whole.count("helper") == 1
+    assert whole == cli("profile", *reversed(traces), "--map", tmp_path / "app.map").out
+
+
 def test_runs_of_different_builds_merge_by_name(link, cli, tmp_path):
     """Each trace is resolved with its own binary, so two builds make one profile."""
     for folder, extra in (("old", "int pad(int x) { return x * 3; }\n"), ("new", "")):
