@@ -18,7 +18,8 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/run", description="Build the variants of a real program, measure them from "
         "cold on a device of their own (needs root), and compare them.")
-    parser.add_argument("workload", help="a folder of bench/workloads (cc1), or any such folder")
+    parser.add_argument("workload", help="a folder of bench/workloads (cc1, cc1-heldout, "
+                        "cc1-library), or any such folder")
     parser.add_argument("--runs", metavar="N", type=int, default=10,
                         help="rounds of each kind (default %(default)s)")
     parser.add_argument("--link-runs", metavar="N", type=int, default=5,
@@ -27,7 +28,8 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
                         help="neither time links nor compare linked files")
     parser.add_argument("--variants", metavar="NAME,...", help="only these (default: all)")
     parser.add_argument("--json", metavar="FILE", type=Path,
-                        help="where the result goes (default result.json in the work folder)")
+                        help="where the result goes (default WORKLOAD.result.json in the work "
+                        "folder)")
     parser.add_argument("--no-verdict", action="store_true",
                         help="do not judge the required figures")
     parser.add_argument("--no-device", action="store_true",
@@ -35,7 +37,8 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--build-dir", metavar="DIR", type=Path, default=ROOT / "build",
                         help="where Frontload was built (default %(default)s)")
     parser.add_argument("--work-dir", metavar="DIR", type=Path,
-                        help="where variants are built (default: bench/WORKLOAD in --build-dir)")
+                        help="where variants are built (default: bench/cc1 in --build-dir for "
+                        "all that measure cc1, otherwise bench/WORKLOAD)")
     parser.add_argument("--llvm", metavar="DIR", type=Path, default=Path("/usr/lib/llvm-22"),
                         help="the LLVM to link with (default %(default)s)")
     args = parser.parse_args(argv)
@@ -48,7 +51,8 @@ def run(args: argparse.Namespace) -> int:
     described, source = workload.load(args.workload)
     bin = (args.build_dir / "bin").resolve()
     os.environ["FRONTLOAD_BINDIR"] = str(bin)
-    folder = (args.work_dir or args.build_dir / "bench" / described.name).resolve()
+    program = described.program or described.name
+    folder = (args.work_dir or args.build_dir / "bench" / program).resolve()
     variants = tuple(args.variants.split(",")) if args.variants else described.variants
     unknown = set(variants) - set(described.variants)
     if unknown:
@@ -63,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
                            link_runs=0 if args.no_links else args.link_runs,
                            device=not args.no_device)
     document = report.to_json(result, judged=not args.no_verdict)
-    file = args.json or folder / "result.json"
+    file = args.json or folder / f"{described.name}.result.json"
     write_if_changed(file, report.dump(document))
     report.print_report(document)
     print(f"every run is in {file}")

@@ -15,7 +15,7 @@ from coldbench import device as devices
 from coldbench import throttle as throttles
 from coldbench.device import ColdDevice
 from coldbench.links import Links, time_links
-from coldbench.throttle import Throttle
+from coldbench.throttle import RestedLauncher, Throttle
 from coldbench.workload import WorkFolder
 
 
@@ -46,7 +46,8 @@ def run(work: WorkFolder, variants: Sequence[str], *, runs: int, link_runs: int,
     targets += [target for _, *pair in comparisons for target in pair]
     work.build(list(dict.fromkeys(targets)))
     if link_runs:
-        result.links = time_links(work, link_runs, progress)
+        if work.workload.timed_links:
+            result.links = time_links(work, link_runs, progress)
         result.same_files = [
             (sentence, filecmp.cmp(work.folder / one, work.folder / other, shallow=False))
             for sentence, one, other in comparisons]
@@ -91,7 +92,7 @@ def _measure(result: Result, runs: int, device: bool, progress: Callable[[str], 
 
 def make_plan(work: WorkFolder, binaries: dict[str, Path], output: Path, runs: int) -> Plan:
     return Plan(
-        tuple(Variant(variant, (str(binary), *work.arguments(output)), (str(binary),))
+        tuple(Variant(variant, work.command(variant, binary, output), (str(binary),))
               for variant, binary in binaries.items()),
         conditions=(COLD, WARM), runs=runs, compare=(str(output),))
 
@@ -108,5 +109,5 @@ def _measure_throttled(result: Result, plan: Plan, device: ColdDevice, stack: Ex
         result.missing.append(f"runs on a slow disk: {why(problem)}")
         return
     slow = Plan(plan.variants, conditions=(COLD,), runs=plan.runs, warmup=0, compare=plan.compare)
-    result.throttled = measure(slow, Launcher(throttle.folder),
+    result.throttled = measure(slow, RestedLauncher(throttle.folder),
                                progress=lambda doing: progress(f"throttled {doing}"))

@@ -7,10 +7,10 @@ from frontload import __version__, console, measure_host, measure_report
 from frontload.measure import COLD, WARM
 from rich.table import Table
 
-from coldbench import throttle
+from coldbench import throttle, verdicts
 from coldbench.bench import Result
 from coldbench.links import LINKERS
-from coldbench.verdicts import Verdict, at_most_times
+from coldbench.verdicts import Figures, Start, Verdict, judge_ratio
 
 SCHEMA = "frontload-bench/1"
 LINK_LIMIT = 1.10
@@ -60,6 +60,9 @@ def _variant(result: Result, variant: str) -> dict:
         "cold": measure_report.figures(cold),
         "warm": measure_report.figures(result.plain.of(variant, WARM)),
     }
+    front = result.work.front(variant)
+    if front:
+        found["front"] = front
     if result.throttled:
         found["throttled"] = measure_report.figures(result.throttled.of(variant, COLD))
     return found
@@ -79,20 +82,36 @@ def _links(result: Result) -> dict | None:
 
 
 def _judge(result: Result, document: dict) -> list[Verdict]:
-    figures = {}
-    if result.on_device:  # on any other file system, readahead and layout are not what was required
-        figures = {variant["name"]: {name: figure["median"]
-                                     for name, figure in variant["cold"].items()}
-                   for variant in document["variants"]}
+    figures = _figures(result, document)
     found = [requirement.judge(figures) for requirement in result.work.workload.requirements]
     found.append(Verdict("the program's output is identical in all variants",
                          result.outputs_are_identical()))
     if result.links:
         links = result.links
-        found.append(at_most_times("link time with a profile", links.time_ratio, LINK_LIMIT))
-        found.append(at_most_times("peak memory of the link", links.memory_ratio, LINK_LIMIT))
+        found += [judge_ratio(what, "ld.lld's", ratio, at_most=LINK_LIMIT)
+                  for what, ratio in (("link time with a profile", links.time_ratio),
+                                      ("peak memory of the link", links.memory_ratio))]
     found += [Verdict(sentence, same) for sentence, same in result.same_files]
     return found
+
+
+def _figures(result: Result, document: dict) -> Figures:
+    """What is judged. On any file system but the device's, readahead and layout are not what was
+    required, so that only the linker's reports of the fronts are left."""
+    medians = {variant["name"]: {f"front_{name}": value
+                                 for name, value in variant.get("front", {}).items()}
+               for variant in document["variants"]}
+    if not result.on_device:
+        return Figures(medians)
+    for variant in document["variants"]:
+        medians[variant["name"]] |= {name: figure["median"]
+                                     for name, figure in variant["cold"].items()}
+    measured = [(result.plain, COLD, verdicts.PLAIN), (result.plain, WARM, verdicts.WARM)]
+    if result.throttled:
+        measured.append((result.throttled, COLD, verdicts.THROTTLED))
+    times = {Start(variant, condition): [run.sample.wall_ns for run in measurement.of(variant, met)]
+             for measurement, met, condition in measured for variant in result.variants}
+    return Figures(medians, times)
 
 
 def dump(document: dict) -> bytes:

@@ -1,17 +1,41 @@
 """The figures that a workload must show, and whether it did.
 
-A figure is the median over the cold runs on the plain device (see coldbench/figures in the result).
-A requirement whose variant was not measured is neither held nor failed: it is not judged.
+A figure is the median over the cold runs on the plain device (see coldbench/figures in the result),
+or what the linker's report says of a front. Times are compared as ratios within rounds. A
+requirement whose variant was not measured is neither held nor failed: it is not judged.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+import numpy as np
+from frontload import measure_statistics
 from frontload.measure_statistics import Interval
 
-UNITS = {"major_faults": "major faults", "read_bytes": "MB read", "read_runs": "runs read"}
+UNITS = {"major_faults": "major faults", "read_bytes": "MB read", "read_runs": "runs read",
+         "max_rss_bytes": "MB peak RSS", "front_text_bytes": "MB of text in the front",
+         "front_rodata_bytes": "MB of rodata in the front"}
 
-Figures = Mapping[str, Mapping[str, float]]  # variant -> figure -> median
+PLAIN, THROTTLED, WARM = "cold", "cold, throttled", "warm"
+
+
+@dataclass(frozen=True)
+class Start:
+    """The starts of a variant under one of the conditions above."""
+
+    variant: str
+    condition: str
+
+    def __str__(self) -> str:
+        return f"{self.variant}, {self.condition}"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What was measured, and can be judged."""
+
+    medians: Mapping[str, Mapping[str, float]]  # variant -> figure -> median
+    times: Mapping[Start, Sequence[float]] = field(default_factory=dict)  # by round
 
 
 @dataclass(frozen=True)
@@ -57,29 +81,78 @@ class Fewer:
     figure: str
 
     def judge(self, figures: Figures) -> Verdict:
-        if self.than not in figures:
+        if self.figure not in figures.medians.get(self.than, {}):
             return Verdict(f"{self.variant}: fewer {UNITS[self.figure]} than {self.than}", None)
-        other = figures[self.than][self.figure]
+        other = figures.medians[self.than][self.figure]
         return _judge(self, figures, f"fewer than {self.than} ({say(self.figure, other)})",
                       lambda value: value < other)
 
 
+@dataclass(frozen=True)
+class TimesAsLong:
+    """How many times as long one start takes as another, paired by round."""
+
+    start: Start
+    than: Start
+    at_least: float | None = None
+    at_most: float | None = None
+
+    def judge(self, figures: Figures) -> Verdict:
+        what, than = f"time of {self.start}", f"that of {self.than}"
+        limits = {"at_least": self.at_least, "at_most": self.at_most}
+        if self.start not in figures.times or self.than not in figures.times:
+            return Verdict(f"{what}: times {than}: {_wanted(**limits)}", None)
+        ratio = measure_statistics.ratio(figures.times[self.start], figures.times[self.than])
+        return judge_ratio(what, than, ratio, **limits)
+
+
+@dataclass(frozen=True)
+class ShareOfGain:
+    """How much of the time that the best start saves over the base one saves, in medians."""
+
+    start: Start
+    base: Start
+    best: Start
+    at_least: float
+
+    def judge(self, figures: Figures) -> Verdict:
+        text = f"{self.start}: share of what {self.best.variant} saves over {self.base.variant}"
+        wanted = f"at least {self.at_least:.2f}"
+        starts = (self.base, self.start, self.best)
+        if any(start not in figures.times for start in starts):
+            return Verdict(f"{text}: {wanted}", None)
+        base, own, best = (float(np.median(figures.times[start])) for start in starts)
+        if base <= best:
+            return Verdict(f"{text}: {self.best.variant} saves nothing", False)
+        share = (base - own) / (base - best)
+        return Verdict(f"{text}: {share:.2f}: {wanted}", share >= self.at_least)
+
+
 def _judge(requirement, figures: Figures, wanted: str, holds) -> Verdict:
     variant, figure = requirement.variant, requirement.figure
-    if variant not in figures:
+    if figure not in figures.medians.get(variant, {}):
         return Verdict(f"{variant}: {UNITS[figure]}: {wanted}", None)
-    value = figures[variant][figure]
+    value = figures.medians[variant][figure]
     return Verdict(f"{variant}: {say(figure, value)} {UNITS[figure]}: {wanted}", holds(value))
 
 
-def at_most_times(what: str, ratio: Interval, limit: float) -> Verdict:
-    """Fails only if also the interval is above the limit: noise alone can lift the estimate."""
-    text = f"{what}: {ratio.estimate:.3f} times ld.lld's: at most {limit:.2f}"
-    if ratio.estimate <= limit:
+def judge_ratio(what: str, than: str, ratio: Interval, *, at_least: float | None = None,
+                at_most: float | None = None) -> Verdict:
+    """Fails only if the whole interval is beyond the limit: noise alone can move the estimate."""
+    def beyond(value: float) -> bool:
+        return value < at_least if at_most is None else value > at_most
+
+    text = f"{what}: {ratio.estimate:.3f} times {than}: {_wanted(at_least, at_most)}"
+    if not beyond(ratio.estimate):
         return Verdict(text, True)
-    if ratio.low is None:
+    nearest = ratio.high if at_most is None else ratio.low
+    if nearest is None:
         return Verdict(f"{text}: one pair is too few to tell", None)
     text += f" (95% interval {ratio.low:.3f} to {ratio.high:.3f})"
-    if ratio.low > limit:
+    if beyond(nearest):
         return Verdict(text, False)
     return Verdict(f"{text}: the machine is too noisy to tell", None)
+
+
+def _wanted(at_least: float | None, at_most: float | None) -> str:
+    return f"at least {at_least:.2f}" if at_most is None else f"at most {at_most:.2f}"

@@ -3,13 +3,16 @@
 It is a folder with workload.py, which defines WORKLOAD, and variants.ninja, which builds
 NAME.VARIANT for each variant. That Ninja file is included into the one written here, so that only
 what is out of date is built again, a changed command line included. workloads/cc1/variants.ninja
-says which variables it is given.
+says which variables it is given. Workloads that measure the same program may share the folder it is
+built in, so that what they have in common is built once.
 """
 
 import importlib.util
+import json
 import shlex
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from frontload.errors import Failure
@@ -17,7 +20,7 @@ from frontload.files import write_if_changed
 
 from coldbench.processes import check_call
 
-WORKLOADS = Path(__file__).parent.parent / "workloads"
+WORKLOADS = Path(__file__).parent.parent.resolve() / "workloads"
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,13 @@ class Workload:
     variants: tuple[str, ...]  # the first is the base of all comparisons
     arguments: tuple[str, ...]  # with {llvm}, {source} and {output}, the file that the work writes
     requirements: tuple = ()
+    program: str = ""  # whose variants these are, and the folder they are built in; or the name
+    # Arguments of runs to train with, by the name that Ninja is to know them: ${arguments.NAME}}.
+    training: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # What stands before the file of a variant that is no program, with {work}, that folder.
+    openers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     same_files: tuple[tuple[str, str, str], ...] = ()  # a sentence, and two targets that are equal
-    timed_links: tuple[str, str] = ("timed.lld", "timed.frontload")
+    timed_links: tuple[str, str] | None = None  # two targets, of LINKERS in links.py
 
 
 def load(name: str) -> tuple[Workload, Path]:
@@ -54,29 +62,51 @@ class WorkFolder:
                           if "Polly" not in archive.name and "clang_rt" not in archive.name)
         package = sorted((Path(__file__).parents[2] / "scripts" / "frontload").rglob("*.py"))
         variables = {
-            "source": str(source), "bin": str(bin), "llvm": str(llvm),
+            "source": str(source), "workloads": str(WORKLOADS), "bin": str(bin), "llvm": str(llvm),
             "archives": " ".join(archives),
-            "arguments": shlex.join(self.arguments(Path("training.out"))),
+            "arguments": self._training(workload.arguments),
         }
+        variables |= {f"arguments.{name}": self._training(arguments)
+                      for name, arguments in workload.training.items()}
         lines = [f"{name} = {value}" for name, value in variables.items()]
         lines.append(f"build archives: phony {' '.join(archives)}")
         lines.append(f"build command: phony {bin}/frontload {' '.join(map(str, package))}")
         lines.append(f"include {source}/variants.ninja")
-        write_if_changed(folder / "build.ninja", ("\n".join(lines) + "\n").encode())
+        self._ninja = ["ninja", "-C", folder, "-f", f"{workload.name}.ninja"]
+        write_if_changed(folder / f"{workload.name}.ninja", ("\n".join(lines) + "\n").encode())
 
-    def arguments(self, output: Path) -> list[str]:
-        places = {"llvm": self.llvm, "source": self.source, "output": output}
-        return [argument.format(**places) for argument in self.workload.arguments]
+    def _fill_in(self, words: Iterable[str], output: Path | str) -> list[str]:
+        places = {"llvm": self.llvm, "source": self.source, "output": output, "work": self.folder}
+        return [word.format(**places) for word in words]
+
+    def _training(self, arguments: Iterable[str]) -> str:
+        return shlex.join(self._fill_in(arguments, "training.out"))
+
+    def command(self, variant: str, binary: Path, output: Path) -> tuple[str, ...]:
+        """What is measured of a variant whose file is `binary`."""
+        opener = self.workload.openers.get(variant, ())
+        return (*self._fill_in(opener, output), str(binary),
+                *self._fill_in(self.workload.arguments, output))
 
     def binary(self, variant: str) -> Path:
         return self.folder / f"{self.workload.name}.{variant}"
 
+    def front(self, variant: str) -> dict[str, int] | None:
+        """The bytes of a variant's front, by what they are, if its link has left a report."""
+        report = self.folder / f"{self.binary(variant).name}.json"
+        if not report.is_file():
+            return None
+        report = json.loads(report.read_text())
+        classes, front = report["classes"], report["front"]
+        return {"bytes": front["bytes"], "text_bytes": classes["text"]["bytes"],
+                "rodata_bytes": classes["rodata"]["bytes"] + front["strings"]}
+
     def build(self, targets: list[str]) -> None:
         """One after the other: a link of a large program fills the memory and the processors."""
-        check_call(["ninja", "-C", self.folder, "-j1", *targets])
+        check_call([*self._ninja, "-j1", *targets])
 
     def build_command(self, target: str) -> str:
         """The shell command that builds a target, to be run in the work folder."""
-        found = subprocess.run(["ninja", "-C", self.folder, "-t", "commands", "-s", target],
+        found = subprocess.run([*self._ninja, "-t", "commands", "-s", target],
                                capture_output=True, text=True, check=True)
         return found.stdout.strip()

@@ -18,13 +18,17 @@ sys.path.insert(0, str(BENCH))
 
 from coldbench import __main__ as program  # noqa: E402
 from coldbench import device, links, picture, throttle, verdicts  # noqa: E402
-from coldbench.throttle import Throttle  # noqa: E402
+from coldbench.throttle import RestedLauncher, Throttle  # noqa: E402
+from coldbench.verdicts import THROTTLED, WARM, Figures, Start  # noqa: E402
+from coldbench.workload import WorkFolder, Workload  # noqa: E402
 from frontload import measure_run  # noqa: E402
 from frontload.errors import Failure  # noqa: E402
 from frontload.measure_statistics import Interval  # noqa: E402
 
-FIGURES = {"default": {"major_faults": 700, "read_bytes": 73e6},
-           "front": {"major_faults": 70, "read_bytes": 12e6}}
+DEFAULT, FRONT, BEST = (Start(name, THROTTLED) for name in ("default", "front", "best"))
+FIGURES = Figures({"default": {"major_faults": 700, "read_bytes": 73e6},
+                   "front": {"major_faults": 70, "read_bytes": 12e6}},
+                  {DEFAULT: [10e9, 12e9, 14e9], FRONT: [2e9, 3e9, 4e9], BEST: [1e9, 2e9, 3e9]})
 
 # Reads its 4 MB of constants, writes its output, and notes that it was run, and whether throttled.
 # At its run number HANG_AT it stays, for the tests that interrupt it.
@@ -65,6 +69,19 @@ build small.default: link $source/program.c
   add = 0
 build small.other: link $source/program.c
   add = OTHER
+"""
+
+SHARED = """
+from coldbench.workload import Workload
+WORKLOAD = Workload(name="NAME", program="shared", variants=("only",), arguments=())
+"""
+SHARED_NINJA = """
+rule once
+  command = echo once >>built && cp /bin/true $out
+rule same
+  command = ln -f $in $out
+build common: once
+build NAME.only: same common
 """
 
 
@@ -158,9 +175,34 @@ def test_verdicts_hold_or_fail():
 def test_noise_alone_fails_no_ratio(estimate, low, holds, said):
     """A ratio above its limit fails only if its whole interval is; else it is not judged."""
     ratio = Interval(estimate, low, low and 1.2)
-    verdict = verdicts.at_most_times("link", ratio, 1.10)
+    verdict = verdicts.judge_ratio("link", "ld.lld's", ratio, at_most=1.10)
     assert verdict.holds is holds
     assert verdict.text.endswith(said)
+
+
+@pytest.mark.parametrize("estimate, high, holds", [
+    (30, 31, True), (30, None, True), (29, 29.9, False), (29, 30, None), (29, None, None)])
+def test_noise_alone_fails_no_gain(estimate, high, holds):
+    """A ratio below what it must be at least fails only if its whole interval is."""
+    ratio = Interval(estimate, high and 25, high)
+    assert verdicts.judge_ratio("default", "front", ratio, at_least=30).holds is holds
+
+
+def test_starts_are_compared_in_rounds():
+    """The ratio of two starts is the geometric mean of their rounds' ratios."""
+    verdict = verdicts.TimesAsLong(DEFAULT, FRONT, at_least=4).judge(FIGURES)
+    assert verdict == verdicts.Verdict("time of default, cold, throttled: 4.121 times that of "
+                                       "front, cold, throttled: at least 4.00", True)
+    assert verdicts.TimesAsLong(FRONT, DEFAULT, at_most=0.1).judge(FIGURES).holds is False
+
+
+def test_a_share_of_a_gain_is_of_medians():
+    """What a start saves over the base is judged by what the best one saves."""
+    share = verdicts.ShareOfGain(FRONT, DEFAULT, BEST, at_least=0.9)
+    assert share.judge(FIGURES) == verdicts.Verdict(
+        "front, cold, throttled: share of what best saves over default: 0.90: at least 0.90", True)
+    assert not verdicts.ShareOfGain(FRONT, DEFAULT, BEST, at_least=0.91).judge(FIGURES).holds
+    assert verdicts.ShareOfGain(FRONT, BEST, DEFAULT, at_least=0).judge(FIGURES).holds is False
 
 
 @pytest.mark.parametrize("point, found", [("/", True), ("/proc", False)])
@@ -172,9 +214,13 @@ def test_a_root_that_is_no_mount_point_is_known(point, found):
 @pytest.mark.parametrize("requirement", [
     verdicts.AtMost("order", "major_faults", 1), verdicts.Near("order", "major_faults", 1, 1),
     verdicts.Fewer("order", "front", "major_faults"),
-    verdicts.Fewer("front", "order", "major_faults")])
+    verdicts.Fewer("front", "order", "major_faults"),
+    verdicts.AtMost("front", "front_text_bytes", 1),
+    verdicts.Fewer("front", "default", "read_runs"),
+    verdicts.TimesAsLong(FRONT, Start("front", WARM), at_most=2),
+    verdicts.ShareOfGain(FRONT, DEFAULT, Start("best", WARM), at_least=0)])
 def test_what_was_not_measured_is_not_judged(requirement):
-    """A variant that is missing neither holds a requirement nor fails it."""
+    """A variant, figure or condition that is missing neither holds a requirement nor fails it."""
     assert requirement.judge(FIGURES).holds is None
 
 
@@ -238,6 +284,63 @@ def test_a_throttle_that_cannot_be_set_leaves_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_throttled_start_has_a_whole_budget(monkeypatch):
+    """Before each throttled start the device rests, so that none pays for the one before it."""
+    done = []
+    monkeypatch.setattr(throttle.time, "sleep", done.append)
+    monkeypatch.setattr(throttle.Launcher, "__init__", lambda self: None)
+    monkeypatch.setattr(throttle.Launcher, "run", lambda self, command: done.append(command))
+    RestedLauncher().run("start")
+    assert done == [throttle.PAUSE_SECONDS, "start"]
+
+
+@pytest.fixture
+def work(tmp_path):
+    """work(**workload): the folder in which a workload's variants are built."""
+    def work(**described):
+        described = {"name": "lib", "variants": ("a",), "arguments": ()} | described
+        return WorkFolder(Workload(**described), tmp_path, tmp_path, Path("/bin"), Path("/llvm"))
+    return work
+
+
+def test_an_opener_stands_before_what_it_opens(work, tmp_path):
+    """A variant that is no program is measured by the command that opens it."""
+    folder = work(openers={"a": ("{work}/open", "--it")}, arguments=("-o", "{output}"))
+    measured = folder.command("a", Path("/device/lib.a"), Path("out"))
+    assert measured == (f"{tmp_path}/open", "--it", "/device/lib.a", "-o", "out")
+    assert folder.command("b", Path("/device/lib.b"), Path("out"))[0] == "/device/lib.b"
+
+
+def test_training_has_arguments_of_its_own(work, tmp_path):
+    """Ninja knows the arguments of each run to train with by its name, quoted for the shell."""
+    work(training={"c-O2": ("-O2", "{source}/a b.c", "{output}")})
+    text = (tmp_path / "lib.ninja").read_text()
+    assert f"\narguments.c-O2 = -O2 '{tmp_path}/a b.c' training.out\n" in text
+
+
+def test_workloads_share_a_folder(tmp_path, build, monkeypatch):
+    """What two workloads of one program have in common is built once, and each has its result."""
+    monkeypatch.setenv("FRONTLOAD_BINDIR", "")
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "workload.py").write_text(SHARED.replace("NAME", name))
+        (tmp_path / name / "variants.ninja").write_text(SHARED_NINJA.replace("NAME", name))
+        assert program.run(program.parse([
+            f"{tmp_path}/{name}", "--runs=1", "--no-device", f"--build-dir={build}",
+            f"--work-dir={tmp_path}/work"])) == 0
+        assert (tmp_path / f"work/{name}.result.json").is_file()
+    assert (tmp_path / "work/built").read_text() == "once\n"
+
+
+def test_a_report_says_what_is_in_the_front(work, tmp_path):
+    """The strings of a front are read-only data; a variant without a report has no such figures."""
+    report = {"front": {"bytes": 100, "strings": 7},
+              "classes": {"text": {"bytes": 50}, "rodata": {"bytes": 30}}}
+    (tmp_path / "lib.a.json").write_text(json.dumps(report))
+    assert work().front("a") == {"bytes": 100, "text_bytes": 50, "rodata_bytes": 37}
+    assert work().front("b") is None
+
+
 class FakeLinks:
     """Links that take what it is told; the first of each linker is the warm-up."""
 
@@ -282,7 +385,7 @@ def test_a_whole_run_on_a_device(bench, workload):
     needs_device()
     process = bench()
     shown = finish(process)
-    document = json.loads((workload.folder.parent / "work/result.json").read_text())
+    document = json.loads((workload.folder.parent / "work/small.result.json").read_text())
     assert document["schema"] == "frontload-bench/1"
     assert document["place"]["file_system"] == "ext4"
     assert document["place"]["read_ahead_kib"] == device.READ_AHEAD_KIB
@@ -322,7 +425,7 @@ def test_without_a_device(here, workload):
     assert "missing: a device of its own: --no-device" in shown
     assert "missing: runs on a slow disk" in shown
     assert "not judged  default: MB read: at most 1.0" in shown
-    document = json.loads((workload.folder.parent / "work/result.json").read_text())
+    document = json.loads((workload.folder.parent / "work/small.result.json").read_text())
     assert document["variants"][0]["cold"]["read_bytes"]["median"] > 4e6
     assert "not judged  " not in here("--no-verdict")
 
@@ -363,7 +466,7 @@ def test_an_unknown_workload_or_variant(here, workload):
     """A wrong name is refused with what there is to choose from."""
     with pytest.raises(Failure) as refusal:
         program.run(program.parse(["cc2"]))
-    assert refusal.value.note == "there are: cc1"
+    assert refusal.value.note == "there are: cc1, cc1-heldout, cc1-library"
     with pytest.raises(Failure, match="none: no such variant") as refusal:
         here("--variants=default,none")
     assert refusal.value.note == "there are: default, other"

@@ -1,11 +1,11 @@
 """cc1, the 207 MB clang: its work is to compile a hello world to an object."""
 
-from coldbench.verdicts import AtMost, Fewer, Near
+from coldbench.verdicts import PLAIN, THROTTLED, WARM, AtMost, Fewer, Near, Start, TimesAsLong
 from coldbench.workload import Workload
 
 WORKLOAD = Workload(
     name="cc1",
-    variants=("default", "order", "order+relr", "front"),
+    variants=("default", "order", "order+relr", "front", "front+prefetch"),
     arguments=(
         "-triple", "x86_64-pc-linux-gnu", "-emit-obj", "-mrelocation-model", "pic", "-pic-level",
         "2", "-pic-is-pie", "-resource-dir", "{llvm}/lib/clang/22", "-o", "{output}",
@@ -22,10 +22,20 @@ WORKLOAD = Workload(
         AtMost("front", "major_faults", 100),
         AtMost("front", "read_bytes", 16e6),
         AtMost("front", "read_runs", 12),
+        AtMost("front+prefetch", "major_faults", 4),
+        AtMost("front+prefetch", "read_bytes", 11e6),
+        AtMost("front+prefetch", "read_runs", 2),
+        AtMost("front+prefetch", "max_rss_bytes", 20e6),
+        AtMost("front+prefetch", "front_text_bytes", 5.3e6),
+        AtMost("front+prefetch", "front_rodata_bytes", 1.5e6),
+        TimesAsLong(Start("default", THROTTLED), Start("front+prefetch", THROTTLED), at_least=30),
+        TimesAsLong(Start("order", THROTTLED), Start("front+prefetch", THROTTLED), at_least=8),
+        TimesAsLong(Start("front+prefetch", PLAIN), Start("front+prefetch", WARM), at_most=1.6),
     ),
     same_files=(
         ("without a profile, ld.frontload writes what ld.lld writes",
          "same.noprofile", "cc1.default"),
         ("the same traces in another order give the same file", "same.front", "cc1.front"),
     ),
+    timed_links=("timed.lld", "timed.frontload"),
 )
