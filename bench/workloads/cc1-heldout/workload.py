@@ -1,0 +1,42 @@
+"""cc1 at work that nobody trained: how much of the gain does a front keep that other work made?
+
+Trained are a hello world, data included, and six scenarios; measured is C++ with <iostream> at -O2.
+"""
+
+from coldbench.verdicts import THROTTLED, ShareOfGain, Start, TimesAsLong
+from coldbench.workload import Workload, load
+
+CC1, CC1_SOURCE = load("cc1")
+
+C = ("-triple", "x86_64-pc-linux-gnu", "-mrelocation-model", "pic", "-pic-level", "2",
+     "-pic-is-pie", "-resource-dir", "{llvm}/lib/clang/22",
+     "-internal-isystem", "{llvm}/lib/clang/22/include",
+     "-internal-externc-isystem", "/usr/include/x86_64-linux-gnu",
+     "-internal-externc-isystem", "/usr/include", "-fgnuc-version=4.2.1", "-o", "{output}")
+CXX = ("-internal-isystem", "/usr/include/c++/12",
+       "-internal-isystem", "/usr/include/x86_64-linux-gnu/c++/12",
+       "-internal-isystem", "/usr/include/c++/12/backward", "-fdeprecated-macro",
+       "-fcxx-exceptions", "-fexceptions", "-std=c++20", *C, "-x", "c++")
+O2 = ("-O2", "-vectorize-loops", "-vectorize-slp", "-funwind-tables=2", "-mframe-pointer=none")
+
+DEFAULT, TRAINED, ITSELF = (Start(name, THROTTLED) for name in ("default", "trained", "itself"))
+
+WORKLOAD = Workload(
+    name="cc1-heldout",
+    program="cc1",
+    variants=("default", "order", "trained", "itself"),
+    arguments=("-emit-obj", *O2, *CXX, "{source}/stream.cpp"),
+    training={
+        "hello": tuple(word.replace("{source}", str(CC1_SOURCE)) for word in CC1.arguments),
+        "c-O0": ("-emit-obj", *C, "-x", "c", "{source}/calc.c"),
+        "c-O2": ("-emit-obj", *O2, *C, "-x", "c", "{source}/calc.c"),
+        "cxx-O0": ("-emit-obj", *CXX, "{source}/shapes.cpp"),
+        "cxx-O2": ("-emit-obj", *O2, *CXX, "{source}/shapes.cpp"),
+        "cxx-syntax": ("-fsyntax-only", *CXX, "{source}/containers.cpp"),
+        "cxx-E": ("-E", *CXX, "{source}/containers.cpp"),
+    },
+    requirements=(
+        ShareOfGain(TRAINED, DEFAULT, ITSELF, at_least=0.70),
+        TimesAsLong(TRAINED, DEFAULT, at_most=1),
+    ),
+)
