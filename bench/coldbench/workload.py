@@ -30,7 +30,7 @@ class Workload:
     arguments: tuple[str, ...]  # with {llvm}, {source} and {output}, the file that the work writes
     requirements: tuple = ()
     program: str = ""  # whose variants these are, and the folder they are built in; or the name
-    # Arguments of runs to train with, by the name that Ninja is to know them: ${arguments.NAME}}.
+    # Arguments of runs to train with, by the name that Ninja is to know them: ${arguments.NAME}.
     training: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # What stands before the file of a variant that is no program, with {work}, that folder.
     openers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
