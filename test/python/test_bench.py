@@ -321,15 +321,16 @@ def test_training_has_arguments_of_its_own(work, tmp_path):
 def test_workloads_share_a_folder(tmp_path, build, monkeypatch):
     """What two workloads of one program have in common is built once, and each has its result."""
     monkeypatch.setenv("FRONTLOAD_BINDIR", "")
+    folder = tmp_path / "bench/shared"
+    (tmp_path / "bin").symlink_to(Path(build) / "bin")
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "workload.py").write_text(SHARED.replace("NAME", name))
         (tmp_path / name / "variants.ninja").write_text(SHARED_NINJA.replace("NAME", name))
-        assert program.run(program.parse([
-            f"{tmp_path}/{name}", "--runs=1", "--no-device", f"--build-dir={build}",
-            f"--work-dir={tmp_path}/work"])) == 0
-        assert (tmp_path / f"work/{name}.result.json").is_file()
-    assert (tmp_path / "work/built").read_text() == "once\n"
+        assert program.run(program.parse([f"{tmp_path}/{name}", "--runs=1", "--no-device",
+                                          f"--build-dir={tmp_path}"])) == 0
+        assert (folder / f"{name}.result.json").is_file()
+    assert (folder / "built").read_text() == "once\n"
 
 
 def test_a_report_says_what_is_in_the_front(work, tmp_path):
