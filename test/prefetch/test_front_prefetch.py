@@ -138,5 +138,14 @@ def test_a_missing_library_is_named(tmp_path, run, llvm, linker, parts, flags, n
     first, second = result.stderr.splitlines()
     assert first.startswith("ld.frontload: error: --front-prefetch: ")
     assert str(tmp_path) in first and name in first and "No such file" in first
-    assert second.startswith("ld.frontload: note: install")
+    assert second.startswith("ld.frontload: note: link without")
     assert out.read_text() == "precious"
+
+
+def test_what_musl_would_not_start_is_refused(tmp_path, run, llvm, linker, parts):
+    """musl loads no library with an IFUNC: the link is refused, not the start of the program."""
+    run(llvm / "clang", "-c", parts.source, "-o", tmp_path / "parts.o")
+    result = run(linker, "-dynamic-linker", "/lib/ld-musl-x86_64.so.1", tmp_path / "parts.o",
+                 "-e", "part0", "--front-prefetch", f"--startup-profile={parts.profile}",
+                 "-o", tmp_path / "out", code=2)
+    assert "musl" in result.stderr and not (tmp_path / "out").exists()
