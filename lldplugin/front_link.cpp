@@ -139,13 +139,28 @@ void FrontLink::finish() {
                    : k.region == Region::Front ? EntryState::Placed
                                                : EntryState::LeftOut);
   }
+  // Strings are told by the output; until then they are not judged.
   for (auto [entry, state] : enumerate(states))
-    if (startupSet.unmovableEntries()[entry])
+    if (startupSet.unmovableEntries()[entry] || profile.entries[entry].kind == EntryKind::String)
       raise(entry, EntryState::Unmovable);
-    else if (profile.entries[entry].kind == EntryKind::String)
-      state = !mergesStrings                                      ? EntryState::Unmovable
-              : hotStrings().wasSeen(profile.entries[entry].name) ? EntryState::Placed
-                                                                  : EntryState::NotDefined;
+}
+
+void FrontLink::finishStrings() {
+  if (!mergesStrings)
+    return;
+  for (auto [entry, state] : zip_equal(profile.entries, states))
+    if (entry.kind == EntryKind::String)
+      switch (hotStrings().state(entry.name)) {
+      case HotStrings::State::Absent:
+        state = EntryState::NotDefined;
+        break;
+      case HotStrings::State::Elsewhere:
+        state = EntryState::Unmovable;
+        break;
+      case HotStrings::State::Placed:
+        state = EntryState::Placed;
+        break;
+      }
 }
 
 } // namespace frontload

@@ -57,9 +57,11 @@ public:
 
   /// To be called when all sections have their place: adds up what follows.
   void finish();
+  /// To be called when the hot strings of the output have been counted.
+  void finishStrings();
   bool isFinished() const { return !states.empty(); }
 
-  const HotStrings &hotStrings() const { return startupSet.hotStrings(); }
+  HotStrings &hotStrings() { return startupSet.hotStrings(); }
   bool gathersStrings() const { return mergesStrings; }
 
   /// What was placed in the front, per section class.
@@ -91,6 +93,9 @@ public:
   uint64_t count(EntryState state) const { return llvm::count(states, state); }
 
   const StartupProfile &startupProfile() const { return profile; }
+  /// Whether an input defines `_end` itself.
+  bool definesEnd() const { return startupSet.definesEnd(); }
+
   const std::string &profilePath() const { return pathOfProfile; }
 
 private:

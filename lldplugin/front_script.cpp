@@ -59,9 +59,9 @@ std::string frontScript(const PatternSet &patterns) {
   // lld derives these from the last segments of the file, which are not those that programs mean:
   // garbage collectors scan the data up to _end.
   for (StringRef prefix : {"", "_"})
-    os << "PROVIDE_HIDDEN(" << prefix << "end = ADDR(.bss) + SIZEOF(.bss));\n"
-       << "PROVIDE_HIDDEN(" << prefix << "edata = ADDR(.bss));\n"
-       << "PROVIDE_HIDDEN(" << prefix << "etext = ADDR(.text) + SIZEOF(.text));\n";
+    os << "PROVIDE(" << prefix << "end = ADDR(.bss) + SIZEOF(.bss));\n"
+       << "PROVIDE(" << prefix << "edata = ADDR(.bss));\n"
+       << "PROVIDE(" << prefix << "etext = ADDR(.text) + SIZEOF(.text));\n";
   return text;
 }
 

@@ -13,7 +13,7 @@ void HotStrings::add(StringRef contents) {
   if (hash >= ~uint64_t(0) - 1)
     return; // these two the map keeps for itself
   filter[hash % filterBits / 64] |= uint64_t(1) << (hash % 64);
-  known.try_emplace(hash, false);
+  known.try_emplace(hash, State::Absent);
 }
 
 bool HotStrings::isHot(uint64_t hash) const {
@@ -22,18 +22,24 @@ bool HotStrings::isHot(uint64_t hash) const {
   auto it = known.find(hash);
   if (it == known.end())
     return false;
-  std::atomic_ref(it->second).store(true, std::memory_order_relaxed);
+  std::atomic_ref(it->second).store(State::Elsewhere, std::memory_order_relaxed);
   return true;
 }
 
-bool HotStrings::wasSeen(StringRef contents) const { return known.lookup(xxh3_64bits(contents)); }
+HotStrings::State HotStrings::state(StringRef contents) const {
+  return known.lookup(xxh3_64bits(contents));
+}
 
-uint64_t HotStrings::prefixBytes(StringRef section) const {
+uint64_t HotStrings::prefixBytes(StringRef section) {
   StringRef rest = section;
   while (!rest.empty()) {
     size_t end = rest.find('\0');
-    if (end == StringRef::npos || !known.contains(xxh3_64bits(rest.take_front(end))))
+    if (end == StringRef::npos)
       break;
+    auto it = known.find(xxh3_64bits(rest.take_front(end)));
+    if (it == known.end())
+      break;
+    it->second = State::Placed;
     rest = rest.drop_front(end + 1);
   }
   return section.size() - rest.size();

@@ -35,12 +35,13 @@ public:
     return isHot(hash) ? rest : rest | std::max(hash & shardBits, lowestOtherShard);
   }
 
-  /// Whether the linker has asked for that string.
-  bool wasSeen(llvm::StringRef contents) const;
-
   /// How many bytes of `section`, a merged section of zero-terminated strings, are hot strings that
-  /// lie at its beginning.
-  uint64_t prefixBytes(llvm::StringRef section) const;
+  /// lie at its beginning. These count as placed.
+  uint64_t prefixBytes(llvm::StringRef section);
+  /// What became of a hot string: nothing in the link has it, something has, which may be debug
+  /// information or a section that is not gathered, or it is placed.
+  enum class State : uint8_t { Absent, Elsewhere, Placed };
+  State state(llvm::StringRef contents) const;
 
 private:
   /// lld keeps 31 bits of a hash, without the lowest of the low 32, and shards by the five highest
@@ -56,8 +57,8 @@ private:
   bool isHot(uint64_t hash) const;
 
   std::vector<uint64_t> filter = std::vector<uint64_t>(filterBits / 64);
-  /// By hash: whether the linker has asked for it. To be written atomically.
-  mutable llvm::DenseMap<uint64_t, bool> known;
+  /// By hash. To be written atomically.
+  mutable llvm::DenseMap<uint64_t, State> known;
 };
 
 } // namespace frontload

@@ -60,7 +60,7 @@ static Error checkEndSymbol(const ELFFile<ELFT> &file, const typename ELFT::Shdr
 
 /// Finds the end of the front: the end of its last section, or of the hot strings behind it.
 template <class ELFT>
-static Expected<Front> findFront(const ELFFile<ELFT> &file, const HotStrings &strings) {
+static Expected<Front> findFront(const ELFFile<ELFT> &file, HotStrings &strings) {
   auto sections = file.sections();
   if (!sections)
     return sections.takeError();
@@ -100,7 +100,7 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const HotStrings &st
 }
 
 template <class ELFT>
-static Expected<Front> check(StringRef bytes, bool checkEnd, const HotStrings &strings) {
+static Expected<Front> check(StringRef bytes, bool checkEnd, HotStrings &strings) {
   auto file = ELFFile<ELFT>::create(bytes);
   if (!file)
     return file.takeError();
@@ -139,7 +139,7 @@ static Expected<Front> check(StringRef bytes, bool checkEnd, const HotStrings &s
   return findFront(*file, strings);
 }
 
-Expected<Front> checkOutput(StringRef bytes, bool checkEnd, const HotStrings &strings) {
+Expected<Front> checkOutput(StringRef bytes, bool checkEnd, HotStrings &strings) {
   Expected<Front> result = createStringError("not an ELF file");
   withElfType(bytes, [&]<class ELFT>() {
     consumeError(result.takeError());

@@ -32,7 +32,7 @@ struct Front {
 /// * `_end` is not the end of .bss.
 /// * a section of the front lies behind one of the rest in the file.
 /// * a loadable segment's address and offset do not agree modulo its alignment.
-llvm::Expected<Front> checkOutput(llvm::StringRef bytes, bool checkEnd, const HotStrings &strings);
+llvm::Expected<Front> checkOutput(llvm::StringRef bytes, bool checkEnd, HotStrings &strings);
 
 } // namespace frontload
 

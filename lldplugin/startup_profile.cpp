@@ -92,7 +92,7 @@ static bool parseTouched(StringRef s, uint64_t &windows) {
 /// Parses one entry line; an error is what is wrong with it.
 static Expected<ProfileEntry> parseEntry(StringRef line, StartupProfile &profile) {
   SmallVector<StringRef, 8> fields;
-  line.split(fields, '\t');
+  line.split(fields, '\t', /*MaxSplit=*/7);
   if (fields.size() < 6 || fields.size() > 7)
     return createStringError("an entry has 6 or 7 fields separated by tabs, not " +
                              Twine(fields.size()));

@@ -55,6 +55,13 @@ static constexpr uint64_t referredSizeLimit = 64 << 10;
 /// The windows that profiles count in.
 static constexpr uint64_t windowBytes = 64 << 10;
 
+/// As how many entries of its name a local symbol may pass that is of none of their files. Where so
+/// many namesakes are not told apart, it does not matter which of them it is, but memory does.
+static constexpr uint32_t mostInexact = 16;
+
+/// The longest string that is gathered if something in the front refers to it, in bytes.
+static constexpr uint64_t longestString = 4096;
+
 /// Where a section belongs. The lower of two is the one that was touched first.
 struct Place {
   uint32_t rank;
@@ -143,6 +150,7 @@ private:
     SmallVector<std::pair<CachedHashStringRef, uint32_t>, 0> wanted;
     /// Strings that the front refers to.
     SmallVector<StringRef, 0> strings;
+    bool definesEnd = false; ///< a symbol `_end` that other objects see
   };
 
   /// Runs `f` on each object, in parallel; `f` changes nothing but its argument.
@@ -218,6 +226,7 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
     CachedHashStringRef name(object.name(symbol));
     uint32_t section = object.sectionOf(symbol);
     bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
+    scan.definesEnd |= !isLocal && name.val() == "_end";
     if (!isLocal && section) {
       (type == ELF::STT_FUNC ? scan.code : scan.data).push_back({name, section});
       if (type != ELF::STT_FUNC)
@@ -230,16 +239,17 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
     auto it = set.lastEntry.find(name);
     if (it == set.lastEntry.end())
       continue;
+    auto sectionClass = section ? object.classify(object.sections()[section]) : std::nullopt;
+    uint32_t inexact = 0;
     for (uint32_t entry = it->second; entry != none; entry = set.sameName[entry]) {
       StringRef file = set.profile.entries[entry].file;
-      auto sectionClass = section ? object.classify(object.sections()[section]) : std::nullopt;
+      bool exact = file.empty() ? !isLocal : isLocal && (file == sourceFile || file == scan.name);
+      if (!exact && ++inexact > mostInexact)
+        continue;
       if (!sectionClass)
         scan.unmovable.push_back(entry);
       else
-        scan.matches.push_back(
-            {entry, section, *sectionClass,
-             file.empty() ? !isLocal : isLocal && (file == sourceFile || file == scan.name),
-             symbol.st_value});
+        scan.matches.push_back({entry, section, *sectionClass, exact, symbol.st_value});
     }
   }
 }
@@ -375,8 +385,14 @@ void StartupSet::Search<ELFT>::referToString(Scan &scan, const Shdr &section, ui
   StringRef contents = scan.object->contents(section);
   if (offset >= contents.size())
     return;
-  size_t begin = contents.rfind('\0', offset) + 1; // 0 if there is none before it
-  StringRef string = contents.substr(begin).split('\0').first;
+  // A piece of it: to look for both ends of a string of megabytes for each reference takes hours.
+  uint64_t dropped = offset > longestString ? offset - longestString : 0;
+  contents = contents.substr(dropped, 2 * longestString);
+  offset -= dropped;
+  size_t before = contents.rfind('\0', offset), end = contents.find('\0', offset);
+  if (end == StringRef::npos || (before == StringRef::npos && dropped))
+    return;
+  StringRef string = contents.slice(before + 1, end); // from 0 if there is none before it
   if (!set.hasStrings || !isMeasured(rank) || string.starts_with("/"))
     scan.strings.push_back(string);
 }
@@ -454,8 +470,10 @@ template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run
     if (!scan.sectionEntries.empty() || !set.ownedSections.empty())
       lookUpSections(scan);
   });
-  for (const Scan &scan : scans)
+  for (const Scan &scan : scans) {
+    set.hasEnd |= scan.definesEnd;
     noteMatches(scan);
+  }
   for (const Scan &scan : scans)
     notePlaces(scan);
   forEach([&](Scan &scan) { resolve(scan); });

@@ -77,7 +77,10 @@ public:
 
   /// The strings that startup reads: those of the profile, or, if it has none, those that the
   /// startup sections refer to.
-  const HotStrings &hotStrings() const { return strings; }
+  HotStrings &hotStrings() { return strings; }
+
+  /// Whether an object so far defines `_end` itself.
+  bool definesEnd() const { return hasEnd; }
 
   /// For all objects so far: which sections the entries may be placed by, and which entries are
   /// defined in a section that keeps its place (.init, COMMON, a C-identifier name, ...).
@@ -93,6 +96,7 @@ private:
   bool hasData = false, hasSections = false, hasStrings = false;
   /// Whether entries name their source files or objects.
   bool hasFiles = false;
+  bool hasEnd = false;
   NameFilter profileNames{1 << 19};
   /// A name's last entry; the others of the same name follow through sameName.
   llvm::DenseMap<llvm::CachedHashStringRef, uint32_t> lastEntry;

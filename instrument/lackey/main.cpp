@@ -111,8 +111,10 @@ static int record(char **arguments, OutputPattern pattern) {
   if (Error problem = pattern.check(name))
     return failure(std::move(problem));
   SmallString<256> temporary, folder;
-  if (std::error_code code = sys::fs::createUniqueDirectory("frontload-lackey", temporary))
-    return failure(createFileError("a folder for temporary files", code));
+  sys::path::system_temp_directory(/*ErasedOnReboot=*/true, temporary);
+  sys::path::append(temporary, "frontload-lackey-XXXXXX");
+  if (!mkdtemp(const_cast<char *>(temporary.c_str()))) // LLVM's own would replace any % in the path
+    return failure(systemError(temporary.str().str(), "cannot make a folder for temporary files"));
   scope_exit removeIt([&] {
     std::error_code ignored;
     std::filesystem::remove_all(temporary.str().str(), ignored);

@@ -60,16 +60,28 @@ static void prefetch(const char *path) {
   tell(path, &front, error);
 }
 
-/* Finds the command as execvp(3) will: false if it is nowhere. */
+static bool canRun(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* Finds the command as execvp(3) will: false if it is nowhere, or will not be run. It must be the
+ * same file, because the dynamic linker that it names is run. */
 static bool findCommand(const char *command, char path[PATH_MAX]) {
   const char *folders = getenv("PATH");
-  if (strchr(command, '/') || !folders)
-    return snprintf(path, PATH_MAX, "%s", command) < PATH_MAX;
+  char usual[PATH_MAX];
+  if (strchr(command, '/'))
+    return snprintf(path, PATH_MAX, "%s", command) < PATH_MAX && canRun(path);
+  if (!folders) {
+    size_t size = confstr(_CS_PATH, usual, sizeof usual);
+    if (size == 0 || size > sizeof usual)
+      return false;
+    folders = usual;
+  }
   for (const char *folder = folders;; ++folder) {
     int size = (int)strcspn(folder, ":");
-    struct stat status;
     if (snprintf(path, PATH_MAX, "%.*s%s%s", size, folder, size ? "/" : "", command) < PATH_MAX &&
-        stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0)
+        canRun(path))
       return true;
     folder += size;
     if (!*folder)

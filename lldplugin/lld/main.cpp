@@ -89,6 +89,10 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
       options.isHelp = true;
     } else if (arg == "-N" || arg == "--omagic") {
       options.conflict = arg, options.reason = "it puts everything into one segment";
+    } else if (is_contained({"Tbss", "Tdata", "Ttext", "section-start"}, name)) {
+      options.conflict = arg, options.reason = "it decides where sections lie in memory";
+    } else if (arg.ends_with("sort=none")) {
+      // The default: lld does not sort.
     } else if (arg.starts_with("-") && is_contained(orderingOptions, name)) {
       options.conflict = arg, options.reason = "both decide the order of sections";
     } else if (takeOption(args, next, "defsym", value)) {
@@ -145,6 +149,16 @@ static bool checkReportPath(const Options &options) {
   return true;
 }
 
+/// Whether `path` is or will be a regular file, which can be checked and get its note, or is
+/// /dev/null, where configure scripts link to.
+static bool isFileOrNull(StringRef path) {
+  if (path == "-")
+    return false;
+  sys::fs::file_status status;
+  return sys::fs::status(path, status) || status.type() == sys::fs::file_type::regular_file ||
+         path == "/dev/null";
+}
+
 /// Runs lld with a front. Returns the exit code.
 static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
   int code;
@@ -153,6 +167,11 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
     return code;
   if (!options.report.empty() && !checkReportPath(options))
     return exitUsage;
+  if (!isFileOrNull(options.output)) {
+    error(options.output + ": a front can only be laid out in a file",
+          "link to a file and copy it, or link without --startup-profile");
+    return exitUsage;
+  }
 
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
   auto &link = *new FrontLink(std::move(*profile), options.profile, options.mergesStrings);
@@ -179,12 +198,14 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
   if (!link.isFinished())
     return EXIT_SUCCESS; // no link: --version, --thinlto-index-only
 
-  auto output = MemoryBuffer::getFile(options.output, false, false);
+  auto output = sys::fs::is_regular_file(options.output)
+                    ? MemoryBuffer::getFile(options.output, false, false)
+                    : make_error_code(std::errc::no_such_file_or_directory);
   std::optional<Front> front;
   // It is not one with -o /dev/null and --oformat binary.
   if (output && (*output)->getBuffer().starts_with(ELF::ElfMagic)) {
-    Expected<Front> checked =
-        checkOutput((*output)->getBuffer(), !options.definesEnd, link.hotStrings());
+    Expected<Front> checked = checkOutput(
+        (*output)->getBuffer(), !options.definesEnd && !link.definesEnd(), link.hotStrings());
     if (!checked) {
       error(options.output + ": " + toString(checked.takeError()),
             "please report this; link without --startup-profile until it is mended");
@@ -192,6 +213,7 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
       return exitVerdict;
     }
     front = *checked;
+    link.finishStrings();
     if (std::error_code e = fillNote(options.output, front->endAddress)) {
       error(options.output + ": " + e.message(), "its front cannot be noted in it");
       return exitUsage;

@@ -287,7 +287,7 @@ def _from_header(header: dict[bytes, bytes | int]) -> Profile:
 
 def _parse_entry(line: bytes, rank: int) -> tuple[Name, Touch]:
     """An entry, behind one of this rank."""
-    fields = line.split(b"\t")
+    fields = line.split(b"\t", 7)
     if len(fields) not in (6, 7):
         raise ValueError(f"an entry has 6 or 7 fields, not {len(fields)}")
     kind, section_class, _, step = (part.decode("utf-8") for part in fields[:4])

@@ -2,9 +2,11 @@
 
 import json
 import os
+import resource
 import shutil
 
 import pytest
+from conftest import LLVM
 from linking import (
     BUILD,
     LD_FRONTLOAD,
@@ -294,3 +296,39 @@ def test_corrupt_object_is_left_to_lld(tmp_path, program):
         assert front.stderr.splitlines()[0] in plain.stderr
 
 
+
+
+@pytest.mark.parametrize("output", ["-", "/dev/stdout", "fifo"])
+def test_an_output_that_is_no_file_is_refused(tmp_path, program, output):
+    """It could neither be checked nor get its note; a pipe would make the link wait for ever."""
+    if output == "fifo":
+        output = tmp_path / "fifo"
+        os.mkfifo(output)
+    result = ld(program, "-e", "main", "-o", output, code=2,
+                *[f"--startup-profile={write_profile(tmp_path, 'main')}"])
+    assert "only be laid out in a file" in result.stderr
+
+
+def test_references_into_a_long_string_take_no_time(tmp_path):
+    """A string of megabytes with thousands of references into it is not read for each of them."""
+    o = compile_text(tmp_path, "a.s", '.section .rodata.q.str1.1,"aMS",@progbits,1\n'
+                     'q: .fill 4000000, 1, 65\n .byte 0\n'
+                     '.section .text.main,"ax",@progbits\n.globl main\nmain: ret\n'
+                     + "".join(f".quad q + {3900000 + i}\n" for i in range(60000)),
+                     compiler="clang")
+    ld(o, "-e", "main", "-o", tmp_path / "out", "-z", "notext",
+       f"--startup-profile={write_profile(tmp_path, 'main')}")
+
+
+def test_namesakes_that_nothing_tells_apart_take_no_memory(tmp_path):
+    """Thousands of local functions of one name, and a profile with many entries for it."""
+    text = "".join(f'.section .text.d{i},"ax",@progbits\n.type dup{i},@function\ndup{i}: ret\n'
+                   for i in range(3000))
+    o = compile_text(tmp_path, "a.s", text + ".text\n.globl main\nmain: ret\n", compiler="clang")
+    renamed = tmp_path / "b.o"
+    check_run(LLVM / "llvm-objcopy", o, renamed,
+              *(f"--redefine-sym=dup{i}=dup" for i in range(3000)))
+    profile = write_profile(tmp_path, "main", *(("function", "text", "dup", f"f{i}.c")
+                                                for i in range(2000)))
+    ld(renamed, "-e", "main", "-o", tmp_path / "out", f"--startup-profile={profile}",
+       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (700 << 20, 700 << 20)))

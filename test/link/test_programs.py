@@ -79,3 +79,27 @@ def test_exception_through_a_shared_library(tmp_path, compiler, now):
     assert outputs[0] == outputs[1]
     assert Image(tmp_path / "front" / "liblibrary.so").section_of("hot_1_call") == ".text.front"
     assert Image(tmp_path / "front" / "program").section_of("_Z9hot_2_tryi") == ".text.front"
+
+
+def test_a_library_finds_the_end_of_the_program(tmp_path):
+    """`_end` stays visible to shared libraries, as lld and GNU ld have it; some look it up."""
+    library = tmp_path / "libend.so"
+    source = tmp_path / "library.c"
+    source.write_text("extern char _end[]; char *end_of_program(void) { return _end; }\n")
+    check_run("gcc", "-shared", "-fPIC", source, "-o", library, "-fuse-ld=bfd")
+    main = compile_text(tmp_path, "main.c", "#include <stdio.h>\nextern char _end[];\n"
+                        "char *end_of_program(void);\n"
+                        "int main(void) { return puts(_end == end_of_program() ? \"same\" : "
+                        "\"another\") < 0; }\n", "-fPIE")
+    link(tmp_path / "out", main, library, f"-Wl,-rpath,{tmp_path}", "-pie",
+         profile=write_profile(tmp_path, "main"))
+    assert check_run(tmp_path / "out") == "same\n"
+
+
+def test_a_program_may_define_its_own_end(tmp_path):
+    """An assembler program's own `_end`, without a type, is none of ours to check."""
+    main = compile_text(tmp_path, "main.c", "int main(void) { return 0; }\n")
+    end = compile_text(tmp_path, "end.s", '.globl _end\n.section .data.foo,"aw"\n_end: .quad 1\n',
+                       compiler="clang")
+    link(tmp_path / "out", main, end, profile=write_profile(tmp_path, "main"))
+    check_run(tmp_path / "out")

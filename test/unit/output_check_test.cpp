@@ -39,8 +39,10 @@ Symbols:
   return bytes;
 }
 
+static HotStrings noStrings;
+
 static std::string errorOf(StringRef bytes, bool checkEnd = true) {
-  auto front = checkOutput(bytes, checkEnd, {});
+  auto front = checkOutput(bytes, checkEnd, noStrings);
   return front ? "" : toString(front.takeError());
 }
 
@@ -54,7 +56,7 @@ static constexpr StringLiteral tooLong = "011b033b00000000ff00000000c0ffff100000
 
 // A good file passes, and its front ends with .data.
 TEST(OutputCheck, AcceptsAGoodFile) {
-  auto front = checkOutput(image(sorted), true, {});
+  auto front = checkOutput(image(sorted), true, noStrings);
   ASSERT_TRUE(bool(front)) << toString(front.takeError());
   EXPECT_GT(front->bytes, 0u);
   EXPECT_EQ(front->endAddress, 0x2008u);
@@ -62,7 +64,7 @@ TEST(OutputCheck, AcceptsAGoodFile) {
 
 // If nothing is left for .text, it is empty, and in no segment: the end of the front is not there.
 TEST(OutputCheck, DoesNotTakeAnEmptySectionForTheEnd) {
-  auto front = checkOutput(image(sorted, "0x3010", ".text.front", ".text", 0), true, {});
+  auto front = checkOutput(image(sorted, "0x3010", ".text.front", ".text", 0), true, noStrings);
   ASSERT_TRUE(bool(front)) << toString(front.takeError());
   EXPECT_EQ(front->endAddress, 0x2008u);
 }

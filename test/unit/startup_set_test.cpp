@@ -120,7 +120,7 @@ struct Searched {
     const StartupSection *section = find(name);
     return section ? section->rank : ~0u;
   }
-  bool isHot(StringRef contents) const {
+  bool isHot(StringRef contents) {
     uint64_t hash = xxh3_64bits(contents);
     return (set.hotStrings().order(hash) & (uint64_t(31) << 27)) == 0;
   }
