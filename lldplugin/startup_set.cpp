@@ -341,10 +341,11 @@ bool StartupSet::Search<ELFT>::isRecorded(const Scan &scan, uint32_t section,
   return !set.hasSections || (tellsOwner(name, c) && set.ownedSections.contains(name));
 }
 
-/// Puts a section behind the front, unless it is in it: behind those that the profile names.
+/// Puts a section, which the profile does not name, behind the front, unless it is in it: behind
+/// those that the profile names.
 template <class ELFT>
 void StartupSet::Search<ELFT>::addNext(Scan &scan, uint32_t section, SectionClass c) {
-  if (!scan.named.count(section) && !scan.referred.count(section))
+  if (!scan.referred.count(section))
     scan.next.try_emplace(section, Place{uint32_t(set.profile.entries.size()), c});
 }
 

@@ -99,6 +99,11 @@ struct Searched {
       objects.push_back({MemoryBufferRef(buffers[i], names[i]), archive, false});
     }
     sections = set.find(objects);
+    for (const StartupSections &ofObject : sections) {
+      std::set<std::string> once;
+      for (const StartupSection &section : ofObject)
+        EXPECT_TRUE(once.insert(section.name).second) << section.name << " is in two places";
+    }
   }
 
   /// The section of that name in one of the objects, or in any of them.
