@@ -60,7 +60,7 @@ static constexpr uint64_t windowBytes = 64 << 10;
 static constexpr uint32_t mostInexact = 16;
 
 /// The longest string that is gathered if something in the front refers to it, in bytes.
-static constexpr uint64_t longestString = 4096;
+static constexpr uint64_t longestString = 16 << 10;
 
 /// Where a section belongs. The lower of two is the one that was touched first.
 struct Place {

@@ -304,8 +304,8 @@ def test_an_output_that_is_no_file_is_refused(tmp_path, program, output):
     if output == "fifo":
         output = tmp_path / "fifo"
         os.mkfifo(output)
-    result = ld(program, "-e", "main", "-o", output, code=2,
-                *[f"--startup-profile={write_profile(tmp_path, 'main')}"])
+    result = ld(program, "-e", "main", "-o", output,
+                f"--startup-profile={write_profile(tmp_path, 'main')}", code=2)
     assert "only be laid out in a file" in result.stderr
 
 

@@ -4,7 +4,16 @@ import re
 from pathlib import Path
 
 import pytest
-from linking import COMPILERS, LD_LLD, Image, check_run, compile_source, link, write_profile
+from linking import (
+    COMPILERS,
+    LD_LLD,
+    Image,
+    check_run,
+    compile_source,
+    compile_text,
+    link,
+    write_profile,
+)
 
 PROGRAMS = Path(__file__).parent / "programs"
 NAMES = ("plain.c", "exceptions.cpp", "tls.c", "ifunc.c", "constructors.cpp", "threads.cpp",
