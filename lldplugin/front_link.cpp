@@ -103,16 +103,16 @@ std::string FrontLink::script() const {
   return frontScript(patterns);
 }
 
-bool FrontLink::place(StringRef name, Pattern pattern) {
-  if (pattern == Pattern::Strings)
-    return isStringSection(name);
-  if (!knownNames.mayContain(addressKey(name.data())))
-    return false;
-  auto it = known.find(name.data());
-  if (it == known.end() || patternOf(it->second.sectionClass, it->second.region) != pattern)
-    return false;
-  it->second.isPlaced = true;
-  return true;
+std::optional<Pattern> FrontLink::patternFor(StringRef name) const {
+  if (knownNames.mayContain(addressKey(name.data())))
+    if (auto it = known.find(name.data()); it != known.end())
+      return patternOf(it->second.sectionClass, it->second.region);
+  return mergesStrings && isStringSection(name) ? std::optional(Pattern::Strings) : std::nullopt;
+}
+
+void FrontLink::place(StringRef name) {
+  if (auto it = known.find(name.data()); it != known.end())
+    it->second.isPlaced = true;
 }
 
 std::optional<int> FrontLink::priority(StringRef name) const {

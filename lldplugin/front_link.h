@@ -48,9 +48,11 @@ public:
   /// The linker script that places them.
   std::string script() const;
 
-  /// Whether the section with this name, by its address, belongs to `pattern` of the script. The
-  /// linker asks this of sections that are in the link and have no place yet, so it is placed.
-  bool place(llvm::StringRef name, Pattern pattern);
+  /// The pattern of the script that the section with this name, by its address, belongs to.
+  std::optional<Pattern> patternFor(llvm::StringRef name) const;
+
+  /// To be called when such a section is in the link and gets the place of its pattern.
+  void place(llvm::StringRef name);
 
   /// The place in first-touch order of such a section.
   std::optional<int> priority(llvm::StringRef name) const;

@@ -148,6 +148,9 @@ private:
     SmallVector<std::pair<uint32_t, uint32_t>, 0> frontier;
     /// What the last step found to be referred to by name.
     SmallVector<std::pair<CachedHashStringRef, uint32_t>, 0> wanted;
+    /// What the front calls: sections of this object, and names.
+    SmallVector<uint32_t, 0> calledSections;
+    SmallVector<CachedHashStringRef, 0> calledNames;
     /// Strings that the front refers to.
     SmallVector<StringRef, 0> strings;
     bool definesEnd = false; ///< a symbol `_end` that other objects see
@@ -168,21 +171,20 @@ private:
   bool counts(const Match &m) const { return m.exact || !set.hasExact[m.entry]; }
   void resolve(Scan &scan);
   void followAll();
+  void placeCalls();
   void follow(Scan &scan);
   void referTo(Scan &scan, uint32_t section, uint32_t rank);
   void referToString(Scan &scan, const Shdr &section, uint64_t offset, uint32_t rank);
   bool isRecorded(const Scan &scan, uint32_t section, SectionClass c) const;
   /// Whether the profile knows what the entry of a rank of the startup set has touched.
-  bool isMeasured(uint32_t rank) const {
-    return set.hasData && !wantsNext && set.profile.entries[rank].measured;
-  }
+  bool isMeasured(uint32_t rank) const { return set.hasData && set.profile.entries[rank].measured; }
   void addNext(Scan &scan, uint32_t section, SectionClass c);
 
   StartupSet &set;
   std::vector<Scan> scans;
   NameFilter dataNames{1 << 22};
-  /// Whether the startup set is complete, and what is next is searched.
-  bool wantsNext = false;
+  /// Whether the relocations of what the profile names are followed: what they call is noted.
+  bool notesCalls = true;
 };
 
 StartupSet::StartupSet(const StartupProfile &p, bool g)
@@ -353,22 +355,23 @@ void StartupSet::Search<ELFT>::addNext(Scan &scan, uint32_t section, SectionClas
 template <class ELFT>
 void StartupSet::Search<ELFT>::referTo(Scan &scan, uint32_t section, uint32_t rank) {
   const Shdr &header = scan.object->sections()[section];
-  bool isCode = header.sh_flags & ELF::SHF_EXECINSTR;
-  if ((isCode && !wantsNext) || scan.named.count(section))
+  if (header.sh_flags & ELF::SHF_EXECINSTR) {
+    if (notesCalls)
+      scan.calledSections.push_back(section);
+    return;
+  }
+  if (scan.named.count(section))
     return;
   bool isMerged = header.sh_flags & ELF::SHF_MERGE;
   if (isMerged && set.gathersStrings && isStringSection(scan.object->name(header)))
     return;
   // The strings of an object are one section, and are merged with those of all others.
-  if (header.sh_size > referredSizeLimit && !isMerged && !isCode)
+  if (header.sh_size > referredSizeLimit && !isMerged)
     return;
   auto sectionClass = scan.object->classify(header);
   if (!sectionClass)
     return;
-  if (wantsNext) {
-    if (isCode || *sectionClass == SectionClass::Rodata)
-      addNext(scan, section, *sectionClass);
-  } else if (isMeasured(rank) && !isRecorded(scan, section, *sectionClass)) {
+  if (isMeasured(rank) && !isRecorded(scan, section, *sectionClass)) {
     if (*sectionClass == SectionClass::Rodata)
       addNext(scan, section, *sectionClass);
   } else if (lower(scan.referred, section, Place{rank, *sectionClass})) {
@@ -407,7 +410,7 @@ template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
   auto origins = std::exchange(scan.frontier, {});
   // In ascending rank, so that the first reference to a symbol is the one that counts.
   llvm::sort(origins);
-  bool wantsStrings = !wantsNext && set.gathersStrings;
+  bool wantsStrings = set.gathersStrings;
   // What a measured function refers to need not be taken; if another one does, it is looked at
   // anew.
   std::array<BitVector, 2> seenBy;
@@ -420,7 +423,7 @@ template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
       if (seen.test(index) && !(isSection && wantsStrings))
         return;
       seen.set(index);
-      if (symbol.getType() == ELF::STT_FUNC && !wantsNext)
+      if (symbol.getType() == ELF::STT_FUNC && !notesCalls)
         return;
       if (symbol.getBinding() == ELF::STB_LOCAL) {
         uint32_t section = object.sectionOf(symbol);
@@ -433,8 +436,10 @@ template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
         return;
       }
       CachedHashStringRef name(object.name(symbol));
-      if (wantsNext || dataNames.mayContain(name))
+      if (symbol.getType() != ELF::STT_FUNC && dataNames.mayContain(name))
         scan.wanted.push_back({name, rank});
+      else if (notesCalls)
+        scan.calledNames.push_back(name);
     });
   });
 }
@@ -460,8 +465,29 @@ template <class ELFT> void StartupSet::Search<ELFT>::followAll() {
           referTo(scan, symbol.section, it->second);
     };
     llvm::for_each(scan.data, refer);
-    if (wantsNext)
-      llvm::for_each(scan.code, refer);
+  });
+}
+
+/// Puts what the front calls behind it.
+template <class ELFT> void StartupSet::Search<ELFT>::placeCalls() {
+  DenseSet<CachedHashStringRef> called;
+  NameFilter calledNames(1 << 18);
+  for (const Scan &scan : scans)
+    for (CachedHashStringRef name : scan.calledNames) {
+      calledNames.add(name);
+      called.insert(name);
+    }
+  forEach([&](Scan &scan) {
+    auto add = [&](uint32_t section) {
+      if (scan.named.count(section))
+        return;
+      if (auto c = scan.object->classify(scan.object->sections()[section]))
+        addNext(scan, section, *c);
+    };
+    llvm::for_each(scan.calledSections, add);
+    for (const GlobalSymbol &symbol : scan.code)
+      if (calledNames.mayContain(symbol.name) && called.contains(symbol.name))
+        add(symbol.section);
   });
 }
 
@@ -479,15 +505,10 @@ template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run
     notePlaces(scan);
   forEach([&](Scan &scan) { resolve(scan); });
   // From code to data, then from data to the data it points to.
-  for (int step = 0; step < 2; ++step)
-    followAll();
-  wantsNext = true;
-  forEach([](Scan &scan) {
-    scan.frontier.clear();
-    for (const auto &[section, place] : scan.named)
-      scan.frontier.push_back({place.rank, section});
-  });
   followAll();
+  notesCalls = false;
+  followAll();
+  placeCalls();
   for (const Scan &scan : scans)
     for (StringRef contents : scan.strings)
       set.strings.add(contents);

@@ -177,9 +177,43 @@ namespace {
 struct CurrentPattern {
   const lld::StringMatcher *matcher = nullptr;
   std::optional<Pattern> ours;
+  size_t position = 0; ///< in `asked`
+};
+
+/// A section that lld has asked for, and the answer.
+struct Asked {
+  const char *name;
+  std::optional<Pattern> pattern;
 };
 } // namespace
 static std::optional<CurrentPattern> currentPattern; // in processSectionCommands only
+/// For each pattern lld goes through the same sections in the same order, and leaves out those that
+/// have a place by then. So what the first of our patterns was asked is read off for the others.
+static std::vector<Asked> asked;
+static const lld::StringMatcher *firstPattern;
+
+static std::optional<Pattern> patternFor(StringRef name) {
+  if (!firstPattern)
+    firstPattern = currentPattern->matcher;
+  if (firstPattern == currentPattern->matcher) {
+    asked.push_back({name.data(), frontLink->patternFor(name)});
+    return asked.back().pattern;
+  }
+  size_t &position = currentPattern->position;
+  while (position < asked.size() && asked[position].name != name.data())
+    ++position;
+  // At the end, should another lld have another order, nothing is read off any more.
+  return position < asked.size() ? asked[position++].pattern : frontLink->patternFor(name);
+}
+
+/// Whether the section of this name belongs to the current pattern, which is ours; then it is
+/// placed.
+static bool matchesOurs(StringRef name) {
+  if (patternFor(name) != *currentPattern->ours)
+    return false;
+  frontLink->place(name);
+  return true;
+}
 
 /// The strings of startup, while strings are being cut.
 static const HotStrings *hotStrings;
@@ -225,8 +259,7 @@ bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
     return realMatch(matcher, name);
   if (currentPattern->matcher != matcher)
     currentPattern = CurrentPattern{matcher, patternOf(matcher)};
-  return currentPattern->ours ? frontLink->place(name, *currentPattern->ours)
-                              : realMatch(matcher, name);
+  return currentPattern->ours ? matchesOurs(name) : realMatch(matcher, name);
 }
 
 int wrapGetPriority(StringRef name) {
