@@ -18,14 +18,17 @@ static CachedHashStringRef addressKey(const char *name) {
   return CachedHashStringRef(StringRef(), densemap::detail::mix(reinterpret_cast<uintptr_t>(name)));
 }
 
+/// A page: less data than that, in bytes, is not put in order.
+static constexpr uint64_t leastToOrder = 4096;
+
 static StartupProfile inPlannedOrder(StartupProfile profile) {
   sortByTier(profile);
   return profile;
 }
 
-FrontLink::FrontLink(StartupProfile p, std::string path, bool merges)
-    : profile(inPlannedOrder(std::move(p))), pathOfProfile(std::move(path)), mergesStrings(merges),
-      startupSet(profile, merges) {}
+FrontLink::FrontLink(StartupProfile p, std::string path, LinkTraits t)
+    : profile(inPlannedOrder(std::move(p))), pathOfProfile(std::move(path)), traits(t),
+      startupSet(profile, t.mergesStrings) {}
 
 std::optional<MemoryBufferRef> FrontLink::firstObject() const {
   auto isElf = [](const InputObject &o) { return o.buffer.getBuffer().starts_with(ELF::ElfMagic); };
@@ -86,28 +89,38 @@ static Pattern patternOf(SectionClass c, Region region) {
   llvm_unreachable("a class without a pattern");
 }
 
-std::string FrontLink::script() const {
+std::string FrontLink::script() {
   // Not the classes that were found so far: link-time optimization may bring more.
-  PatternSet patterns = {};
   auto use = [&](Pattern pattern) { patterns[static_cast<unsigned>(pattern)] = true; };
   for (Pattern always : {Pattern::Rodata, Pattern::Text, Pattern::NextRodata, Pattern::NextText})
     use(always);
-  if (mergesStrings)
+  if (traits.mergesStrings)
     use(Pattern::Strings);
-  for (const ProfileEntry &entry : profile.entries)
-    use(patternOf(entry.sectionClass, Region::Front));
-  // What was a constant may be relocated in this link, or be written to by now.
-  if (profile.dataRuns)
-    for (Pattern pattern : {Pattern::Relro, Pattern::Data, Pattern::Bss})
-      use(pattern);
+  // The front has all of the writable data, so its order matters less, and every pattern costs a
+  // hundredth of the link. Relocation writes to nearly all of .data.rel.ro, and less than a page
+  // has no order worth having.
+  for (SectionClass c : {SectionClass::Relro, SectionClass::Data, SectionClass::Bss}) {
+    uint64_t bytes = 0;
+    for (const ProfileEntry &entry : profile.entries)
+      if (entry.sectionClass == c)
+        bytes += entry.bytes ? entry.bytes : leastToOrder;
+    if (bytes >= leastToOrder && !(c == SectionClass::Relro && traits.isRelocated))
+      use(patternOf(c, Region::Front));
+  }
   return frontScript(patterns);
 }
 
-std::optional<Pattern> FrontLink::patternFor(StringRef name) const {
+std::optional<Pattern> FrontLink::patternFor(StringRef name) {
   if (knownNames.mayContain(addressKey(name.data())))
-    if (auto it = known.find(name.data()); it != known.end())
-      return patternOf(it->second.sectionClass, it->second.region);
-  return mergesStrings && isStringSection(name) ? std::optional(Pattern::Strings) : std::nullopt;
+    if (auto it = known.find(name.data()); it != known.end()) {
+      Pattern pattern = patternOf(it->second.sectionClass, it->second.region);
+      if (patterns[static_cast<unsigned>(pattern)])
+        return pattern;
+      it->second.isPlaced = true; // with all of its class
+      return std::nullopt;
+    }
+  return traits.mergesStrings && isStringSection(name) ? std::optional(Pattern::Strings)
+                                                       : std::nullopt;
 }
 
 void FrontLink::place(StringRef name) {
@@ -146,7 +159,7 @@ void FrontLink::finish() {
 }
 
 void FrontLink::finishStrings() {
-  if (!mergesStrings)
+  if (!traits.mergesStrings)
     return;
   for (auto [entry, state] : zip_equal(profile.entries, states))
     if (entry.kind == EntryKind::String)

@@ -26,11 +26,19 @@
 
 namespace frontload {
 
+/// What the command line says of a link, as far as it matters to the front.
+struct LinkTraits {
+  /// Whether equal strings are merged, and nothing more: at -O0 they are not, and at -O2 strings
+  /// that end alike share their ends.
+  bool mergesStrings = true;
+  /// Whether the output is position-independent, so that the loader relocates its data.
+  bool isRelocated = false;
+};
+
 class FrontLink {
 public:
-  /// `path` is where the profile came from, for messages. `merges` is whether the linker merges
-  /// equal strings, and only equal ones.
-  FrontLink(StartupProfile p, std::string path, bool merges);
+  /// `path` is where the profile came from, for messages.
+  FrontLink(StartupProfile p, std::string path, LinkTraits traits);
 
   /// Takes note of an input object.
   void addObject(InputObject object) { objects.push_back(object); }
@@ -46,10 +54,10 @@ public:
   void finishPlanning();
 
   /// The linker script that places them.
-  std::string script() const;
+  std::string script();
 
   /// The pattern of the script that the section with this name, by its address, belongs to.
-  std::optional<Pattern> patternFor(llvm::StringRef name) const;
+  std::optional<Pattern> patternFor(llvm::StringRef name);
 
   /// To be called when such a section is in the link and gets the place of its pattern.
   void place(llvm::StringRef name);
@@ -64,7 +72,7 @@ public:
   bool isFinished() const { return !states.empty(); }
 
   HotStrings &hotStrings() { return startupSet.hotStrings(); }
-  bool gathersStrings() const { return mergesStrings; }
+  bool gathersStrings() const { return traits.mergesStrings; }
 
   /// What was placed in the front, per section class.
   struct Placed {
@@ -115,7 +123,8 @@ private:
 
   StartupProfile profile;
   std::string pathOfProfile;
-  bool mergesStrings;
+  LinkTraits traits;
+  PatternSet patterns = {}; ///< those that the script uses
   StartupSet startupSet;
   std::vector<InputObject> objects;
   std::thread planner;

@@ -80,13 +80,13 @@ static bool parseCount(StringRef s, uint64_t &count, uint64_t least = 1) {
 }
 
 /// Parses how much of a name was touched: `-`, or bytes, or bytes/windows.
-static bool parseTouched(StringRef s, uint64_t &windows) {
-  if (s == "-")
+static bool parseTouched(StringRef s, ProfileEntry &entry) {
+  entry.measured = s != "-";
+  if (!entry.measured)
     return true;
-  auto [bytesText, windowsText] = s.split('/');
-  uint64_t bytes;
-  return parseCount(bytesText, bytes) &&
-         (!s.contains('/') || parseCount(windowsText, windows, /*least=*/2));
+  auto [bytes, windows] = s.split('/');
+  return parseCount(bytes, entry.bytes) &&
+         (!s.contains('/') || parseCount(windows, entry.windows, /*least=*/2));
 }
 
 /// Parses one entry line; an error is what is wrong with it.
@@ -113,8 +113,7 @@ static Expected<ProfileEntry> parseEntry(StringRef line, StartupProfile &profile
   uint64_t step;
   if (!fields[3].consume_front("+") || !parseCount(fields[3], step, /*least=*/0))
     return createStringError("bad rank step '" + fields[3] + "'");
-  entry.measured = fields[4] != "-";
-  if (!parseTouched(fields[4], entry.windows))
+  if (!parseTouched(fields[4], entry))
     return createStringError("bad number of touched bytes '" + fields[4] + "'");
   std::optional<StringRef> name = unescape(fields[5], profile.unescaped);
   std::optional<StringRef> file =

@@ -43,6 +43,8 @@ struct ProfileEntry {
   uint64_t runs = 1;
   /// Whether a run that records data touched it, too, so that the profile knows its data.
   bool measured = false;
+  /// How many bytes of it were touched; 0 if no run tells.
+  uint64_t bytes = 0;
   /// How many windows of 64 KiB its touched bytes need, which is about how many faults they cost if
   /// nothing is in memory; 1 if the recorder does not tell.
   uint64_t windows = 1;

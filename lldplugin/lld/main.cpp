@@ -44,9 +44,7 @@ struct Options {
   std::string conflict, reason;
   bool isRelocatable = false;
   bool wantsPrefetch = false;
-  /// Whether equal strings are merged, and nothing more: at -O0 they are not, and at -O2 strings
-  /// that end alike share their ends.
-  bool mergesStrings = true;
+  LinkTraits traits;
   bool definesEnd = false;
   bool isHelp = false;
 };
@@ -77,9 +75,11 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
     StringRef name = arg.ltrim('-').take_until([](char c) { return c == '='; });
     if (arg == "-r" || arg == "--relocatable" || arg == "-relocatable") {
       options.isRelocatable = true;
+    } else if (is_contained({"-pie", "--pie", "-shared", "--shared", "-Bshareable"}, arg)) {
+      options.traits.isRelocated = true;
     } else if (takeLetter(args, next, "-O", value)) {
       if (unsigned level; !StringRef(value).getAsInteger(10, level))
-        options.mergesStrings = level == 1;
+        options.traits.mergesStrings = level == 1;
     } else if (takeLetter(args, next, "-z", value)) {
       if (value == "nosectionheader")
         options.conflict = "-z nosectionheader", options.reason = "nothing else tells the front";
@@ -174,7 +174,7 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
   }
 
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
-  auto &link = *new FrontLink(std::move(*profile), options.profile, options.mergesStrings);
+  auto &link = *new FrontLink(std::move(*profile), options.profile, options.traits);
   installHooks(link);
   std::vector<const char *> lldArgs = args.vec();
   // lld would sort the front again, by what calls what in a steady state.

@@ -114,15 +114,20 @@ def test_named_data_is_placed_by_class(tmp_path):
         const int unrelated[100] = {4};
         int main(void) { return keep[0] == 0; }
     """
-    o = compile_text(tmp_path, "a.c", text, "-fPIE")
+    o = compile_text(tmp_path, "a.c", text, "-fPIC")
     entries = [("data", "rodata", "ro_b"), ("data", "data", "rw_c"), ("data", "relro", "rel_b"),
                ("data", "data", "rw_a"), "main"]
-    link(tmp_path / "out", o, profile=write_profile(tmp_path, *entries))
-    image = Image(tmp_path / "out")
-    assert image.section_of("ro_b") == ".rodata.front"
-    assert image.section_of("unrelated") == ".rodata"
-    assert text_order(image, "rw_c", "rw_a", "rw_b")
-    assert text_order(image, "rel_b", "rel_a") and text_order(image, "rel_b", "rel_c")
+    report = tmp_path / "report.json"
+    for mode in ("-no-pie", "-pie"):
+        link(tmp_path / "out", o, mode, f"-Wl,--front-report={report}",
+             profile=write_profile(tmp_path, *entries))
+        image = Image(tmp_path / "out")
+        assert image.section_of("ro_b") == ".rodata.front"
+        assert image.section_of("unrelated") == ".rodata"
+        assert text_order(image, "rw_c", "rw_a", "rw_b")
+        # Where relocation writes to all of it, there is nothing to gain from an order.
+        assert text_order(image, "rel_b", "rel_a") == (mode == "-no-pie")
+        assert json.loads(report.read_text())["names"]["placed"] == len(entries)
 
 
 def test_data_that_the_front_refers_to_follows_up_to_a_size(tmp_path):
