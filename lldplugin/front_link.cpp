@@ -3,9 +3,9 @@
 #include "front_link.h"
 #include "tiers.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/TimeProfiler.h"
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -31,10 +31,9 @@ FrontLink::FrontLink(StartupProfile p, std::string path, LinkTraits t)
       startupSet(profile, t.mergesStrings) {}
 
 std::optional<MemoryBufferRef> FrontLink::firstObject() const {
-  auto isElf = [](const InputObject &o) { return o.buffer.getBuffer().starts_with(ELF::ElfMagic); };
-  auto found = llvm::find_if(objects, [&](const InputObject &o) { return !o.isLazy && isElf(o); });
+  auto found = llvm::find_if(objects, [](const InputObject &o) { return !o.isLazy && o.isElf(); });
   if (found == objects.end())
-    found = llvm::find_if(objects, isElf);
+    found = llvm::find_if(objects, std::mem_fn(&InputObject::isElf));
   return found == objects.end() ? std::nullopt : std::optional(found->buffer);
 }
 

@@ -8,16 +8,20 @@ using namespace llvm;
 
 namespace frontload {
 
+static CachedHashStringRef filterKey(uint64_t hash) {
+  return CachedHashStringRef(StringRef(), static_cast<uint32_t>(hash));
+}
+
 void HotStrings::add(StringRef contents) {
   uint64_t hash = xxh3_64bits(contents);
   if (hash >= ~uint64_t(0) - 1)
     return; // these two the map keeps for itself
-  filter[hash % filterBits / 64] |= uint64_t(1) << (hash % 64);
+  filter.add(filterKey(hash));
   known.try_emplace(hash, State::Absent);
 }
 
 bool HotStrings::isHot(uint64_t hash) const {
-  if (!mayBeHot(hash))
+  if (!filter.mayContain(filterKey(hash)))
     return false;
   auto it = known.find(hash);
   if (it == known.end())

@@ -14,11 +14,11 @@
 #ifndef FRONTLOAD_LLDPLUGIN_HOT_STRINGS_H
 #define FRONTLOAD_LLDPLUGIN_HOT_STRINGS_H
 
+#include "name_filter.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 namespace frontload {
 
@@ -26,7 +26,6 @@ class HotStrings {
 public:
   /// Adds a string, without its terminating zero.
   void add(llvm::StringRef contents);
-  bool empty() const { return known.empty(); }
 
   /// The hash that the linker is to take for a string whose hash is `hash` (XXH3, 64 bits).
   /// Threads may call it in parallel.
@@ -48,15 +47,11 @@ private:
   /// of them (MergeNoTailSection).
   static constexpr uint64_t shardBits = uint64_t(31) << 27;
   static constexpr uint64_t lowestOtherShard = uint64_t(1) << 27;
-  static constexpr uint64_t filterBits = 1 << 20;
 
-  bool mayBeHot(uint64_t hash) const {
-    uint64_t bit = hash % filterBits;
-    return filter[bit / 64] >> (bit % 64) & 1;
-  }
   bool isHot(uint64_t hash) const;
 
-  std::vector<uint64_t> filter = std::vector<uint64_t>(filterBits / 64);
+  /// Nearly all strings of a link are cold.
+  NameFilter filter{1 << 20};
   /// By hash. To be written atomically.
   mutable llvm::DenseMap<uint64_t, State> known;
 };

@@ -39,6 +39,7 @@
 #include "llvm/Support/Path.h"
 #include <algorithm>
 #include <array>
+#include <functional>
 
 using namespace llvm;
 using namespace llvm::object;
@@ -343,11 +344,10 @@ bool StartupSet::Search<ELFT>::isRecorded(const Scan &scan, uint32_t section,
   return !set.hasSections || (tellsOwner(name, c) && set.ownedSections.contains(name));
 }
 
-/// Puts a section, which the profile does not name, behind the front, unless it is in it: behind
-/// those that the profile names.
+/// Puts a section behind the front, unless it is in it: behind those that the profile names.
 template <class ELFT>
 void StartupSet::Search<ELFT>::addNext(Scan &scan, uint32_t section, SectionClass c) {
-  if (!scan.referred.count(section))
+  if (!scan.named.count(section) && !scan.referred.count(section))
     scan.next.try_emplace(section, Place{uint32_t(set.profile.entries.size()), c});
 }
 
@@ -410,7 +410,6 @@ template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
   auto origins = std::exchange(scan.frontier, {});
   // In ascending rank, so that the first reference to a symbol is the one that counts.
   llvm::sort(origins);
-  bool wantsStrings = set.gathersStrings;
   // What a measured function refers to need not be taken; if another one does, it is looked at
   // anew.
   std::array<BitVector, 2> seenBy;
@@ -420,7 +419,7 @@ template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
     object.forEachTarget(relocations, [&](uint32_t index, int64_t addend) {
       const auto &symbol = object.symbols()[index];
       bool isSection = symbol.getType() == ELF::STT_SECTION;
-      if (seen.test(index) && !(isSection && wantsStrings))
+      if (seen.test(index) && !(isSection && set.gathersStrings))
         return;
       seen.set(index);
       if (symbol.getType() == ELF::STT_FUNC && !notesCalls)
@@ -430,7 +429,7 @@ template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
         if (!section)
           return;
         const Shdr &header = object.sections()[section];
-        if (wantsStrings && isStringSection(object.name(header)))
+        if (set.gathersStrings && isStringSection(object.name(header)))
           referToString(scan, header, isSection ? addend : int64_t(symbol.st_value), rank);
         referTo(scan, section, rank);
         return;
@@ -479,8 +478,6 @@ template <class ELFT> void StartupSet::Search<ELFT>::placeCalls() {
     }
   forEach([&](Scan &scan) {
     auto add = [&](uint32_t section) {
-      if (scan.named.count(section))
-        return;
       if (auto c = scan.object->classify(scan.object->sections()[section]))
         addNext(scan, section, *c);
     };
@@ -534,8 +531,8 @@ template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run
 
 std::vector<StartupSections> StartupSet::find(ArrayRef<InputObject> objects) {
   std::vector<StartupSections> result(objects.size());
-  auto isElf = [](const InputObject &o) { return o.buffer.getBuffer().starts_with(ELF::ElfMagic); };
-  if (const InputObject *first = llvm::find_if(objects, isElf); first != objects.end())
+  const InputObject *first = llvm::find_if(objects, std::mem_fn(&InputObject::isElf));
+  if (first != objects.end())
     withElfType(first->buffer.getBuffer(),
                 [&]<class ELFT>() { result = Search<ELFT>(*this, objects).run(); });
   return result;

@@ -18,6 +18,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/MemoryBufferRef.h"
 
 namespace frontload {
@@ -30,6 +31,7 @@ struct InputObject {
 
   /// What profiles call it: the base name of its file, or `base name of archive(member)`.
   std::string name() const;
+  bool isElf() const { return buffer.getBuffer().starts_with(llvm::ELF::ElfMagic); }
 };
 
 /// Where in the file a section is to lie.

@@ -5,9 +5,8 @@
 //
 // * createObjFile is called once for each object: files, members of archives (extracted or not) and
 //   the output of LTO.
-// * readLinkerScript is called for each linker script, whether by option or among the inputs, and
-// by
-//   us for ours.
+// * readLinkerScript is called for each linker script, by option or among the inputs, and by us for
+//   ours.
 // * parseFiles is called once, after the objects of the command line are created and before lld
 //   looks at their sections. This is where the front is planned, with all objects in view.
 // * splitSections cuts merged sections into strings, after link-time optimization and before
