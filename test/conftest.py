@@ -37,6 +37,23 @@ def run():
 
 
 @pytest.fixture
+def spawn():
+    """spawn(*command, **options): a process with piped output, which does not outlive its test."""
+    processes = []
+
+    def spawn(*command, **options):
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
+        processes.append(subprocess.Popen([os.fspath(c) for c in command], **options))
+        return processes[-1]
+
+    yield spawn
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+@pytest.fixture
 def frontload(run):
     """frontload(*args, code=0): runs the frontload command from the build tree."""
 

@@ -37,26 +37,17 @@ def compile(tmp_path, run) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def start(lackey, tmp_path) -> Callable[..., subprocess.Popen]:
+def start(lackey, tmp_path, spawn) -> Callable[..., subprocess.Popen]:
     """start(*options, "--", *command): a recording that goes on; traces go to tmp_path/traces, and
     temporary files to tmp_path/tmp."""
     for folder in ("traces", "tmp"):
         (tmp_path / folder).mkdir(exist_ok=True)
-    processes = []
 
     def start(*arguments, env=None, **options):
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
-        process = subprocess.Popen(
-            [lackey, "-o", tmp_path / "traces/%m.%p.fltrace", *map(os.fspath, arguments)],
-            env=os.environ | {"TMPDIR": str(tmp_path / "tmp")} | (env or {}), **options)
-        processes.append(process)
-        return process
+        return spawn(lackey, "-o", tmp_path / "traces/%m.%p.fltrace", *arguments,
+                     env=os.environ | {"TMPDIR": str(tmp_path / "tmp")} | (env or {}), **options)
 
-    yield start
-    for process in processes:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+    return start
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Fixtures for the tests of frontload-trace: compile a program, record it, read what it touched."""
 
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -37,24 +36,15 @@ def compile(tmp_path, run) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def start(tracer, tmp_path) -> Callable[..., subprocess.Popen]:
+def start(tracer, tmp_path, spawn) -> Callable[..., subprocess.Popen]:
     """start(*options, "--", *command): a recording that goes on; traces go to tmp_path/traces."""
     folder = tmp_path / "traces"
     folder.mkdir(exist_ok=True)
-    processes = []
 
     def start(*arguments, **options):
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
-        process = subprocess.Popen(
-            [tracer, "-o", folder / "%m.%p.fltrace", *map(os.fspath, arguments)], **options)
-        processes.append(process)
-        return process
+        return spawn(tracer, "-o", folder / "%m.%p.fltrace", *arguments, **options)
 
-    yield start
-    for process in processes:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+    return start
 
 
 @pytest.fixture
