@@ -518,7 +518,7 @@ template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run
         if (&found == &scans[i].referred && place.sectionClass != SectionClass::Rodata)
           continue;
         const Shdr &section = scans[i].object->sections()[index];
-        result[i].push_back({scans[i].object->nameBegin(section).data(), place.rank,
+        result[i].push_back({scans[i].object->nameBegin(section).data(), index, place.rank,
                              place.sectionClass, region, named, uint64_t(section.sh_size)});
       }
     };

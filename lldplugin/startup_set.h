@@ -43,6 +43,7 @@ enum class Region : uint8_t {
 /// A section of the startup set, or one that is likely to be used next.
 struct StartupSection {
   const char *name; ///< where its name lies in the object
+  uint32_t index;   ///< in the object's section table
   uint32_t rank;    ///< its place in its region: the lowest comes first
   SectionClass sectionClass;
   Region region;
