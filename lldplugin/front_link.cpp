@@ -157,6 +157,24 @@ void FrontLink::finish() {
       raise(entry, EntryState::Unmovable);
 }
 
+MatchSummary FrontLink::matchSummary() const {
+  MatchSummary result;
+  for (auto [index, entry, state] : enumerate(profile.entries, states))
+    switch (state) {
+    case EntryState::NotDefined:
+    case EntryState::Unused:
+      result.missing.push_back(entry.name);
+      break;
+    case EntryState::Unmovable:
+      break;
+    case EntryState::LeftOut:
+    case EntryState::Placed:
+      ++result.found;
+      result.ambiguous += foundNames().isAmbiguous(uint32_t(index));
+    }
+  return result;
+}
+
 void FrontLink::finishStrings() {
   if (!traits.mergesStrings)
     return;

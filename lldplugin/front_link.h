@@ -14,6 +14,7 @@
 #define FRONTLOAD_LLDPLUGIN_FRONT_LINK_H
 
 #include "front_script.h"
+#include "match_summary.h"
 #include "startup_profile.h"
 #include "startup_set.h"
 #include "llvm/ADT/DenseMap.h"
@@ -101,6 +102,11 @@ public:
   };
   llvm::ArrayRef<EntryState> entryStates() const { return states; }
   uint64_t count(EntryState state) const { return llvm::count(states, state); }
+
+  /// How many of the entries that can be placed at all are found; to be called after finish().
+  MatchSummary matchSummary() const;
+  /// How each entry was found.
+  const FoundNames &foundNames() const { return startupSet.foundNames(); }
 
   const StartupProfile &startupProfile() const { return profile; }
   /// Whether an input defines `_end` itself.

@@ -1,8 +1,8 @@
 //===- startup_set.cpp - the input sections that a profile resolves to -----===//
 //
-// First, every symbol of every object is looked up in the profile, and the section that it lies in
-// is noted: the section, not the name, because the constructors C1 and C2 are aliases of each other
-// and their section is named after only one of them.
+// First, every symbol of every object is looked up in the profile (names/), and the section that it
+// lies in is noted: the section, not the name, because the constructors C1 and C2 are aliases of
+// each other and their section is named after only one of them.
 //
 // A function trace says nothing about the data that the functions read, yet each constant that
 // stays behind costs a page outside of the front, and a third of them (jump tables, literals,
@@ -46,8 +46,6 @@ using namespace llvm::object;
 
 namespace frontload {
 
-static constexpr uint32_t none = ~0u;
-
 /// The largest section, in bytes, that is carried into the front only because something in the
 /// front refers to it. Half of the 128 KiB that the kernel reads around a fault by default:
 /// measured on cc1, 16 KiB costs 7 faults more and 1 MiB saves none.
@@ -56,8 +54,8 @@ static constexpr uint64_t referredSizeLimit = 64 << 10;
 /// The windows that profiles count in.
 static constexpr uint64_t windowBytes = 64 << 10;
 
-/// As how many entries of its name a local symbol may pass that is of none of their files. Where so
-/// many namesakes are not told apart, it does not matter which of them it is, but memory does.
+/// As how many entries a symbol may pass that is not exactly any of them. Where so many namesakes
+/// are not told apart, it does not matter which of them it is, but memory does.
 static constexpr uint32_t mostInexact = 16;
 
 /// The longest string that is gathered if something in the front refers to it, in bytes.
@@ -102,6 +100,7 @@ public:
   Search(StartupSet &s, ArrayRef<InputObject> objects) : set(s), scans(objects.size()) {
     parallelFor(0, objects.size(), [&](size_t i) {
       StringRef bytes = objects[i].buffer.getBuffer();
+      scans[i].number = set.numObjects + uint32_t(i);
       withElfType(bytes, [&]<class T>() {
         if constexpr (std::is_same_v<T, ELFT>)
           scans[i].object = ElfObject<ELFT>::open(bytes);
@@ -121,9 +120,10 @@ private:
 
   struct Match {
     uint32_t entry;
-    uint32_t section;
-    SectionClass sectionClass;
-    bool exact;          ///< it agrees with the entry's source file, if that has one
+    FindRank rank;
+    Definition definition;
+    uint32_t section = 0; ///< 0 if it keeps its place
+    SectionClass sectionClass = {};
     uint64_t offset = 0; ///< in the section
   };
   struct GlobalSymbol {
@@ -134,10 +134,10 @@ private:
   /// One object and what was found in it.
   struct Scan {
     std::optional<ElfObject<ELFT>> object;
+    uint32_t number = 0;               ///< of all objects of the link
     std::string name;                  ///< as in profiles; empty if the profile cannot name it
     ArrayRef<uint32_t> sectionEntries; ///< those that name a section of this object
     SmallVector<Match, 0> matches;
-    SmallVector<uint32_t, 0> unmovable; ///< entries that are defined here but cannot be placed
     /// What other objects may refer to by name.
     SmallVector<GlobalSymbol, 0> data, code;
     BitVector hasDataSymbol; ///< by section index
@@ -167,9 +167,7 @@ private:
 
   void lookUpSymbols(Scan &scan);
   void lookUpSections(Scan &scan);
-  void noteMatches(const Scan &scan);
-  void notePlaces(const Scan &scan);
-  bool counts(const Match &m) const { return m.exact || !set.hasExact[m.entry]; }
+  void settleMatches();
   void resolve(Scan &scan);
   void followAll();
   void placeCalls();
@@ -189,10 +187,9 @@ private:
 };
 
 StartupSet::StartupSet(const StartupProfile &p, bool g)
-    : profile(p), gathersStrings(g), hasData(p.dataRuns), sameName(p.entries.size(), none),
-      unmovable(p.entries.size(), false), hasExact(p.entries.size(), false) {
+    : profile(p), gathersStrings(g), hasData(p.dataRuns), names(p), found(p.entries.size()),
+      unmovable(p.entries.size(), false) {
   strings.add(""); // profiles cannot name it, and nearly every program reads it
-  lastEntry.reserve(p.entries.size());
   for (uint32_t i = 0; i < p.entries.size(); ++i) {
     const ProfileEntry &entry = p.entries[i];
     hasFiles |= !entry.file.empty();
@@ -204,12 +201,6 @@ StartupSet::StartupSet(const StartupProfile &p, bool g)
       sectionEntries[entry.file].push_back(i);
       if (tellsOwner(entry.name, entry.sectionClass))
         ownedSections[entry.name].push_back(i);
-    } else {
-      CachedHashStringRef name(entry.name);
-      profileNames.add(name);
-      auto [it, isNew] = lastEntry.try_emplace(name, i);
-      if (!isNew)
-        sameName[i] = std::exchange(it->second, i);
     }
   }
 }
@@ -237,23 +228,19 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
     }
     if (set.hasData && type == ELF::STT_OBJECT && section)
       scan.hasDataSymbol.set(section);
-    if (!set.profileNames.mayContain(name))
-      continue;
-    auto it = set.lastEntry.find(name);
-    if (it == set.lastEntry.end())
-      continue;
-    auto sectionClass = section ? object.classify(object.sections()[section]) : std::nullopt;
     uint32_t inexact = 0;
-    for (uint32_t entry = it->second; entry != none; entry = set.sameName[entry]) {
+    set.names.find(name.val(), [&](uint32_t entry, Likeness likeness) {
       StringRef file = set.profile.entries[entry].file;
-      bool exact = file.empty() ? !isLocal : isLocal && (file == sourceFile || file == scan.name);
-      if (!exact && ++inexact > mostInexact)
-        continue;
-      if (!sectionClass)
-        scan.unmovable.push_back(entry);
-      else
-        scan.matches.push_back({entry, section, *sectionClass, exact, symbol.st_value});
-    }
+      bool agrees = isLocal && (file == sourceFile || file == scan.name);
+      FindRank rank(likeness, isLocal, !file.empty(), agrees);
+      if (!rank.isExact() && ++inexact > mostInexact)
+        return;
+      Match match{entry, rank, {name.val(), scan.number, isLocal}};
+      if (auto c = section ? object.classify(object.sections()[section]) : std::nullopt)
+        match.section = section, match.sectionClass = *c;
+      match.offset = symbol.st_value;
+      scan.matches.push_back(match);
+    });
   }
 }
 
@@ -273,7 +260,11 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSections(Scan &scan) 
     StringRef name = object.name(section);
     auto match = [&](uint32_t entry) {
       if (auto sectionClass = object.classify(section))
-        scan.matches.push_back({entry, uint32_t(index), *sectionClass, /*exact=*/true});
+        scan.matches.push_back({entry,
+                                FindRank(Likeness::Exact, true, true, true),
+                                {name, scan.number, /*isLocal=*/false},
+                                uint32_t(index),
+                                *sectionClass});
     };
     if (auto it = set.ownedSections.find(name); isCopy && it != set.ownedSections.end())
       llvm::for_each(it->second, match);
@@ -282,20 +273,23 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSections(Scan &scan) 
   }
 }
 
-template <class ELFT> void StartupSet::Search<ELFT>::noteMatches(const Scan &scan) {
-  for (const Match &m : scan.matches)
-    if (m.exact)
-      set.hasExact[m.entry] = true;
-  for (uint32_t entry : scan.unmovable)
-    set.unmovable[entry] = true;
-}
-
-/// Takes note of where the entries may be placed, once it is known which matches count.
-template <class ELFT> void StartupSet::Search<ELFT>::notePlaces(const Scan &scan) {
-  for (const Match &m : scan.matches)
-    if (counts(m))
-      set.places.push_back(
-          {m.entry, scan.object->nameBegin(scan.object->sections()[m.section]).data()});
+/// Drops the matches that do not count, and takes note of where the others are.
+template <class ELFT> void StartupSet::Search<ELFT>::settleMatches() {
+  for (const Scan &scan : scans)
+    for (const Match &m : scan.matches)
+      set.found.note(m.entry, m.rank);
+  for (Scan &scan : scans)
+    llvm::erase_if(scan.matches, [&](const Match &m) {
+      if (!set.found.accept(m.entry, m.rank, m.definition))
+        return true;
+      if (!m.section) {
+        set.unmovable[m.entry] = true;
+        return true;
+      }
+      const char *name = scan.object->nameBegin(scan.object->sections()[m.section]).data();
+      set.places.push_back({m.entry, scan.number, m.section, name, m.definition.symbol, m.offset});
+      return false;
+    });
 }
 
 /// Turns the matches into sections.
@@ -306,8 +300,6 @@ template <class ELFT> void StartupSet::Search<ELFT>::resolve(Scan &scan) {
   SmallDenseMap<uint32_t, Touched> touched;
   DenseSet<std::pair<uint32_t, uint64_t>> seenWindows;
   for (const Match &m : scan.matches) {
-    if (!counts(m))
-      continue;
     const ProfileEntry &entry = set.profile.entries[m.entry];
     double share = set.profile.share(entry);
     Touched &t = touched[m.section];
@@ -317,8 +309,6 @@ template <class ELFT> void StartupSet::Search<ELFT>::resolve(Scan &scan) {
       t.windows += share * static_cast<double>(entry.windows);
   }
   for (const Match &m : scan.matches) {
-    if (!counts(m))
-      continue;
     const Touched &t = touched.find(m.section)->second;
     // All of the writable data is in the front anyway.
     bool isConstant =
@@ -494,12 +484,9 @@ template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run
     if (!scan.sectionEntries.empty() || !set.ownedSections.empty())
       lookUpSections(scan);
   });
-  for (const Scan &scan : scans) {
-    set.hasEnd |= scan.definesEnd;
-    noteMatches(scan);
-  }
   for (const Scan &scan : scans)
-    notePlaces(scan);
+    set.hasEnd |= scan.definesEnd;
+  settleMatches();
   forEach([&](Scan &scan) { resolve(scan); });
   // From code to data, then from data to the data it points to.
   followAll();
@@ -535,6 +522,7 @@ std::vector<StartupSections> StartupSet::find(ArrayRef<InputObject> objects) {
   if (first != objects.end())
     withElfType(first->buffer.getBuffer(),
                 [&]<class ELFT>() { result = Search<ELFT>(*this, objects).run(); });
+  numObjects += uint32_t(objects.size());
   return result;
 }
 

@@ -11,7 +11,8 @@
 #define FRONTLOAD_LLDPLUGIN_STARTUP_SET_H
 
 #include "hot_strings.h"
-#include "name_filter.h"
+#include "names/found_names.h"
+#include "names/name_table.h"
 #include "startup_profile.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/CachedHashString.h"
@@ -56,10 +57,14 @@ struct StartupSection {
 /// order on a guess.
 using StartupSections = llvm::SmallVector<StartupSection, 0>;
 
-/// One place that a profile entry may stand for.
+/// One place that a profile entry stands for.
 struct EntryPlace {
   uint32_t entry;
+  uint32_t object;         ///< its number, of all objects so far
+  uint32_t section;        ///< its index
   const char *sectionName; ///< as in StartupSection
+  llvm::StringRef symbol;  ///< what it is called there
+  uint64_t value;          ///< of the symbol
 };
 
 class StartupSet {
@@ -71,9 +76,8 @@ public:
   /// Finds the startup sections of `objects`, in parallel, one list per object. May be called again
   /// for objects that appear later in the link (those made by LTO).
   ///
-  /// An entry stands for every definition of its name, because which copy of a COMDAT function will
-  /// survive is not known yet. If an entry names a source file or an object, and there is a local
-  /// symbol of that name in it, only such definitions count.
+  /// An entry stands for every definition that its name finds by the rules of names/found_names.h,
+  /// because which copy of a COMDAT function will survive is not known yet.
   ///
   /// All objects that count are of one ELF kind, that of the first: a linker refuses others.
   std::vector<StartupSections> find(llvm::ArrayRef<InputObject> objects);
@@ -85,8 +89,11 @@ public:
   /// Whether an object so far defines `_end` itself.
   bool definesEnd() const { return hasEnd; }
 
-  /// For all objects so far: which sections the entries may be placed by, and which entries are
-  /// defined in a section that keeps its place (.init, COMMON, a C-identifier name, ...).
+  /// For all objects so far: how the entries were found, which sections they may be placed by, and
+  /// which of them are defined in a section that keeps its place (.init, COMMON, a C-identifier
+  /// name,
+  /// ...).
+  const FoundNames &foundNames() const { return found; }
   llvm::ArrayRef<EntryPlace> entryPlaces() const { return places; }
   const std::vector<bool> &unmovableEntries() const { return unmovable; }
 
@@ -100,18 +107,16 @@ private:
   /// Whether entries name their source files or objects.
   bool hasFiles = false;
   bool hasEnd = false;
-  NameFilter profileNames{1 << 19};
-  /// A name's last entry; the others of the same name follow through sameName.
-  llvm::DenseMap<llvm::CachedHashStringRef, uint32_t> lastEntry;
-  std::vector<uint32_t> sameName;
   /// The section entries of each object, by the object's name, and by the section's name those that
   /// tell their owner (.rodata.function).
   llvm::StringMap<llvm::SmallVector<uint32_t, 4>> sectionEntries;
   llvm::StringMap<llvm::SmallVector<uint32_t, 1>> ownedSections;
   HotStrings strings;
+  NameTable names;
+  FoundNames found;
   std::vector<EntryPlace> places;
   std::vector<bool> unmovable;
-  std::vector<bool> hasExact;
+  uint32_t numObjects = 0;
 };
 
 } // namespace frontload

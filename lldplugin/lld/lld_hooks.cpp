@@ -30,8 +30,6 @@
 #include "diagnostics.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld/Common/Strings.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace frontload;
@@ -82,9 +80,7 @@ int realGetPriority(StringRef name) REAL(GET_PRIORITY);
 int wrapGetPriority(StringRef name) WRAP(GET_PRIORITY);
 
 static FrontLink *frontLink;
-/// Below this share of names found, the link says so.
-static constexpr uint64_t warnBelowPercent = 80;
-
+static double minMatch;
 static std::string script; // lld keeps references into its text
 
 /// Ends the link before it has written anything.
@@ -93,25 +89,22 @@ static std::string script; // lld keeps references into its text
   lld::exitLld(code);
 }
 
-/// Says how much of the profile this link has placed, if that is little. A profile that fits no
-/// more would otherwise cost its user the front without a word.
+/// Says how much of the profile this link has found. A profile that fits no more would otherwise
+/// cost its user the front without a word.
 static void tellMatches() {
-  uint64_t placed = frontLink->count(FrontLink::EntryState::Placed) +
-                    frontLink->count(FrontLink::EntryState::LeftOut);
-  uint64_t total =
-      frontLink->entryStates().size() - frontLink->count(FrontLink::EntryState::Unmovable);
-  if (total == 0)
+  MatchSummary summary = frontLink->matchSummary();
+  const std::string &path = frontLink->profilePath();
+  if (!summary.isBelow(minMatch)) {
+    // Not stdout: the report may go there.
+    lld::message("ld.frontload: " + path + ": " + summary.describe(), errs());
     return;
-  if (placed == 0)
-    fail(exitVerdict,
-         frontLink->profilePath() + ": none of its " + Twine(total) + " names is in this link",
-         "the profile is of another program, or out of date: record it again");
-  if (placed * 100 < total * warnBelowPercent) {
-    std::string share;
-    raw_string_ostream(share) << format("%.1f%%", 100.0 * placed / total);
-    lld::warn(frontLink->profilePath() + ": " + Twine(placed) + " of " + Twine(total) +
-              " names found (" + share + "); record the profile again");
   }
+  if (summary.found == 0)
+    fail(exitVerdict, path + ": none of its " + Twine(summary.total()) + " names is in this link",
+         "the profile is of another program, or out of date: record it again");
+  fail(exitVerdict, path + ": " + summary.describe(),
+       "record the profile again, or accept less with --min-match=PERCENT; missing:" +
+           summary.listMissing());
 }
 
 OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive, bool lazy) {
@@ -268,4 +261,7 @@ int wrapGetPriority(StringRef name) {
   return realGetPriority(name);
 }
 
-void frontload::installHooks(FrontLink &link) { frontLink = &link; }
+void frontload::installHooks(FrontLink &link, double leastMatch) {
+  frontLink = &link;
+  minMatch = leastMatch;
+}

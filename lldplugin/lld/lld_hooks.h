@@ -12,8 +12,9 @@ namespace frontload {
 
 class FrontLink;
 
-/// Lets `link` take part in the next run of lld's driver; it must outlive that run.
-void installHooks(FrontLink &link);
+/// Lets `link` take part in the next run of lld's driver; it must outlive that run, which fails if
+/// less than `minMatch` percent of the profile's names are found.
+void installHooks(FrontLink &link, double minMatch);
 
 } // namespace frontload
 

@@ -1,6 +1,6 @@
 //===- main.cpp - ld.frontload, an lld that lays out a front ---------------===//
 //
-// Accepts every argument of ld.lld, and two more. Without these it is ld.lld, to the byte; with a
+// Accepts every argument of ld.lld, and a few more. Without these it is ld.lld, to the byte; with a
 // profile, a few options that decide the layout themselves are refused.
 //
 //===----------------------------------------------------------------------===//
@@ -23,6 +23,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/StringSaver.h"
+#include <optional>
 
 using namespace llvm;
 using namespace frontload;
@@ -39,6 +40,8 @@ namespace {
 struct Options {
   std::string profile;
   std::string report;
+  double minMatch = defaultMinMatch;
+  std::optional<std::string> badMinMatch; ///< what was given and is none
   std::string output = "a.out";
   /// An option that cannot be had together with a front, and why.
   std::string conflict, reason;
@@ -63,6 +66,12 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
     if (takeOption(args, i, "startup-profile", options.profile) ||
         takeOption(args, i, "front-report", options.report))
       continue;
+    if (takeOption(args, i, "min-match", value)) {
+      std::optional<double> percent = parseMinMatch(value);
+      options.badMinMatch = percent ? std::nullopt : std::optional(value);
+      options.minMatch = percent.value_or(defaultMinMatch);
+      continue;
+    }
     StringRef arg = args[i];
     if (arg == "--front-prefetch" || arg == "-front-prefetch") {
       options.wantsPrefetch = true;
@@ -175,7 +184,7 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
 
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
   auto &link = *new FrontLink(std::move(*profile), options.profile, options.traits);
-  installHooks(link);
+  installHooks(link, options.minMatch);
   std::vector<const char *> lldArgs = args.vec();
   // lld would sort the front again, by what calls what in a steady state.
   lldArgs.push_back("--no-call-graph-profile-sort");
@@ -243,11 +252,17 @@ int main(int argc, char **argv) {
            "  --startup-profile=FILE  place what the profile names in a contiguous front\n"
            "  --front-prefetch        make the program read its front in one go when it starts;\n"
            "                          it then needs libfrontload-prefetch.so.1\n"
+           "  --min-match=PERCENT     fail if less of the profile's names are found (default: 80;\n"
+           "                          0: never)\n"
            "  --front-report=FILE     write what was placed, and what was not found, as JSON\n"
            "All other options are those of ld.lld:\n\n";
 
   int code;
-  if (options.profile.empty()) {
+  if (options.badMinMatch) {
+    error("--min-match: '" + *options.badMinMatch + "' is no number from 0 to 100",
+          "it is the least share of names to be found, in percent");
+    code = exitUsage;
+  } else if (options.profile.empty()) {
     if (!options.report.empty() || options.wantsPrefetch) {
       error(Twine(options.wantsPrefetch ? "--front-prefetch" : "--front-report") +
                 ": there is no front without a profile",

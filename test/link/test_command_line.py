@@ -36,7 +36,8 @@ def refused(tmp_path, program, profile, code: int, *flags):
     assert output.read_text() == "precious"
     lines = result.stderr.splitlines()
     assert lines[0].startswith("ld.frontload: error: ")
-    assert len(lines) == 2 and lines[1].startswith("ld.frontload: note: ")
+    assert lines[1].startswith("ld.frontload: note: ")
+    assert all(line.startswith("  ") for line in lines[2:])
     return lines[0]
 
 
@@ -84,14 +85,40 @@ def test_profile_of_another_program(tmp_path, program):
     assert "none of its 2 names" in refused(tmp_path, program, profile, 1)
 
 
-def test_stale_profile_is_told(tmp_path, program):
-    """Below four fifths found, a warning says how many; at or above, silence."""
-    profile = write_profile(tmp_path, "main", "gone1", "gone2")
-    result = ld(program, "-o", tmp_path / "out", "-e", "main", f"--startup-profile={profile}")
-    assert "warning" in result.stderr and "1 of 3 names found (33.3%)" in result.stderr
+def test_every_link_tells_how_much_it_has_found(tmp_path, program):
+    """And, if not all, what it has not."""
     profile = write_profile(tmp_path, "main", "helper")
     result = ld(program, "-o", tmp_path / "out", "-e", "main", f"--startup-profile={profile}")
-    assert result.stderr == ""
+    assert result.stderr == f"ld.frontload: {profile}: 2 of 2 names found (100.0%)\n"
+    profile = write_profile(tmp_path, "main", "gone\\n", "helper", "main", "main")
+    result = ld(program, "-o", tmp_path / "out", "-e", "main", f"--startup-profile={profile}")
+    assert "4 of 5 names found (80.0%); missing: gone\\n" in result.stderr
+
+
+def test_stale_profile_fails_the_link(tmp_path, program):
+    """Below four fifths found, or what --min-match says; 0 accepts everything."""
+    names = ["main", *(f"gone{i}" for i in range(12))]
+    profile = write_profile(tmp_path, *names)
+    assert "1 of 13 names found (7.7%)" in refused(tmp_path, program, profile, 1)
+    assert "1 of 13" in refused(tmp_path, program, profile, 1, "--min-match=7.8")
+    result = ld(program, "-o", tmp_path / "out", "-e", "main", f"--startup-profile={profile}",
+                code=1)
+    *missing, last = result.stderr.splitlines()[2:]
+    assert missing == [f"  gone{i}" for i in range(10)] and last == "  ... and 2 more"
+    for least in ("7.5", "0"):
+        ld(program, "-o", tmp_path / "out", "-e", "main", f"--startup-profile={profile}",
+           f"--min-match={least}")
+    profile = write_profile(tmp_path, "not_here")
+    ld(program, "-o", tmp_path / "out", "-e", "main", f"--startup-profile={profile}",
+       "--min-match", "0")
+
+
+@pytest.mark.parametrize("value", ["", "many", "-1", "101", "nan"])
+def test_bad_min_match(tmp_path, program, value):
+    """A threshold that is no percentage is refused."""
+    profile = write_profile(tmp_path, "main")
+    message = refused(tmp_path, program, profile, 2, f"--min-match={value}")
+    assert "is no number from 0 to 100" in message
 
 
 SECTIONS_SCRIPT = "SECTIONS { .mine : { *(.text .text.*) } } INSERT AFTER .data;\n"
@@ -143,7 +170,7 @@ def test_report(tmp_path, program):
                        ".section .text\n.globl user\nuser: call outside\n")
     report = tmp_path / "report.json"
     ld(program, asm, "-o", tmp_path / "out", "-e", "main", "-shared", "--front-report", report,
-       "--startup-profile", write_profile(tmp_path, "main", "gone", "early", "outside", "helper"))
+       "--min-match=0", "--startup-profile", write_profile(tmp_path, "main", "gone", "early", "outside", "helper"))
     data = json.loads(report.read_text())
     assert data["schema"] == "frontload-front-report/1"
     assert data["classes"]["text"]["sections"] == 2
@@ -196,16 +223,8 @@ def test_names_without_bytes_in_the_file_do_not_count_as_missing(tmp_path):
     """.bss is not read from the file, so its names have nowhere to go."""
     o = compile_text(tmp_path, "a.c", "int zeroes[9];\nint main(void) { return zeroes[3]; }\n")
     profile = write_profile(tmp_path, "main", *(("data", "bss", "zeroes") for _ in range(9)))
-    assert ld(o, "-o", tmp_path / "out", "-e", "main",
-              f"--startup-profile={profile}").stderr == ""
-
-
-def test_warnings_follow_lld_s_options(tmp_path, program):
-    """--fatal-warnings makes a stale profile an error, --no-warnings silences it."""
-    profile = write_profile(tmp_path, "main", "gone", "lost")
-    arguments = (program, "-o", tmp_path / "out", "-e", "main", f"--startup-profile={profile}")
-    assert "1 of 3" in ld(*arguments, "--fatal-warnings", code=1).stderr
-    assert ld(*arguments, "--no-warnings").stderr == ""
+    found = ld(o, "-o", tmp_path / "out", "-e", "main", f"--startup-profile={profile}").stderr
+    assert "(100.0%)" in found
 
 
 @pytest.mark.parametrize("flag", ["--version", "--help", "-v"])
@@ -330,5 +349,5 @@ def test_namesakes_that_nothing_tells_apart_take_no_memory(tmp_path):
               *(f"--redefine-sym=dup{i}=dup" for i in range(3000)))
     profile = write_profile(tmp_path, "main", *(("function", "text", "dup", f"f{i}.c")
                                                 for i in range(2000)))
-    ld(renamed, "-e", "main", "-o", tmp_path / "out", f"--startup-profile={profile}",
+    ld(renamed, "-e", "main", "-o", tmp_path / "out", f"--startup-profile={profile}", "--min-match=0",
        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (700 << 20, 700 << 20)))

@@ -49,8 +49,8 @@ def test_members_of_archives_are_placed(tmp_path):
     other = compile_text(tmp_path, "other.c", functions("never"))
     archive = tmp_path / "lib.a"
     check_run("ar", "rcs", archive, other, f)
-    link(tmp_path / "out", main, archive, profile=write_profile(tmp_path, "f", "main", "never"),
-         code=0)
+    link(tmp_path / "out", main, archive, "-Wl,--min-match=0",
+         profile=write_profile(tmp_path, "f", "main", "never"))
     image = Image(tmp_path / "out")
     assert text_order(image, "f", "main")
     assert image.section_of("cold") == ".text"
@@ -215,7 +215,8 @@ def test_discarded_sections_are_not_counted(tmp_path, names, placed):
     o = compile_text(tmp_path, "a.c", "int dead(int x) { return x; }\n" + functions("b") + MAIN)
     report = tmp_path / "report.json"
     link(tmp_path / "out", o, "-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc",
-         f"-Wl,--front-report={report}", profile=write_profile(tmp_path, *names))
+         "-Wl,--min-match=0", f"-Wl,--front-report={report}",
+         profile=write_profile(tmp_path, *names))
     assert "dead" not in Image(tmp_path / "out").symbols
     data = json.loads(report.read_text())
     assert data["classes"]["text"]["sections"] == data["names"]["placed"] == placed

@@ -79,8 +79,8 @@ def test_gc_sections(tmp_path):
     report = tmp_path / "report.json"
     driver = COMPILERS["clang"][1]
     profile = write_profile(tmp_path, "hot_dead", "main", "hot_dead_too", "hot_1_step")
-    link(tmp_path / "out", *objects, dead, "-Wl,--gc-sections", f"-Wl,--front-report={report}",
-         driver=driver, profile=profile)
+    link(tmp_path / "out", *objects, dead, "-Wl,--gc-sections", "-Wl,--min-match=0",
+         f"-Wl,--front-report={report}", driver=driver, profile=profile)
     image = Image(tmp_path / "out")
     assert not image.matching("dead")
     assert "cold_4_pages" not in image.symbols, "nothing refers to it"

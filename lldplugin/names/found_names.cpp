@@ -1,0 +1,30 @@
+//===- found_names.cpp - which finds of a name are meant -------------------===//
+
+#include "found_names.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+static constexpr size_t mostInexact = 16;
+
+bool FoundNames::accept(uint32_t entry, FindRank rank, const Definition &definition) {
+  auto &[best, definitions] = entries[entry];
+  if (rank != best)
+    return false;
+  bool isKnown = llvm::any_of(definitions, [&](const Definition &other) {
+    return other.isLocal == definition.isLocal && other.symbol == definition.symbol &&
+           (!other.isLocal || other.object == definition.object);
+  });
+  if (isKnown)
+    return true;
+  // Every exact one counts, and only whether there are several matters.
+  size_t most = rank.isExact() ? 2 : mostInexact;
+  if (definitions.size() == most)
+    return rank.isExact();
+  definitions.push_back(definition);
+  return true;
+}
+
+} // namespace frontload

@@ -1,0 +1,158 @@
+//===- name_parts.cpp - what compilers do to a function's name -------------===//
+//
+// Suffixes and who makes them:
+//
+//   .llvm.N                LLVM, ThinLTO: a local symbol that another module uses
+//   .__uniq.N              clang -funique-internal-linkage-names
+//   .lto_priv.N            gcc -flto: a local symbol that another partition uses
+//   .localalias            gcc: another name for a global symbol that cannot be interposed
+//   .N                     both: local variables of functions, LTO's second of a name, clones
+//   @VERSION, @@VERSION    .symver
+//   .isra.N .constprop.N .clone.N           gcc: copies for some of the callers
+//   .specialized.N .argprom .argelim .retelim    LLVM: the same
+//   .part.N .cold .cold.N                   gcc, LLVM: what was split off
+//   .__part.N .eh                           clang -fbasic-block-sections: blocks, landing pads
+//
+// What follows a dot and is not in this list belongs to the name (`f.avx2` is another function than
+// `f`, and `_GLOBAL__sub_I_main.cpp` was named so), and so do numbers behind it (`f._omp_fn.1`).
+//
+//===----------------------------------------------------------------------===//
+
+#include "name_parts.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Demangle/Demangle.h"
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+using namespace llvm;
+
+namespace frontload {
+
+StringRef toString(Likeness likeness) {
+  static constexpr StringLiteral names[numLikenesses] = {"exact",   "suffix", "clone",
+                                                         "variant", "hash",   "part"};
+  return names[static_cast<unsigned>(likeness)];
+}
+
+static constexpr StringLiteral renamings[] = {"llvm", "__uniq", "lto_priv", "localalias"};
+static constexpr StringLiteral cloneSuffixes[] = {"isra",    "constprop", "clone",  "specialized",
+                                                  "argprom", "argelim",   "retelim"};
+static constexpr StringLiteral partSuffixes[] = {"part", "cold", "__part", "eh"};
+/// Of these, `part` is what remains of a function whose beginning is inlined everywhere.
+static constexpr uint32_t enteredParts = 1;
+
+/// The bit of `word` in a list of suffixes, 0 if it is not there.
+static uint32_t bitOf(StringRef word, ArrayRef<StringLiteral> suffixes) {
+  const StringLiteral *found = llvm::find(suffixes, word);
+  return found == suffixes.end() ? 0 : 1u << (found - suffixes.begin());
+}
+
+static bool isNumber(StringRef word) { return !word.empty() && llvm::all_of(word, isDigit); }
+
+/// Where Rust's legacy hash begins, `17h` and 16 hexadecimal digits before the last E; npos if
+/// there is none. Such names have dots of their own.
+static size_t findLegacyHash(StringRef name) {
+  constexpr size_t length = 19;
+  if (!name.starts_with("_ZN"))
+    return StringRef::npos;
+  size_t at = name.rfind("17h");
+  if (at == StringRef::npos || name.size() <= at + length || name[at + length] != 'E' ||
+      !llvm::all_of(name.substr(at + 3, 16), isHexDigit))
+    return StringRef::npos;
+  bool isLast = name.size() == at + length + 1 || name[at + length + 1] == '.';
+  return isLast ? at : StringRef::npos;
+}
+
+NameParts takeApart(StringRef name) {
+  NameParts result;
+  StringRef suffixes;
+  if (size_t hash = findLegacyHash(name); hash != StringRef::npos) {
+    result.hash = name.substr(hash, 20);
+    result.stem = name.take_front(hash);
+    suffixes = name.substr(hash + result.hash.size());
+  } else {
+    // A name may begin with a dot, or an @.
+    size_t end = std::min(name.find('.', 1), name.find('@', 1));
+    result.stem = name.take_front(end);
+    if (end == StringRef::npos) // as nearly all
+      return result;
+    suffixes = name.substr(end);
+  }
+  suffixes = suffixes.take_front(suffixes.find('@'));
+  bool followsOwn = false; // part of the name, so that a number behind it is, too
+  while (suffixes.consume_front(".")) {
+    auto [word, rest] = suffixes.split('.');
+    suffixes = suffixes.drop_front(word.size());
+    bool isKnown = true;
+    if (uint32_t clone = bitOf(word, cloneSuffixes))
+      result.clones |= clone;
+    else if (uint32_t part = bitOf(word, partSuffixes))
+      result.parts |= part;
+    else
+      isKnown = is_contained(renamings, word) || (isNumber(word) && !followsOwn);
+    followsOwn = !isKnown;
+    if (!isKnown && result.hash.empty()) {
+      // All up to here is the name.
+      result = NameParts();
+      result.stem = StringRef(name.data(), word.end() - name.data());
+    }
+  }
+  result.isCold = result.parts & ~enteredParts;
+  return result;
+}
+
+std::optional<Likeness> compare(const NameParts &wanted, const NameParts &found) {
+  if (wanted.hash.empty() != found.hash.empty())
+    return std::nullopt;
+  if (wanted.parts != found.parts) {
+    bool isPartOf = found.parts == 0 || (wanted.parts == 0 && !found.isCold);
+    return isPartOf ? std::optional(Likeness::Part) : std::nullopt;
+  }
+  if (wanted.hash != found.hash)
+    return Likeness::Hash;
+  return wanted.clones == found.clones ? Likeness::Suffix : Likeness::Clone;
+}
+
+namespace {
+struct FreeText {
+  void operator()(char *text) const { std::free(text); }
+};
+using Text = std::unique_ptr<char, FreeText>;
+} // namespace
+
+static Text demangled(StringRef name) { return Text(itaniumDemangle(std::string_view(name))); }
+
+SmallVector<std::string, 4> otherVariants(StringRef stem) {
+  SmallVector<std::string, 4> result;
+  if (!stem.starts_with("_Z"))
+    return result;
+  Text meaning;
+  // C and a digit may stand for other things, or in a class's name: the demangled form, which does
+  // not show the variant, is the same only for variants.
+  for (size_t i = 2; i + 2 < stem.size(); ++i) {
+    StringRef digits = stem[i] == 'C' ? "123" : stem[i] == 'D' ? "012" : "";
+    if (digits.empty() || !digits.contains(stem[i + 1]) || isDigit(stem[i + 2]))
+      continue;
+    if (!meaning && !(meaning = demangled(stem)))
+      return result;
+    for (char digit : digits) {
+      if (digit == stem[i + 1])
+        continue;
+      std::string other = stem.str();
+      other[i + 1] = digit;
+      if (Text otherMeaning = demangled(other);
+          otherMeaning && StringRef(otherMeaning.get()) == meaning.get())
+        result.push_back(std::move(other));
+    }
+  }
+  return result;
+}
+
+std::string withoutCrateHashes(StringRef stem) {
+  Text text(rustDemangle(std::string_view(stem)));
+  return text ? std::string(text.get()) : std::string();
+}
+
+} // namespace frontload

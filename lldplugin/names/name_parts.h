@@ -1,0 +1,67 @@
+//===- name_parts.h - what compilers do to a function's name ---------------===//
+//
+// A profile outlives the build it was recorded from. In the next build a function may be cloned,
+// split or made local, and has another suffix then (`f.isra.0`, `f.llvm.1234`, `f.cold`); another
+// of a constructor's variants may be the one that is emitted; and the hash that Rust ends its names
+// with is another one. Here a name is taken apart into what stays and what does not, and two names
+// are compared by that.
+//
+// This is the one place that knows such rules. They are part of what a startup profile means: a
+// name that they find today has to be found next year, so rules may be added, not taken away.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_NAMES_NAME_PARTS_H
+#define FRONTLOAD_LLDPLUGIN_NAMES_NAME_PARTS_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+
+namespace frontload {
+
+/// How alike a profile's name and a name in the link are; of two, the lower is meant.
+enum class Likeness : uint8_t {
+  Exact,
+  Suffix,  ///< but for a suffix that only makes names different: .llvm.N, .lto_priv.N, .N, @VERSION
+  Clone,   ///< but for the clone of the function: .isra, .constprop, .specialized, ...
+  Variant, ///< but for the variant of a constructor or destructor (C1 C2 C3, D0 D1 D2)
+  Hash,    ///< but for the hash at the end of a Rust name, or those of its crates
+  Part,    ///< one is a part that was split off (.cold, .part), the other is the function
+};
+constexpr unsigned numLikenesses = 6;
+
+/// The name of a likeness as it stands in reports: "exact", "suffix", ...
+llvm::StringRef toString(Likeness likeness);
+
+struct NameParts {
+  /// What the source says: without suffixes, and without the hash of Rust's legacy mangling.
+  llvm::StringRef stem;
+  /// That hash, if there is one.
+  llvm::StringRef hash;
+  /// Sets of suffixes, as bits: those of clones, and those of parts.
+  uint32_t clones = 0, parts = 0;
+  /// Whether the part is one that the function does not enter by itself at startup (.cold, .eh).
+  bool isCold = false;
+};
+
+NameParts takeApart(llvm::StringRef name);
+
+/// How alike two names of the same stem are, if they may be the same function: `wanted` is that of
+/// a profile. Exact is not among the answers.
+std::optional<Likeness> compare(const NameParts &wanted, const NameParts &found);
+
+/// The stems of the other variants of a constructor or destructor (Itanium C++ ABI 5.1.4.3); none
+/// for anything else.
+llvm::SmallVector<std::string, 4> otherVariants(llvm::StringRef stem);
+
+/// Whether a stem is of Rust's v0 mangling (RFC 2603).
+inline bool isRustV0(llvm::StringRef stem) { return stem.starts_with("_R"); }
+
+/// Such a stem without the hashes of its crates, by way of its demangled form; empty if it is none.
+std::string withoutCrateHashes(llvm::StringRef stem);
+
+} // namespace frontload
+
+#endif

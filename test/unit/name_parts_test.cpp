@@ -1,0 +1,84 @@
+// What of a name stays from build to build, and how alike two names are.
+#include "names/name_parts.h"
+#include "llvm/ADT/Twine.h"
+#include <gtest/gtest.h>
+
+using namespace frontload;
+using namespace llvm;
+
+namespace {
+std::optional<Likeness> likeness(StringRef wanted, StringRef found) {
+  NameParts a = takeApart(wanted), b = takeApart(found);
+  return a.stem == b.stem ? compare(a, b) : std::nullopt;
+}
+
+TEST(NameParts, SuffixesThatOnlyTellNamesApartDoNotMatter) {
+  for (StringRef other : {"f.llvm.123", "f.__uniq.99", "f.lto_priv.0", "f.7", "f@@V2", "f@V1",
+                          "f.localalias", "f.__uniq.99.llvm.5"}) {
+    EXPECT_EQ(likeness("f", other), Likeness::Suffix) << other.str();
+    EXPECT_EQ(likeness(other, "f"), Likeness::Suffix) << other.str();
+  }
+  EXPECT_EQ(likeness("f.llvm.1", "f.llvm.2"), Likeness::Suffix);
+  EXPECT_EQ(likeness("f.isra.0", "f.isra.3"), Likeness::Suffix);
+}
+
+TEST(NameParts, ClonesAreOfTheirFunction) {
+  for (StringRef other : {"f.isra.0", "f.constprop.1", "f.isra.0.constprop.2", "f.specialized.1",
+                          "f.constprop.0.llvm.8", "f.clone.3"}) {
+    EXPECT_EQ(likeness("f", other), Likeness::Clone) << other.str();
+    EXPECT_EQ(likeness(other, "f"), Likeness::Clone) << other.str();
+  }
+  EXPECT_EQ(likeness("f.isra.0", "f.constprop.0"), Likeness::Clone);
+}
+
+TEST(NameParts, APartIsInItsFunctionButTheFunctionIsNotInItsColdPart) {
+  EXPECT_EQ(likeness("f.cold", "f"), Likeness::Part);
+  EXPECT_EQ(likeness("f.cold", "f.constprop.0"), Likeness::Part);
+  EXPECT_EQ(likeness("f.part.0", "f"), Likeness::Part);
+  EXPECT_EQ(likeness("f", "f.part.0"), Likeness::Part);
+  EXPECT_EQ(likeness("f", "f.cold"), std::nullopt);
+  EXPECT_EQ(likeness("f", "f.eh"), std::nullopt);
+  EXPECT_EQ(likeness("f.cold.3", "f.cold"), Likeness::Suffix);
+  EXPECT_EQ(likeness("f.part.0", "f.cold"), std::nullopt);
+}
+
+TEST(NameParts, WhatIsNotACompilersSuffixBelongsToTheName) {
+  EXPECT_EQ(takeApart("f.avx2").stem, "f.avx2");
+  EXPECT_EQ(takeApart("_GLOBAL__sub_I_main.cpp").stem, "_GLOBAL__sub_I_main.cpp");
+  EXPECT_EQ(takeApart("f._omp_fn.1").stem, "f._omp_fn.1");
+  EXPECT_EQ(takeApart("f._omp_fn.1.constprop.0").stem, "f._omp_fn.1");
+  EXPECT_EQ(takeApart("f.isra.0.avx2").stem, "f.isra.0.avx2");
+  EXPECT_EQ(takeApart(".Lx").stem, ".Lx");
+  EXPECT_EQ(takeApart("").stem, "");
+  EXPECT_EQ(takeApart("f.").stem, "f.");
+}
+
+TEST(NameParts, RustsLegacyHashIsNotOfTheSource) {
+  StringRef a = "_ZN4core3ptr42drop_in_place$LT$alloc..string..String$GT$17h0123456789abcdefE";
+  StringRef b = "_ZN4core3ptr42drop_in_place$LT$alloc..string..String$GT$17hfedcba9876543210E";
+  EXPECT_EQ(likeness(a, b), Likeness::Hash);
+  EXPECT_EQ(likeness(a, (Twine(a) + ".llvm.77").str()), Likeness::Suffix);
+  EXPECT_EQ(likeness(a, (Twine(b) + ".llvm.77").str()), Likeness::Hash);
+  EXPECT_EQ(takeApart(b.drop_back(1)).hash, "");
+  EXPECT_EQ(takeApart("_ZN1a17h0123456789abcdeXE").hash, "");
+}
+
+TEST(NameParts, RustsCrateHashesAreNotOfTheSource) {
+  std::string a = withoutCrateHashes("_RNvNtCs1234_7mycrate3foo3bar");
+  EXPECT_FALSE(a.empty());
+  EXPECT_EQ(a, withoutCrateHashes("_RNvNtCsabcd9_7mycrate3foo3bar"));
+  EXPECT_NE(a, withoutCrateHashes("_RNvNtCs1234_7mycrate3foo3baz"));
+  EXPECT_EQ(withoutCrateHashes("_Rubbish"), "");
+}
+
+TEST(NameParts, ConstructorsAndDestructorsHaveVariants) {
+  auto variants = otherVariants("_ZN3FooC2ERKS_");
+  ASSERT_EQ(variants.size(), 2u);
+  EXPECT_EQ(variants[0], "_ZN3FooC1ERKS_");
+  EXPECT_EQ(variants[1], "_ZN3FooC3ERKS_");
+  EXPECT_EQ(otherVariants("_ZN3BarIiED1Ev").size(), 2u);
+  // These have no variants, though they look like it.
+  for (StringRef name : {"_ZN2C13runEv", "_ZN3FooD5Ev", "C1E", "_ZC1E", "main", "_ZN3a1C2b1Ev"})
+    EXPECT_TRUE(otherVariants(name).empty()) << name.str();
+}
+} // namespace
