@@ -65,10 +65,11 @@ public:
   using Shdr = typename ELFT::Shdr;
   using Sym = typename ELFT::Sym;
 
-  /// Opens the object in `bytes`, or nothing if it is not a well-formed relocatable object.
-  static std::optional<ElfObject> open(llvm::StringRef bytes) {
+  /// Opens the object in `bytes`, or nothing if it is not a well-formed relocatable object, or, if
+  /// `isLinked`, program or shared library.
+  static std::optional<ElfObject> open(llvm::StringRef bytes, bool isLinked = false) {
     auto file = llvm::object::ELFFile<ELFT>::create(bytes);
-    if (!file || file->getHeader().e_type != llvm::ELF::ET_REL)
+    if (!file || (file->getHeader().e_type == llvm::ELF::ET_REL) == isLinked)
       return ignore(file.takeError());
     auto sections = file->sections();
     if (!sections)

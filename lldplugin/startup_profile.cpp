@@ -9,6 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ConvertUTF.h"
 #include <optional>
 
 using namespace llvm;
@@ -70,6 +71,27 @@ static std::optional<StringRef> unescape(StringRef s, std::deque<std::string> &k
     default:
       return std::nullopt;
     }
+  }
+  return result;
+}
+
+std::string escapeName(StringRef name) {
+  std::string result;
+  for (size_t i = 0; i < name.size();) {
+    const auto *at = name.bytes_begin() + i;
+    uint8_t byte = *at;
+    size_t length = byte < 0x80 ? 1 : getNumBytesForUTF8(byte);
+    if (byte == '\\')
+      result += "\\\\";
+    else if (byte == '\t')
+      result += "\\t";
+    else if (byte == '\n')
+      result += "\\n";
+    else if (byte < 0x20 || byte == 0x7f || !isLegalUTF8Sequence(at, name.bytes_end()))
+      result += "\\x" + utohexstr(byte, /*LowerCase=*/true, /*Width=*/2), length = 1;
+    else
+      result += name.substr(i, length);
+    i += length;
   }
   return result;
 }

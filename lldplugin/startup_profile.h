@@ -71,6 +71,9 @@ struct StartupProfile {
 /// say `path:line: what is wrong`.
 llvm::Expected<StartupProfile> parseStartupProfile(llvm::StringRef path, llvm::StringRef text);
 
+/// `name` with the escapes of the format, as it stands in profiles.
+std::string escapeName(llvm::StringRef name);
+
 } // namespace frontload
 
 #endif

@@ -103,7 +103,7 @@ public:
       scans[i].number = set.numObjects + uint32_t(i);
       withElfType(bytes, [&]<class T>() {
         if constexpr (std::is_same_v<T, ELFT>)
-          scans[i].object = ElfObject<ELFT>::open(bytes);
+          scans[i].object = ElfObject<ELFT>::open(bytes, objects[i].isLinked);
       });
       if (!scans[i].object || !set.hasFiles)
         return;

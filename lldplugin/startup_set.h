@@ -29,6 +29,7 @@ struct InputObject {
   llvm::MemoryBufferRef buffer;
   llvm::StringRef archive; ///< the path of the archive it is a member of, else empty
   bool isLazy = false;     ///< whether the link takes it only if it needs it
+  bool isLinked = false;   ///< whether it is no object, but a program or shared library
 
   /// What profiles call it: the base name of its file, or `base name of archive(member)`.
   std::string name() const;

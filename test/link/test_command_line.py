@@ -170,7 +170,8 @@ def test_report(tmp_path, program):
                        ".section .text\n.globl user\nuser: call outside\n")
     report = tmp_path / "report.json"
     ld(program, asm, "-o", tmp_path / "out", "-e", "main", "-shared", "--front-report", report,
-       "--min-match=0", "--startup-profile", write_profile(tmp_path, "main", "gone", "early", "outside", "helper"))
+       "--min-match=0",
+       "--startup-profile", write_profile(tmp_path, "main", "gone", "early", "outside", "helper"))
     data = json.loads(report.read_text())
     assert data["schema"] == "frontload-front-report/1"
     assert data["classes"]["text"]["sections"] == 2
@@ -349,5 +350,6 @@ def test_namesakes_that_nothing_tells_apart_take_no_memory(tmp_path):
               *(f"--redefine-sym=dup{i}=dup" for i in range(3000)))
     profile = write_profile(tmp_path, "main", *(("function", "text", "dup", f"f{i}.c")
                                                 for i in range(2000)))
-    ld(renamed, "-e", "main", "-o", tmp_path / "out", f"--startup-profile={profile}", "--min-match=0",
+    ld(renamed, "-e", "main", "-o", tmp_path / "out", f"--startup-profile={profile}",
+       "--min-match=0",
        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (700 << 20, 700 << 20)))

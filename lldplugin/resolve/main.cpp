@@ -1,0 +1,148 @@
+//===- main.cpp - frontload-resolve: what names are in a link --------------===//
+//
+// How a profile's names find what they stand for is decided in one place (names/). This program
+// lets the scripts ask, for links that they write order files for and for programs that are linked.
+//
+// It writes lines of fields, separated by TAB. Names are escaped as in startup profiles. First
+//
+//   frontload-resolve 1
+//
+// then, for each place that an entry of the profile stands for,
+//
+//   name ENTRY HOW OBJECT SECTION SYMBOL VALUE
+//
+//     ENTRY    its number in the profile, from 0
+//     HOW      how its name was found: exact, suffix, clone, variant, hash or part
+//     OBJECT   the base name of the file, or archive(member)
+//     SECTION  the name of the section there
+//     SYMBOL   its name there; empty for an entry that is a section
+//     VALUE    in hexadecimal, the address in a linked file, the offset in the section of an object
+//
+// and for each entry that is only defined where nothing can be moved
+//
+//   unmovable ENTRY
+//
+// With --startup-set it writes, in planned order, the sections that a front would hold, and those
+// that would follow it:
+//
+//   section CLASS REGION OBJECT SECTION SIZE INDEX
+//
+//     CLASS    text, rodata, relro, data or bss
+//     REGION   front or next
+//     SIZE     in bytes
+//     INDEX    in the object's table of sections
+//
+//===----------------------------------------------------------------------===//
+
+#include "input_files.h"
+#include "startup_profile.h"
+#include "startup_set.h"
+#include "tiers.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+#include <tuple>
+
+using namespace llvm;
+using namespace frontload;
+
+static cl::OptionCategory category("Options");
+static cl::opt<std::string> profileArgument(cl::Positional, cl::Required, cl::desc("PROFILE"),
+                                            cl::cat(category));
+static cl::list<std::string> fileArguments(cl::Positional, cl::OneOrMore, cl::desc("FILE..."),
+                                           cl::cat(category));
+static cl::opt<bool> startupSetOption("startup-set", cl::cat(category),
+                                      cl::desc("Write the sections of the front, not the names"));
+
+static constexpr char overview[] =
+    "frontload-resolve [options] PROFILE FILE...\n\n"
+    "Says what the names of a startup profile are in objects and archives, or in one linked "
+    "file.\n\n"
+    "Exit status: 0; 2 if the command line is wrong or a file cannot be read; 65 if one is bad.\n";
+
+static constexpr int exitUsage = 2, exitData = 65;
+
+[[noreturn]] static void fail(int code, const Twine &message, const Twine &note) {
+  errs() << "frontload-resolve: error: " << message << '\n';
+  errs() << "frontload-resolve: note: " << note << '\n';
+  std::exit(code);
+}
+
+[[noreturn]] static void fail(Error error, const Twine &note) {
+  int code = error.isA<CannotOpen>() ? exitUsage : exitData;
+  fail(code, toString(std::move(error)), note);
+}
+
+static void writePlaces(raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
+                        ArrayRef<InputObject> objects) {
+  for (const EntryPlace &place : set.entryPlaces()) {
+    bool isSection = profile.entries[place.entry].kind == EntryKind::Section;
+    os << "name\t" << place.entry << '\t' << toString(set.foundNames().best(place.entry).likeness())
+       << '\t' << escapeName(objects[place.object].name()) << '\t' << escapeName(place.sectionName)
+       << '\t' << (isSection ? "" : escapeName(place.symbol)) << '\t'
+       << utohexstr(place.value, true) << '\n';
+  }
+  for (auto [entry, isUnmovable] : enumerate(set.unmovableEntries()))
+    if (isUnmovable)
+      os << "unmovable\t" << entry << '\n';
+}
+
+static void writeSections(raw_ostream &os, ArrayRef<StartupSections> sets,
+                          ArrayRef<InputObject> objects) {
+  std::vector<std::pair<uint32_t, const StartupSection *>> all;
+  for (auto [object, sections] : enumerate(sets))
+    for (const StartupSection &section : sections)
+      all.push_back({uint32_t(object), &section});
+  llvm::sort(all, [](const auto &a, const auto &b) {
+    return std::tuple(a.second->region, a.second->rank, a.first, a.second->index) <
+           std::tuple(b.second->region, b.second->rank, b.first, b.second->index);
+  });
+  for (auto [object, section] : all)
+    os << "section\t" << toString(section->sectionClass) << '\t'
+       << (section->region == Region::Front ? "front" : "next") << '\t'
+       << escapeName(objects[object].name()) << '\t' << escapeName(section->name) << '\t'
+       << section->size << '\t' << section->index << '\n';
+}
+
+int main(int argc, char **argv) {
+  cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter([](raw_ostream &os) { os << "frontload-resolve " FRONTLOAD_VERSION "\n"; });
+  std::string messages;
+  raw_string_ostream messageStream(messages);
+  if (!cl::ParseCommandLineOptions(argc, argv, overview, &messageStream, nullptr, nullptr,
+                                   /*LongOptionsUseDoubleDash=*/true)) {
+    StringRef line = StringRef(messages).split('\n').first;
+    line.consume_front("frontload-resolve: ");
+    fail(exitUsage, line.rtrim("."), "try: frontload-resolve --help");
+  }
+
+  auto text = MemoryBuffer::getFile(profileArgument, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (!text)
+    fail(exitUsage, profileArgument + ": " + text.getError().message(),
+         "give a startup profile that can be read");
+  Expected<StartupProfile> profile = parseStartupProfile(profileArgument, (*text)->getBuffer());
+  if (!profile)
+    fail(profile.takeError(), "make it again with 'frontload profile'");
+  InputFiles files;
+  for (const std::string &path : fileArguments)
+    if (Error error = files.add(path))
+      fail(std::move(error), "give objects and archives, or a linked file that is not stripped");
+  if (files.numOthers())
+    errs() << "frontload-resolve: warning: members of archives that are no ELF objects: "
+           << files.numOthers() << '\n';
+
+  if (startupSetOption)
+    sortByTier(*profile);
+  StartupSet set(*profile, /*gathersStrings=*/false);
+  std::vector<StartupSections> sections = set.find(files.objects());
+  outs() << "frontload-resolve 1\n";
+  if (startupSetOption)
+    writeSections(outs(), sections, files.objects());
+  else
+    writePlaces(outs(), *profile, set, files.objects());
+  outs().flush();
+  if (outs().has_error())
+    fail(exitUsage, "cannot write: " + outs().error().message(), "see that there is room for it");
+  return 0;
+}

@@ -1,0 +1,161 @@
+"""What names are in a link (frontload-resolve, frontload.names), and how much was found (match)."""
+
+import os
+
+import pytest
+from frontload import match, names
+from frontload.errors import Failure
+
+HEADER = "frontload-startup-profile 2\nprogram app\nruns 1\ndata-runs 1\n"
+ASSEMBLY = """
+.macro function name, section=.text
+  .section \\section\\().\\name,"ax"
+  .type \\name,@function
+\\name: ret
+  .size \\name,.-\\name
+.endm
+"""
+
+
+@pytest.fixture(autouse=True)
+def tools(monkeypatch, build):
+    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+
+
+@pytest.fixture
+def profile(tmp_path):
+    def profile(*entries):
+        """Of functions, or of lines `kind class name [file]`."""
+        lines = []
+        for entry in entries:
+            kind, section_class, *names = (entry.split(" ") if " " in entry
+                                           else ("function", "text", entry))
+            lines.append("\t".join([kind, section_class, "1", "+1", "-", *names]) + "\n")
+        path = tmp_path / "app.startup"
+        path.write_text(HEADER + "".join(lines))
+        return path
+
+    return profile
+
+
+@pytest.fixture
+def assemble(tmp_path, run, llvm):
+    def assemble(name, text):
+        source = tmp_path / f"{name}.s"
+        source.write_text(ASSEMBLY + text)
+        run(llvm / "clang", "-c", source, "-o", tmp_path / f"{name}.o")
+        return tmp_path / f"{name}.o"
+
+    return assemble
+
+
+def found(profile, *files):
+    return [(p.entry, p.how, p.object.decode(), p.symbol.decode())
+            for p in names.resolve(os.fspath(profile), map(os.fspath, files)).places]
+
+
+def test_names_in_objects_and_archives(tmp_path, profile, assemble, run):
+    """Objects are called as in profiles; archives may be thin."""
+    a = assemble("a", "function one\nfunction two.llvm.7\n")
+    b = assemble("b", ".globl three\nfunction three\n")
+    for flags, name in (("rcs", "fat.a"), ("rcsT", "thin.a")):
+        run("ar", flags, tmp_path / name, a, b)
+        entries = profile("one", "two.llvm.99", "three", "gone")
+        assert found(entries, tmp_path / name) == [
+            (0, "exact", f"{name}(a.o)", "one"), (1, "suffix", f"{name}(a.o)", "two.llvm.7"),
+            (2, "exact", f"{name}(b.o)", "three")]
+    place, *_ = names.resolve(os.fspath(profile("one")), [os.fspath(a)]).places
+    assert (place.object, place.section, place.value) == (b"a.o", b".text.one", 0)
+
+
+def test_names_in_a_linked_file(tmp_path, profile, link):
+    """There a name has an address."""
+    program = link()
+    resolved = names.resolve(os.fspath(profile("f1", "last.isra.0", "data rodata table")),
+                             [os.fspath(program.path)])
+    assert {(p.how, p.section, p.symbol, p.value) for p in resolved.places} == {
+        (how, section, name, program.addresses[name.decode()]) for how, section, name in
+        (("exact", b".rodata", b"table"), ("exact", b".text", b"f1"), ("clone", b".text", b"last"))}
+
+
+def test_what_cannot_be_moved_is_told(profile, assemble):
+    """It is found, but has no place."""
+    a = assemble("a", ".globl fixed\n.section .init\nfixed: nop\nfunction free\n")
+    resolved = names.resolve(os.fspath(profile("fixed", "free", "gone")), [os.fspath(a)])
+    assert resolved.unmovable == {0} and resolved.found() == {0, 1}
+
+
+def test_startup_set(profile, assemble):
+    """In first-touch order, with the constants that it refers to."""
+    a = assemble("a", ".globl b, a\nfunction a\nfunction b\nfunction c\n"
+                 ".section .text.b\n.quad .Ltable\n.section .rodata.cst8,\"aM\",@progbits,8\n"
+                 ".Ltable: .quad 1\n")
+    sections = names.startup_set(os.fspath(profile("b", "a")), [os.fspath(a)])
+    assert [(s.section_class, s.region, s.object, s.name) for s in sections] == [
+        ("text", "front", b"a.o", b".text.b"), ("rodata", "front", b"a.o", b".rodata.cst8"),
+        ("text", "front", b"a.o", b".text.a")]
+    assert all(section.size and section.index for section in sections)
+
+
+def test_odd_names_come_through(profile, assemble):
+    """TAB, newline, backslash, and what is no UTF-8."""
+    odd = b"a\tb\nc\\d\xff\xc3\xa4"
+    a = assemble("a", ".globl tenBytes_x\n.section .text.x,\"ax\"\ntenBytes_x: ret\n")
+    a.write_bytes(a.read_bytes().replace(b"tenBytes_x", odd))
+    place, = names.resolve(os.fspath(profile("a\\tb\\nc\\\\d\\xffä")), [os.fspath(a)]).places
+    assert place.symbol == odd
+
+
+@pytest.mark.parametrize("content, code, what", [
+    (None, 2, "No such file"),
+    (b"", 65, "neither an ELF file nor an archive"),
+    (b"some text\n", 65, "neither an ELF file nor an archive"),
+    (b"BC\xc0\xde" + bytes(16), 65, "bitcode"),
+    (b"!<arch>\nrubbish", 65, "app"),
+    (b"!<thin>\nnowhere/     0           0     0     644     100       `\n", 65, "app"),
+])
+def test_bad_files(tmp_path, profile, content, code, what):
+    """They are named, with the reason."""
+    path = tmp_path / "app"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(Failure) as caught:
+        names.resolve(os.fspath(profile("f")), [os.fspath(path)])
+    assert caught.value.code == code and str(path) in caught.value.message
+    assert what in caught.value.message and caught.value.note
+
+
+def test_stripped_and_cut_files(tmp_path, profile, link, run, llvm):
+    """What has lost its names, or its end."""
+    program = link()
+    run(llvm / "llvm-strip", program.path, "-o", tmp_path / "stripped")
+    with pytest.raises(Failure, match="stripped"):
+        names.resolve(os.fspath(profile("f")), [os.fspath(tmp_path / "stripped")])
+    data = (tmp_path / "app.o").read_bytes()
+    for size in range(0, len(data), 97):
+        (tmp_path / "cut.o").write_bytes(data[:size])
+        with pytest.raises(Failure) as caught:
+            names.resolve(os.fspath(profile("f")), [os.fspath(tmp_path / "cut.o")])
+        assert caught.value.code == 65
+
+
+def test_bad_profile(tmp_path, link):
+    """The line is named."""
+    (tmp_path / "bad.startup").write_text(HEADER + "nonsense\tx\n")
+    with pytest.raises(Failure, match=r"bad\.startup:5:") as caught:
+        names.resolve(os.fspath(tmp_path / "bad.startup"), [os.fspath(link().path)])
+    assert caught.value.code == 65
+
+
+def test_match_tells_and_judges(capsys):
+    """The share, and what is missing first."""
+    match.judge("app", 9, [b"gone\n"], 80)
+    assert capsys.readouterr().err == ("frontload: note: app: 9 of 10 names found (90.00%)\n"
+                                       "frontload: note: missing: gone\\n\n")
+    match.judge("app", 3, [], 100)
+    assert "missing" not in capsys.readouterr().err
+    with pytest.raises(Failure) as caught:
+        match.judge("app", 79, [b"g%d" % i for i in range(21)], 80)
+    assert caught.value.code == 1 and "79 of 100 names found (79.00%)" in caught.value.message
+    assert "g9" in caught.value.note and "g10" not in caught.value.note
+    match.judge("app", 0, [b"gone"], 0)
