@@ -61,13 +61,44 @@ void FrontLink::find(ArrayRef<InputObject> begun) {
   for (const StartupSections &sections : found) {
     uint32_t object = numObjectsSeen++;
     for (const StartupSection &section : sections) {
-      Known fresh{section.rank, object, section.sectionClass, section.region, false, {}};
+      Known fresh{
+          section.rank, object, section.index, section.sectionClass, section.region, false, 0, {}};
       Known &k = known.try_emplace(section.name, fresh).first->second;
       if (std::tie(section.region, section.rank) < std::tie(k.region, k.rank))
         std::tie(k.region, k.rank) = std::tie(section.region, section.rank);
+      k.index = std::min(k.index, section.index);
       k.contents += Placed{1, !section.named, section.size};
       knownNames.add(addressKey(section.name));
     }
+  }
+  if (numSections)
+    putInOrder();
+}
+
+/// Gives the known sections their order. What has one rank (all that is next, what one function
+/// refers to) lies in the order of the objects on the command line.
+void FrontLink::putInOrder() {
+  auto key = [](const auto *entry) {
+    const Known &k = entry->second;
+    return std::tie(k.region, k.rank, k.object, k.index);
+  };
+  std::vector<DenseMap<const char *, Known>::value_type *> sorted;
+  sorted.reserve(known.size());
+  for (auto &entry : known)
+    sorted.push_back(&entry);
+  llvm::sort(sorted, [&](auto *a, auto *b) { return key(a) < key(b); });
+  uint32_t next = 0;
+  std::optional<std::pair<Region, uint32_t>> current;
+  DenseMap<StringRef, uint32_t> copies; // the order of the names of the current rank
+  for (auto *entry : sorted) {
+    Known &k = entry->second;
+    if (std::pair rank(k.region, k.rank); current != rank) {
+      current = rank;
+      copies.clear();
+    }
+    auto [copy, isFirst] = copies.try_emplace(entry->first, next);
+    next += isFirst;
+    k.order = copy->second;
   }
 }
 
@@ -129,7 +160,7 @@ void FrontLink::place(StringRef name) {
 
 std::optional<int> FrontLink::priority(StringRef name) const {
   auto it = known.find(name.data());
-  return it == known.end() ? std::nullopt : std::optional<int>(it->second.rank);
+  return it == known.end() ? std::nullopt : std::optional<int>(it->second.order);
 }
 
 void FrontLink::finish() {

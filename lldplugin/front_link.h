@@ -63,7 +63,9 @@ public:
   /// To be called when such a section is in the link and gets the place of its pattern.
   void place(llvm::StringRef name);
 
-  /// The place in first-touch order of such a section.
+  /// The place in first-touch order of such a section, after finishPlanning(). Of different
+  /// sections only copies (of one name and one rank, in several objects) have the same: that does
+  /// not depend on which of them the link keeps, or on how the linker breaks ties.
   std::optional<int> priority(llvm::StringRef name) const;
 
   /// To be called when all sections have their place: adds up what follows.
@@ -118,14 +120,17 @@ private:
   /// The startup sections of one object that share a name.
   struct Known {
     uint32_t rank;
-    uint32_t object;
+    uint32_t object; ///< its number, in the order of addObject()
+    uint32_t index;  ///< of the first of them
     SectionClass sectionClass;
     Region region;
     bool isPlaced;
+    uint32_t order;
     Placed contents;
   };
 
   void find(llvm::ArrayRef<InputObject> found);
+  void putInOrder();
 
   StartupProfile profile;
   std::string pathOfProfile;
