@@ -28,7 +28,7 @@ static StartupProfile inPlannedOrder(StartupProfile profile) {
 
 FrontLink::FrontLink(StartupProfile p, std::string path, LinkTraits t)
     : profile(inPlannedOrder(std::move(p))), pathOfProfile(std::move(path)), traits(t),
-      startupSet(profile, t.mergesStrings) {}
+      startupSet(profile, t.mergesStrings, t.foldsCode) {}
 
 std::optional<MemoryBufferRef> FrontLink::firstObject() const {
   auto found = llvm::find_if(objects, [](const InputObject &o) { return !o.isLazy && o.isElf(); });

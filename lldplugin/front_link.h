@@ -32,6 +32,8 @@ struct LinkTraits {
   /// Whether equal strings are merged, and nothing more: at -O0 they are not, and at -O2 strings
   /// that end alike share their ends.
   bool mergesStrings = true;
+  /// Whether the linker keeps one of several identical functions: --icf.
+  bool foldsCode = false;
   /// Whether the output is position-independent, so that the loader relocates its data.
   bool isRelocated = false;
 };

@@ -32,6 +32,7 @@
 #include "startup_set.h"
 #include "elf_object.h"
 #include "front_script.h"
+#include "identical_code.h"
 #include "tiers.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
@@ -168,6 +169,8 @@ private:
   void lookUpSymbols(Scan &scan);
   void lookUpSections(Scan &scan);
   void settleMatches();
+  void addPlace(const Scan &scan, const Match &m);
+  void addIdenticalCode();
   void resolve(Scan &scan);
   void followAll();
   void placeCalls();
@@ -186,9 +189,9 @@ private:
   bool notesCalls = true;
 };
 
-StartupSet::StartupSet(const StartupProfile &p, bool g)
-    : profile(p), gathersStrings(g), hasData(p.dataRuns), names(p), found(p.entries.size()),
-      unmovable(p.entries.size(), false) {
+StartupSet::StartupSet(const StartupProfile &p, bool g, bool f)
+    : profile(p), gathersStrings(g), foldsCode(f), hasData(p.dataRuns), names(p),
+      found(p.entries.size()), unmovable(p.entries.size(), false) {
   strings.add(""); // profiles cannot name it, and nearly every program reads it
   for (uint32_t i = 0; i < p.entries.size(); ++i) {
     const ProfileEntry &entry = p.entries[i];
@@ -273,6 +276,11 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSections(Scan &scan) 
   }
 }
 
+template <class ELFT> void StartupSet::Search<ELFT>::addPlace(const Scan &scan, const Match &m) {
+  const char *name = scan.object->nameBegin(scan.object->sections()[m.section]).data();
+  set.places.push_back({m.entry, scan.number, m.section, name, m.definition.symbol, m.offset});
+}
+
 /// Drops the matches that do not count, and takes note of where the others are.
 template <class ELFT> void StartupSet::Search<ELFT>::settleMatches() {
   for (const Scan &scan : scans)
@@ -286,10 +294,57 @@ template <class ELFT> void StartupSet::Search<ELFT>::settleMatches() {
         set.unmovable[m.entry] = true;
         return true;
       }
-      const char *name = scan.object->nameBegin(scan.object->sections()[m.section]).data();
-      set.places.push_back({m.entry, scan.number, m.section, name, m.definition.symbol, m.offset});
+      addPlace(scan, m);
       return false;
     });
+}
+
+/// Adds a match wherever there is code that may be folded with that of a match.
+template <class ELFT> void StartupSet::Search<ELFT>::addIdenticalCode() {
+  auto hashesOf = [](const Scan &scan, auto isWanted, auto visit) {
+    SmallVector<std::pair<uint32_t, uint32_t>, 0> wanted;
+    for (auto [index, section] : enumerate(scan.object->sections()))
+      if (isWanted(uint32_t(index), section))
+        wanted.push_back({0, uint32_t(index)});
+    DenseMap<uint32_t, const Shdr *> relocations;
+    scan.object->forEachRelocationsOf(
+        wanted, [&](const Shdr &table, uint32_t) { relocations[table.sh_info] = &table; });
+    for (auto [_, index] : wanted)
+      visit(index, hashCode(*scan.object, scan.object->sections()[index], relocations[index]));
+  };
+  using Entries = SmallVector<uint32_t, 1>;
+  DenseMap<uint64_t, Entries> entriesOf;
+  DenseSet<uint64_t> sizes;
+  for (const Scan &scan : scans) {
+    DenseMap<uint32_t, Entries> named;
+    for (const Match &m : scan.matches)
+      if (m.sectionClass == SectionClass::Text)
+        named[m.section].push_back(m.entry);
+    auto isNamed = [&](uint32_t index, const Shdr &) { return named.contains(index); };
+    if (!named.empty())
+      hashesOf(scan, isNamed, [&](uint32_t index, uint64_t hash) {
+        sizes.insert(scan.object->sections()[index].sh_size);
+        llvm::append_range(entriesOf[hash], named[index]);
+      });
+  }
+  forEach([&](Scan &scan) {
+    DenseSet<uint32_t> named;
+    for (const Match &m : scan.matches)
+      named.insert(m.section);
+    auto mayBe = [&](uint32_t index, const Shdr &section) {
+      return (section.sh_flags & ELF::SHF_EXECINSTR) && sizes.contains(section.sh_size) &&
+             !named.contains(index) && scan.object->classify(section) == SectionClass::Text;
+    };
+    hashesOf(scan, mayBe, [&](uint32_t index, uint64_t hash) {
+      if (auto it = entriesOf.find(hash); it != entriesOf.end())
+        for (uint32_t entry : it->second)
+          scan.matches.push_back({entry, {}, {}, index, SectionClass::Text});
+    });
+  });
+  for (const Scan &scan : scans)
+    for (const Match &m : scan.matches)
+      if (!m.rank.isFound())
+        addPlace(scan, m);
 }
 
 /// Turns the matches into sections.
@@ -487,6 +542,8 @@ template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run
   for (const Scan &scan : scans)
     set.hasEnd |= scan.definesEnd;
   settleMatches();
+  if (set.foldsCode)
+    addIdenticalCode();
   forEach([&](Scan &scan) { resolve(scan); });
   // From code to data, then from data to the data it points to.
   followAll();

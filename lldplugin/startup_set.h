@@ -71,8 +71,9 @@ struct EntryPlace {
 class StartupSet {
 public:
   /// `profile` must outlive the set. With `gathersStrings`, merged strings get their order by
-  /// hotStrings(); without, all strings of an object go where the startup sections of it go.
-  StartupSet(const StartupProfile &profile, bool gathersStrings);
+  /// hotStrings(); without, all strings of an object go where the startup sections of it go. With
+  /// `foldsCode`, the linker keeps one of several identical functions (--icf).
+  StartupSet(const StartupProfile &profile, bool gathersStrings, bool foldsCode = false);
 
   /// Finds the startup sections of `objects`, in parallel, one list per object. May be called again
   /// for objects that appear later in the link (those made by LTO).
@@ -102,7 +103,7 @@ private:
   template <class ELFT> class Search;
 
   const StartupProfile &profile;
-  const bool gathersStrings;
+  const bool gathersStrings, foldsCode;
   /// What the profile records besides functions; what it does not, is found by relocations.
   bool hasData = false, hasSections = false, hasStrings = false;
   /// Whether entries name their source files or objects.

@@ -86,6 +86,8 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
       options.isRelocatable = true;
     } else if (is_contained({"-pie", "--pie", "-shared", "--shared", "-Bshareable"}, arg)) {
       options.traits.isRelocated = true;
+    } else if (takeOption(args, next, "icf", value)) {
+      options.traits.foldsCode = value != "none";
     } else if (takeLetter(args, next, "-O", value)) {
       if (unsigned level; !StringRef(value).getAsInteger(10, level))
         options.traits.mergesStrings = level == 1;

@@ -46,21 +46,44 @@ def test_lto(tmp_path, lto):
     check_front(front)
 
 
-def test_icf_never_folds_the_front_away(tmp_path):
-    """Identical functions of the front become one in it, wherever a cold one comes in the link."""
-    names = ("cold_a", "hot_a", "cold_b", "hot_b")
-    text = "".join(f"__attribute__((noinline)) int {name}(int x) {{ return x * 77 + 5; }}\n"
+def identical_functions(folder, *others):
+    names = ("first", "second", "third")
+    text = "".join(f"__attribute__((noinline)) int {name}(int x) {{ return other(x) * 77; }}\n"
                    for name in names)
-    main = "int main(void) { return cold_a(1) + cold_b(1) != hot_a(1) + hot_b(1); }\n"
-    program = compile_text(tmp_path, "a.c", text + main, "-faddrsig", "-fno-inline",
-                           compiler="clang")
-    out = tmp_path / "out"
-    link(out, program, "-Wl,--icf=all", profile=write_profile(tmp_path, "main", "hot_a", "hot_b"))
-    check_run(out)
-    image = Image(out)
-    assert image.symbols["hot_a"] == image.symbols["hot_b"]
-    assert image.symbols["cold_a"] == image.symbols["cold_b"]
-    assert image.section_of("hot_a") == ".text.front"
+    main = "int main(void) { return first(1) + third(1) != second(2); }\n"
+    other = "__attribute__((noinline)) int other(int x) { return x + 1; }\n"
+    return compile_text(folder, "a.c", other + text + "".join(others) + main, "-faddrsig",
+                        "-fno-inline", compiler="clang")
+
+
+@pytest.mark.parametrize("hot", ["first", "third"])
+def test_identical_functions_are_folded_in_the_front(tmp_path, hot):
+    """A profile of a folded program has one of their names, not always the one that is called now;
+    lld folds only what is in one output section."""
+    program = identical_functions(tmp_path)
+    report = tmp_path / "report.json"
+    link(tmp_path / "out", program, "-Wl,--icf=all", f"-Wl,--front-report={report}",
+         profile=write_profile(tmp_path, "main", hot))
+    image = Image(tmp_path / "out")
+    assert image.symbols["first"] == image.symbols["second"] == image.symbols["third"]
+    assert image.section_of("second") == ".text.front"
+    assert json.loads(report.read_text())["names"]["missing"] == []
+
+
+def test_functions_that_only_look_identical_are_no_twins(tmp_path):
+    """They call another function, or are of another size; and without --icf there are none."""
+    others = ("__attribute__((noinline)) int another(int x) { return x - 1; }\n",
+              "__attribute__((noinline)) int cold(int x) { return another(x) * 77; }\n",
+              "int user(int x) { return cold(x) + another(x); }\n")
+    program = identical_functions(tmp_path, *others)
+    profile = write_profile(tmp_path, "main", "first")
+    link(tmp_path / "folded", program, "-Wl,--icf=all", profile=profile)
+    assert Image(tmp_path / "folded").section_of("cold") == ".text"
+    for flags in ((), ("-Wl,--icf=none",)):
+        link(tmp_path / "out", program, *flags, profile=profile)
+        image = Image(tmp_path / "out")
+        assert image.section_of("first") == ".text.front"
+        assert image.section_of("second") == ".text"
 
 
 def test_icf_of_a_whole_program(tmp_path):
