@@ -1,0 +1,45 @@
+"""Profiles that were made by earlier versions are read, and their names are found, for ever.
+
+test/profiles has one of each version of the format. They are never made anew: a change that breaks
+one of these tests breaks the profiles that users have checked in."""
+
+import os
+from pathlib import Path
+
+from frontload import names, profile
+
+KEPT = Path(__file__).parents[1] / "profiles"
+
+# The program one year later: what the compilers then made of the same functions.
+LATER = {
+    "_start": ("_start", "exact"), "helper": ("helper", "exact"),
+    "promoted.llvm.1234": ("promoted.llvm.98", "suffix"),
+    "unique.__uniq.99": ("unique.__uniq.1", "suffix"),
+    "private.lto_priv.0": ("private", "suffix"), "versioned@@V1": ("versioned", "suffix"),
+    "scalar.isra.0": ("scalar", "clone"), "constant.constprop.0": ("constant.isra.0", "clone"),
+    "special.specialized.1": ("special", "clone"), "split.part.0": ("split.part.3", "suffix"),
+    "split.cold": ("split", "part"), "_ZN3FooC1Ev": ("_ZN3FooC2Ev", "variant"),
+    "_ZN3FooD0Ev": ("_ZN3FooD1Ev", "variant"),
+    "_ZN3abc4main17h0123456789abcdefE": ("_ZN3abc4main17hfedcba9876543210E", "hash"),
+    "_RNvCs1234_3abc4main": ("_RNvCs9876_3abc4main", "hash"),
+    "table.7": ("table.8", "suffix"),
+}
+
+
+def test_version_2(tmp_path, run, llvm, build, monkeypatch):
+    """Both readers understand all of it."""
+    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+    path = KEPT / "version-2.startup"
+    kept = profile.read(path)
+    assert (kept.program, kept.runs, kept.data_runs, len(kept.touches)) == (b"app", 3, 1, 19)
+    assert profile.to_bytes(kept) == path.read_bytes()
+
+    functions = "".join(f'.section .text.f{i},"ax"\n{name}: ret\n'
+                        for i, (name, _) in enumerate(LATER.values()))
+    (tmp_path / "main.s").write_text('.file "main.c"\n' + functions)
+    run(llvm / "clang", "-c", tmp_path / "main.s", "-o", tmp_path / "main.o")
+    resolved = names.resolve(os.fspath(path), [os.fspath(tmp_path / "main.o")])
+    entries = [name.name.decode("utf-8", "replace") for name in kept.touches]
+    found = {(entries[place.entry], place.symbol.decode(), place.how)
+             for place in resolved.places}
+    assert found == {(name, *later) for name, later in LATER.items()}
