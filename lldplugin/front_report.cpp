@@ -44,21 +44,20 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
           if (state == EntryState::LeftOut)
             j.value(json::fixUTF8(entry.name));
       });
-      // Those that are not found as the profile has them, and what was taken in their place.
+      // Those that are found, but not as the profile has them, and what was taken in their place.
       j.attributeArray("inexact", [&] {
-        for (auto [index, entry, state] :
-             enumerate(link.startupProfile().entries, link.entryStates())) {
-          const FoundNames &found = link.foundNames();
-          auto definitions = found.definitions(uint32_t(index));
-          if ((state != EntryState::Placed && state != EntryState::LeftOut) ||
-              (found.best(uint32_t(index)).isExact() && definitions.size() < 2))
+        const FoundNames &found = link.foundNames();
+        for (auto [index, entry] : enumerate(link.startupProfile().entries)) {
+          auto number = uint32_t(index);
+          if (!found.isFound(number) ||
+              (found.best(number).isExact() && !found.isAmbiguous(number)))
             continue;
           j.object([&] {
             j.attribute("name", json::fixUTF8(entry.name));
-            j.attribute("how", toString(found.best(uint32_t(index)).likeness()));
-            j.attribute("ambiguous", definitions.size() > 1);
+            j.attribute("how", toString(found.best(number).likeness()));
+            j.attribute("ambiguous", found.isAmbiguous(number));
             j.attributeArray("found", [&] {
-              for (const Definition &definition : definitions)
+              for (const Definition &definition : found.definitions(number))
                 j.value(json::fixUTF8(definition.symbol));
             });
           });

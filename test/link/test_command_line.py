@@ -182,6 +182,23 @@ def test_report(tmp_path, program):
     assert data["front"]["bytes"] == Image(tmp_path / "out").sections[".text"]["sh_offset"]
 
 
+def test_report_of_names_that_are_found_otherwise(tmp_path):
+    """It tells how, and what was taken for them."""
+    o = compile_text(tmp_path, "a.c", PROGRAM + "int helper2(void) { return 1; }\n")
+    twin = compile_text(tmp_path, "b.s", ".section .text.x\n.type same,@function\nsame: ret\n"
+                        ".section .rodata.str1.1,\"aMS\",@progbits,1\n.asciz \"hello\"\n")
+    other = tmp_path / "c.o"
+    other.write_bytes(twin.read_bytes())
+    profile = write_profile(tmp_path, "main", "helper.isra.0", ("function", "text", "same", "x.c"),
+                            ("string", "rodata", "hello"))
+    report = tmp_path / "report.json"
+    ld(o, twin, other, "-o", tmp_path / "out", "-e", "main", "--front-report", report,
+       "--startup-profile", profile)
+    assert json.loads(report.read_text())["names"]["inexact"] == [
+        {"name": "helper.isra.0", "how": "clone", "ambiguous": False, "found": ["helper"]},
+        {"name": "same", "how": "exact", "ambiguous": True, "found": ["same", "same"]}]
+
+
 def test_report_that_cannot_be_written(tmp_path, program):
     """It is refused before the link, like any bad argument."""
     refused(tmp_path, program, write_profile(tmp_path, "main"), 2,
