@@ -190,8 +190,8 @@ private:
 };
 
 StartupSet::StartupSet(const StartupProfile &p, bool g, bool f)
-    : profile(p), gathersStrings(g), foldsCode(f), hasData(p.dataRuns), names(p),
-      found(p.entries.size()), unmovable(p.entries.size(), false) {
+    : profile(p), gathersStrings(g), foldsCode(f), hasData(p.dataRuns), found(p.entries.size()),
+      unmovable(p.entries.size(), false) {
   strings.add(""); // profiles cannot name it, and nearly every program reads it
   for (uint32_t i = 0; i < p.entries.size(); ++i) {
     const ProfileEntry &entry = p.entries[i];
@@ -232,7 +232,7 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
     if (set.hasData && type == ELF::STT_OBJECT && section)
       scan.hasDataSymbol.set(section);
     uint32_t inexact = 0;
-    set.names.find(name.val(), [&](uint32_t entry, Likeness likeness) {
+    set.names->find(name.val(), [&](uint32_t entry, Likeness likeness) {
       StringRef file = set.profile.entries[entry].file;
       bool agrees = isLocal && (file == sourceFile || file == scan.name);
       FindRank rank(likeness, isLocal, !file.empty(), agrees);
@@ -574,6 +574,8 @@ template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run
 }
 
 std::vector<StartupSections> StartupSet::find(ArrayRef<InputObject> objects) {
+  if (!names)
+    names.emplace(profile);
   std::vector<StartupSections> result(objects.size());
   const InputObject *first = llvm::find_if(objects, std::mem_fn(&InputObject::isElf));
   if (first != objects.end())

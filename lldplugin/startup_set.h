@@ -21,6 +21,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/MemoryBufferRef.h"
+#include <optional>
 
 namespace frontload {
 
@@ -114,7 +115,7 @@ private:
   llvm::StringMap<llvm::SmallVector<uint32_t, 4>> sectionEntries;
   llvm::StringMap<llvm::SmallVector<uint32_t, 1>> ownedSections;
   HotStrings strings;
-  NameTable names;
+  std::optional<NameTable> names; ///< made by the first find(), which need not be awaited
   FoundNames found;
   std::vector<EntryPlace> places;
   std::vector<bool> unmovable;

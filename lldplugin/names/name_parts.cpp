@@ -51,25 +51,33 @@ static uint32_t bitOf(StringRef word, ArrayRef<StringLiteral> suffixes) {
 
 static bool isNumber(StringRef word) { return !word.empty() && llvm::all_of(word, isDigit); }
 
-/// Where Rust's legacy hash begins, `17h` and 16 hexadecimal digits before the last E; npos if
-/// there is none. Such names have dots of their own.
+/// The length of Rust's legacy hash, `17h`, 16 hexadecimal digits and E.
+static constexpr size_t hashLength = 20;
+
+/// Where that hash begins, at the end of the name or before a suffix; npos if there is none. Such
+/// names have dots of their own.
 static size_t findLegacyHash(StringRef name) {
-  constexpr size_t length = 19;
   if (!name.starts_with("_ZN"))
     return StringRef::npos;
-  size_t at = name.rfind("17h");
-  if (at == StringRef::npos || name.size() <= at + length || name[at + length] != 'E' ||
-      !llvm::all_of(name.substr(at + 3, 16), isHexDigit))
-    return StringRef::npos;
-  bool isLast = name.size() == at + length + 1 || name[at + length + 1] == '.';
-  return isLast ? at : StringRef::npos;
+  auto endsAt = [&](size_t end) {
+    StringRef hash = name.take_front(end).take_back(hashLength);
+    return hash.ends_with("E") && hash.starts_with("17h") &&
+           llvm::all_of(hash.substr(3, 16), isHexDigit);
+  };
+  size_t end = 0;
+  do {
+    end = name.find('.', end + 1);
+    if (endsAt(end))
+      return std::min(end, name.size()) - hashLength;
+  } while (end != StringRef::npos);
+  return StringRef::npos;
 }
 
 NameParts takeApart(StringRef name) {
   NameParts result;
   StringRef suffixes;
   if (size_t hash = findLegacyHash(name); hash != StringRef::npos) {
-    result.hash = name.substr(hash, 20);
+    result.hash = name.substr(hash, hashLength);
     result.stem = name.take_front(hash);
     suffixes = name.substr(hash + result.hash.size());
   } else {
