@@ -12,34 +12,57 @@ What cannot be seen here are namesakes: for a static function that another objec
 section that --gc-sections drops, lld orders the one and warns about the other.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-
 import numpy as np
 
-from frontload import archive, elf, errors, files
-from frontload.profile import Profile
+from frontload import elf, errors
+from frontload.order_format import Order, Request, lines
 
+USE = "-Wl,--symbol-ordering-file=FILE"
 _WHITE_SPACE = b" \t\n\v\f\r"  # what lld strips
 # Other linkers give these a type, as if they were data of the program.
 _MADE_BY_LLD = {b"_DYNAMIC", b"_GLOBAL_OFFSET_TABLE_", b"_PROCEDURE_LINKAGE_TABLE_"}
-_NO_BITCODE = "objects for LTO have no symbols yet: give the linked program with --binary"
 
 
-@dataclass(frozen=True)
-class Order:
-    names: list[bytes]
-    wanted: int  # different names of symbols in the profile
-    refused: int  # names that cannot be written
-
-
-def make(profile: Profile, known: set[bytes] | None) -> Order:
-    """The names of a profile in first-touch order, of which lld knows `known` (None: any)."""
-    wanted = dict.fromkeys(_known_to_lld(name.name) for name, _ in profile.in_order()
-                           if name.has_symbol)
-    writable = [name for name in wanted if _writable(name)]
-    names = [name for name in writable if known is None or name in known]
-    return Order(names, len(wanted), len(wanted) - len(writable))
+def make(request: Request) -> Order:
+    """The names of a profile in first-touch order; with a binary or objects, as they have them."""
+    places = request.places_by_entry() if request.looked_up else {}
+    shared = _shared_names(request.binary) if request.binary else set()
+    found: dict[bytes, bool] = {}  # of each different name of a symbol
+    written: dict[bytes, None] = {}
+    refused: set[bytes] = set()
+    left_to_library: set[bytes] = set()
+    others = 0
+    for number, entry in enumerate(request.entries):
+        if not entry.has_symbol:
+            others += 1
+            continue
+        name = _known_to_lld(entry.name)
+        symbols = [name]
+        if request.looked_up:
+            symbols = [_known_to_lld(place.symbol) for place in places.get(number, ())]
+        found[name] = found.get(name, False) or bool(symbols)
+        for symbol in symbols:
+            if not _writable(symbol):
+                refused.add(symbol)
+            elif symbol in shared:
+                left_to_library.add(symbol)
+            elif symbol not in _MADE_BY_LLD:
+                written[symbol] = None
+    warnings, notes = [], []
+    if refused:
+        warnings.append(f"{errors.count(len(refused), 'name')} left out, which lld cannot read "
+                        "from a file: a # at the start, a space at an end, or a newline")
+    if left_to_library:
+        notes.append(f"{errors.count(len(left_to_library), 'name')} left out, which the program "
+                     "exports: a shared library may define them as well, which lld warns about")
+    if others:
+        what = errors.count(others, "section or string", "sections and strings")
+        notes.append(f"{what} left out: lld orders symbols only")
+    if not request.looked_up:
+        notes.append("lld will warn about names that do not exist: give --binary or --objects to "
+                     "leave them out")
+    return Order(lines(written), sum(found.values()),
+                 [name for name, good in found.items() if not good], warnings, notes)
 
 
 def _known_to_lld(name: bytes) -> bytes:
@@ -50,8 +73,8 @@ def _writable(name: bytes) -> bool:
     return name == name.strip(_WHITE_SPACE) and not name.startswith(b"#") and b"\n" not in name
 
 
-def names_in_binary(path: str) -> set[bytes]:
-    """The names that a linked file defines, and no shared library with it.
+def _shared_names(path: str) -> set[bytes]:
+    """The names that a linked file exports, and a shared library with it may define as well.
 
     A program exports what a shared library defines too, or refers to, which nothing here tells
     apart. One that exports even `_start` was linked to export everything, which says nothing.
@@ -59,27 +82,7 @@ def names_in_binary(path: str) -> set[bytes]:
     linked = elf.read(path, note="give the program as it was linked last")
     names = _defined(linked.linked_symbols())
     exported = _defined(linked.dynamic_symbols)
-    return names if b"_start" in exported or b"_start" not in names else names - exported
-
-
-def names_in_objects(paths: Iterable[str]) -> set[bytes]:
-    """The names that some objects and archives define."""
-    names: set[bytes] = set()
-    for path in paths:
-        with files.open_input(path) as stream:
-            is_archive = stream.read(len(archive.MAGIC)) in (archive.MAGIC, archive.THIN_MAGIC)
-        if not is_archive:
-            names |= _defined(elf.read(path, note=_NO_BITCODE).symbols)
-            continue
-        unknown = 0
-        for member, data in archive.members(path):
-            if data.startswith(b"\x7fELF"):
-                names |= _defined(elf.parse(member, data).symbols)
-            else:
-                unknown += 1
-        if unknown:
-            errors.warning(f"{path}: {errors.count(unknown, 'member')} not ELF; {_NO_BITCODE}")
-    return names
+    return set() if b"_start" in exported or b"_start" not in names else exported
 
 
 def _defined(symbols: elf.Symbols | None) -> set[bytes]:
@@ -87,5 +90,4 @@ def _defined(symbols: elf.Symbols | None) -> set[bytes]:
         return set()
     in_section = (symbols.section > 0) | (symbols.section == elf.COMMON)
     defined = in_section & ~np.isin(symbols.type, (elf.STT_SECTION, elf.STT_FILE))
-    names = symbols.names.some(np.flatnonzero(defined))
-    return {_known_to_lld(name) for name in names} - _MADE_BY_LLD
+    return {_known_to_lld(name) for name in symbols.names.some(np.flatnonzero(defined))}

@@ -38,7 +38,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
         description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary", metavar="BINARY", help="a linked program or shared library")
     parser.add_argument("--profile", metavar="FILE", required=True, help="its startup profile")
-    parser.add_argument("--min-coverage", metavar="PERCENT", type=_percent, default=95.0,
+    parser.add_argument("--min-coverage", metavar="PERCENT", type=percent, default=95.0,
                         help="of the profile's names that must be in the front (default 95)")
     parser.add_argument("--relocations", action="store_true",
                         help="also say what relocations cost, and what would change that")
@@ -47,7 +47,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     return parser
 
 
-def _percent(text: str) -> float:
+def percent(text: str) -> float:
     try:
         percent = float(text)
     except ValueError:

@@ -1,0 +1,79 @@
+"""What all formats of order files have in common, each of which is a module order_LINKER.py.
+
+Such a module has
+
+    make(request: Request) -> Order    the file, and what became of the profile's names
+    USE                                the options by which the linker takes the file; FILE is it
+    add_options(parser)                its own options; only if it has some
+
+and a line in the table of verbs/order.py. It prints and writes nothing, and raises Failure for what
+the linker cannot do.
+"""
+
+import argparse
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from frontload import names
+from frontload.profile import Name, Profile
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for: a profile, and what to look its names up in."""
+
+    path: str  # of the profile
+    profile: Profile
+    args: argparse.Namespace  # the command line, for a format's own options
+    binary: str | None = None  # the linked program
+    objects: list[str] = field(default_factory=list)  # the objects and archives that are linked
+
+    @property
+    def looked_up(self) -> bool:
+        """Whether there is anything to look names up in."""
+        return bool(self.binary or self.objects)
+
+    @property
+    def _files(self) -> list[str]:
+        return [self.binary] if self.binary else self.objects
+
+    @cached_property
+    def entries(self) -> list[Name]:
+        """The profile's names, in first-touch order; `entry` of a place is a position here."""
+        return list(self.profile.touches)
+
+    @cached_property
+    def places(self) -> list[names.Place]:
+        """Where the entries are, in the program or the objects."""
+        return names.resolve(self.path, self._files)
+
+    @cached_property
+    def startup_set(self) -> list[names.Section]:
+        """The input sections that startup needs, in the order in which a front holds them."""
+        return names.startup_set(self.path, self._files)
+
+    def places_by_entry(self) -> dict[int, list[names.Place]]:
+        found: dict[int, list[names.Place]] = {}
+        for place in self.places:
+            found.setdefault(place.entry, []).append(place)
+        return found
+
+
+@dataclass(frozen=True)
+class Order:
+    """A file for a linker, and what became of the names that it can order at all."""
+
+    data: bytes
+    found: int
+    missing: list[bytes]  # in first-touch order
+    warnings: list[str] = field(default_factory=list)  # what the format cannot hold
+    notes: list[str] = field(default_factory=list)  # what the linker does not order
+
+    @property
+    def wanted(self) -> int:
+        return self.found + len(self.missing)
+
+
+def lines(names: Iterable[bytes]) -> bytes:
+    return b"".join(name + b"\n" for name in names)
