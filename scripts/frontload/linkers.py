@@ -31,7 +31,7 @@ def find() -> list[Linker]:
         # same program only within one family.
         key = match[1], os.path.realpath(path)
         if key not in found:
-            version = _version(path)
+            version = version_of(path)
             if version is not None:
                 found[key] = Linker(str(path), match[1], version, _use(match[1], version))
     return list(found.values())
@@ -45,7 +45,8 @@ def _candidates() -> Iterator[Path]:
         yield from map(Path, sorted(glob.glob(os.path.join(glob.escape(folder), "ld.*"))))
 
 
-def _version(path: Path) -> str | None:
+def version_of(path: Path | str) -> str | None:
+    """The first line that --version prints; None if the program cannot be run."""
     try:
         result = subprocess.run([path, "--version"], capture_output=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError):
@@ -59,11 +60,16 @@ def _use(family: str, version: str) -> str:
     if family == "lld":
         return "order of symbols: --symbol-ordering-file=FILE, by frontload order --linker lld"
     if family == "gold":
-        return "order of sections: --section-ordering-file=FILE"
+        return ("order of sections: --section-ordering-file=FILE, by frontload order --linker gold, "
+                "or by the plugin frontload-gold.so")
     if family == "bfd":
-        # A distribution may put its own version before the linker's: take the last one.
-        numbers = re.findall(r"(\d+)\.(\d+)", version)
-        if numbers and tuple(map(int, numbers[-1])) >= _BFD_THAT_ORDERS:
-            return "order of sections: --section-ordering-file=FILE"
-        return "none: --section-ordering-file needs binutils 2.43; use ld.frontload or ld.lld"
+        other = " or --section-ordering-file=FILE" if bfd_orders(version) else ""
+        return f"order of sections: --script=FILE{other}, by frontload order --linker bfd"
     return "none: it has no option for an order; use ld.frontload or ld.lld"
+
+
+def bfd_orders(version: str) -> bool:
+    """Whether a GNU ld has --section-ordering-file."""
+    # A distribution may put its own version before the linker's: take the last one.
+    numbers = re.findall(r"(\d+)\.(\d+)", version)
+    return bool(numbers) and tuple(map(int, numbers[-1])) >= _BFD_THAT_ORDERS

@@ -59,6 +59,15 @@ class Request:
             found.setdefault(place.entry, []).append(place)
         return found
 
+    def found_and_missing(self) -> tuple[int, list[bytes]]:
+        """How many names are anywhere in what is linked, and those that are not; strings, which
+        linkers merge, are not looked for."""
+        places = self.places_by_entry()
+        missing = [entry.name for number, entry in enumerate(self.entries)
+                   if entry.kind != "string" and number not in places]
+        strings = sum(entry.kind == "string" for entry in self.entries)
+        return len(self.entries) - strings - len(missing), missing
+
 
 @dataclass(frozen=True)
 class Order:

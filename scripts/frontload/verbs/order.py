@@ -3,7 +3,16 @@
 import argparse
 import os
 
-from frontload import errors, files, match, order_lld, order_mold, profile
+from frontload import (
+    errors,
+    files,
+    match,
+    order_bfd,
+    order_gold,
+    order_lld,
+    order_mold,
+    profile,
+)
 from frontload.errors import EXIT_DATA, EXIT_OK, Failure
 from frontload.order_format import Request
 from frontload.verbs.check import percent
@@ -11,6 +20,8 @@ from frontload.verbs.check import percent
 # What can take an order: its module, with the interface that order_format.py describes.
 FORMATS = {
     "lld": order_lld,
+    "gold": order_gold,
+    "bfd": order_bfd,
     "mold": order_mold,
 }
 DESCRIPTION = """\

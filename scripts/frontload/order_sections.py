@@ -1,0 +1,153 @@
+"""Input sections in the order in which startup needs them, for linkers that know them by name.
+
+GNU ld and gold place input sections by patterns of their names, GNU ld also of the files they are
+in. A name may stand for more than one section: `.rodata.cst16`, the `.text` of what was not
+compiled with -ffunction-sections, static functions of one name. Its *namesakes* are those of all
+objects. Copies of one COMDAT group are none: only one of them is linked, from whichever object the
+linker finds first, so that they must not be told apart by object.
+
+A linked program does not say what its input sections were called. With only that to look names up
+in, they are guessed, as compilers name them with -ffunction-sections and -fdata-sections; a pattern
+that matches nothing does no harm.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from frontload import archive, elf, errors, files
+from frontload.elf import Elf
+from frontload.errors import Failure
+from frontload.order_format import Request
+
+# The output section of each class, and what it is made of.
+OUTPUTS = {"text": b".text", "rodata": b".rodata", "relro": b".data.rel.ro", "data": b".data",
+           "bss": b".bss"}
+_OWN = {
+    "text": re.compile(rb"\.text(\.|$)|\.stub$|\.gnu\.linkonce\.t\.", re.DOTALL),
+    "rodata": re.compile(rb"\.rodata(\.|$)|\.gnu\.linkonce\.r\.", re.DOTALL),
+    "relro": re.compile(rb"\.data\.rel\.ro(\.|$)|\.gnu\.linkonce\.d\.rel\.ro\.", re.DOTALL),
+    "data": re.compile(rb"\.data(?!\.rel\.ro)(\.|$)|\.gnu\.linkonce\.d\.(?!rel\.ro\.)", re.DOTALL),
+    "bss": re.compile(rb"\.bss(\.|$)|\.gnu\.linkonce\.b\.", re.DOTALL),
+}
+# What compilers put before the name of a symbol.
+_PREFIXES = {
+    "text": (b".text.", b".text.startup.", b".text.hot.", b".text.unlikely."),
+    "rodata": (b".rodata.",),
+    "relro": (b".data.rel.ro.", b".data.rel.ro.local."),
+    "data": (b".data.", b".data.rel.", b".data.rel.local."),
+    "bss": (b".bss.",),
+}
+_SPLIT = re.compile(rb"\.cold(\.\d+)?$")  # is in .text.unlikely.NAME without this
+_SHF_ALLOC, _SHF_GROUP = 0x2, 0x200
+_ODD = re.compile(rb"[^A-Za-z0-9_.$@+\x80-\xff-]")
+_NOT_ASCII = re.compile(rb"[\x80-\xff]+")
+
+
+class InputSection(NamedTuple):
+    section_class: str
+    name: bytes
+    object: bytes = b""  # empty: of any object
+    size: int = 0
+
+
+@dataclass
+class Namesakes:
+    """The loaded sections of one name in all objects, without those in COMDAT groups."""
+
+    count: int = 0
+    size: int = 0
+
+
+@dataclass
+class Sections:
+    """What to place, in order, and what there is besides."""
+
+    placed: list[InputSection]
+    elsewhere: int = 0  # sections of other output sections than those of OUTPUTS
+    guessed: bool = False
+    namesakes: dict[bytes, Namesakes] = field(default_factory=dict)
+    thin_archives: set[bytes] = field(default_factory=set)  # by their base names
+
+    def is_unique(self, section: InputSection) -> bool:
+        """Whether a section is the only one of its name."""
+        return section.name not in self.namesakes or self.namesakes[section.name].count <= 1
+
+
+def find(request: Request) -> Sections:
+    """The sections that a profile's names are in, or by their names should be in."""
+    if not request.looked_up:
+        raise Failure(f"{request.args.linker}: places sections, whose names a profile does not "
+                      "have", note="give the objects and archives that are linked with --objects, "
+                      "or the linked program with --binary")
+    if request.binary:
+        return Sections(list(dict.fromkeys(_guessed(request))), guessed=True)
+    found = Sections([])
+    for path in request.objects:
+        for each in _objects(path, found.thin_archives):
+            _count(each, found.namesakes)
+    for section in request.startup_set:
+        if _OWN[section.section_class].match(section.name):
+            found.placed.append(InputSection(section.section_class, section.name, section.object,
+                                             section.size))
+        else:
+            found.elsewhere += 1
+    return found
+
+
+def _guessed(request: Request) -> Iterator[InputSection]:
+    places = request.places_by_entry()
+    for number, entry in enumerate(request.entries):
+        for place in places.get(number, ()):
+            for prefix in _PREFIXES[entry.section_class]:
+                symbol = place.symbol
+                if prefix == b".text.unlikely.":
+                    symbol = _SPLIT.sub(b"", symbol)
+                yield InputSection(entry.section_class, prefix + symbol)
+
+
+def _objects(path: str, thin_archives: set[bytes]) -> Iterator[Elf]:
+    with files.open_input(path) as stream:
+        magic = stream.read(len(archive.MAGIC))
+    if magic not in (archive.MAGIC, archive.THIN_MAGIC):
+        yield elf.read(path)
+        return
+    if magic == archive.THIN_MAGIC:
+        thin_archives.add(os.fsencode(os.path.basename(path)))
+    for member, data in archive.members(path):
+        if data.startswith(b"\x7fELF"):
+            yield elf.parse(member, data)
+
+
+def _count(each: Elf, namesakes: dict[bytes, Namesakes]) -> None:
+    flags = each.sections["flags"]
+    for index in np.flatnonzero((flags & (_SHF_ALLOC | _SHF_GROUP)) == _SHF_ALLOC).tolist():
+        sakes = namesakes.setdefault(each.section_names[index], Namesakes())
+        sakes.count += 1
+        sakes.size += int(each.sections["size"][index])
+
+
+def pattern(name: bytes) -> bytes:
+    """A glob that matches a name and, if there are odd characters in it, few others.
+
+    It has only characters that need no quotes: GNU ld and gold differ in how they quote, and
+    versions of GNU ld in whether what is quoted is a glob. How many characters bytes beyond ASCII
+    are depends on the locale of the link.
+    """
+    return _NOT_ASCII.sub(b"*", _ODD.sub(b"?", name))
+
+
+def notes(sections: Sections) -> list[str]:
+    """What a user should know about what is not placed."""
+    said = []
+    if sections.guessed:
+        said.append("sections are guessed from names, as -ffunction-sections -fdata-sections call "
+                    "them, and constants without a name are not placed: --objects tells both")
+    if sections.elsewhere:
+        said.append(f"{errors.count(sections.elsewhere, 'section')} left out, of which the linker "
+                    "makes output sections of their own")
+    return said
