@@ -60,8 +60,8 @@ def _use(family: str, version: str) -> str:
     if family == "lld":
         return "order of symbols: --symbol-ordering-file=FILE, by frontload order --linker lld"
     if family == "gold":
-        return ("order of sections: --section-ordering-file=FILE, by frontload order --linker gold, "
-                "or by the plugin frontload-gold.so")
+        return ("order of sections: the plugin frontload-gold.so, or --section-ordering-file=FILE "
+                "by frontload order --linker gold")
     if family == "bfd":
         other = " or --section-ordering-file=FILE" if bfd_orders(version) else ""
         return f"order of sections: --script=FILE{other}, by frontload order --linker bfd"

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from frontload import errors
 from frontload.errors import EXIT_OK, Failure
 from frontload.profile import unescape
 from frontload.tools import tool
@@ -78,6 +79,8 @@ def _ask(profile_path: str, files: Iterable[str], *options: str) -> list[list[by
     messages = result.stderr.decode("utf-8", "replace").splitlines()
     if result.returncode != EXIT_OK:
         raise _failure(result.returncode, messages)
+    for message in messages:
+        errors.warning(message.removeprefix("frontload-resolve: warning: "))
     header, *lines = result.stdout.splitlines()
     if header != _HEADER:
         raise Failure(f"frontload-resolve: unexpected output {header!r}",

@@ -44,29 +44,32 @@ class Request:
         return list(self.profile.touches)
 
     @cached_property
-    def places(self) -> list[names.Place]:
+    def resolved(self) -> names.Resolved:
         """Where the entries are, in the program or the objects."""
         return names.resolve(self.path, self._files)
+
+    @cached_property
+    def places(self) -> dict[int, list[names.Place]]:
+        """The same by entry."""
+        found: dict[int, list[names.Place]] = {}
+        for place in self.resolved.places:
+            found.setdefault(place.entry, []).append(place)
+        return found
 
     @cached_property
     def startup_set(self) -> list[names.Section]:
         """The input sections that startup needs, in the order in which a front holds them."""
         return names.startup_set(self.path, self._files)
 
-    def places_by_entry(self) -> dict[int, list[names.Place]]:
-        found: dict[int, list[names.Place]] = {}
-        for place in self.places:
-            found.setdefault(place.entry, []).append(place)
-        return found
-
     def found_and_missing(self) -> tuple[int, list[bytes]]:
-        """How many names are anywhere in what is linked, and those that are not; strings, which
-        linkers merge, are not looked for."""
-        places = self.places_by_entry()
-        missing = [entry.name for number, entry in enumerate(self.entries)
-                   if entry.kind != "string" and number not in places]
-        strings = sum(entry.kind == "string" for entry in self.entries)
-        return len(self.entries) - strings - len(missing), missing
+        """How many names are anywhere in what is linked, and those that are not.
+
+        Strings, which linkers merge, are not looked for; nor are sections in a linked program.
+        """
+        sought = {number for number, entry in enumerate(self.entries)
+                  if entry.has_symbol or (entry.kind == "section" and not self.binary)}
+        found = self.resolved.found() & sought
+        return len(found), [self.entries[number].name for number in sorted(sought - found)]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ _MADE_BY_LLD = {b"_DYNAMIC", b"_GLOBAL_OFFSET_TABLE_", b"_PROCEDURE_LINKAGE_TABL
 
 def make(request: Request) -> Order:
     """The names of a profile in first-touch order; with a binary or objects, as they have them."""
-    places = request.places_by_entry() if request.looked_up else {}
+    in_link = request.resolved.found() if request.looked_up else set()
     shared = _shared_names(request.binary) if request.binary else set()
     found: dict[bytes, bool] = {}  # of each different name of a symbol
     written: dict[bytes, None] = {}
@@ -37,10 +37,11 @@ def make(request: Request) -> Order:
             others += 1
             continue
         name = _known_to_lld(entry.name)
-        symbols = [name]
+        symbols, is_found = [name], True
         if request.looked_up:
-            symbols = [_known_to_lld(place.symbol) for place in places.get(number, ())]
-        found[name] = found.get(name, False) or bool(symbols)
+            symbols = [_known_to_lld(place.symbol) for place in request.places.get(number, ())]
+            is_found = number in in_link
+        found[name] = found.get(name, False) or is_found
         for symbol in symbols:
             if not _writable(symbol):
                 refused.add(symbol)

@@ -91,6 +91,8 @@ def find(request: Request) -> Sections:
         for each in _objects(path, found.thin_archives):
             _count(each, found.namesakes)
     for section in request.startup_set:
+        if section.region != "front":
+            continue
         if _OWN[section.section_class].match(section.name):
             found.placed.append(InputSection(section.section_class, section.name, section.object,
                                              section.size))
@@ -100,9 +102,8 @@ def find(request: Request) -> Sections:
 
 
 def _guessed(request: Request) -> Iterator[InputSection]:
-    places = request.places_by_entry()
     for number, entry in enumerate(request.entries):
-        for place in places.get(number, ()):
+        for place in request.places.get(number, ()):
             for prefix in _PREFIXES[entry.section_class]:
                 symbol = place.symbol
                 if prefix == b".text.unlikely.":

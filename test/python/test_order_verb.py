@@ -8,6 +8,11 @@ from frontload.profile import Name
 ORDER = ["f3", "helper", "main", "f1", "f5"]
 
 
+@pytest.fixture(autouse=True)
+def tools(monkeypatch, build):
+    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+
+
 @pytest.fixture
 def startup(tmp_path):
     """startup(*names): a startup profile of one run over these functions (or Names)."""
@@ -62,7 +67,7 @@ def test_names_are_found_in_objects_and_archives(link, startup, cli, run, llvm, 
         result = cli("order", path, "--linker", "lld", "--min-match", "0", "--objects",
                      *(tmp_path / name for name in objects))
         assert result.out.split() == ["main", "hidden", "a_name_longer_than_a_header_has_room"]
-        assert ("lib.a: 1 member not ELF" in result.err) == (objects == ("lib.a",))
+        assert ("no ELF objects: 1" in result.err) == (objects == ("lib.a",))
 
 
 def test_without_a_binary_all_names_are_written(startup, cli):
@@ -151,11 +156,9 @@ def test_a_profile_of_another_program_is_refused(link, startup, cli, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "contents", "what"), [
-    ("bad.a", b"!<arch>\n" + b"x" * 60, "a damaged member header in the archive (at byte 8)"),
-    ("bad.a", b"!<arch>\n" + b"a.o/".ljust(48) + b"99999".ljust(10) + b"`\n", "runs past the end"),
-    ("bad.a", b"!<arch>\n" + b"/77".ljust(48) + b"0".ljust(10) + b"`\n", "table of names"),
-    ("bad.o", b"BC\xc0\xde", "--binary"),
-    ("bad.o", b"", "not an ELF file"),
+    ("bad.a", b"!<arch>\n" + b"x" * 60, "archive"),
+    ("bad.o", b"BC\xc0\xde", "bitcode"),
+    ("bad.o", b"", "neither an ELF file nor an archive"),
 ])
 def test_bad_objects_are_refused(startup, cli, tmp_path, name, contents, what):
     """Damaged archives, LTO objects and other files are bad data."""

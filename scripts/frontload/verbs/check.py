@@ -9,6 +9,7 @@ from frontload import (
     elf,
     errors,
     front,
+    match,
     profile,
     relocations,
     relocations_report,
@@ -38,23 +39,13 @@ def add_parser(verbs) -> argparse.ArgumentParser:
         description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary", metavar="BINARY", help="a linked program or shared library")
     parser.add_argument("--profile", metavar="FILE", required=True, help="its startup profile")
-    parser.add_argument("--min-coverage", metavar="PERCENT", type=percent, default=95.0,
+    parser.add_argument("--min-coverage", metavar="PERCENT", type=match.percentage, default=95.0,
                         help="of the profile's names that must be in the front (default 95)")
     parser.add_argument("--relocations", action="store_true",
                         help="also say what relocations cost, and what would change that")
     parser.add_argument("--json", action="store_true",
                         help="write JSON, with all missing names, instead of a table")
     return parser
-
-
-def percent(text: str) -> float:
-    try:
-        percent = float(text)
-    except ValueError:
-        percent = -1.0
-    if not 0 <= percent <= 100:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 100")
-    return percent
 
 
 def run(args: argparse.Namespace) -> int:

@@ -15,7 +15,6 @@ from frontload import (
 )
 from frontload.errors import EXIT_DATA, EXIT_OK, Failure
 from frontload.order_format import Request
-from frontload.verbs.check import percent
 
 # What can take an order: its module, with the interface that order_format.py describes.
 FORMATS = {
@@ -53,8 +52,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                        help="the linked program, not stripped, to look names up in")
     where.add_argument("--objects", metavar="FILE", nargs="+", default=[],
                        help="the objects and archives that are linked, to look names up in")
-    parser.add_argument("--min-match", metavar="PERCENT", type=percent, default=80.0,
-                        help="of the profile's names that must be found (default 80, 0: any)")
+    match.add_option(parser)
     for linker, module in FORMATS.items():
         if hasattr(module, "add_options"):
             module.add_options(parser.add_argument_group(f"with --linker {linker}"))
