@@ -10,7 +10,9 @@ patterns alone, with --section-ordering-file, whatever its script is.
 object's, `*libfoo.a:bar.o(.rodata)` one member's. The latter is for sections that have namesakes. A
 file is never named without a wildcard, because ld would then link it, even if nothing else does.
 One statement has one name: of `*(.a .b)` ld takes the sections in the order of its inputs. A
-pattern keeps nothing that --gc-sections drops.
+pattern keeps nothing that --gc-sections drops. What a name has that means something in a script is
+put in quotes, what means something in a glob is replaced by `?`; both in one name differ between
+versions of ld.
 
 **Strings and constants** that ld merges (.rodata.str1.1, .rodata.cst16) stay in the section that
 has them first, which may be that of another object. All of those sections together are small, so
@@ -28,7 +30,7 @@ from collections.abc import Iterator
 from frontload import linkers, order_sections
 from frontload.errors import EXIT_DATA, Failure
 from frontload.order_format import Order, Request
-from frontload.order_sections import OUTPUTS, InputSection, Sections, pattern
+from frontload.order_sections import OUTPUTS, InputSection, Sections
 
 USE = "-Wl,-T,FILE or, with --section-ordering-file, -Wl,--section-ordering-file=FILE"
 # The linker's options for each kind of output; the names are those of compilers' options.
@@ -41,6 +43,10 @@ KINDS = {
 }
 _MERGED = re.compile(rb"\.rodata\.(str|cst)\d")
 _GATHERED = (b"*(.rodata.cst*)", b"*(.rodata.str*)")
+_PLAIN = re.compile(rb"[A-Za-z0-9_.$@+-]+")
+_ODD = re.compile(rb"[^A-Za-z0-9_.$@+\x80-\xff-]")
+_GLOB_OR_QUOTE = re.compile(rb"[*?\[\\\"\x00-\x1f]")
+_NOT_ASCII = re.compile(rb"[\x80-\xff]+")
 _RULE = re.compile(rb"^=+\n", re.MULTILINE)
 _NO_GNU_LD = "give the path of GNU ld with --linker-path"
 _TIMEOUT = 60
@@ -118,20 +124,33 @@ def _statements(section_class: str, sections: Sections) -> Iterator[bytes]:
 
 
 def _patterns(section: InputSection, sections: Sections) -> Iterator[bytes]:
-    name = pattern(section.name)
+    name = _section_pattern(section.name)
     if not section.object or sections.is_unique(section):
         yield b"*(%s)" % name
         return
     outer, parenthesis, member = section.object.partition(b"(")
     if not parenthesis:
         # Not *NAME, which would be that of subNAME, too. With brackets it is no name but a glob.
-        yield b"*/%s(%s)" % (pattern(outer), name)
-        yield b"[%s]%s(%s)" % (pattern(outer[:1]), pattern(outer[1:]), name)
+        yield b"*/%s(%s)" % (_file_pattern(outer), name)
+        yield b"[%s]%s(%s)" % (outer[:1], _file_pattern(outer[1:]), name)
         return
-    archive, member = pattern(outer), pattern(member.removesuffix(b")"))
+    archive, member = _file_pattern(outer), _file_pattern(member.removesuffix(b")"))
     yield b"*%s:%s(%s)" % (archive, member, name)
     if outer in sections.thin_archives:  # of which a member's name is a path
         yield b"*%s:*/%s(%s)" % (archive, member, name)
+
+
+def _section_pattern(name: bytes) -> bytes:
+    if _PLAIN.fullmatch(name):
+        return name
+    if not _GLOB_OR_QUOTE.search(name):
+        return b'"%s"' % name
+    return _ODD.sub(b"?", _NOT_ASCII.sub(b"?*", name))
+
+
+def _file_pattern(name: bytes) -> bytes:
+    """A glob without quotes. It may match a few others: the section's name tells them apart."""
+    return _NOT_ASCII.sub(b"*", _ODD.sub(b"?", name))
 
 
 def _insert(script: bytes, statements: dict[str, list[bytes]], path: str) -> bytes:

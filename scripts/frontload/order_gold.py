@@ -11,6 +11,7 @@ not listed. That is no worse than being first: it is one block. gold merges stri
 (.rodata.str1.1, .rodata.cst16) into one block for each kind, wherever its first section is.
 """
 
+import re
 from collections import Counter
 
 from frontload import errors, order_sections
@@ -20,6 +21,7 @@ from frontload.order_sections import Sections
 USE = "-Wl,--section-ordering-file=FILE"
 # Linux reads 128 KiB around a fault by default, half of it behind the fault.
 _READ_AROUND = 64 << 10
+_GLOB = re.compile(rb"[*?\[\\\n\r]")
 
 
 def make(request: Request) -> Order:
@@ -30,7 +32,7 @@ def make(request: Request) -> Order:
     if left_out:
         notes.append(f"{errors.count(left_out, 'section')} left out: gold knows sections by name, "
                      "and would place too much else of the same name with them")
-    patterns = dict.fromkeys(order_sections.pattern(section.name) for section in sections.placed
+    patterns = dict.fromkeys(_GLOB.sub(b"?", section.name) for section in sections.placed
                              if section.name in listed)
     return Order(lines(patterns), *request.found_and_missing(), notes=notes)
 

@@ -44,8 +44,6 @@ _PREFIXES = {
 }
 _SPLIT = re.compile(rb"\.cold(\.\d+)?$")  # is in .text.unlikely.NAME without this
 _SHF_ALLOC, _SHF_GROUP = 0x2, 0x200
-_ODD = re.compile(rb"[^A-Za-z0-9_.$@+\x80-\xff-]")
-_NOT_ASCII = re.compile(rb"[\x80-\xff]+")
 
 
 class InputSection(NamedTuple):
@@ -130,16 +128,6 @@ def _count(each: Elf, namesakes: dict[bytes, Namesakes]) -> None:
         sakes = namesakes.setdefault(each.section_names[index], Namesakes())
         sakes.count += 1
         sakes.size += int(each.sections["size"][index])
-
-
-def pattern(name: bytes) -> bytes:
-    """A glob that matches a name and, if there are odd characters in it, few others.
-
-    It has only characters that need no quotes: GNU ld and gold differ in how they quote, and
-    versions of GNU ld in whether what is quoted is a glob. How many characters bytes beyond ASCII
-    are depends on the locale of the link.
-    """
-    return _NOT_ASCII.sub(b"*", _ODD.sub(b"?", name))
 
 
 def notes(sections: Sections) -> list[str]:

@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     startup = profile.read(args.profile)
     order = FORMATS[args.linker].make(
         Request(args.profile, startup, args, args.binary, args.objects))
-    if not order.data:
+    if not (order.found and order.data):
         raise Failure(f"{args.profile}: none of its {order.wanted} names is in "
                       f"{args.binary or 'the objects'}", code=EXIT_DATA,
                       note=f"it is a profile of {os.fsdecode(startup.program)}: give that program, "

@@ -1,0 +1,283 @@
+"""frontload order --linker bfd: GNU ld's own default script, with what startup needs first."""
+
+import re
+
+import pytest
+from conftest import START, START_UNITS, UNITS, Linked, mangled, startup_entries
+from frontload.profile import Name
+
+KINDS = {
+    "pie": (["-pie"], ["-fPIE"]),
+    "no-pie": (["-no-pie"], ["-fno-PIE"]),
+    "static": (["-static"], ["-fno-PIE"]),
+    "static-pie": (["-static-pie"], ["-fPIE"]),
+    "shared": (["-shared"], ["-fPIC", "-DLIBRARY"]),
+}
+OUTPUTS = (".text", ".rodata", ".data.rel.ro", ".data", ".bss")
+
+
+@pytest.fixture(autouse=True)
+def has_bfd(need):
+    need("ld.bfd")
+
+
+def is_first(linked: Linked, names: list[str], section: str) -> None:
+    """Names are in this order, at the start of a section, with nothing but padding between."""
+    end = linked.sections[section]["sh_addr"]
+    for name in names:
+        symbol, = linked.symbols[name]
+        assert symbol.section == section
+        assert 0 <= symbol.address - end <= 64, (name, hex(symbol.address), hex(end))
+        end = symbol.address + symbol.size
+
+
+def use_library(built, library: Linked) -> Linked:
+    """A program that does what the library does."""
+    main = built.compile("use", 'extern "C" int work(); int main() { return work(); }')
+    return built.link("bfd", main, library.path, name=f"use-{library.path.name}")
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_startup_is_first_in_each_section(build_program, compiler, kind):
+    """For each kind of output; the program does what it did, and throws from front and cold."""
+    link_flags, flags = KINDS[kind]
+    built = build_program(compiler, *flags)
+    script, _ = built.order("bfd", built.profile(*startup_entries()), "--output-kind", kind,
+                            "--objects", *built.objects())
+    plain = built.link("bfd", *link_flags, *built.objects(), name="plain")
+    linked = built.link("bfd", *link_flags, *built.objects(), f"-Wl,-T,{script}")
+    functions = [mangled(name) for name in START]
+    assert linked.functions()[:6] == functions
+    # Up to where the helpers and tables that each function needs are between them.
+    assert linked.address(functions[-1]) - linked.sections[".text"]["sh_addr"] < 0x400
+    for section, prefix in ((".data", "data_"), (".bss", "zeros_"), (".data.rel.ro", "pointer_")):
+        names = [prefix + unit for unit in START_UNITS]
+        cold = [prefix + unit for unit in UNITS if unit not in START_UNITS]
+        if linked.symbols[names[0]][0].section == section:  # not relocated: in .rodata
+            is_first(linked, names, section)
+            assert linked.address(names[-1]) < min(map(linked.address, cold))
+    tables = ["table_" + unit for unit in START_UNITS]
+    assert linked.in_order(["table_" + unit for unit in UNITS])[:3] == tables
+    if kind == "shared":
+        linked, plain = (use_library(built, library) for library in (linked, plain))
+    assert built.output_of(linked) == built.output_of(plain)
+    assert "thrown by unit_f" in built.output_of(linked)
+    assert "thrown by unit_a" in built.output_of(linked)
+
+
+def test_other_sections_stay_as_they_are(build_program):
+    """The same sections in the same order, the same RELRO, and thread-local data where it was."""
+    built = build_program()
+    script, _ = built.order("bfd", built.profile(*startup_entries()), "--objects",
+                            *built.objects())
+    plain = built.link("bfd", *built.objects(), name="plain")
+    linked = built.link("bfd", *built.objects(), f"-Wl,-T,{script}")
+    assert list(plain.sections) == list(linked.sections)
+    for section in (".init_array", ".tdata", ".tbss", ".dynamic", ".eh_frame"):
+        if section in plain.sections:
+            assert plain.sections[section]["sh_size"] == linked.sections[section]["sh_size"]
+    start, end = linked.relro()
+    assert all(start <= linked.address("pointer_" + unit) < end for unit in UNITS)
+    assert not any(start <= linked.address("data_" + unit) < end for unit in UNITS)
+
+
+def test_garbage_is_still_collected(build_program):
+    """A pattern keeps nothing that --gc-sections drops, of what startup once touched, too."""
+    built = build_program()
+    unused = built.compile("unused", "int unused_code(int x) { return x * 3; }")
+    script, _ = built.order("bfd", built.profile(*startup_entries(), "_Z11unused_codei"),
+                            "--objects", *built.objects(), unused)
+    linked = built.link("bfd", *built.objects(), unused, f"-Wl,-T,{script}", "-Wl,--gc-sections")
+    assert "_Z11unused_codei" in script.read_text()
+    assert "_Z11unused_codei" not in linked.symbols
+    assert linked.functions()[:6] == [mangled(name) for name in START]
+
+
+@pytest.mark.parametrize("options", [[], ["-z", "now"], ["-z", "noseparate-code"],
+                                     ["-z", "norelro"]])
+def test_the_script_is_that_of_the_options(build_program, run, options):
+    """What ld would take by itself, with patterns put in and nothing else changed."""
+    built = build_program()
+    script, _ = built.order("bfd", built.profile(*startup_entries()), "--objects",
+                            *built.objects(), "--linker-options", " ".join(options))
+    default = run("ld.bfd", "-pie", *options, "--verbose").stdout.split("=" * 50)[1]
+    text = script.read_text().split("*/\n", 1)[1]
+    ours = [line for line in text.splitlines() if line not in default.splitlines()]
+    assert all(re.fullmatch(r" {4}\S+\(\S+\)|.*\{|.*\}", line) for line in ours)
+    kept = re.sub(r"\n {4}[^\n]*(?=\n)", "", text)
+    assert re.sub(r"\s", "", re.sub(r"\n {4}[^\n]*(?=\n)", "", default)) == re.sub(r"\s", "", kept)
+    linked = built.link("bfd", *built.objects(), f"-Wl,-T,{script}",
+                        *(["-Wl," + ",".join(options)] if options else []))
+    assert linked.functions()[:6] == [mangled(name) for name in START]
+
+
+def namesakes(built, number: int) -> str:
+    return (f"static __attribute__((noinline)) int same(int x) {{ return x + {number}; }}\n"
+            f"int user_{number}(int x) {{ return same(x) * {number}; }}\n")
+
+
+@pytest.mark.parametrize("flags", [None, "rcs", "rcsT"])
+def test_namesakes_are_told_apart_by_object(build_program, flags):
+    """Of static functions of one name, the one that startup calls, in objects and archives."""
+    built = build_program()
+    made = [built.compile(name, namesakes(built, number))
+            for number, name in enumerate(["submain", "xmain x", "ma in"], 1)]
+    files = [built.archive("libsame.a", flags, made)] if flags else made
+    owner = "libsame.a(ma in.o)" if flags else "ma in.o"
+    startup = built.profile(Name("function", "text", b"_ZL4samei", owner.encode()),
+                            *startup_entries())
+    script, _ = built.order("bfd", startup, "--objects", *built.objects(), *files)
+    uses = [f"-Wl,-u,_Z6user_{number}i" for number in (1, 2, 3)]
+    linked = built.link("bfd", *uses, *built.objects(), *files, f"-Wl,-T,{script}")
+    same = sorted(symbol.address for symbol in linked.symbols["_ZL4samei"])
+    first = linked.address(mangled(START[0]))
+    assert len(same) == 3 and same[0] < first < same[1] < same[2]
+    assert linked.sections[".text"]["sh_addr"] == same[0]
+
+
+def test_an_archive_member_is_not_linked_for_being_ordered(build_program):
+    """ld links a file that a pattern names outright; ours are globs."""
+    built = build_program()
+    other = built.compile("other", namesakes(built, 1))
+    twin = built.compile("twin", namesakes(built, 2))
+    startup = built.profile(Name("function", "text", b"_ZL4samei", b"other.o"),
+                            *startup_entries())
+    script, _ = built.order("bfd", startup, "--objects", *built.objects(), other, twin)
+    assert "other.o(.text._ZL4samei)" in script.read_text()
+    linked = built.link("bfd", *built.objects(), f"-Wl,-T,{script}")
+    assert "_ZL4samei" not in linked.symbols
+
+
+def test_odd_names(build_program):
+    """Section names with what a script would need quotes for, or would take for a comment."""
+    built = build_program()
+    odd = ["a b", "c*d", "e[f]", "g/*h", "i\"j", "k(l)", "m,n", "ö", "o;p", "q{r}"]
+    assembly = "".join(
+        f'.section ".text.{name.replace(chr(34), chr(92) + chr(34))}","ax",@progbits\n'
+        f'.globl odd{number}\n.type odd{number},@function\nodd{number}: ret\n'
+        f'.size odd{number}, 1\n' for number, name in enumerate(odd))
+    source = built.folder / "odd.s"
+    source.write_text(assembly + '.section .note.GNU-stack,"",@progbits\n')
+    built._run(built.compiler, "-c", source, "-o", built.folder / "odd.o")
+    names = [f"odd{number}" for number in reversed(range(len(odd)))]
+    script, _ = built.order("bfd", built.profile(*names, *startup_entries()), "--objects",
+                            *built.objects(), built.folder / "odd.o")
+    linked = built.link("bfd", *built.objects(), built.folder / "odd.o", f"-Wl,-T,{script}")
+    assert linked.in_order(names) == names
+    assert linked.sections[".text"]["sh_addr"] == linked.address(names[0])
+    assert linked.address(names[-1]) < linked.address(mangled(START[0]))
+
+
+def test_constants_without_a_symbol_go_along(build_program, run):
+    """Jump tables of startup's functions are first in .rodata, merged constants behind them."""
+    built = build_program("clang")
+    script, _ = built.order("bfd", built.profile(*startup_entries()), "--objects",
+                            *built.objects())
+    map_file = built.folder / "map"
+    linked = built.link("bfd", *built.objects(), f"-Wl,-T,{script},-Map={map_file}")
+    tables = re.findall(r"^ \.rodata\.\S*choose_(unit_.)\S*\s+0x(\w+)", map_file.read_text(), re.M)
+    assert [unit for unit, _ in sorted(tables, key=lambda pair: int(pair[1], 16))][:3] == [
+        "unit_f", "unit_b", "unit_g"]
+    constants = [int(address, 16) for address in
+                 re.findall(r"^ \.rodata\.cst8\s+0x(\w+)\s+0x[1-9a-f]", map_file.read_text(), re.M)]
+    cold = min(linked.address("table_" + unit) for unit in UNITS if unit not in START_UNITS)
+    assert constants and max(constants) < cold
+
+
+def test_sections_are_guessed_from_a_linked_program(build_program):
+    """With only the program that was linked, names of sections are what compilers make them."""
+    built = build_program()
+    plain = built.link("bfd", *built.objects(), name="plain")
+    script, result = built.order("bfd", built.profile(*startup_entries(), "main"), "--binary",
+                                 plain.path)
+    assert "guessed" in result.stderr
+    linked = built.link("bfd", *built.objects(), f"-Wl,-T,{script}")
+    assert linked.functions()[:6] == [mangled(name) for name in START]
+    assert linked.address("main") < min(map(linked.address, linked.functions()[6:]))
+
+
+def test_link_time_optimization_with_guessed_sections(build_program):
+    """Objects that are made inside the link have the names of sections that are guessed."""
+    built = build_program("gcc", "-flto")
+    plain = built.link("bfd", "-flto", "-O1", "-ffunction-sections", *built.objects(), name="plain")
+    startup = built.profile(*(mangled(name) for name in START))
+    script, _ = built.order("bfd", startup, "--binary", plain.path, "--min-match", "50")
+    linked = built.link("bfd", "-flto", "-O1", "-ffunction-sections", *built.objects(),
+                        f"-Wl,-T,{script}")
+    units = [mangled(unit) for unit in UNITS]
+    assert linked.in_order(units)[:3] == [mangled(unit) for unit in START_UNITS]
+    assert built.output_of(linked) == built.output_of(plain)
+
+
+def test_section_ordering_file(build_program, tmp_path):
+    """The patterns alone, of which ld 2.43 takes those of each section before its own.
+
+    No such linker is here: its grammar is that of a script's SECTIONS (NAME : { statements }), so
+    that this ld shows that it is written well.
+    """
+    built = build_program()
+    order, _ = built.order("bfd", built.profile(*startup_entries()), "--objects",
+                           *built.objects(), "--section-ordering-file")
+    text = order.read_text()
+    statement = r"(?:\*|\*/\S+|\[\w\]\S+)\([\w.?*$@+-]+\)"
+    assert re.fullmatch(rf"(?:\.[a-z.]+ : \{{(?:\n    {statement})+\n\}}\n)+", text)
+    assert re.findall(r"^(\S+) : {", text, re.M) == list(OUTPUTS)
+    script = tmp_path / "whole"
+    script.write_text(f"SECTIONS {{ . = 0x10000; {text} .text2 : {{ *(.text*) }} }}\n")
+    linked = built.link("bfd", "-r", "-nostdlib", *built.objects(), f"-Wl,-T,{script}")
+    assert linked.symbols[mangled(START[0])][0].section == ".text"
+    assert linked.symbols[mangled("unit_a")][0].section == ".text2"
+
+
+def test_an_old_linker_is_named_with_a_section_ordering_file(build_program, tmp_path):
+    """2.43 has the option; for an older one the file is written with a warning."""
+    built = build_program()
+    for version, warned in (("2.42", True), ("2.43.1", False)):
+        fake = tmp_path / f"ld-{version}"
+        fake.write_text(f"#!/bin/sh\necho 'GNU ld (GNU Binutils) {version}'\n")
+        fake.chmod(0o755)
+        _, result = built.order("bfd", built.profile(*startup_entries()), "--linker-path", fake,
+                                "--section-ordering-file", "--objects", *built.objects())
+        assert ("binutils 2.43" in result.stderr) == warned
+
+
+@pytest.mark.parametrize(("script", "what"), [
+    (None, "not found"),
+    ("exit 1", "prints no default script"),
+    ("echo LLD 22", "prints no default script"),
+    ("printf 'GNU ld\\nusing internal linker script:\\n====\\nSECTIONS { }\\n====\\n'",
+     "defines .text 0 times"),
+])
+def test_a_linker_that_is_no_gnu_ld_is_refused(build_program, tmp_path, script, what):
+    """Nothing is written, and the note says what to give."""
+    built = build_program()
+    fake = tmp_path / "ld.fake"
+    if script:
+        fake.write_text(f"#!/bin/sh\n{script}\n")
+        fake.chmod(0o755)
+    output = tmp_path / "kept"
+    output.write_text("before\n")
+    _, result = built.order("bfd", built.profile(*startup_entries()), "--linker-path", fake,
+                            "--objects", *built.objects(), output=output,
+                            code=65 if script and "internal" in script else 2)
+    assert what in result.stderr and "note: " in result.stderr
+    assert output.read_text() == "before\n"
+
+
+def test_objects_or_a_program_are_needed(build_program):
+    """A profile has no names of sections."""
+    built = build_program()
+    _, result = built.order("bfd", built.profile(*startup_entries()), code=2)
+    assert "--objects" in result.stderr
+
+
+def test_the_same_bytes_whatever_the_locale(build_program, monkeypatch):
+    """The script does not depend on the locale, nor on the order of the objects."""
+    built = build_program()
+    startup = built.profile(*startup_entries())
+    first, _ = built.order("bfd", startup, "--objects", *built.objects())
+    once = first.read_bytes()
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    second, _ = built.order("bfd", startup, "--objects", *built.objects()[::-1])
+    assert second.read_bytes() == once
