@@ -8,14 +8,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-_NAMES = re.compile(r"ld\.(frontload|lld|gold|bfd|mold)(?:-\d+)?")
+# GNU ld and gold for another target than this machine's have that before their names.
+_NAMES = re.compile(r"(?:ld\.(?P<elf>frontload|lld|mold)|(?P<other>lld-link|ld64\.lld))(?:-\d+)?"
+                    r"|(?:[^.]+-)?ld\.(?P<gnu>gold|bfd)")
+_PATTERNS = ("ld.*", "*-ld.*", "lld-link*", "ld64.lld*")
 _BFD_THAT_ORDERS = (2, 43)
 
 
 @dataclass(frozen=True)
 class Linker:
     path: str
-    family: str  # frontload, lld, gold, bfd or mold
+    family: str  # frontload, lld, gold, bfd, mold, lld-link or ld64.lld
     version: str  # the first line that --version prints
     use: str
 
@@ -27,13 +30,14 @@ def find() -> list[Linker]:
         match = _NAMES.fullmatch(path.name)
         if match is None:
             continue
+        family = match["elf"] or match["other"] or match["gnu"]
         # lld and mold take their kind from the name they are called by, so a link counts as the
         # same program only within one family.
-        key = match[1], os.path.realpath(path)
+        key = family, os.path.realpath(path)
         if key not in found:
             version = version_of(path)
             if version is not None:
-                found[key] = Linker(str(path), match[1], version, _use(match[1], version))
+                found[key] = Linker(str(path), family, version, _use(family, version))
     return list(found.values())
 
 
@@ -42,7 +46,8 @@ def _candidates() -> Iterator[Path]:
                *os.environ.get("PATH", "").split(os.pathsep),
                *sorted(glob.glob("/usr/lib/llvm-*/bin"))]
     for folder in folders:
-        yield from map(Path, sorted(glob.glob(os.path.join(glob.escape(folder), "ld.*"))))
+        for pattern in _PATTERNS:
+            yield from map(Path, sorted(glob.glob(os.path.join(glob.escape(folder), pattern))))
 
 
 def version_of(path: Path | str) -> str | None:
@@ -57,15 +62,18 @@ def version_of(path: Path | str) -> str | None:
 def _use(family: str, version: str) -> str:
     if family == "frontload":
         return "the whole front: --startup-profile=FILE"
-    if family == "lld":
-        return "order of symbols: --symbol-ordering-file=FILE, by frontload order --linker lld"
-    if family == "gold":
-        return ("order of sections: the plugin frontload-gold.so, or --section-ordering-file=FILE "
-                "by frontload order --linker gold")
-    if family == "bfd":
-        other = " or --section-ordering-file=FILE" if bfd_orders(version) else ""
-        return f"order of sections: --script=FILE{other}, by frontload order --linker bfd"
-    return "none: it has no option for an order; use ld.frontload or ld.lld"
+    if family == "mold":
+        return "none: it has no option for an order; use ld.frontload or ld.lld"
+    option = {
+        "lld": "of symbols: --symbol-ordering-file=FILE",
+        "gold": "of sections: the plugin frontload-gold.so; or --section-ordering-file=FILE",
+        "bfd": "of sections: --script=FILE",
+        "lld-link": "of functions: /order:@FILE",
+        "ld64.lld": "of symbols: -order_file FILE",
+    }[family]
+    if family == "bfd" and bfd_orders(version):
+        option += " or --section-ordering-file=FILE"
+    return f"order {option}, by frontload order --linker {family}"
 
 
 def bfd_orders(version: str) -> bool:

@@ -46,10 +46,14 @@ def linker(tmp_path, monkeypatch):
     ("ld.frontload", "LLD 22.1.8", "the whole front"),
     ("ld.lld-22", "Debian LLD 22.1.8", "--symbol-ordering-file"),
     ("ld.gold", "GNU gold (GNU Binutils for Debian 2.40) 1.16", "--section-ordering-file=FILE"),
-    ("ld.bfd", "GNU ld (GNU Binutils for Debian) 2.40", "needs binutils 2.43"),
-    ("ld.bfd", "GNU ld (GNU Binutils for Ubuntu 24.10) 2.43.1", "order of sections"),
-    ("ld.bfd", "GNU ld version 2.45-1.fc44", "order of sections"),
-    ("ld.bfd", "GNU ld (crosstool-NG 1.26.0) 2.43", "order of sections"),
+    ("ld.gold", "GNU gold (GNU Binutils for Debian 2.40) 1.16", "plugin frontload-gold.so"),
+    ("ld.bfd", "GNU ld (GNU Binutils for Debian) 2.40", "--script=FILE, by frontload order"),
+    ("ld.bfd", "GNU ld (GNU Binutils for Ubuntu 24.10) 2.43.1", "or --section-ordering-file"),
+    ("ld.bfd", "GNU ld version 2.45-1.fc44", "or --section-ordering-file"),
+    ("ld.bfd", "GNU ld (crosstool-NG 1.26.0) 2.43", "or --section-ordering-file"),
+    ("aarch64-linux-gnu-ld.bfd", "GNU ld (GNU Binutils) 2.40", "--linker bfd"),
+    ("lld-link", "LLD 22.1.8", "/order:@FILE, by frontload order --linker lld-link"),
+    ("ld64.lld-22", "LLD 22.1.8", "-order_file FILE, by frontload order --linker ld64.lld"),
     ("ld.mold", "mold 2.30.0 (compatible with GNU ld)", "use ld.frontload or ld.lld"),
 ])
 def test_what_a_linker_can_do(linker, tmp_path, name, version, use):
@@ -61,7 +65,7 @@ def test_what_a_linker_can_do(linker, tmp_path, name, version, use):
 
 def test_other_programs_are_no_linkers(linker, tmp_path):
     """Programs with similar names, broken ones and folders are passed over."""
-    for name in ("ld.so", "ld.gold-backup", "collect2"):
+    for name in ("ld.so", "ld.gold-backup", "collect2", "lld-linker", "old.bfd"):
         linker(name, "1.0")
     linker("ld.gold", "")
     (tmp_path / "ld.gold").write_text("#!/bin/sh\nexit 1\n")
