@@ -2,8 +2,9 @@
 
 **What a name stands for.** All symbols of that name that are defined in a loaded section of the
 right kind: a function in an executable section, a datum in another. Where some of them agree with
-the entry's source file (both have none, or the same), only those count. A symbol without a size
-counts as one byte. A name is *placed* if all bytes of all its symbols lie in the front, *missing*
+the entry's source file (both have none, or the same), only those count. If there is no symbol of
+that name, those that it has become in this build (see names.py). A symbol without a size counts as
+one byte. A name is *placed* if all bytes of all its symbols lie in the front, *missing*
 otherwise (see `Missing`). Where the entry names an object, which a symbol table does not tell, one
 symbol of several is enough: it may be the one. Symbols in .bss are always placed: they take no
 bytes of the file.
@@ -30,6 +31,7 @@ symbol (padding, jump tables) or to symbols of the profile. Names in other secti
 names, do not interrupt it.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -38,6 +40,7 @@ import numpy as np
 from frontload import elf as elves
 from frontload.elf import Elf, Symbols
 from frontload.intervals import Cover
+from frontload.names import Place
 from frontload.profile import CLASSES, Name, Profile
 
 _FRONT_SECTIONS = (b".text.front", b".rodata.front")
@@ -101,6 +104,7 @@ class Report:
 
     classes: dict[str, ClassCount]
     ambiguous: int  # names that stand for several symbols
+    inexact: int  # names whose symbols are called otherwise now
     front_size: int
     blocks: list[Block] | None
     longest_run: Run
@@ -129,11 +133,16 @@ class Report:
         return used / self.front_size if self.front_size else 0.0
 
 
-def examine(elf: Elf, profile: Profile) -> Report:
-    """Looks for the names of `profile` in a linked file."""
+def examine(elf: Elf, profile: Profile, find_inexact: Callable[[], Iterable[Place]] = list
+            ) -> Report:
+    """Looks for the names of `profile` in a linked file; `find_inexact` is called if some are not
+    there, for the places of all of its entries."""
     symbols = elf.linked_symbols()
     names = [name for name, _ in profile.in_order() if name.has_symbol]
     found = _find(elf, symbols, names)
+    gone = {name for name, rows in zip(names, found, strict=True) if rows is Missing.NO_SYMBOL}
+    inexact = _find_inexact(elf, symbols, profile, gone, find_inexact()) if gone else {}
+    found = [inexact.get(name, rows) for name, rows in zip(names, found, strict=True)]
     pieces = _Pieces(elf, symbols, found)
     if any(name in _FRONT_SECTIONS for name in elf.section_names):
         blocks, front_size = None, _prefix_size(elf)
@@ -169,7 +178,7 @@ def examine(elf: Elf, profile: Profile) -> Report:
         mine = mine[counts[mine]]
         count.bytes_placed += Cover(pieces.start[mine], pieces.end[mine]).size
     ambiguous = sum(isinstance(rows, list) and len(rows) > 1 for rows in found)
-    return Report(classes, ambiguous, front_size, blocks,
+    return Report(classes, ambiguous, len(inexact), front_size, blocks,
                   _longest_run(elf, symbols, pieces, names), missing,
                   len(profile.touches) - len(names))
 
@@ -208,6 +217,24 @@ def _find(elf: Elf, symbols: Symbols, names: list[Name]) -> list[list[int] | Mis
         return [row for row in right if symbols.source_file(row) == name.file] or right
 
     return [look_up(name) for name in names]
+
+
+def _find_inexact(elf: Elf, symbols: Symbols, profile: Profile, gone: set[Name],
+                  places: Iterable[Place]) -> dict[Name, list[int]]:
+    """The rows of names that have become others."""
+    entries = list(profile.touches)
+    sought: dict[tuple[bytes, int], list[Name]] = {}
+    for place in places:
+        if entries[place.entry] in gone:
+            sought.setdefault((place.symbol, place.value), []).append(entries[place.entry])
+    found: dict[Name, list[int]] = {}
+    if sought:
+        rows = np.flatnonzero(np.isin(symbols.value, [value for _, value in sought]))
+        for row, name in zip(rows.tolist(), symbols.names.some(rows), strict=True):
+            for entry in sought.get((name, int(symbols.value[row])), ()):
+                if (_class_of(elf, symbols, row) == "text") == (entry.kind == "function"):
+                    found.setdefault(entry, []).append(row)
+    return found
 
 
 def _may_be_another(symbols: Symbols, name: Name, rows: list[int] | Missing) -> bool:

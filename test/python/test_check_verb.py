@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_resolve import BSS, RODATA, datum, function, linked
 
+pytestmark = pytest.mark.usefixtures("tools")
 ORDER = ["f3", "helper", "main", "f1", "f5"]
 
 
@@ -125,6 +126,28 @@ def test_a_stale_profile_fails(ordered, cli, tmp_path):
         ("gone", "no such symbol"), ("puts", "no such symbol"),
         ("f1", "not the kind that it was: a function became data, or data a function")}
     assert "record the program again" in cli("check", ordered.path, "--profile", path, code=1).err
+
+
+def test_below_the_least_match_it_fails(ordered, cli, tmp_path):
+    """However little has to be in the front, exit 1 if too few names are anywhere, and which."""
+    path = write(tmp_path / "p", *ORDER, *(f"gone{number}" for number in range(15)))
+    arguments = ("check", ordered.path, "--profile", path, "--min-coverage", 20, "--min-match")
+    for limit, code in ((25, 0), (25.1, 1), (0, 0)):
+        result = cli(*arguments, limit, code=code)
+        assert "5 of 20 names found (25.00%)" in result.err
+        assert "gone9, and 5 more" in result.err and "gone10" not in result.err
+    assert json.loads(cli(*arguments, 26, "--json", code=1).out)["good"] is False
+
+
+def test_names_that_have_become_others_are_found(cli, link, tmp_path):
+    """What this build calls otherwise is found as the linkers find it, and is in the front."""
+    path = write(tmp_path / "p", "f3.llvm.123", "helper.isra.0", "main")
+    (tmp_path / "order").write_text("f3\nhelper\nmain\n")
+    program = link(f"-Wl,--symbol-ordering-file={tmp_path / 'order'}", source=with_padding())
+    report = check_json(cli, program, path)
+    assert (report["placed"], report["inexact"], report["missing"]) == (3, 2, [])
+    text = cli("check", program.path, "--profile", path).out
+    assert "found under the name they have now: 2 names" in text
 
 
 def test_what_has_no_symbol_does_not_count(ordered, cli, tmp_path):

@@ -5,12 +5,8 @@ from conftest import symbol_addresses
 from frontload import profile
 from frontload.profile import Name
 
+pytestmark = pytest.mark.usefixtures("tools")
 ORDER = ["f3", "helper", "main", "f1", "f5"]
-
-
-@pytest.fixture(autouse=True)
-def tools(monkeypatch, build):
-    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from frontload import (
     errors,
     front,
     match,
+    names,
     profile,
     relocations,
     relocations_report,
@@ -24,8 +25,9 @@ much of it is there, how much lies in the front, what is missing and why.
 
   frontload check app --profile app.startup
 
-Exit status 1 if fewer than --min-coverage percent of the profile's names are in the front. For a
-file that was not linked by ld.frontload, the front is one block of each output section.
+Exit status 1 if fewer than --min-coverage percent of the profile's names are in the front, or fewer
+than --min-match percent anywhere in the file. For a file that was not linked by ld.frontload, the
+front is one block of each output section.
 
 What the loader has to do before the first instruction is told in one line, with --relocations in
 full: what relocations cost, and what other options of the linker would make of that. It is no part
@@ -41,6 +43,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--profile", metavar="FILE", required=True, help="its startup profile")
     parser.add_argument("--min-coverage", metavar="PERCENT", type=match.percentage, default=95.0,
                         help="of the profile's names that must be in the front (default 95)")
+    match.add_option(parser)
     parser.add_argument("--relocations", action="store_true",
                         help="also say what relocations cost, and what would change that")
     parser.add_argument("--json", action="store_true",
@@ -51,12 +54,14 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 def run(args: argparse.Namespace) -> int:
     startup = profile.read(args.profile)
     binary = elf.read(args.binary)
-    report = front.examine(binary, startup)
+    report = front.examine(binary, startup,
+                           lambda: names.resolve(args.profile, [args.binary]).places)
     if not report.names:
         raise Failure(f"{args.profile}: names no function and no data", code=EXIT_DATA,
                       note="check looks for symbols: record the program's functions too")
     relocated = relocations.examine(binary, elf.read_loading(args.binary))
-    good = report.coverage >= args.min_coverage
+    good = (report.coverage >= args.min_coverage
+            and 100 * report.present >= args.min_match * report.names)
     if args.json:
         print(json.dumps({**_as_json(args, startup, report, good),
                           "relocations": relocations_report.as_json(relocated)}, indent=1))
@@ -65,6 +70,10 @@ def run(args: argparse.Namespace) -> int:
         print(relocations_report.summary(relocated))
         if args.relocations and relocated:
             relocations_report.show(relocated)
+    if report.present:
+        match.judge(args.profile, report.present,
+                    [entry.name.name for entry in report.missing
+                     if entry.reason != front.Missing.OUTSIDE], args.min_match)
     if good:
         return EXIT_OK
     errors.error(f"{args.binary}: {errors.percent(report.placed, report.names)} of the names in "
@@ -99,6 +108,8 @@ def _show(args: argparse.Namespace, startup: profile.Profile, report: front.Repo
               f"{_shown(ordered.section)}, {_shown(ordered.first)} to {_shown(ordered.last)}")
     if report.ambiguous:
         print(f"stand for several symbols: {errors.count(report.ambiguous, 'name')}")
+    if report.inexact:
+        print(f"found under the name they have now: {errors.count(report.inexact, 'name')}")
     if report.not_sought:
         print(f"not looked for, having no symbol: "
               f"{errors.count(report.not_sought, 'section or string', 'sections and strings')}")
@@ -138,11 +149,13 @@ def _as_json(args: argparse.Namespace, startup: profile.Profile, report: front.R
         "runs": startup.runs,
         "good": good,
         "min_coverage": args.min_coverage,
+        "min_match": args.min_match,
         "coverage": report.coverage,
         "names": report.names,
         "present": report.present,
         "placed": report.placed,
         "ambiguous": report.ambiguous,
+        "inexact": report.inexact,
         "not_sought": report.not_sought,
         "front": {
             "is": "prefix" if report.blocks is None else "blocks",
