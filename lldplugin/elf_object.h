@@ -47,6 +47,18 @@ inline std::optional<SectionClass> classifySection(llvm::StringRef name, uint32_
   return isOrBeginsWith(".data") ? std::optional(SectionClass::Data) : std::nullopt;
 }
 
+/// The same of a linked file, where every section that is loaded has its place, whatever its name.
+inline std::optional<SectionClass> classifyLinkedSection(uint32_t type, uint64_t flags) {
+  using namespace llvm::ELF;
+  if (!(flags & SHF_ALLOC) || (flags & SHF_TLS))
+    return std::nullopt;
+  if (flags & SHF_EXECINSTR)
+    return SectionClass::Text;
+  if (!(flags & SHF_WRITE))
+    return SectionClass::Rodata;
+  return type == SHT_NOBITS ? SectionClass::Bss : SectionClass::Data;
+}
+
 /// Calls `f` with the LLVM type argument that fits the kind of ELF file in `bytes`, if it is one.
 template <class F> void withElfType(llvm::StringRef bytes, F f) {
   using namespace llvm::object;
@@ -75,6 +87,7 @@ public:
     if (!sections)
       return ignore(sections.takeError());
     ElfObject object(*file, *sections);
+    object.isLinkedFile = isLinked;
     auto sectionNames = file->getSectionStringTable(*sections);
     if (!sectionNames)
       return ignore(sectionNames.takeError());
@@ -131,7 +144,8 @@ public:
   }
 
   std::optional<SectionClass> classify(const Shdr &section) const {
-    return classifySection(name(section), section.sh_type, section.sh_flags);
+    return isLinkedFile ? classifyLinkedSection(section.sh_type, section.sh_flags)
+                        : classifySection(name(section), section.sh_type, section.sh_flags);
   }
 
   /// Calls `visit(relocations, rank)` for the relocations of each section in `origins`, a list of
@@ -227,6 +241,7 @@ private:
   llvm::ArrayRef<typename ELFT::Word> shndx;
   llvm::StringRef sectionNames;
   llvm::StringRef symbolNames;
+  bool isLinkedFile = false;
 };
 
 } // namespace frontload

@@ -28,7 +28,7 @@ static Error checkElf(const Twine &path, StringRef bytes, bool isLinked) {
     return bad(path, "a damaged ELF file");
   // An object may have none; what is linked has lost them.
   return hasSymbols || !isLinked ? Error::success()
-                                 : bad(path, "it has no symbols: it is stripped");
+                                 : bad(path, "is stripped: it has no symbol table");
 }
 
 Error InputFiles::addArchive(const std::string &path, MemoryBufferRef buffer) {

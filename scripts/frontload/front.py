@@ -1,10 +1,9 @@
 """How much of a startup profile lies in the front of a linked file.
 
-**What a name stands for.** All symbols of that name that are defined in a loaded section of the
-right kind: a function in an executable section, a datum in another. Where some of them agree with
-the entry's source file (both have none, or the same), only those count. If there is no symbol of
-that name, those that it has become in this build (see names.py). A symbol without a size counts as
-one byte. A name is *placed* if all bytes of all its symbols lie in the front, *missing*
+**What a name stands for** is decided where linkers decide it (names.py): all symbols of that name,
+or of the one that it has in this build, that are defined in a loaded section of the right kind, a
+function in an executable section, a datum in another. A symbol without a size counts as one byte.
+A name is *placed* if all bytes of all its symbols lie in the front, *missing*
 otherwise (see `Missing`). Where the entry names an object, which a symbol table does not tell, one
 symbol of several is enough: it may be the one. Symbols in .bss are always placed: they take no
 bytes of the file.
@@ -31,7 +30,6 @@ symbol (padding, jump tables) or to symbols of the profile. Names in other secti
 names, do not interrupt it.
 """
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -133,16 +131,13 @@ class Report:
         return used / self.front_size if self.front_size else 0.0
 
 
-def examine(elf: Elf, profile: Profile, find_inexact: Callable[[], Iterable[Place]] = list
-            ) -> Report:
-    """Looks for the names of `profile` in a linked file; `find_inexact` is called if some are not
-    there, for the places of all of its entries."""
+def examine(elf: Elf, profile: Profile, places: list[Place]) -> Report:
+    """Looks for the names of `profile` in a linked file, where they are at `places`."""
     symbols = elf.linked_symbols()
     names = [name for name, _ in profile.in_order() if name.has_symbol]
-    found = _find(elf, symbols, names)
-    gone = {name for name, rows in zip(names, found, strict=True) if rows is Missing.NO_SYMBOL}
-    inexact = _find_inexact(elf, symbols, profile, gone, find_inexact()) if gone else {}
-    found = [inexact.get(name, rows) for name, rows in zip(names, found, strict=True)]
+    entries = list(profile.touches)
+    found = _find(elf, symbols, names, [(entries[place.entry], place) for place in places])
+    inexact = {place.entry for place in places if place.how != "exact"}
     pieces = _Pieces(elf, symbols, found)
     if any(name in _FRONT_SECTIONS for name in elf.section_names):
         blocks, front_size = None, _prefix_size(elf)
@@ -195,46 +190,25 @@ def _prefix_size(elf: Elf) -> int:
     return int((offset + size)[loaded].max(initial=0))
 
 
-def _find(elf: Elf, symbols: Symbols, names: list[Name]) -> list[list[int] | Missing]:
+def _find(elf: Elf, symbols: Symbols, names: list[Name],
+          places: list[tuple[Name, Place]]) -> list[list[int] | Missing]:
     """For each name the rows of the symbol table that it stands for, or why there are none."""
-    rows_of: dict[bytes, list[int]] = {name.name: [] for name in names}
-    rows = np.flatnonzero(~np.isin(symbols.type, _NOT_IN_SECTIONS))
-    for row, name in zip(rows.tolist(), symbols.names.some(rows), strict=True):
-        if name in rows_of:
-            rows_of[name].append(row)
-
-    def look_up(name: Name) -> list[int] | Missing:
-        rows = rows_of[name.name]
-        if not rows:
-            return Missing.NO_SYMBOL
-        loaded = [row for row in rows if _class_of(elf, symbols, row)]
-        if not loaded:
-            return Missing.UNDEFINED
-        is_function = name.kind == "function"
-        right = [row for row in loaded if (_class_of(elf, symbols, row) == "text") == is_function]
-        if not right:
-            return Missing.OTHER_KIND
-        return [row for row in right if symbols.source_file(row) == name.file] or right
-
-    return [look_up(name) for name in names]
-
-
-def _find_inexact(elf: Elf, symbols: Symbols, profile: Profile, gone: set[Name],
-                  places: Iterable[Place]) -> dict[Name, list[int]]:
-    """The rows of names that have become others."""
-    entries = list(profile.touches)
     sought: dict[tuple[bytes, int], list[Name]] = {}
-    for place in places:
-        if entries[place.entry] in gone:
-            sought.setdefault((place.symbol, place.value), []).append(entries[place.entry])
-    found: dict[Name, list[int]] = {}
-    if sought:
-        rows = np.flatnonzero(np.isin(symbols.value, [value for _, value in sought]))
-        for row, name in zip(rows.tolist(), symbols.names.some(rows), strict=True):
-            for entry in sought.get((name, int(symbols.value[row])), ()):
-                if (_class_of(elf, symbols, row) == "text") == (entry.kind == "function"):
-                    found.setdefault(entry, []).append(row)
-    return found
+    for name, place in places:
+        sought.setdefault((place.symbol, place.value), []).append(name)
+    wanted = {name.name for name in names}
+    rows_of: dict[Name, list[int]] = {}
+    why = {}  # by the names that symbols have
+    rows = np.flatnonzero(~np.isin(symbols.type, _NOT_IN_SECTIONS))
+    for row, symbol in zip(rows.tolist(), symbols.names.some(rows), strict=True):
+        is_code = _class_of(elf, symbols, row) == "text"
+        for name in sought.get((symbol, int(symbols.value[row])), ()):
+            if is_code == (name.kind == "function"):
+                rows_of.setdefault(name, []).append(row)
+        if symbol in wanted and why.get(symbol) != Missing.OTHER_KIND:
+            why[symbol] = (Missing.OTHER_KIND if _class_of(elf, symbols, row)
+                           else Missing.UNDEFINED)
+    return [rows_of.get(name) or why.get(name.name, Missing.NO_SYMBOL) for name in names]
 
 
 def _may_be_another(symbols: Symbols, name: Name, rows: list[int] | Missing) -> bool:

@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 from conftest import SOURCE, Program
 from frontload import elf, errors, front, profile
+from frontload.names import Place
 from frontload.profile import Name
 from hypothesis import given
 from hypothesis import strategies as st
@@ -214,16 +216,14 @@ def test_names_are_escaped(link, cli, tmp_path):
     assert [entry["name"] for entry in report["missing"]] == ["\\x1b[31mred", "\\xff\\n"]
 
 
-def test_a_static_function_is_that_of_its_file():
-    """Of several symbols of a name those of the entry's file count, else all, which is told."""
-    same = Name("function", "text", b"twin", b"a.c")
-    other = Name("function", "text", b"twin", b"c.c")
-    file = linked(function("twin", 0x1000, bind=elf.STB_LOCAL),
-                  function("twin", 0x2000, bind=elf.STB_LOCAL), function("cold", 0x1010, 0xff0))
-    file.symbols.source_file = lambda row: [b"a.c", b"b.c", b""][row]
-    assert front.examine(file, of_run(same)).ambiguous == 0
-    report = front.examine(file, of_run(other))
-    assert (report.present, report.ambiguous) == (1, 1)
+def looked_up(file: elf.Elf, startup: profile.Profile) -> front.Report:
+    """Examines a file of which frontload-resolve would find all symbols of the profile's names."""
+    symbols = file.linked_symbols()
+    names_there = symbols.names.some(np.arange(len(symbols.value)))
+    return front.examine(file, startup, [
+        Place(entry, "exact", b"app", b"", symbol, int(symbols.value[row]))
+        for entry, name in enumerate(startup.touches)
+        for row, symbol in enumerate(names_there) if symbol == name.name])
 
 
 def test_of_static_data_of_an_object_one_is_enough():
@@ -233,12 +233,12 @@ def test_of_static_data_of_an_object_one_is_enough():
     file.symbols.source_file = lambda row: [b"a.c", b"", b"a.c"][row]
     near = Name("data", "rodata", b"near")
     for of, placed in ((b"lib.a(a.o)", 2), (b"a.c", 1)):
-        report = front.examine(file, of_run(near, Name("data", "rodata", b"twin", of)))
+        report = looked_up(file, of_run(near, Name("data", "rodata", b"twin", of)))
         assert (report.placed, report.classes["rodata"].bytes_placed) == (placed, 64 * placed)
 
 
 def examine(symbols: list[tuple], *names: str | Name) -> front.Report:
-    return front.examine(linked(*symbols), of_run(*names))
+    return looked_up(linked(*symbols), of_run(*names))
 
 
 def test_a_block_is_at_most_a_quarter_longer_than_its_symbols():
@@ -279,7 +279,7 @@ def test_bss_is_always_placed():
     """What has no bytes in the file cannot be outside of the front."""
     file = linked(datum("z", 0x9000, section=BSS), function("f", 0x1000))
     file.sections["type"][BSS] = elf.SHT_NOBITS
-    report = front.examine(file, of_run("f", Name("data", "bss", b"z")))
+    report = looked_up(file, of_run("f", Name("data", "bss", b"z")))
     assert report.coverage == 100 and report.density == 1
 
 
@@ -323,4 +323,4 @@ def test_the_result_is_the_same_for_shuffled_profiles(with_front):
     startup = of_run(*ORDER, "f2")
     backwards = profile.Profile(b"app", 1, dict(reversed(startup.touches.items())))
     read = elf.read(with_front.path)
-    assert front.examine(read, startup) == front.examine(read, backwards)
+    assert looked_up(read, startup) == looked_up(read, backwards)

@@ -78,6 +78,18 @@ def test_names_in_a_linked_file(tmp_path, profile, link):
         (("exact", b".rodata", b"table"), ("exact", b".text", b"f1"), ("clone", b".text", b"last"))}
 
 
+def test_static_names_of_a_linked_file(tmp_path, profile, assemble, run, llvm):
+    """Of several symbols of one name that of the entry's file counts, or else all of them; and
+    whatever its section is called."""
+    for name in "ab":
+        assemble(name, f'.file "{name}.c"\n.globl {name}\n{name}: ret\nfunction twin .init\n')
+    run(llvm / "ld.lld", tmp_path / "a.o", tmp_path / "b.o", "-e", "a", "-o", tmp_path / "app")
+    entries = profile("function text twin b.c", "function text twin c.c")
+    places = names.resolve(os.fspath(entries), [os.fspath(tmp_path / "app")]).places
+    address = {entry: {p.value for p in places if p.entry == entry} for entry in (0, 1)}
+    assert len(address[0]) == 1 and len(address[1]) == 2 and address[0] < address[1]
+
+
 def test_what_cannot_be_moved_is_told(profile, assemble):
     """It is found, but has no place."""
     a = assemble("a", ".globl fixed\n.section .init\nfixed: nop\nfunction free\n")

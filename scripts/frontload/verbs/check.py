@@ -54,8 +54,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 def run(args: argparse.Namespace) -> int:
     startup = profile.read(args.profile)
     binary = elf.read(args.binary)
-    report = front.examine(binary, startup,
-                           lambda: names.resolve(args.profile, [args.binary]).places)
+    binary.linked_symbols()  # refuses what has none, and says what to do
+    report = front.examine(binary, startup, names.resolve(args.profile, [args.binary]).places)
     if not report.names:
         raise Failure(f"{args.profile}: names no function and no data", code=EXIT_DATA,
                       note="check looks for symbols: record the program's functions too")
