@@ -7,8 +7,8 @@ objects. Copies of one COMDAT group are none: only one of them is linked, from w
 linker finds first, so that they must not be told apart by object.
 
 A linked program does not say what its input sections were called. With only that to look names up
-in, they are guessed, as compilers name them with -ffunction-sections and -fdata-sections; a pattern
-that matches nothing does no harm.
+in, they are guessed, as compilers name them with -ffunction-sections and -fdata-sections, after one
+of the symbols at an address; a pattern that matches nothing does no harm.
 """
 
 import os
@@ -43,6 +43,8 @@ _PREFIXES = {
     "bss": (b".bss.",),
 }
 _SPLIT = re.compile(rb"\.cold(\.\d+)?$")  # is in .text.unlikely.NAME without this
+# What constructs a file's globals is in .text.startup, all of it run at startup.
+_INITIALIZER = re.compile(rb"_GLOBAL__|__cxx_global_var_init")
 _SHF_ALLOC, _SHF_GROUP = 0x2, 0x200
 
 
@@ -100,13 +102,27 @@ def find(request: Request) -> Sections:
 
 
 def _guessed(request: Request) -> Iterator[InputSection]:
+    aliases = _aliases(request)
     for number, entry in enumerate(request.entries):
         for place in request.places.get(number, ()):
-            for prefix in _PREFIXES[entry.section_class]:
-                symbol = place.symbol
-                if prefix == b".text.unlikely.":
-                    symbol = _SPLIT.sub(b"", symbol)
-                yield InputSection(entry.section_class, prefix + symbol)
+            for symbol in dict.fromkeys([place.symbol, *aliases.get(place.value, ())]):
+                if _INITIALIZER.match(symbol):
+                    yield InputSection("text", b".text.startup")
+                for prefix in _PREFIXES[entry.section_class]:
+                    owner = _SPLIT.sub(b"", symbol) if prefix == b".text.unlikely." else symbol
+                    yield InputSection(entry.section_class, prefix + owner)
+
+
+def _aliases(request: Request) -> dict[int, list[bytes]]:
+    """The symbols at the addresses of the profile's names."""
+    symbols = elf.read(request.binary).linked_symbols()
+    wanted = np.array([place.value for place in request.resolved.places], symbols.value.dtype)
+    rows = np.flatnonzero(np.isin(symbols.value, wanted) & (symbols.section > 0) &
+                          np.isin(symbols.type, (elf.STT_FUNC, elf.STT_OBJECT)))
+    found: dict[int, list[bytes]] = {}
+    for row, name in zip(rows.tolist(), symbols.names.some(rows), strict=True):
+        found.setdefault(int(symbols.value[row]), []).append(name)
+    return found
 
 
 def _objects(path: str, thin_archives: set[bytes]) -> Iterator[Elf]:

@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from conftest import START, START_UNITS, UNITS, Linked, mangled, startup_entries
 from frontload.profile import Name
+from ordered_program import START, START_UNITS, UNITS, Linked, mangled, startup_entries
 
 KINDS = {
     "pie": (["-pie"], ["-fPIE"]),
@@ -195,6 +195,34 @@ def test_sections_are_guessed_from_a_linked_program(build_program):
     linked = built.link("bfd", *built.objects(), f"-Wl,-T,{script}")
     assert linked.functions()[:6] == [mangled(name) for name in START]
     assert linked.address("main") < min(map(linked.address, linked.functions()[6:]))
+
+
+@pytest.mark.parametrize("how", ["objects", "binary"])
+def test_constructors_are_found_by_either_name(build_program, how):
+    """C1 and C2 are one function, in a section that is called after one of them; what constructs
+    the globals of a file is in a section that is called after none."""
+    built = build_program("clang")
+    made = built.compile("made", "struct Made { Made(int); int x; };\n"
+                         "__attribute__((noinline)) Made::Made(int x) : x(x) {}\n"
+                         "extern int order_of_construction;\nMade made(order_of_construction);\n")
+    plain = built.link("bfd", *built.objects(), made, name="plain")
+    initializer, = (name for name in plain.symbols if name.startswith("_GLOBAL__sub_I_made.cpp"))
+    names = ["_ZN4MadeC1Ei", initializer]
+    files = ["--binary", plain.path] if how == "binary" else ["--objects", *built.objects(), made]
+    script, _ = built.order("bfd", built.profile(*names), *files)
+    linked = built.link("bfd", *built.objects(), made, f"-Wl,-T,{script}")
+    assert linked.in_order([*names, *linked.functions()])[:2] == names
+    assert linked.address("_ZN4MadeC1Ei") == linked.address("_ZN4MadeC2Ei")
+
+
+def test_another_target(build_program, need, run):
+    """The script is that of the linker that is given, here of one for another machine."""
+    need("aarch64-linux-gnu-ld.bfd")
+    built = build_program()
+    script, _ = built.order("bfd", built.profile(*startup_entries()), "--objects",
+                            *built.objects(), "--linker-path", "aarch64-linux-gnu-ld.bfd")
+    assert "OUTPUT_ARCH(aarch64)" in script.read_text()
+    run("aarch64-linux-gnu-ld.bfd", "-T", script, "--verbose")
 
 
 def test_link_time_optimization_with_guessed_sections(build_program):

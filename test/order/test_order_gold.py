@@ -1,8 +1,8 @@
 """frontload order --linker gold: names of input sections, which gold places last, in order."""
 
 import pytest
-from conftest import START, START_UNITS, UNITS, mangled, startup_entries
 from frontload.profile import Name
+from ordered_program import START, START_UNITS, UNITS, mangled, startup_entries
 
 
 @pytest.fixture(autouse=True)

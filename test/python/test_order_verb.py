@@ -66,6 +66,17 @@ def test_names_are_found_in_objects_and_archives(link, startup, cli, run, llvm, 
         assert ("no ELF objects: 1" in result.err) == (objects == ("lib.a",))
 
 
+def test_names_are_those_of_this_link(link, startup, cli, relink, tmp_path):
+    """A function that another build called otherwise is written as this link calls it."""
+    path = startup("helper.isra.0", "f3.llvm.123", "main")
+    result = cli("order", path, "--linker", "lld", "--binary", link().path,
+                 "-o", tmp_path / "app.order")
+    assert "3 of 3 names found" in result.err
+    assert (tmp_path / "app.order").read_text() == "helper\nf3\nmain\n"
+    addresses = relink(tmp_path / "app.order")
+    assert addresses["helper"] < addresses["f3"] < addresses["main"] < addresses["f1"]
+
+
 def test_without_a_binary_all_names_are_written(startup, cli):
     """If there is nothing to look names up in, a note says that lld will warn."""
     result = cli("order", startup("main", "gone"), "--linker", "lld")

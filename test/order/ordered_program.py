@@ -1,0 +1,185 @@
+"""The program that the tests of order files link: C++, in several objects.
+
+What startup touches, in this order, is in START; everything else is cold.
+"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+
+from frontload import profile
+from frontload.profile import Name
+
+COMPILERS = {"gcc": "g++", "clang": None}  # clang: LLVM's own
+# Each function switches over its argument and so has a table, reads a constant that is merged with
+# others (a double), and throws what its caller catches. No headers: they take most of the time.
+UNIT = """
+struct Thrown { const char *what; };
+namespace {
+__attribute__((noinline)) int helper(int x) { return x * %(number)d + 1; }
+__attribute__((noinline)) double scaled(int x) { return x * %(number)d.125; }
+struct Counted { Counted() : value(helper(%(number)d)) {} int value; };
+}
+extern int order_of_construction;
+int data_%(name)s = %(number)d;
+int zeros_%(name)s[40];
+extern const int table_%(name)s[64];
+const int table_%(name)s[64] = {%(number)d};
+extern int *const pointer_%(name)s;
+int *const pointer_%(name)s = &data_%(name)s;
+thread_local int local_%(name)s = helper(%(number)d);
+Counted constructed_%(name)s;
+__attribute__((noinline)) int choose_%(name)s(int x) {
+  switch (x) {
+  case 0: return helper(7); case 1: return order_of_construction; case 2: return 13;
+  case 3: return helper(x) - 4; case 4: return data_%(name)s; case 5: return x * x;
+  case 6: return zeros_%(name)s[x]; case 7: return *pointer_%(name)s + 2; default: return -1;
+  }
+}
+__attribute__((noinline)) int %(name)s(int x) {
+  if (x > 100)
+    throw Thrown{"thrown by %(name)s"};
+  return choose_%(name)s(x & 7) + int(scaled(x)) + local_%(name)s + table_%(name)s[x & 3]
+         + constructed_%(name)s.value;
+}
+"""
+MAIN = """
+extern "C" int printf(const char *, ...);
+struct Thrown { const char *what; };
+int order_of_construction = 3;
+%(declarations)s
+static int (*const all[])(int) = {%(functions)s};
+extern "C" int work(void) {
+  int sum = 0, caught = 0;
+  for (int (*function)(int) : all) {
+    sum += function(5);
+    try {
+      function(1000);
+    } catch (const Thrown &thrown) {
+      printf("%%s\\n", thrown.what);
+      ++caught;
+    }
+  }
+  printf("%%d %%d\\n", sum, caught);
+  return caught == %(count)d ? 0 : 1;
+}
+#ifndef LIBRARY
+int main() { return work(); }
+#endif
+"""
+UNITS = [f"unit_{letter}" for letter in "abcdefgh"]
+# In the order of touching, which is neither that of the objects nor that of the alphabet.
+START = ["unit_f", "choose_unit_f", "unit_b", "choose_unit_b", "unit_g", "choose_unit_g"]
+START_UNITS = ["unit_f", "unit_b", "unit_g"]
+HELPERS = ["_ZN12_GLOBAL__N_16helperEi"]
+
+
+def mangled(name: str) -> str:
+    return f"_Z{len(name)}{name}i"
+
+
+@dataclass
+class Symbol:
+    address: int
+    size: int
+    section: str
+
+
+class Linked:
+    """A linked file: its sections, and its symbols by name (static namesakes: several)."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        with path.open("rb") as stream:
+            elf = ELFFile(stream)
+            sections = list(elf.iter_sections())
+            self.sections = {section.name: section.header for section in sections}
+            self.segments = [(s["p_type"], s["p_vaddr"], s["p_memsz"]) for s in elf.iter_segments()]
+            self.symbols: dict[str, list[Symbol]] = {}
+            for symbol in elf.get_section_by_name(".symtab").iter_symbols():
+                if isinstance(symbol["st_shndx"], int) and symbol.name:
+                    self.symbols.setdefault(symbol.name, []).append(
+                        Symbol(symbol["st_value"], symbol["st_size"],
+                               sections[symbol["st_shndx"]].name))
+
+    def address(self, name: str) -> int:
+        symbol, = self.symbols[name]
+        return symbol.address
+
+    def in_order(self, names: list[str]) -> list[str]:
+        return sorted(names, key=self.address)
+
+    def functions(self) -> list[str]:
+        """The mangled names of all units' functions, by address."""
+        return self.in_order([mangled(prefix + unit) for unit in UNITS for prefix in
+                              ("", "choose_")])
+
+    def relro(self) -> tuple[int, int]:
+        start, size = next((start, size) for kind, start, size in self.segments
+                           if kind == "PT_GNU_RELRO")
+        return start, start + size
+
+
+class Built:
+    """The objects of the program, from one compiler, and ways to order and link them; `folder` is
+    for what a test makes."""
+
+    def __init__(self, objects: list[Path], folder: Path, compiler: Path | str, run, frontload,
+                 flags):
+        self._objects, self.folder, self.flags = objects, folder, flags
+        self.compiler, self._run, self._frontload = compiler, run, frontload
+
+    def objects(self) -> list[Path]:
+        return self._objects
+
+    def compile(self, name: str, text: str) -> Path:
+        return compile_text(self._run, self.compiler, self.folder, name, text, self.flags)
+
+    def archive(self, name: str, flags: str, members) -> Path:
+        """Thin archives name their members by paths, so these are in a folder."""
+        self._run("ar", flags, self.folder / name, *members)
+        return self.folder / name
+
+    def profile(self, *entries) -> Path:
+        """A startup profile of these functions (mangled names) or Names."""
+        names = [entry if isinstance(entry, Name) else Name("function", "text", entry.encode())
+                 for entry in entries]
+        path = self.folder / "app.startup"
+        path.write_bytes(profile.to_bytes(profile.from_run(b"app", names)))
+        return path
+
+    def order(self, linker: str, startup: Path, *options, code=0, output=None):
+        output = output or self.folder / f"{linker}.order"
+        return output, self._frontload("order", startup, "--linker", linker, "-o", output, *options,
+                                       code=code)
+
+    def link(self, linker: str, *arguments, name="app") -> Linked:
+        output = self.folder / name
+        result = self._run(self.compiler, f"-fuse-ld={linker}", *arguments, "-o", output)
+        assert result.stderr == ""
+        return Linked(output)
+
+    def output_of(self, linked: Linked) -> str:
+        return self._run(linked.path).stdout
+
+
+def compile_text(run, compiler, folder: Path, name: str, text: str, flags) -> Path:
+    source = folder / f"{name}.cpp"
+    source.write_text(text)
+    run(compiler, "-O1", "-g0", "-ffunction-sections", "-fdata-sections", *flags, "-c", source,
+        "-o", folder / f"{name}.o")
+    return folder / f"{name}.o"
+
+
+def startup_entries() -> list[Name]:
+    """What is touched: functions, and data of each class, of three units."""
+    def data(section_class: str, name: str) -> list[Name]:
+        return [Name("data", section_class, (name + unit).encode()) for unit in START_UNITS]
+
+    return [*(Name("function", "text", mangled(name).encode()) for name in START),
+            *data("rodata", "table_"), *data("relro", "pointer_"), *data("data", "data_"),
+            *data("bss", "zeros_")]
