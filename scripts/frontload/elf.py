@@ -152,6 +152,15 @@ class Loading:
     packed: np.ndarray  # the words of DT_RELR
 
 
+@dataclass(frozen=True)
+class Start:
+    """Where a program begins to run."""
+
+    entry: int  # 0 if it is a shared library that cannot be run
+    fixed: bool  # it has to be at its addresses
+    has_interpreter: bool  # the loader runs before it
+
+
 def read(path: os.PathLike | str, note: str = _REMEDY) -> Elf:
     """Reads an ELF file; what is none, or is damaged, raises BadData."""
     with files.open_input(path, note) as stream:
@@ -181,6 +190,12 @@ def read_loading(path: os.PathLike | str) -> Loading:
     """Reads what the loader works from; what is damaged raises BadData."""
     with files.open_input(path, _REMEDY) as stream:
         return _Reader(os.fspath(path), stream, _REMEDY).loading()
+
+
+def read_start(path: os.PathLike | str) -> Start:
+    """Reads where a program begins; what is damaged raises BadData."""
+    with files.open_input(path, _REMEDY) as stream:
+        return _Reader(os.fspath(path), stream, _REMEDY).start()
 
 
 def parse_loading(path: str, data: bytes) -> Loading:
@@ -240,12 +255,19 @@ class _Reader:
                    for tag, value in table.tolist()}
         return Loading(
             machine=str(self._elf.header["e_machine"]), word=np.dtype(self._word).itemsize,
-            fixed=self._elf.header["e_type"] == "ET_EXEC",
-            has_interpreter=self._checked(self._has_interpreter), dynamic=dynamic,
+            fixed=self._is_fixed(), has_interpreter=self._checked(self._has_interpreter),
+            dynamic=dynamic,
             relocations=Relocations([*tables(SHT_RELA, "offset", "info", "addend"),
                                      *tables(SHT_REL, "offset", "info")]),
             packed=np.concatenate([np.empty(0, "u8"), *(table["word"].astype("u8") for table
                                                         in tables(SHT_RELR, "word"))]))
+
+    def start(self) -> Start:
+        return Start(int(self._elf.header["e_entry"]), self._is_fixed(),
+                     self._checked(self._has_interpreter))
+
+    def _is_fixed(self) -> bool:
+        return self._elf.header["e_type"] == "ET_EXEC"
 
     def _has_interpreter(self) -> bool:
         return any(segment["p_type"] == "PT_INTERP" for segment in self._elf.iter_segments())

@@ -23,13 +23,15 @@ from frontload.trace import Module, Trace
 _LISTED = 12  # programs that an error names
 
 
-def expand(inputs: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    """The files that inputs with weights stand for: a folder stands for the traces in it. No file
-    comes twice, because that would count its run twice; of its weights the largest counts."""
+def expand(inputs: Iterable[tuple[str, int]],
+           folders: bool = True) -> Iterator[tuple[str, int]]:
+    """The files that inputs with weights stand for: a folder stands for the traces in it, unless
+    `folders` is false. No file comes twice, because that would count its run twice; of its weights
+    the largest counts."""
     seen = set()
     for path, weight in sorted(inputs, key=lambda given: -given[1]):
         found = [path]
-        if os.path.isdir(path):
+        if folders and os.path.isdir(path):
             found = [str(entry) for entry in trace.find(path)]
             if not found:
                 raise Failure(f"{path}: holds no traces (*{trace.SUFFIX})", code=EXIT_DATA,
@@ -75,9 +77,25 @@ class Merger:
 
     def add(self, path: str, weight: int = 1) -> None:
         """Reads one input; each of its runs counts as `weight` runs."""
+        with self.one_input():
+            self.add_content(path, _read(path), weight)
+
+    @contextmanager
+    def one_input(self) -> Iterator[None]:
+        """While one input is read: its failure ends the work, or only this input."""
         self._given += 1
         with self._tolerance():
-            self._inputs.append(_read(path, weight))
+            yield
+
+    def add_content(self, path: str, content: Trace | Profile, weight: int = 1) -> None:
+        """Adds what was read from an input; each of its runs counts as `weight` runs."""
+        if isinstance(content, Profile):
+            program = os.fsdecode(content.program)
+            self._inputs.append(_Input(path, content, program, [program], weight))
+        else:
+            main = content.main.name if content.main is not None else None
+            modules = [module.name for module in content.modules]
+            self._inputs.append(_Input(path, content, main, modules, weight))
 
     def result(self) -> Profile:
         """The merged profile; says on stderr what is not in it."""
@@ -194,16 +212,10 @@ class Merger:
                         "programs left out")
 
 
-def _read(path: str, weight: int) -> _Input:
+def _read(path: str) -> Trace | Profile:
     with files.open_input(path, note="make a trace with: frontload record -- CMD") as stream:
         start = stream.read(len(profile.MAGIC))
-    if start.startswith(profile.MAGIC):
-        content = profile.read(path)
-        program = os.fsdecode(content.program)
-        return _Input(path, content, program, [program], weight)
-    run = trace.read(path)
-    main = run.main.name if run.main is not None else None
-    return _Input(path, run, main, [module.name for module in run.modules], weight)
+    return profile.read(path) if start.startswith(profile.MAGIC) else trace.read(path)
 
 
 def _has_data(run: Trace) -> bool:

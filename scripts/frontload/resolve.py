@@ -54,18 +54,24 @@ class Resolved:
     nameless_data: int  # of these, touches of data
 
 
+def nameable(elf: elves.Elf) -> tuple[np.ndarray, np.ndarray]:
+    """Which symbols of a linked file are functions that a profile can name, and which data."""
+    symbols = elf.linked_symbols()
+    classes = np.array(elf.section_classes)
+    in_class = np.full(len(symbols.section), "", classes.dtype)
+    placed = (symbols.section > 0) & (symbols.names.lengths() > 0)
+    in_class[placed] = classes[symbols.section[placed]]
+    code = np.isin(symbols.type, _CODE_TYPES) & (in_class == "text")
+    data = (symbols.type == elves.STT_OBJECT) & ~np.isin(in_class, ("", "text"))
+    return code, data & (symbols.size > 0)
+
+
 class Resolver:
     """Names for the addresses of one linked file."""
 
     def __init__(self, elf: elves.Elf):
         symbols = elf.linked_symbols()
-        classes = np.array(elf.section_classes)
-        in_class = np.full(len(symbols.section), "", classes.dtype)
-        placed = (symbols.section > 0) & (symbols.names.lengths() > 0)
-        in_class[placed] = classes[symbols.section[placed]]
-        code = np.isin(symbols.type, _CODE_TYPES) & (in_class == "text")
-        data = (symbols.type == elves.STT_OBJECT) & ~np.isin(in_class, ("", "text"))
-        data &= symbols.size > 0
+        code, data = nameable(elf)
         self._functions = _SymbolNames("function", elf, symbols, np.flatnonzero(code))
         self._data = _SymbolNames("data", elf, symbols, np.flatnonzero(data))
         named = np.flatnonzero(code | data)

@@ -1,0 +1,49 @@
+"""Importers: order files and traces that people already have, one module per kind of format.
+
+interface.py says what an importer is. The registry is here, and how a format is told.
+"""
+
+import os
+
+from frontload import files
+from frontload.errors import EXIT_DATA, Failure
+from frontload.importers import lackey, order_files, perf, temporal, uftrace
+from frontload.importers.interface import Importer
+
+FORMATS = {importer.name: importer for importer in (
+    order_files.LLD, order_files.CHROMIUM, order_files.GOLD, perf.PERF, uftrace.UFTRACE,
+    temporal.TEMPORAL, lackey.LACKEY)}
+_LISTS = order_files.LLD, order_files.CHROMIUM, order_files.GOLD  # any word can be a name
+_HEAD = 1 << 16
+
+
+def choose(path: str, given: str | None) -> Importer:
+    """The importer for a file: of the format that was given, unless the file is plainly of another,
+    or, if none was, of the only one it can be."""
+    with files.open_input(path, note="give an order file or a trace") as stream:
+        if not os.path.isfile(path):
+            raise Failure(f"{path}: is not a file but a stream, and cannot be read twice",
+                          note="write it to a file first")
+        head = stream.read(_HEAD)
+    if not head:
+        raise Failure(f"{path}: is empty", code=EXIT_DATA, note="make it again")
+    if len(head) == _HEAD:
+        head = head[:head.rfind(b"\n") + 1] or head
+    found = [importer for importer in FORMATS.values() if importer.recognises(head)]
+    if given is None:
+        if len(found) != 1:
+            raise Failure(f"{path}: {_what(found)}", code=EXIT_DATA,
+                          note=f"if it is one of {', '.join(FORMATS)}, say which with --format")
+        return found[0]
+    importer = FORMATS[given]
+    others = [other for other in found if other not in _LISTS]
+    if others and importer not in found:
+        raise Failure(f"{path}: not of the format {given}: {_what(others)}", code=EXIT_DATA,
+                      note=f"--format {others[0].name}")
+    return importer
+
+
+def _what(found: list[Importer]) -> str:
+    if not found:
+        return "of no format that its beginning would tell"
+    return "looks like " + " or ".join(importer.name for importer in found)

@@ -1,0 +1,110 @@
+"""What every importer is, and what it hands over.
+
+An importer reads one foreign format: order files and traces that people already have. It yields
+runs: either what was touched by name, in order of first touch, each thing once, or a trace of
+addresses in the program, which resolve.py gives names. It reads its input in pieces and keeps no
+more than what it hands over, because logs of starts have gigabytes.
+"""
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from frontload import errors
+from frontload.elf import Elf
+from frontload.trace import Trace
+
+_DEMANGLED = b"::", b"(", b"<", b" "
+DEMANGLED = "a demangled name, which several symbols may have"
+_SHOWN = 3  # examples that a note gives
+
+
+class Mention(NamedTuple):
+    """What an input calls something that was touched.
+
+    section_class: text, rodata, relro, data or bss; empty if the input does not say
+    file: the source file of a name that is local to it, if the input says
+    readings: where the program's symbols have to decide what the input means, all that it can mean,
+              as section classes and names, the likeliest first
+    """
+
+    name: bytes
+    section_class: str = ""
+    file: bytes = b""
+    readings: tuple[tuple[str, bytes], ...] = ()
+
+
+@dataclass
+class NamedRun:
+    """One run by name; `mentions` is an ordered set. Counts as `weight` runs."""
+
+    mentions: dict[Mention, None] = field(default_factory=dict)
+    weight: int = 1
+
+
+class LeftOut:
+    """Counts what is not imported, by reason, with the first examples of each."""
+
+    def __init__(self):
+        self._counts: Counter[str] = Counter()
+        self._examples: defaultdict[str, list[bytes]] = defaultdict(list)
+
+    def add(self, what: str, example: bytes = b"") -> None:
+        self._counts[what] += 1
+        examples = self._examples[what]
+        if example and len(examples) < _SHOWN and example not in examples:
+            examples.append(example)
+
+    def report(self, path: str) -> None:
+        for what, number in sorted(self._counts.items()):
+            examples = b", ".join(self._examples[what]).decode("utf-8", "surrogateescape")
+            errors.note(f"{path}: left out: {what} ({number})" + (examples and f": {examples}"))
+
+
+@dataclass(frozen=True)
+class Source:
+    """One input file, and what is known about the program besides.
+
+    program: its base name
+    linked: the program itself, if it was given
+    base: what was added to its addresses when it was loaded, if that was given
+    """
+
+    path: str
+    program: str
+    linked: Elf | None
+    base: int | None
+    left_out: LeftOut = field(default_factory=LeftOut)
+
+    def is_program(self, path: bytes) -> bool:
+        """Whether a path that the input names is the program's."""
+        return os.path.basename(path) == os.fsencode(self.program)
+
+
+def add_symbol(source: Source, run: NamedRun, name: bytes) -> None:
+    """Adds a function that a tool names, which may have been too helpful to give its symbol."""
+    if any(mark in name for mark in _DEMANGLED):
+        source.left_out.add(DEMANGLED, name)
+    else:
+        run.mentions[Mention(name, "text")] = None
+
+
+@dataclass(frozen=True)
+class Importer:
+    """One format.
+
+    made_by: the command that makes such a file, for notes
+    recognises: whether a file that starts with these whole lines can only be of this format
+    read: the runs of an input; what is bad raises BadData
+    """
+
+    name: str
+    made_by: str
+    recognises: Callable[[bytes], bool]
+    read: Callable[[Source], Iterable[NamedRun | Trace]]
+
+    @property
+    def note(self) -> str:
+        return f"make one with: {self.made_by}"

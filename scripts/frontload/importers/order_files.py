@@ -1,0 +1,148 @@
+"""Order files of linkers, which people keep by hand or have from their own tools.
+
+    lld       --symbol-ordering-file: a symbol a line, of a function or a datum. White space at the
+              ends, empty lines and lines that start with # mean nothing.
+    gold      --section-ordering-file: an input section a line, or a pattern for several.
+    chromium  what Chromium's tools write: symbols, or, in the older form, for each symbol a line
+              for every section it may be in (.text.startup.f, .text.hot.f, .text.unlikely.f,
+              .text.f), and at the end the patterns that take all the rest.
+
+With -ffunction-sections and -fdata-sections the name of a section is a prefix and the name of the
+symbol. Compilers put more into the prefix, but a symbol can begin with the same words, and in
+`.text.unlikely.f` can be f or the part that was split from it, f.cold: of such readings, the one
+counts that the program has.
+"""
+
+import re
+from collections.abc import Iterator
+
+from frontload import files
+from frontload.errors import BadData
+from frontload.importers.interface import Importer, Mention, NamedRun, Source
+from frontload.importers.text_lines import lines
+
+_PREFIXES = {
+    b".text.": "text", b".ltext.": "text", b".gnu.linkonce.t.": "text",
+    b".rodata.": "rodata", b".lrodata.": "rodata", b".gnu.linkonce.r.": "rodata",
+    b".data.rel.ro.": "relro", b".gnu.linkonce.d.rel.ro.": "relro", b".bss.rel.ro.": "relro",
+    b".data.rel.": "data", b".data.": "data", b".ldata.": "data", b".gnu.linkonce.d.": "data",
+    b".bss.": "bss", b".lbss.": "bss", b".gnu.linkonce.b.": "bss",
+}
+_SECTION = re.compile(rb"(?:%s)" % b"|".join(
+    re.escape(prefix) for prefix in sorted(_PREFIXES, key=len, reverse=True)))
+# What compilers put between prefix and symbol.
+_TEXT_WORD = re.compile(rb"(hot|unlikely|startup|exit|unknown|split)\.")
+_DATA_WORD = re.compile(rb"local\.")
+_SPLIT = (b"unlikely", b"split")
+# Strings and numbers that linkers merge, and what only the assembler has a name for.
+_NO_SYMBOL = re.compile(rb"(?:.*\.)?(?:str|cst)[0-9]+(?:\.[0-9]+)?|\.L.*", re.DOTALL)
+_PATTERN = re.compile(rb"[*?\[]")
+_REST = {b".text", b".text.*", b".text*", b"*"}
+_WHITE_SPACE = b" \t\n\v\f\r"  # what lld strips
+_WORD = re.compile(rb"[^\s*?\[\]\x00-\x1f\x7f]+")
+
+
+def _names(source: Source, importer: Importer) -> Iterator[tuple[int, bytes]]:
+    """The lines that mean something."""
+    with files.open_input(source.path, importer.note) as stream:
+        for number, line in lines(stream, source.path, importer.note, all_end=False):
+            line = line.strip(_WHITE_SPACE)
+            if line and not line.startswith(b"#"):
+                yield number, line
+
+
+def _read_symbols(source: Source) -> Iterator[NamedRun]:
+    run = NamedRun()
+    spaced, first = 0, 0
+    for number, name in _names(source, LLD):
+        if b" " in name or b"\t" in name:
+            spaced, first = spaced + 1, first or number
+        run.mentions[Mention(name)] = None
+    # One name with spaces is odd, a file of them is some other text, or names for people.
+    if 2 * spaced > len(run.mentions):
+        raise BadData(source.path, "not a list of symbols: they have spaces", line=first,
+                      note="symbols are wanted as the linker sees them, _ZN3foo3barEv")
+    yield run
+
+
+def _read_sections(source: Source) -> Iterator[NamedRun]:
+    run = NamedRun()
+    for _, line in _names(source, GOLD):
+        if mention := _section(source, line):
+            run.mentions[mention] = None
+    yield run
+
+
+def _read_chromium(source: Source) -> Iterator[NamedRun]:
+    symbols: dict[bytes, Mention] = {}
+    for _, line in _names(source, CHROMIUM):
+        if line in _REST:
+            continue
+        mention = Mention(line)
+        if _SECTION.match(line) or _PATTERN.search(line):
+            mention = _section(source, line)
+        if mention is None:
+            continue
+        if mention.name in symbols:  # one of the sections that it may be in, which says nothing
+            mention = mention._replace(readings=())
+        symbols[mention.name] = mention
+    yield NamedRun(dict.fromkeys(symbols.values()))
+
+
+def _section(source: Source, line: bytes) -> Mention | None:
+    mention = None if _PATTERN.search(line) else section_mention(line)
+    if mention is None:
+        source.left_out.add("a pattern in place of a section's name" if _PATTERN.search(line)
+                            else "a section whose name holds no symbol", line)
+    return mention
+
+
+def section_mention(section: bytes) -> Mention | None:
+    """The symbol that the name of a section holds."""
+    found = _SECTION.match(section)
+    if not found:
+        return None
+    section_class = _PREFIXES[found[0]]
+    whole = section[found.end():]
+    if not whole or _NO_SYMBOL.fullmatch(whole):
+        return None
+    word = (_TEXT_WORD if section_class == "text" else _DATA_WORD).match(whole)
+    if not word or word.end() == len(whole):
+        return Mention(whole, section_class)
+    name = whole[word.end():]
+    if _NO_SYMBOL.fullmatch(name):
+        return None
+    split = [name + b".cold"] if word[0][:-1] in _SPLIT else []
+    return Mention(name, section_class,
+                   readings=tuple((section_class, each) for each in (*split, name, whole)))
+
+
+def _parts(head: bytes) -> tuple[int, int]:
+    """How many lines are sections, and how many symbols; none if some are neither."""
+    sections = symbols = 0
+    for line in head.splitlines():
+        line = line.strip(_WHITE_SPACE)
+        if not line or line.startswith(b"#"):
+            continue
+        if _SECTION.match(line) or line in _REST:
+            sections += 1
+        elif _WORD.fullmatch(line) and not line.isdigit():
+            symbols += 1
+        else:
+            return 0, 0
+    return sections, symbols
+
+
+def _is_list_of(sections: bool, symbols: bool):
+    def recognises(head: bytes) -> bool:
+        found = _parts(head)
+        return (found[0] > 0, found[1] > 0) == (sections, symbols)
+    return recognises
+
+
+LLD = Importer("lld", "ld.lld --print-symbol-order=FILE, or by hand: one symbol a line",
+               _is_list_of(False, True), _read_symbols)
+GOLD = Importer("gold", "a tool of yours: one section a line, such as .text._ZN3foo3barEv",
+                _is_list_of(True, False), _read_sections)
+CHROMIUM = Importer("chromium", "Chromium's tools/cygprofile", _is_list_of(True, True),
+                    _read_chromium)

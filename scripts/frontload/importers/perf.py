@@ -1,0 +1,164 @@
+"""Text of `perf script`: samples, and hits of uprobes, with or without callchains.
+
+    app 20441 22316.193636:     10000 cycles:u:
+                6d1 helper+0x11 (/usr/bin/app)
+                7f0 main+0x20 (/usr/bin/app)
+
+    app 20441 22316.193636:     10000 cycles:u:     6d1 helper+0x11 (/usr/bin/app)
+    app 20441 [001] 22729.122040: probe_app:main: (55731e8881d5)
+
+Samples tell what was running now and then, so most of a start is missing; probes tell every entry.
+
+A callchain lists its innermost function first. All of them have been entered before the sample, the
+outer ones before the inner ones, so those that are new come from the outside in. That is not their
+order of first touch, which nobody sees: an inner function may have run before the outer one was
+entered, and one that had returned is missing.
+
+What is in no function of the program is passed over: frames of other files, inlined frames (they
+are code of the function that follows), and a caller at offset 0: its address is where the call
+would return to, one behind the end of a function that calls one that never returns.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from frontload import errors, files
+from frontload.errors import BadData
+from frontload.importers.interface import Importer, Mention, NamedRun, Source, add_symbol
+from frontload.importers.text_lines import lines
+
+_DATA_MAGIC = b"PERFILE2"
+_ADDRESS = re.compile(rb"[0-9a-f]{1,16}")
+_OFFSET = re.compile(rb"\+0x([0-9a-f]{1,16}) \(")
+_OFFSET_IN_FILE = re.compile(rb"\+0x[0-9a-f]{1,16}$")
+# What is before the event differs with --fields: the program's name can have spaces, the number is
+# the thread, or process/thread; the processor and the period may be missing.
+_SAMPLE = re.compile(rb" (?:(-?\d{1,10})/)?-?\d{1,10} +(?:\[\d{1,6}\] +)?\d{1,12}\.\d{1,9}: +"
+                     rb"(?:\d{1,20} +)?")
+_EVENT = re.compile(rb"(\S{1,512}?):(?:\s+(.*))?")
+_PROBE = re.compile(rb"\([0-9a-f]+(?: <- [0-9a-f]+)?\)(?: .*)?")
+_NUMBERED = re.compile(rb"_\d+$")
+_LISTED = 5
+
+
+class _Frame(NamedTuple):
+    symbol: bytes
+    offset: int | None
+    file: bytes
+
+
+def _frame(text: bytes) -> _Frame | None:
+    """What stands for a frame: `ADDRESS SYMBOL+0xOFFSET (FILE)`, of which the offset may lack."""
+    address, _, rest = text.strip().partition(b" ")
+    if not _ADDRESS.fullmatch(address) or not rest.endswith(b")"):
+        return None
+    rest = rest[:-1].removesuffix(b" (deleted)")
+    if offset := _OFFSET.search(rest):
+        return _Frame(rest[:offset.start()], int(offset[1], 16), rest[offset.end():])
+    symbol, opened, file = rest.rpartition(b" (")
+    return _Frame(symbol, None, file) if opened else None
+
+
+class _Reader:
+    def __init__(self, source: Source):
+        self._source = source
+        self._ours: dict[bytes, bool] = {}
+        self._others: Counter[bytes] = Counter()
+        self._chain: list[_Frame] = []
+        self._run = NamedRun()
+        self._runs: dict[bytes, NamedRun] = {}
+        self._probe_group = b"probe_" + re.split(b"[-._]", os.fsencode(source.program))[0]
+
+    def runs(self) -> list[NamedRun]:
+        with files.open_input(self._source.path, PERF.note) as stream:
+            if stream.peek(len(_DATA_MAGIC)).startswith(_DATA_MAGIC):
+                raise BadData(self._source.path, "the data of perf record, not text",
+                              note=PERF.note)
+            for number, line in lines(stream, self._source.path, PERF.note, all_end=True):
+                self._line(number, line)
+        self._end_of_chain()
+        self._refuse_other_programs()
+        return list(self._runs.values())
+
+    def _line(self, number: int, line: bytes) -> None:
+        if not line or line.isspace():
+            self._end_of_chain()
+            return
+        if line.startswith(b"#"):
+            return
+        sample = None if line.startswith(b"\t") else _SAMPLE.search(line)
+        event = sample and _EVENT.fullmatch(line, sample.end())
+        if event:
+            self._end_of_chain()
+            # Threads look like processes, unless both numbers are there.
+            self._run = self._runs.setdefault(sample[1] or b"", NamedRun())
+            self._rest_of_sample(event[1], event[2] or b"")
+        elif frame := _frame(line):
+            if not self._runs:  # --fields without what begins a sample
+                self._runs[b""] = self._run
+            self._chain.append(frame)
+        else:
+            raise BadData(self._source.path, "neither a sample nor a frame of one", line=number,
+                          note=PERF.note)
+
+    def _rest_of_sample(self, event: bytes, rest: bytes) -> None:
+        if frame := _frame(rest):
+            self._chain.append(frame)
+        elif _PROBE.fullmatch(rest) and b":" in event:
+            self._probe(*event.split(b":", 1))
+
+    def _probe(self, group: bytes, name: bytes) -> None:
+        if group.startswith(b"probe_") and group != self._probe_group:
+            self._others[group] += 1
+        elif not name.endswith(b"__return"):
+            plain = _NUMBERED.sub(b"", name)  # a second probe of a name is numbered
+            readings = (("text", name), ("text", plain)) if plain != name else ()
+            self._run.mentions[Mention(name, "text", readings=readings)] = None
+
+    def _end_of_chain(self) -> None:
+        for outwards in range(len(self._chain) - 1, -1, -1):
+            self._touch(self._chain[outwards], is_caller=outwards > 0)
+        self._chain.clear()
+
+    def _touch(self, frame: _Frame, is_caller: bool) -> None:
+        if frame.file == b"inlined":
+            return
+        if not self._is_ours(frame.file):
+            self._others[frame.file] += 1
+        elif frame.symbol == b"[unknown]":
+            self._source.left_out.add("an address of the program without a symbol")
+        elif frame.offset != 0 or not is_caller:
+            add_symbol(self._source, self._run, frame.symbol)
+
+    def _is_ours(self, file: bytes) -> bool:
+        if file not in self._ours:
+            path = _OFFSET_IN_FILE.sub(b"", file)
+            self._ours[file] = self._source.is_program(path)
+        return self._ours[file]
+
+    def _refuse_other_programs(self) -> None:
+        if any(run.mentions for run in self._runs.values()) or not self._others:
+            return
+        listed = ", ".join(f"{os.fsdecode(name)} ({count})"
+                           for name, count in self._others.most_common(_LISTED))
+        raise BadData(self._source.path, f"no sample is in a function of {self._source.program}, "
+                      f"but {errors.count(self._others.total(), 'frame')} of others: {listed}",
+                      note="choose one with --program NAME")
+
+
+def _read(source: Source) -> Iterator[NamedRun]:
+    yield from _Reader(source).runs()
+
+
+def _recognises(head: bytes) -> bool:
+    if head.startswith(_DATA_MAGIC):
+        return True
+    first = next((line for line in head.splitlines() if line and not line.startswith(b"#")), b"")
+    sample = _SAMPLE.search(first)
+    return bool((sample and _EVENT.fullmatch(first, sample.end())) or _frame(first))
+
+
+PERF = Importer("perf", "perf script --no-demangle -F +pid -i perf.data > FILE", _recognises, _read)

@@ -1,0 +1,56 @@
+"""Reads text line by line, and refuses what is none: with the line, and in constant memory."""
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from frontload.errors import BadData
+
+_PIECE = 1 << 20
+_LONGEST = 1 << 16  # bytes of a line; a name of C++ can have many thousand
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_MARK = b"\xef\xbb\xbf"  # with which some editors begin UTF-8
+
+
+def lines(stream: BinaryIO, path: str, note: str, *, all_end: bool,
+          longest: int = _LONGEST) -> Iterator[tuple[int, bytes]]:
+    """The lines, numbered from 1, without their ends; those of Windows are taken too.
+
+    all_end: a last line that does not end shows that the file was cut. People's own files may lack
+             that end, what programs write does not.
+    """
+    number, rest = 0, b""
+    while piece := stream.read(_PIECE):
+        control = _CONTROL.search(piece)
+        if control:
+            raise BadData(path, f"not text: it has a byte 0x{control[0].hex()}", note=note,
+                          line=number + 1 + piece.count(b"\n", 0, control.start()))
+        *whole, rest = (rest + piece).split(b"\n")
+        if number == 0 and whole:
+            whole[0] = whole[0].removeprefix(_MARK)
+        for line in whole:
+            number += 1
+            if len(line) > longest:
+                raise _too_long(path, number, longest, note)
+            yield number, _without_end(line, path, number, note)
+        if len(rest) > longest:
+            raise _too_long(path, number + 1, longest, note)
+    if rest and all_end:
+        raise BadData(path, "cut: the last line does not end", line=number + 1,
+                      note="copy or make it again")
+    if rest:
+        rest = rest.removeprefix(_MARK) if number == 0 else rest
+        yield number + 1, _without_end(rest, path, number + 1, note)
+
+
+def _without_end(line: bytes, path: str, number: int, note: str) -> bytes:
+    if b"\r" not in line:
+        return line
+    line = line.removesuffix(b"\r")
+    if b"\r" in line:
+        raise BadData(path, "a carriage return inside a line", line=number, note=note)
+    return line
+
+
+def _too_long(path: str, number: int, longest: int, note: str) -> BadData:
+    return BadData(path, f"a line of more than {longest} bytes", line=number, note=note)

@@ -1,0 +1,157 @@
+"""frontload import: makes a startup profile out of order files and traces that people have.
+
+A verb beside `profile`, because its inputs know less: traces and profiles name their program and
+its build, and are refused where that does not fit, so `profile` needs to be told nothing. These
+say neither what they are nor what they are of. Its result is an input of `profile` like any other.
+"""
+
+import argparse
+import os
+
+from frontload import console, elf, errors, files, importers, match, merge, profile
+from frontload.errors import EXIT_DATA, EXIT_OK, EXIT_USAGE, BadData, Failure
+from frontload.importers.binary_names import BinaryNames
+from frontload.importers.interface import Mention, NamedRun, Source
+from frontload.profile import Name
+from frontload.trace import Trace
+
+_SHOWN = 3  # of names that a diagnostic counts
+
+DESCRIPTION = """\
+Make a startup profile out of order files and traces of other tools:
+
+  frontload import old.order --binary app -o app.startup
+  frontload import --format perf start.txt --program app -o app.startup
+  frontload import --format lackey app.log --binary app --map app.map -o app.startup
+
+Each input is a run, or several, and they merge as in frontload profile. With --binary, names become
+functions or data of that program, and those it does not have are left out and counted; without,
+all are taken for functions. docs/import.md says for each format how to make such a file, and what
+it can know.
+
+formats:
+"""
+
+
+def add_parser(verbs) -> argparse.ArgumentParser:
+    formats = "".join(f"  {importer.name:14}{importer.made_by}\n"
+                      for importer in importers.FORMATS.values())
+    parser = verbs.add_parser(
+        "import", help="make a startup profile out of order files and traces of other tools",
+        description=DESCRIPTION + formats, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("inputs", metavar="INPUT", nargs="+",
+                        help="an order file or trace")
+    parser.add_argument("--format", choices=("auto", *importers.FORMATS), default="auto",
+                        help="of what format the inputs are (default: what each looks like)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: stdout)")
+    parser.add_argument("--binary", metavar="PATH",
+                        help="the program that the inputs are of, not stripped")
+    parser.add_argument("--program", metavar="NAME",
+                        help="the program or shared library that the profile is for (default: the "
+                        "name of --binary)")
+    parser.add_argument("--map", metavar="FILE",
+                        help="with lackey: the map that lld wrote (-Wl,-Map=FILE) when it linked "
+                        "that program")
+    parser.add_argument("--base", metavar="ADDRESS", type=_address,
+                        help="with lackey: what was added to the addresses of the program, if it "
+                        "is not where valgrind loads one by default")
+    match.add_option(parser)
+    parser.add_argument("--allow-partial", action="store_true",
+                        help="leave out inputs that cannot be used, with a warning for each")
+    return parser
+
+
+def _address(text: str) -> int:
+    try:
+        address = int(text, 0)
+    except ValueError:
+        address = -1
+    if not 0 <= address < 1 << 64:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an address, such as 0x108000")
+    return address
+
+
+def run(args: argparse.Namespace) -> int:
+    program = os.path.basename(args.program or args.binary or "")
+    if not program:
+        raise Failure("no program", code=EXIT_USAGE, note="say which program the profile is for, "
+                      "with --binary PATH or --program NAME")
+    linked = elf.read(args.binary) if args.binary else None
+    names = BinaryNames(linked) if linked else None  # refuses a stripped program before any work
+    given = None if args.format == "auto" else args.format
+    merger = merge.Merger(program, args.binary, args.map, args.allow_partial)
+    inputs = list(merge.expand(((path, 1) for path in args.inputs), folders=False))
+    read: list[tuple[str, NamedRun | Trace]] = []
+    for path, _ in console.progress(inputs, "reading inputs"):
+        with merger.one_input():
+            source = Source(path, program, linked, args.base)
+            read += [(path, run) for run in _runs(source, given)]
+            source.left_out.report(path)
+    known = _known(read, names, args) if names else None
+    _merge(merger, read, os.fsencode(program), known)
+    result = merger.result()
+    files.write_output(args.output, profile.to_bytes(result))
+    errors.note(f"{program}: {errors.count(len(result.touches), 'name')} from "
+                f"{errors.count(result.runs, 'run')}")
+    return EXIT_OK
+
+
+def _runs(source: Source, given: str | None) -> list[NamedRun | Trace]:
+    importer = importers.choose(source.path, given)
+    runs = list(importer.read(source))
+    if not any(run.mentions if isinstance(run, NamedRun) else len(run.kinds) for run in runs):
+        source.left_out.report(source.path)
+        raise BadData(source.path, f"names nothing that {source.program} could have touched",
+                      note=importer.note)
+    return runs
+
+
+def _known(read: list[tuple[str, NamedRun | Trace]], names: BinaryNames,
+           args: argparse.Namespace) -> dict[Mention, Name]:
+    """What the program has of all that is named; fails if that is too little."""
+    mentions = [mention for _, run in read if isinstance(run, NamedRun) for mention in run.mentions]
+    known = names.look_up(mentions)
+    if names.of_others:
+        errors.note(f"{_list(names.of_others)} left out, which {args.binary} only uses")
+    if names.ambiguous:
+        errors.warning(f"{_list(names.ambiguous)} of several local functions or data: taken for "
+                       "all of them, because nothing tells them apart")
+    if mentions:
+        match.judge(args.binary, len(known), names.missing, args.min_match)
+    return known
+
+
+def _list(names: list[bytes]) -> str:
+    shown = b", ".join(names[:_SHOWN]).decode("utf-8", "surrogateescape")
+    rest = len(names) - _SHOWN
+    return f"{errors.count(len(names), 'name')} ({shown}{f' and {rest} more' if rest > 0 else ''})"
+
+
+def _merge(merger: merge.Merger, read: list[tuple[str, NamedRun | Trace]], program: bytes,
+           known: dict[Mention, Name] | None) -> None:
+    """Hands all runs to the merger; `known` are the names that the program has, if that was
+    given."""
+    nameless = 0
+    for path, run in read:
+        if not isinstance(run, NamedRun):
+            merger.add_content(path, run)
+            continue
+        found = ((known.get(mention) for mention in run.mentions) if known is not None
+                 else map(_unchecked, run.mentions))
+        content = profile.from_run(program, (name for name in found if name is not None))
+        if content.touches:
+            merger.add_content(path, content, run.weight)
+        else:
+            nameless += 1
+    if nameless:
+        errors.note(f"{errors.count(nameless, 'run')} without a name of the program left out")
+    if nameless == len(read) and read:
+        raise Failure("no input has a name that the program has", code=EXIT_DATA,
+                      note="give the program that they are of with --binary")
+
+
+def _unchecked(mention: Mention) -> Name:
+    """What is named, if there is nothing to look it up in."""
+    section_class = mention.section_class or "text"
+    kind = "function" if section_class == "text" else "data"
+    return Name(kind, section_class, mention.name, mention.file)

@@ -1,0 +1,170 @@
+"""Bad inputs of frontload import: a message with path and line, exit 65, and nothing written."""
+
+import os
+from pathlib import Path
+
+import pytest
+from frontload import importers
+from frontload.errors import Failure
+from frontload.importers.interface import Source
+from hypothesis import given
+from hypothesis import strategies as st
+
+DATA = Path(__file__).parent / "data"
+FORMATS = {"perf": "perf", "uftrace": "uftrace", "temporal": "llvm-temporal"}
+SAMPLES = sorted(path for path in DATA.glob("*.txt") if path.name != "lackey.txt")
+NOTES = "frontload: note: "
+
+
+@pytest.mark.parametrize(("format", "contents", "what"), [
+    ("lld", b"", "input: is empty"),
+    ("lld", b"# nothing\n\n", "input: names nothing that app could have touched"),
+    ("lld", b"main\nf\0g\n", "input:2: not text: it has a byte 0x00"),
+    ("lld", b"main\nf\rg\n", "input:2: a carriage return inside a line"),
+    ("lld", b"f\n" * 70000 + b"g" * 70000, "input:70001: a line of more than 65536 bytes"),
+    ("lld", b"This is a text\nof several words\n", "input:1: not a list of symbols"),
+    ("lld", b"m\0a\0i\0n\0\n", "input:1: not text"),
+    ("gold", b"main\nf\n", "input: names nothing"),
+    ("gold", b".text\n.text.*\n", "input: names nothing"),
+    ("chromium", b".text.*\n", "input: names nothing"),
+    ("perf", b"PERFILE2\x68\0\0", "input: the data of perf record, not text"),
+    ("perf", b"app 5/5 1.5: 7 cycles:u: 12 f+0x1 (/bin/app)\nrubbish\n", "input:2: neither a"),
+    ("perf", b"app 5/5 1.5: 7 cycles:u: 12 f+0x1 (/bin/app", "input:1: cut"),
+    ("perf", b"app 5/5 1.5: 7 cycles:u: 12 [unknown] (/bin/app)\n", "input: names nothing"),
+    ("perf", b"main\nf\n", "input:1: neither a sample nor a frame"),
+    ("uftrace", b"5.000000001  6: [entry] main(55) depth: 0\nrubbish\n", "input:2: not a record"),
+    ("uftrace", b"5.000000001  6: [entry] main(55) dep", "input:1: cut"),
+    ("uftrace", b"5.000000001  6: [entry] (55) depth: 0\n", "input:1: an entry without a name"),
+    ("uftrace", b"5.000000001  6: [exit ] main(55) depth: 0\n", "input: names nothing"),
+    ("uftrace", b"# DURATION     TID     FUNCTION\n  [ 5] | main() {\nrubbish\n", "input:3: not a"),
+    ("uftrace", b"  Total time   Self time       Calls  Function\n", "input:1: uftrace's report"),
+    ("uftrace", b"# Function Call Graph for 'app' (session: 1)\n", "input:1: uftrace's report"),
+    ("uftrace", b"main\n", "input:1: neither a dump nor a replay"),
+    ("llvm-temporal", b"main\n", "input:1: not a profile of LLVM"),
+    ("llvm-temporal", b":ir\nmain\n# Func Hash:\n", "input: it has no temporal traces"),
+    ("llvm-temporal", b":ir\n:temporal_prof_traces\n0\n0\n", "input: it has no temporal traces"),
+    ("llvm-temporal", b":ir\n:temporal_prof_traces\n2\n2\n1\nmain\n", "input:6: cut inside"),
+    ("llvm-temporal", b":ir\n:temporal_prof_traces\n1\n1\nx\nmain\n", "input:5: a number was"),
+    ("llvm-temporal", b":ir\n:temporal_prof_traces\n1\n1\n0\nmain\n", "input:6: a weight of 0"),
+    ("llvm-temporal", b":ir\n:temporal_prof_traces\n1\n1\n1\nmain,,f\n", "input:6: an empty name"),
+    ("llvm-temporal", b":ir\n:temporal_prof_traces\n" + b"9" * 5000 + b"\n", "input:3: a number"),
+    ("llvm-temporal", b"Temporal Profile Traces (samples=1 seen=1):\n", "input:1: the heading"),
+    ("llvm-temporal", b"Temporal Profile Traces (samples=1 seen=1):\n"
+     b"  Temporal Profile Trace 0 (weight=1 count=2):\n    main\n", "input:3: the trace has 1"),
+    ("llvm-temporal", b"\xfflprofi\x81 and rubbish", "input: llvm-profdata: "),
+    ("auto", b"\x7fELF\x02\x01\x01", "input: of no format that its beginning would tell"),
+    ("auto", bytes(range(256)), "input: of no format"),
+    ("auto", b"Some text, which is no trace.\n", "input: of no format"),
+])
+def test_bad_contents_end_the_work(cli, tmp_path, format, contents, what):
+    """What is wrong, where, and a note with the remedy; the previous output stays."""
+    path, output = tmp_path / "input", tmp_path / "out"
+    path.write_bytes(contents)
+    output.write_text("before")
+    said = cli("import", path, "--format", format, "--program", "app", "-o", output, code=65).err
+    assert f"frontload: error: {tmp_path}/{what}" in said
+    assert NOTES in said
+    assert output.read_text() == "before"
+
+
+@pytest.mark.parametrize(("format", "sample", "right"), [
+    ("lld", "perf-chains.txt", "perf"), ("gold", "uftrace-dump.txt", "uftrace"),
+    ("perf", "uftrace-replay.txt", "uftrace"), ("uftrace", "temporal.txt", "llvm-temporal"),
+    ("llvm-temporal", "lackey.txt", "lackey"), ("lackey", "perf-samples.txt", "perf")])
+def test_a_file_of_another_format_is_refused_by_its_name(cli, format, sample, right):
+    """--format does not make a trace of calls a list of names."""
+    said = cli("import", DATA / sample, "--format", format, "--program", "app", code=65).err
+    assert f"not of the format {format}: looks like {right}" in said
+    assert f"{NOTES}--format {right}\n" in said
+
+
+def test_what_cannot_be_opened_is_named(cli, tmp_path):
+    """A missing file, a folder, a file without permission, a pipe: exit 2, and no traceback."""
+    (tmp_path / "dir").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "closed").write_text("main\n")
+    (tmp_path / "closed").chmod(0)
+    expected = {"missing": "No such file", "dir": "is a directory"}
+    if os.geteuid() != 0:  # nothing is closed to root
+        expected["closed"] = "Permission denied"
+    for name, what in expected.items():
+        said = cli("import", tmp_path / name, "--program", "app", code=2).err
+        assert f"{tmp_path / name}: {what}" in said
+    descriptor = os.open(tmp_path / "pipe", os.O_RDWR)  # so that opening it does not wait
+    said = cli("import", tmp_path / "pipe", "--program", "app", code=2).err
+    os.close(descriptor)
+    assert "is not a file but a stream" in said
+
+
+def test_one_bad_input_among_many(cli, tmp_path):
+    """It ends the work, unless --allow-partial leaves it out and says so."""
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    good.write_text("main\nf\n")
+    bad.write_bytes(b"main\n\0\n")
+    arguments = ("import", good, bad, "--format", "lld", "--program", "app", "-o", tmp_path / "out")
+    assert "bad:2: " in cli(*arguments, code=65).err
+    assert not (tmp_path / "out").exists()
+    said = cli(*arguments, "--allow-partial").err
+    assert "bad:2: not text: it has a byte 0x00: this input is left out" in said
+    assert "1 of 2 inputs left out" in said
+    assert "runs 1\n" in (tmp_path / "out").read_text()
+    said = cli("import", bad, "--program", "app", "--allow-partial", code=65).err
+    assert "bad: of no format" in said
+    assert "none of the inputs can be used" in said
+
+
+def test_a_stripped_program_is_refused_before_any_input_is_read(link, cli, run, llvm):
+    """As everywhere."""
+    program = link().path
+    run(llvm / "llvm-strip", program)
+    assert "is stripped" in cli("import", "missing", "--binary", program, code=65).err
+
+
+def survives(path: Path, format: str | None) -> None:
+    """Either runs come out or a Failure that names the file; nothing else."""
+    source = Source(str(path), "app", None, None)
+    try:
+        list(importers.choose(str(path), format).read(source))
+    except Failure as problem:
+        assert str(path) in str(problem)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name)
+def test_a_sample_that_was_cut_is_refused(tmp_path, sample):
+    """If it ends inside a line, and, in a temporal profile, before its traces end."""
+    data = sample.read_bytes()
+    format = next(name for name in FORMATS if sample.name.startswith(name))
+    # The counters behind the traces are not looked at.
+    end = data.find(b"\n\n_Z") if sample.name == "temporal.txt" else len(data)
+    path = tmp_path / "cut"
+    for size in range(1, end, max(1, end // 150)):
+        path.write_bytes(data[:size])
+        survives(path, None)
+        if data[size - 1:size] != b"\n":
+            with pytest.raises(Failure):
+                list(importers.FORMATS[FORMATS[format]].read(
+                    Source(str(path), "app", None, None)))
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name)
+@given(place=st.integers(0, 4000), bytes_there=st.binary(min_size=1, max_size=8))
+def test_a_damaged_sample_is_read_or_refused(tmp_path_factory, sample, place, bytes_there):
+    """Bytes that were overwritten give other names or a message."""
+    data = bytearray(sample.read_bytes())
+    place %= len(data)
+    data[place:place + len(bytes_there)] = bytes_there
+    path = tmp_path_factory.mktemp("damaged") / "input"
+    path.write_bytes(data)
+    for format in (None, *importers.FORMATS):
+        if format != "lackey":
+            survives(path, format)
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_read_or_refused(tmp_path_factory, data):
+    """In every format that needs no program."""
+    path = tmp_path_factory.mktemp("bytes") / "input"
+    path.write_bytes(data)
+    for format in (None, *importers.FORMATS):
+        if format != "lackey":
+            survives(path, format)

@@ -1,0 +1,129 @@
+"""frontload import of what the real tools write here and now; each test needs its tool."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from frontload import profile
+
+DATA = Path(__file__).parent / "data"
+CHAIN = ["main", "_Z5earlyl", "_Z4leafl", "_ZL4spinl", "_Z4latel"]
+
+
+def tool(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        pytest.skip(f"{name} is not installed")
+    return path
+
+
+@pytest.fixture
+def sample(run, tmp_path):
+    """sample(compiler, *flags): the sample program, built; its path."""
+
+    def sample(compiler, *flags) -> Path:
+        run(compiler, "-O1", *flags, DATA / "sample.cpp", "-o", "app", cwd=tmp_path)
+        return tmp_path / "app"
+
+    return sample
+
+
+@pytest.fixture
+def imported(cli, tmp_path):
+    """imported(*arguments): the profile, and its functions in order."""
+
+    def imported(*arguments):
+        cli("import", *arguments, "-o", tmp_path / "app.startup")
+        read = profile.read(tmp_path / "app.startup")
+        return read, [name.name.decode() for name, _ in read.in_order()]
+
+    return imported
+
+
+@pytest.mark.parametrize("build", [("-pg",), ("-finstrument-functions",)])
+def test_uftrace(sample, imported, run, tmp_path, build):
+    """A dump and a replay of a recording give the same profile, in order of entry."""
+    uftrace = tool("uftrace")
+    app = sample("g++", "-fno-inline", *build)
+    run(uftrace, "record", "-d", tmp_path / "data", app)
+    found = {}
+    for verb in ("dump", "replay"):
+        options = () if verb == "dump" else ("--no-pager",)
+        text = run(uftrace, verb, *options, "--demangle=no", "-d", tmp_path / "data").stdout
+        (tmp_path / verb).write_text(text)
+        found[verb] = imported(tmp_path / verb, "--binary", app)
+    read, names = found["dump"]
+    assert names[:5] == CHAIN and "_ZNK3BoxIdE4areaEv" in names and "printf" not in names
+    assert found["replay"] == found["dump"]
+    assert read.runs == 1
+
+
+def perf(run, tmp_path, app, *options, check) -> Path:
+    """Records the sample program, and writes the text; skips where the kernel does not let it."""
+    result = run(tool("perf"), "record", "-q", *options, "-o", "perf.data", app, "30000000",
+                 code=None, cwd=tmp_path)
+    if result.returncode != 0:
+        pytest.skip(f"perf cannot record here: {result.stderr.strip()[:200]}")
+    text = run(tool("perf"), "script", "--no-demangle", "-F", "+pid", "-i", "perf.data",
+               cwd=tmp_path).stdout
+    if check not in text:
+        pytest.skip("perf has no sample of the program: the clock is too coarse here")
+    (tmp_path / "text").write_text(text)
+    return tmp_path / "text"
+
+
+def test_perf_callchains(sample, imported, run, tmp_path):
+    """Samples with chains name the functions that wait for others, the outer ones first."""
+    app = sample("g++", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
+    text = perf(run, tmp_path, app, "-e", "cpu-clock:u", "-F", "500", "-g", check="_Z5earlyl+")
+    _, names = imported(text, "--binary", app)
+    assert names[:4] == CHAIN[:4]
+
+
+def test_perf_samples(sample, imported, run, tmp_path):
+    """Without chains it is what runs longest."""
+    app = sample("g++")
+    text = perf(run, tmp_path, app, "-e", "cpu-clock:u", "-F", "500", check="_ZL4spinl+")
+    _, names = imported(text, "--binary", app)
+    assert "_ZL4spinl" in names and "_Z6unusedl" not in names
+
+
+def test_llvm_temporal_profiles(sample, imported, run, llvm, tmp_path):
+    """Raw, indexed, and both kinds of text say the same; two runs are two runs."""
+    app = sample(llvm / "clang++", "-fprofile-generate", "-mllvm",
+                 "-pgo-temporal-instrumentation")
+    for number in ("1", "2"):
+        run(app, number, env={"LLVM_PROFILE_FILE": str(tmp_path / f"{number}.profraw")})
+    profdata = llvm / "llvm-profdata"
+    run(profdata, "merge", "1.profraw", "2.profraw", "-o", "all.profdata", cwd=tmp_path)
+    run(profdata, "merge", "--text", "all.profdata", "-o", "all.txt", cwd=tmp_path)
+    (tmp_path / "show").write_text(run(profdata, "show", "--temporal-profile-traces",
+                                       "all.profdata", cwd=tmp_path).stdout)
+    inputs = [["1.profraw", "2.profraw"], ["all.profdata"], ["all.txt"], ["show"]]
+    found = [imported(*(tmp_path / name for name in names), "--binary", app) for names in inputs]
+    assert all(each == found[0] for each in found)
+    read, names = found[0]
+    assert names[:5] == CHAIN and read.runs == 2
+
+
+def test_an_llvm_profile_without_traces_is_refused(sample, cli, run, llvm, tmp_path):
+    """-fprofile-generate alone counts, and has no order; the note says what is missing."""
+    app = sample(llvm / "clang++", "-fprofile-generate")
+    run(app, env={"LLVM_PROFILE_FILE": str(tmp_path / "app.profraw")})
+    said = cli("import", tmp_path / "app.profraw", "--binary", app, code=65).err
+    assert "it has no temporal traces" in said and "-pgo-temporal-instrumentation" in said
+
+
+@pytest.mark.parametrize("flags", [("-pie",), ("-no-pie",), ("-static",)], ids=lambda each: each[0])
+def test_a_lackey_log_gives_what_a_recording_of_data_gives(sample, imported, cli, run, frontload,
+                                                           tmp_path, flags):
+    """Byte for byte the profile that frontload record --data leads to."""
+    valgrind = tool("valgrind")
+    app = sample("g++", *flags)
+    log = tmp_path / "log"
+    run(valgrind, "--tool=lackey", "--trace-mem=yes", f"--log-file={log}", app)
+    _, names = imported(log, "--binary", app)
+    assert {*CHAIN, "_ZL5table", "counter"} <= set(names) and "_Z6unusedl" not in names
+    frontload("record", "--data", "-o", tmp_path / "traces", "--", app)
+    cli("profile", tmp_path / "traces", "-o", tmp_path / "recorded.startup")
+    assert (tmp_path / "recorded.startup").read_bytes() == (tmp_path / "app.startup").read_bytes()

@@ -1,0 +1,379 @@
+"""The importers: what each reads out of its format, in real samples and in odd corners."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from frontload import elf, importers, order_lld, profile, trace
+from frontload.errors import BadData, Failure
+from frontload.importers import lackey, order_files, text_lines
+from frontload.importers.interface import Mention, NamedRun, Source
+from frontload.profile import Name
+from hypothesis import given
+from hypothesis import strategies as st
+
+DATA = Path(__file__).parent / "data"
+TOUCHED = ["main", "_Z5earlyl", "_Z4leafl", "_ZL4spinl", "_Z4latel"]
+
+
+@pytest.fixture
+def read(tmp_path):
+    """read(text or path, format=None, program="app"): the runs, as lists of mentions."""
+
+    def read(given, format=None, program="app", left_out=None) -> list[list[Mention]]:
+        path = given
+        if not isinstance(given, Path):
+            path = tmp_path / "input"
+            path.write_bytes(given if isinstance(given, bytes) else given.encode())
+        source = Source(str(path), program, None, None)
+        runs = list(importers.choose(str(path), format).read(source))
+        if left_out is not None:
+            left_out.update(source.left_out._counts)
+        return [list(run.mentions) for run in runs]
+
+    return read
+
+
+@pytest.fixture
+def names(read):
+    """Like read, for what is one run: its names."""
+
+    def names(given, *args, **options) -> list[str]:
+        [run] = read(given, *args, **options)
+        return [mention.name.decode("utf-8", "surrogateescape") for mention in run]
+
+    return names
+
+
+@pytest.mark.parametrize(("sample", "expected"), [
+    ("perf-chains.txt", ["main", "_Z5earlyl", "_Z4leafl", "_ZL4spinl", "_Z4latel"]),
+    ("perf-samples.txt", ["_ZL4spinl"]),
+    ("perf-probes.txt", ["main", "_Z5earlyl", "_Z4leafl", "_Z4latel"]),
+    ("uftrace-dump.txt", [*TOUCHED, "_ZN3BoxIiEC1Ei", "_ZN3BoxIdEC2Ed", "_ZNK3BoxIiE4areaEv",
+                          "_ZNK3BoxIdE4areaEv", "printf"]),
+    ("uftrace-replay.txt", [*TOUCHED, "_ZN3BoxIiEC1Ei", "_ZN3BoxIdEC2Ed", "_ZNK3BoxIiE4areaEv",
+                            "_ZNK3BoxIdE4areaEv", "printf"]),
+])
+def test_real_samples_are_told_and_read(names, sample, expected):
+    """What the tools wrote is recognised without --format, and read in order of first touch."""
+    assert names(DATA / sample) == expected
+
+
+@pytest.mark.parametrize("sample", ["temporal.txt", "temporal-show.txt"])
+def test_each_trace_of_a_temporal_profile_is_a_run(read, sample):
+    """Both texts of llvm-profdata have the same two traces, and the file of the local function."""
+    local = Mention(b"_ZL4spinl", "text", b"sample.cpp")
+    areas = [b"_ZNK3BoxIiE4areaEv", b"_ZNK3BoxIdE4areaEv"]
+    common = [Mention(name.encode(), "text") for name in TOUCHED]
+    common[3] = local
+    assert read(DATA / sample) == [[*common, *(Mention(area, "text") for area in order)]
+                                   for order in (areas, areas[::-1])]
+
+
+def test_a_temporal_trace_has_a_weight(tmp_path):
+    """And the folder of a local function's file is not kept; <unknown> is no file."""
+    path = tmp_path / "t"
+    path.write_text(":ir\n:temporal_prof_traces\n1\n1\n# Weight:\n7\nmain,src/a.c;f,<unknown>;g\n")
+    [run] = importers.choose(str(path), None).read(Source(str(path), "app", None, None))
+    assert run == NamedRun(dict.fromkeys([Mention(b"main", "text"), Mention(b"f", "text", b"a.c"),
+                                          Mention(b"g", "text")]), 7)
+
+
+def test_lld_lines_mean_what_they_mean_to_lld(names):
+    """White space at the ends, empty lines and # lines are nothing; spaces inside are a name."""
+    text = b"# made by hand\r\n main \t\r\n\r\nf #g\r\n#f\r\nmain\r\nodd\xff\r\nlast"
+    assert names(text, "lld") == ["main", "f #g", "odd\udcff", "last"]
+
+
+def test_a_long_name_is_carried_through(names):
+    """Ten thousand bytes are a name like any other."""
+    assert names("main\n" + "f" * 10_000 + "\n") == ["main", "f" * 10_000]
+
+
+@pytest.mark.parametrize(("section", "expected"), [
+    (".text._Z3foov", ("text", "_Z3foov")),
+    (".text.hot._Z3foov", ("text", "_Z3foov")),
+    (".text.startup.main", ("text", "main")),
+    (".text.hot", ("text", "hot")),
+    (".text.f.part.0", ("text", "f.part.0")),
+    (".rodata.table", ("rodata", "table")),
+    (".data.counter", ("data", "counter")),
+    (".data.rel.ro.local._ZTV3Foo", ("relro", "_ZTV3Foo")),
+    (".data.rel.ro.names", ("relro", "names")),
+    (".data.rel.local.list", ("data", "list")),
+    (".bss.zeros", ("bss", "zeros")),
+    (".gnu.linkonce.t._Z3foov", ("text", "_Z3foov")),
+    (".rodata.str1.1", None), (".rodata.cst16", None), (".rodata.f.str1.8", None),
+    (".rodata..L.str", None), (".text", None), (".text.", None), ("main", None), (".init", None)])
+def test_sections_hold_names(section, expected):
+    """A section's name is a prefix, which tells the class, and a symbol, unless it has none."""
+    mention = order_files.section_mention(section.encode())
+    assert (mention and (mention.section_class, mention.name.decode())) == expected
+
+
+def test_what_a_section_can_mean_is_left_open():
+    """A word of the compiler may begin the symbol, and a split part has a section of its own."""
+    assert order_files.section_mention(b".text.hot.f").readings == (
+        ("text", b"f"), ("text", b"hot.f"))
+    assert order_files.section_mention(b".text.unlikely.f").readings == (
+        ("text", b"f.cold"), ("text", b"f"), ("text", b"unlikely.f"))
+
+
+def test_gold_patterns_and_nameless_sections_are_counted(names):
+    """What stands for no symbol is left out and counted, the rest is read."""
+    left_out = {}
+    text = ".text.main\n.text.*\n.text\n.rodata.cst8\n.text.f?\n.data.counter\n"
+    assert names(text, left_out=left_out) == ["main", "counter"]
+    assert left_out == {"a pattern in place of a section's name": 2,
+                        "a section whose name holds no symbol": 2}
+
+
+def test_the_older_chromium_form_names_each_symbol_once(names, read):
+    """Four sections a symbol are one name, and the patterns at the end are no loss."""
+    left_out = {}
+    lines = [f".text.{word}{name}" for name in ("_Z1bv", "_Z1av")
+             for word in ("startup.", "hot.", "unlikely.", "")]
+    text = "\n".join([*lines, ".text", ".text.*"]) + "\n"
+    [run] = read(text, "chromium", left_out=left_out)
+    assert run == [Mention(b"_Z1bv", "text"), Mention(b"_Z1av", "text")]
+    assert not left_out
+    assert [run] == read(text.replace(".text.unlikely", ".text.split"), "chromium")
+    assert names("main\n.text.hot.f\ng\n") == ["main", "f", "g"]  # recognised by the mixture
+
+
+def frame(name, file="/bin/app", address="1234"):
+    return f"\t{address:>16} {name} ({file})\n"
+
+
+def sample(*frames, header="app 5/5 1.000001:  100 cycles:u: "):
+    return header + "\n" + "".join(frames) + "\n"
+
+
+def test_a_callchain_counts_from_the_outside_in(names):
+    """Outer functions have been entered before the inner ones, whatever stands first."""
+    text = (sample(frame("b+0x5"), frame("a+0x4"), frame("main+0x3"))
+            + sample(frame("d+0x5"), frame("a+0x9"), frame("c+0x4"), frame("main+0x3")))
+    assert names(text) == ["main", "a", "b", "c", "d"]
+
+
+def test_frames_of_no_function_of_the_program_are_passed_over(names):
+    """Other files, inlined code, and the return address behind a call that never returns."""
+    left_out = {}
+    text = sample(frame("memcpy+0x1", "/lib/libc.so.6"), frame("[unknown]"),
+                  frame("twice", "inlined"), frame("f+0x4"), frame("behind+0x0"),
+                  frame("main+0x3", "/bin/app (deleted)"), frame("entry_64+0x4", "[kernel]"))
+    assert names(text, left_out=left_out) == ["main", "f"]
+    assert left_out == {"an address of the program without a symbol": 1}
+    assert names(sample(frame("f+0x0"))) == ["f"]  # entered, not returned to
+
+
+def test_names_and_paths_of_frames_may_be_odd(names):
+    """Parentheses and spaces in paths, names without an offset, addresses of one digit."""
+    assert names(sample(frame("f+0x4", "/opt/my (old) programs/app", "1"), frame("main"))) == [
+        "main", "f"]
+    assert names(sample(frame("f+0x4", "/bin/app+0x1234"))) == ["f"]
+
+
+def test_comms_and_fields_of_samples_may_be_odd(names):
+    """A program's name can have spaces; processor, period and even the header may be missing."""
+    one = "1234 main+0x1 (/bin/app)\n"
+    for header in ("my app 2  5 [001] 12.5: 7 cycles:u: ", "  a:b 5 12.5:  cpu/cycles/u: ",
+                   ":-1 -1 [000] 12.5: 7 cycles: ", "     "):
+        assert names(header + one, "perf") == ["main"], header
+
+
+def test_processes_are_runs_if_both_numbers_are_there(read):
+    """pid/tid tells processes from threads; a thread alone says nothing."""
+    def at(who, name):
+        return f"app {who} 1.5: 7 cycles:u: 12 {name}+0x1 (/bin/app)\n"
+    both = read(at("5/5", "a") + at("6/6", "b") + at("5/7", "c"))
+    assert [[mention.name for mention in run] for run in both] == [[b"a", b"c"], [b"b"]]
+    assert len(read(at("5", "a") + at("6", "b"))) == 1
+
+
+def test_probes_tell_functions_of_their_own_program(read):
+    """Returns and other programs' probes do not count; a numbered probe may be of f or of f_1."""
+    text = "".join(f"app 5/5 1.5: {event}: (55de)\n" for event in (
+        "probe_app:main", "probe_app:f__return", "probe_libc:malloc", "mine:g", "probe_app:f_1"))
+    [run] = read(text, program="app.bin")
+    assert [(mention.name, mention.readings) for mention in run] == [
+        (b"main", ()), (b"g", ()), (b"f_1", (("text", b"f_1"), ("text", b"f")))]
+
+
+def test_samples_of_other_programs_are_listed(read):
+    """If nothing is of the program, the error says what there is."""
+    with pytest.raises(BadData, match=r"no sample is in a function of tool.*/bin/app \(2\)"):
+        read(sample(frame("f+0x1"), frame("main+0x1")), program="tool")
+
+
+def test_a_dump_is_ordered_by_time_over_all_tasks(names):
+    """Tasks stand one after the other; what a thread entered earlier comes first."""
+    def entry(time, task, name):
+        return f"{time // 10}.{time % 10:09}  {task}: [entry] {name}(55ed) depth: 0\n"
+    text = ("uftrace file header: magic = 1\n\nreading 5.dat\n" + entry(100, 5, "main")
+            + entry(300, 5, "join") + "reading 6.dat\n" + entry(200, 6, "work")
+            + entry(301, 6, "join") + "0.000000001  6: [exit ] never(55) depth: 0\n")
+    assert names(text) == ["main", "work", "join"]
+
+
+def test_a_replay_may_have_arguments_fields_and_an_unfinished_end(names):
+    """Only entries count: not the ends, comments, or the list of what was still running."""
+    text = """# DURATION     TID      FUNCTION
+            [  5] | main(2, "a {;") {
+   1.0 us   [  5] |   f(1) = 2;
+            [  5] |   /* linux:sched-out */
+            [  5] |   g() { /* why */
+            [  5] |   puts@libc.so.6();
+            [  5] |   (anonymous namespace)::h();
+   1.0 us   [  5] |   } /* g */
+
+uftrace stopped tracing with remaining functions
+================================================
+task: 5
+[0] main
+"""
+    left_out = {}
+    assert names(text, left_out=left_out) == ["main", "f", "g"]
+    assert sum(left_out.values()) == 2
+
+
+def test_demangled_names_are_no_symbols(names):
+    """Several symbols may have them, so they are left out and counted."""
+    left_out = {}
+    text = sample(frame("ns::f+0x1"), frame("Box<int>+0x1"), frame("f(int)+0x1"), frame("g+0x1"))
+    assert names(text, left_out=left_out) == ["g"]
+    assert list(left_out.values()) == [3]
+
+
+names_for_lld = st.binary(min_size=1, max_size=30).filter(
+    lambda name: order_lld._writable(name) and not text_lines._CONTROL.search(name)
+    and not set(name) & set(b"\r \t@") and not name.startswith(text_lines._MARK))
+
+
+@given(st.lists(names_for_lld, min_size=1, unique=True))
+def test_what_order_writes_for_lld_import_reads(tmp_path_factory, symbols):
+    """The order of any names survives the way through an order file."""
+    wanted = profile.from_run(b"app", [Name("function", "text", name) for name in symbols])
+    path = tmp_path_factory.mktemp("lld") / "order"
+    path.write_bytes(b"".join(name + b"\n" for name in order_lld.make(wanted, None).names))
+    [run] = importers.FORMATS["lld"].read(Source(str(path), "app", None, None))
+    assert [mention.name for mention in run.mentions] == symbols
+
+
+@given(st.binary(max_size=200), st.integers(1, 50))
+def test_lines_do_not_depend_on_the_pieces_they_are_read_in(tmp_path_factory, data, piece):
+    """And are those of the text, if it is text."""
+    path = tmp_path_factory.mktemp("lines") / "text"
+    path.write_bytes(data)
+
+    def read(size):
+        with pytest.MonkeyPatch.context() as patch, path.open("rb") as stream:
+            patch.setattr(text_lines, "_PIECE", size)
+            try:
+                return list(text_lines.lines(stream, "text", "", all_end=False))
+            except Failure as problem:
+                return str(problem)
+
+    assert read(piece) == read(1 << 20)
+    if not set(data) & {*range(9), 11, 12, 13, *range(14, 32), 127} and (
+            not data.startswith(text_lines._MARK)):
+        text = data.split(b"\n")
+        text = text if text[-1] else text[:-1]
+        assert read(piece) == list(enumerate(text, 1))
+
+
+class Log:
+    """A program in memory, with an interpreter, and a plain reading of its lackey log."""
+
+    base, first, end, entry = 0x10000, 0x100, 0x900, 0x200
+    loader = 0x4001000
+
+    def __init__(self, tmp_path):
+        sections = np.zeros(2, [("type", "u4"), ("addr", "u8"), ("size", "u8")])
+        sections[1] = (1, self.first, self.end - self.first)
+        self.linked = elf.Elf("app", True, b"", sections, [b"", b".text"], ["", "text"], None)
+        self.path = tmp_path / "log"
+
+    def read(self, text: str, piece: int = 1 << 24, interpreter: bool = True):
+        self.path.write_text(text)
+        source = Source(str(self.path), "app", self.linked, self.base)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(lackey, "_PIECE", piece)
+            kinds, addresses = lackey._Reader(
+                source, self.linked, elf.Start(self.entry, False, interpreter)).read()
+        return list(zip(kinds.tolist(), addresses.tolist(), strict=True))
+
+    def expected(self, accesses: list[tuple[str, int, int]]) -> list[tuple[int, int]]:
+        """One access after the other, as frontload-lackey does it."""
+        seen, touches = set(), []
+        by_loader = False
+        for kind, address, size in accesses:
+            if kind == "I":
+                by_loader = abs(address - self.loader) < 1 << 20
+            offset = address - self.base
+            if not self.first <= offset < self.end:
+                continue
+            if kind == "I" and (trace.CODE, offset // 16) not in seen:
+                seen.add((trace.CODE, offset // 16))
+                touches.append((trace.CODE, offset))
+            if kind != "I" and not by_loader:
+                for granule in range(offset // 16, (min(offset + size, self.end) - 1) // 16 + 1):
+                    if (trace.DATA, granule) not in seen:
+                        seen.add((trace.DATA, granule))
+                        touches.append((trace.DATA, granule * 16))
+        return touches
+
+
+def line(kind: str, address: int, size: int) -> str:
+    return f"{'I ' if kind == 'I' else ' ' + kind} {address:08x},{size}\n"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_lackey_log_is_read_as_one_access_after_the_other(tmp_path, seed):
+    """By columns and in pieces of any size, with messages between: the same as line by line."""
+    random.seed(seed)
+    log = Log(tmp_path)
+    places = [lambda: random.randrange(log.base, log.base + 0xa00), lambda: log.loader,
+              lambda: random.randrange(1 << 63, 1 << 64), lambda: random.randrange(1 << 20)]
+    accesses = [("I", log.loader, 3), ("I", log.base + log.entry, 4)]
+    text = "==7== Lackey, an example\n" + "".join(line(*access) for access in accesses)
+    for _ in range(400):
+        access = (random.choice("IILSM"), random.choice([places[0], *places])(),
+                  random.choice([1, 8, 16, 64, 4096]))
+        accesses.append(access)
+        text += line(*access)
+        if random.random() < 0.05:
+            text += random.choice(["==7== a message, with a comma\n", "--7-- another\n", "\n"])
+    expected = log.expected(accesses)
+    assert any(kind == trace.DATA for kind, _ in expected)
+    for piece in (30, 100, 1000, 1 << 20):
+        assert log.read(text, piece) == expected
+
+
+def test_a_program_without_a_loader_is_read_from_the_first_line(tmp_path):
+    """Its own first instruction makes no loader of it."""
+    log = Log(tmp_path)
+    text = line("I", log.base + log.entry, 4) + line("L", log.base + 0x300, 4)
+    assert log.read(text, interpreter=True) == [(trace.CODE, 0x200), (trace.DATA, 0x300)]
+    assert log.read(text, interpreter=False) == [(trace.CODE, 0x200), (trace.DATA, 0x300)]
+
+
+def test_a_log_that_never_enters_the_program_is_refused(tmp_path):
+    """Another program's log, or another address: the error says which address it looked at."""
+    log = Log(tmp_path)
+    with pytest.raises(BadData, match="0x10200 if it was loaded at 0x10000"):
+        log.read(line("I", log.base + 0x300, 4))
+
+
+@pytest.mark.parametrize(("bad", "number"), [
+    ("I  12345678,3", None), ("I  1234567g,3\n", 3), ("I  ,3\n", 3), ("I  12345678,\n", 3),
+    (" X 12345678,3\n", 3), ("I 12345678,3\n", 3), ("I  12345678,0\n", 3), ("hello, world\n", 3),
+    ("I  12345678,9999\n", 3), ("I  12345678123456789,1\n", 3), ("I\n", 3), ("I  \n", 3),
+    ("==8== another process\n", 3), (" S 12345678,4x\n", 3)])
+def test_a_bad_line_of_a_lackey_log_has_a_number(tmp_path, bad, number):
+    """Whatever is neither an access nor a message of the one process."""
+    log = Log(tmp_path)
+    text = "==7== Lackey\n" + line("I", log.base + log.entry, 4) + bad
+    with pytest.raises(BadData, match=f"log:{number or 3}: "):
+        log.read(text + ("" if number is None else line("I", 0x1234, 1)))
