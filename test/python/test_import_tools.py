@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from frontload import profile
 
+pytestmark = pytest.mark.usefixtures("tools")
 DATA = Path(__file__).parent / "data"
 CHAIN = ["main", "_Z5earlyl", "_Z4leafl", "_ZL4spinl", "_Z4latel"]
 
@@ -40,11 +41,11 @@ def imported(cli, tmp_path):
     return imported
 
 
-@pytest.mark.parametrize("build", [("-pg",), ("-finstrument-functions",)])
-def test_uftrace(sample, imported, run, tmp_path, build):
+@pytest.mark.parametrize("flag", ["-pg", "-finstrument-functions"])
+def test_uftrace(sample, imported, run, tmp_path, flag):
     """A dump and a replay of a recording give the same profile, in order of entry."""
     uftrace = tool("uftrace")
-    app = sample("g++", "-fno-inline", *build)
+    app = sample("g++", "-fno-inline", flag)
     run(uftrace, "record", "-d", tmp_path / "data", app)
     found = {}
     for verb in ("dump", "replay"):

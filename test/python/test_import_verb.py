@@ -6,6 +6,7 @@ import pytest
 from frontload import profile
 from frontload.profile import Name
 
+pytestmark = pytest.mark.usefixtures("tools")
 DATA = Path(__file__).parent / "data"
 HEAD = "frontload: note: "
 
@@ -125,6 +126,16 @@ def test_too_few_names_fail_and_leave_the_output(link, cli, order, tmp_path):
     nothing = order("gone", name="nothing")
     result = cli("import", nothing, "--binary", program, "--min-match", "0", code=65)
     assert "no input has a name that the program has" in result.err
+
+
+def test_names_of_another_build_are_found_as_links_find_them(link, imported, order):
+    """A suffix, or a clone, of the compiler of that build is no miss; data, too."""
+    path = order("main.constprop.0", "f3.llvm.123", "helper.isra.0", "counter.llvm.9", "gone")
+    read, said = imported(path, "--binary", link().path)
+    assert entries(read) == [
+        ("function", "text", b"main", b""), ("function", "text", b"f3", b""),
+        ("function", "text", b"helper", b"app.c"), ("data", "data", b"counter", b"")]
+    assert "4 of 5 names found" in said and "missing: gone" in said
 
 
 def test_what_the_program_only_uses_is_no_miss(link, imported, order):

@@ -107,7 +107,7 @@ def _runs(source: Source, given: str | None) -> list[NamedRun | Trace]:
 
 
 def _known(read: list[tuple[str, NamedRun | Trace]], names: BinaryNames,
-           args: argparse.Namespace) -> dict[Mention, Name]:
+           args: argparse.Namespace) -> dict[Mention, list[Name]]:
     """What the program has of all that is named; fails if that is too little."""
     mentions = [mention for _, run in read if isinstance(run, NamedRun) for mention in run.mentions]
     known = names.look_up(mentions)
@@ -128,7 +128,7 @@ def _list(names: list[bytes]) -> str:
 
 
 def _merge(merger: merge.Merger, read: list[tuple[str, NamedRun | Trace]], program: bytes,
-           known: dict[Mention, Name] | None) -> None:
+           known: dict[Mention, list[Name]] | None) -> None:
     """Hands all runs to the merger; `known` are the names that the program has, if that was
     given."""
     nameless = 0
@@ -136,9 +136,9 @@ def _merge(merger: merge.Merger, read: list[tuple[str, NamedRun | Trace]], progr
         if not isinstance(run, NamedRun):
             merger.add_content(path, run)
             continue
-        found = ((known.get(mention) for mention in run.mentions) if known is not None
-                 else map(_unchecked, run.mentions))
-        content = profile.from_run(program, (name for name in found if name is not None))
+        found = [name for mention in run.mentions
+                 for name in ([_unchecked(mention)] if known is None else known.get(mention, ()))]
+        content = profile.from_run(program, found)
         if content.touches:
             merger.add_content(path, content, run.weight)
         else:
