@@ -23,6 +23,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from frontload import errors, files
@@ -50,6 +51,7 @@ class _Frame(NamedTuple):
     file: bytes
 
 
+@lru_cache(1 << 16)  # a start is sampled in the same places over and over
 def _frame(text: bytes) -> _Frame | None:
     """What stands for a frame: `ADDRESS SYMBOL+0xOFFSET (FILE)`, of which the offset may lack."""
     address, _, rest = text.strip().partition(b" ")

@@ -25,16 +25,20 @@ def lines(stream: BinaryIO, path: str, note: str, *, all_end: bool,
         if control:
             raise BadData(path, f"not text: it has a byte 0x{control[0].hex()}", note=note,
                           line=number + 1 + piece.count(b"\n", 0, control.start()))
-        *whole, rest = (rest + piece).split(b"\n")
+        piece = rest + piece
+        *whole, rest = piece.split(b"\n")
         if number == 0 and whole:
             whole[0] = whole[0].removeprefix(_MARK)
-        for line in whole:
-            number += 1
-            if len(line) > longest:
-                raise _too_long(path, number, longest, note)
-            yield number, _without_end(line, path, number, note)
-        if len(rest) > longest:
-            raise _too_long(path, number + 1, longest, note)
+        if len(rest) > longest or (whole and len(max(whole, key=len)) > longest):
+            first = next((place for place, line in enumerate(whole) if len(line) > longest),
+                         len(whole))
+            raise BadData(path, f"a line of more than {longest} bytes", line=number + first + 1,
+                          note=note)
+        if b"\r" in piece:
+            whole = [_without_end(line, path, number + place, note)
+                     for place, line in enumerate(whole, 1)]
+        yield from enumerate(whole, number + 1)
+        number += len(whole)
     if rest and all_end:
         raise BadData(path, "cut: the last line does not end", line=number + 1,
                       note="copy or make it again")
@@ -50,7 +54,3 @@ def _without_end(line: bytes, path: str, number: int, note: str) -> bytes:
     if b"\r" in line:
         raise BadData(path, "a carriage return inside a line", line=number, note=note)
     return line
-
-
-def _too_long(path: str, number: int, longest: int, note: str) -> BadData:
-    return BadData(path, f"a line of more than {longest} bytes", line=number, note=note)

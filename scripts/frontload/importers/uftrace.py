@@ -22,7 +22,9 @@ from frontload.importers.text_lines import lines
 _RECORD = re.compile(rb"(\d{1,18})\.(\d{9}) +\d+: \[(entry|exit |event|lost )\](?: (.*?))?"
                      rb"(?:\([0-9a-f]+\))?(?: depth: \d+)?")
 _DUMP_BEGINS = b"uftrace file header: "
-_DUMP_PASSES = (_DUMP_BEGINS, b"reading ", b" ")
+_TASK_BEGINS = b"reading "
+_DUMP_PASSES = (_DUMP_BEGINS, b" ")
+_REMEMBERED = 1 << 18
 _REPLAY_BEGINS = re.compile(rb"#.*\bFUNCTION\b.*")
 _REPLAY_ENDS = b"uftrace stopped tracing with remaining functions"
 _WITHOUT_ORDER = re.compile(rb"#? *(?:Total time|Function Call Graph for)\b.*")
@@ -50,18 +52,25 @@ def _read(source: Source) -> Iterator[NamedRun]:
 
 def _read_dump(source: Source, numbered: Iterator[tuple[int, bytes]]) -> NamedRun:
     times: dict[bytes, int] = {}
+    entered: set[bytes] = set()  # by this task, earlier: the ends of lines, to save time
     for number, line in numbered:
+        _, entry, end = line.partition(b": [entry] ")
+        if end in entered or b": [exit ] " in line:
+            continue
         record = _RECORD.fullmatch(line)
-        if record and record[3] == b"entry":
-            time = int(record[1] + record[2])
-            name = record[4] or b""
+        if record and entry:
+            time, name = int(record[1] + record[2]), record[4]
             if not name:
                 raise BadData(source.path, "an entry without a name", line=number,
                               note=UFTRACE.note)
-            if times.get(name, time) >= time:
-                times[name] = time
+            times[name] = min(times.get(name, time), time)
+            if len(entered) >= _REMEMBERED:
+                entered.clear()
+            entered.add(end)
         elif record and record[3] == b"lost ":
             source.left_out.add("records were lost while uftrace recorded")
+        elif line.startswith(_TASK_BEGINS):
+            entered.clear()
         elif not record and line and not line.startswith(_DUMP_PASSES):
             raise BadData(source.path, "not a record of a dump", line=number, note=UFTRACE.note)
     ordered = sorted(times, key=lambda name: (times[name], name))
