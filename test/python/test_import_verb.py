@@ -167,6 +167,36 @@ def test_local_namesakes_are_told_apart_by_file_or_reported(link, imported, orde
     assert entries(read)[0] == ("function", "text", b"same", b"2.c") and "several" not in said
 
 
+def test_addresses_tell_what_names_do_not(link, imported, run, llvm, tmp_path):
+    """Names that are of one symbol say where the program was in memory, in each process by itself;
+    then static namesakes and names for people are told apart by their addresses."""
+    for number in (1, 2):
+        (tmp_path / f"{number}.c").write_text(TWO % (number + 5, number))
+        run(llvm / "clang", "-O1", "-c", f"{number}.c", cwd=tmp_path)
+    source = """
+        int f1(int), f2(int), mangled(int) __asm__("_ZN2ns4funcIiEEvi");
+        __attribute__((noinline)) int mangled(int x) { return x + 5; }
+        int main(int c, char **v) { return f1(c) + f2(mangled(c)); }
+    """
+    program = link(tmp_path / "1.o", tmp_path / "2.o", source=source)
+    listed = run(llvm / "llvm-nm", program.path).stdout.splitlines()
+    same = [int(line.split()[0], 16) for line in listed if line.endswith(" same")]
+    functions = [("main", program.addresses["main"]), ("same", same[1]), ("same", same[0]),
+                 ("ns::func", program.addresses["_ZN2ns4funcIiEEvi"]), ("odd::one", same[0]),
+                 ("far::away", 1 << 40)]
+    text = "".join(
+        f"app {process}/7 1.5: 7 cycles:u:\n\t{base + address + 3:x} {name}+0x3 (/bin/app)\n\n"
+        for process, base in ((7, 0x55d000000000), (8, 0x55e123456000))
+        for name, address in functions)
+    (tmp_path / "t").write_text(text)
+    read, said = imported(tmp_path / "t", "--binary", program.path, "--min-match", "50")
+    assert [(name.name, name.file) for name, _ in read.in_order()] == [
+        (b"main", b""), (b"same", b"2.c"), (b"same", b"1.c"), (b"_ZN2ns4funcIiEEvi", b"")]
+    assert read.runs == 2 and "several" not in said
+    # Nothing can be far away, or named so differently.
+    assert "4 of 6 names found" in said and "missing: odd::one, far::away" in said
+
+
 def test_the_program_decides_what_a_section_means(link, imported, order):
     """Of the readings of a section's name, the one counts that the program has."""
     source = """

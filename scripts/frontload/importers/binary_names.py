@@ -6,18 +6,34 @@ it, and is reported as ambiguous. A name that the program has, but only uses, is
 
 What no symbol is named exactly is looked up as links do it (names.py): an input may be of another
 build, whose compiler made other clones. Of several that are equally good all count.
+
+Where an input has addresses, they decide. Tools print names that people can read, which several
+functions have; and static functions have the same names. But some names are those of one symbol,
+and each of these says where the program was in memory: where most of them say, or the next.
 """
 
 import os
+import re
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 import numpy as np
 
-from frontload import elf, names, profile, resolve
+from frontload import elf, names, profile, resolve, trace
 from frontload.importers.interface import Mention
+from frontload.intervals import Ranges
 from frontload.profile import Name
+
+_PAGE = 4096
+_PROLOGUE = 64  # bytes of a function that may have run when its entry was recorded
+_PLACES = 4  # some versions of perf print two kinds of addresses
+_WORD = re.compile(rb"\w+")
+
+
+def _can_mean(readable: bytes, symbol: bytes) -> bool:
+    """Whether a demangled name can be a symbol's. This is no more than a check of the address."""
+    return b"operator" in readable or any(word in symbol for word in _WORD.findall(readable))
 
 
 class BinaryNames:
@@ -25,10 +41,13 @@ class BinaryNames:
 
     def __init__(self, linked: elf.Elf):
         self._path = linked.path
+        self._resolver = resolve.Resolver(linked)
         self._symbols = linked.linked_symbols()
         self._classes = linked.section_classes
         code, data = resolve.nameable(linked)
         self._is_code = code
+        self._code = np.flatnonzero(code)
+        self._functions = Ranges(self._symbols.value[self._code], self._symbols.ends()[self._code])
         members = np.flatnonzero(code | data)
         self._members: defaultdict[bytes, list[int]] = defaultdict(list)
         for index, name in zip(members.tolist(), self._symbols.names.some(members), strict=True):
@@ -38,6 +57,37 @@ class BinaryNames:
         self.ambiguous: list[bytes] = []
         self.of_others: list[bytes] = []
         self.missing: list[bytes] = []
+
+    def locate(self, mentions: Iterable[Mention]) -> list[Mention]:
+        """The mentions of one process, with addresses in the file in place of those in memory, or
+        none if those are not told."""
+        mentions = list(mentions)
+        votes: Counter[int] = Counter()
+        for mention in mentions:
+            members = self._members.get(mention.name, ())
+            if mention.address is not None and len(members) == 1:
+                distance = mention.address - int(self._symbols.value[members[0]])
+                if distance % _PAGE < _PROLOGUE:
+                    votes[distance - distance % _PAGE] += 1
+        bases = [base for base, _ in votes.most_common(_PLACES)]
+        return [mention._replace(address=self._in_file(mention, bases)) for mention in mentions]
+
+    def _in_file(self, mention: Mention, bases: list[int]) -> int | None:
+        """The address of the function, if it is at one of the places and can be the one."""
+        for base in bases if mention.address is not None else ():
+            start, names = self._function_at(mention.address - base)
+            if mention.name in names or any(_can_mean(mention.name, name) for name in names):
+                return start
+        return None
+
+    def _function_at(self, address: int) -> tuple[int, list[bytes]]:
+        """The start and the names of the function around an address."""
+        group = (int(self._functions.innermost(np.array([address], np.uint64))[0])
+                 if 0 <= address < 1 << 64 else -1)
+        if group < 0:
+            return 0, []
+        members = [self._code[member] for member in self._functions.members(group)]
+        return int(self._functions.start[group]), self._symbols.names.some(np.array(members))
 
     def look_up(self, mentions: Iterable[Mention]) -> dict[Mention, list[Name]]:
         """The names of those that the program has. Notes what became of the others."""
@@ -57,6 +107,10 @@ class BinaryNames:
         return found
 
     def _exact(self, mention: Mention) -> Name | None:
+        if mention.address is not None:
+            found = self._resolver.resolve(np.array([trace.FUNCTION], np.uint8),
+                                           np.array([mention.address], np.uint64))
+            return next(iter(found.touched))
         for section_class, name in mention.readings or ((mention.section_class, mention.name),):
             candidates = [index for index in self._members.get(name, ())
                           if not section_class or (section_class == "text") == self._is_code[index]]

@@ -17,7 +17,6 @@ from frontload.elf import Elf
 from frontload.trace import Trace
 
 _DEMANGLED = b"::", b"(", b"<", b" "
-DEMANGLED = "a demangled name, which several symbols may have"
 _SHOWN = 3  # examples that a note gives
 
 
@@ -28,12 +27,14 @@ class Mention(NamedTuple):
     file: the source file of a name that is local to it, if the input says
     readings: where the program's symbols have to decide what the input means, all that it can mean,
               as section classes and names, the likeliest first
+    address: one in the function, when it ran, if the input says it and the program is known
     """
 
     name: bytes
     section_class: str = ""
     file: bytes = b""
     readings: tuple[tuple[str, bytes], ...] = ()
+    address: int | None = None
 
 
 @dataclass
@@ -83,12 +84,15 @@ class Source:
         return os.path.basename(path) == os.fsencode(self.program)
 
 
-def add_symbol(source: Source, run: NamedRun, name: bytes) -> None:
-    """Adds a function that a tool names, which may have been too helpful to give its symbol."""
-    if any(mark in name for mark in _DEMANGLED):
-        source.left_out.add(DEMANGLED, name)
+def add_symbol(source: Source, run: NamedRun, name: bytes, address: int | None = None) -> None:
+    """Adds a function that a tool names. It may have been too helpful to give its symbol: then its
+    address tells which it is, if the program is known."""
+    if source.linked is None:
+        address = None
+    if address is None and any(mark in name for mark in _DEMANGLED):
+        source.left_out.add("a demangled name, which several symbols may have", name)
     else:
-        run.mentions[Mention(name, "text")] = None
+        run.mentions[Mention(name, "text", address=address)] = None
 
 
 @dataclass(frozen=True)

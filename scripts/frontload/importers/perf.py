@@ -47,7 +47,8 @@ _LISTED = 5
 
 class _Frame(NamedTuple):
     symbol: bytes
-    offset: int | None
+    address: int
+    offset: int | None  # of the address in the function
     file: bytes
 
 
@@ -59,9 +60,10 @@ def _frame(text: bytes) -> _Frame | None:
         return None
     rest = rest[:-1].removesuffix(b" (deleted)")
     if offset := _OFFSET.search(rest):
-        return _Frame(rest[:offset.start()], int(offset[1], 16), rest[offset.end():])
+        return _Frame(rest[:offset.start()], int(address, 16), int(offset[1], 16),
+                      rest[offset.end():])
     symbol, opened, file = rest.rpartition(b" (")
-    return _Frame(symbol, None, file) if opened else None
+    return _Frame(symbol, int(address, 16), None, file) if opened else None
 
 
 class _Reader:
@@ -133,7 +135,8 @@ class _Reader:
         elif frame.symbol == b"[unknown]":
             self._source.left_out.add("an address of the program without a symbol")
         elif frame.offset != 0 or not is_caller:
-            add_symbol(self._source, self._run, frame.symbol)
+            start = None if frame.offset is None else frame.address - frame.offset
+            add_symbol(self._source, self._run, frame.symbol, start)
 
     def _is_ours(self, file: bytes) -> bool:
         if file not in self._ours:

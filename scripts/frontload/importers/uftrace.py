@@ -20,7 +20,7 @@ from frontload.importers.interface import Importer, NamedRun, Source, add_symbol
 from frontload.importers.text_lines import lines
 
 _RECORD = re.compile(rb"(\d{1,18})\.(\d{9}) +\d+: \[(entry|exit |event|lost )\](?: (.*?))?"
-                     rb"(?:\([0-9a-f]+\))?(?: depth: \d+)?")
+                     rb"(?:\(([0-9a-f]{1,16})\))?(?: depth: \d+)?")
 _DUMP_BEGINS = b"uftrace file header: "
 _TASK_BEGINS = b"reading "
 _DUMP_PASSES = (_DUMP_BEGINS, b" ")
@@ -51,7 +51,7 @@ def _read(source: Source) -> Iterator[NamedRun]:
 
 
 def _read_dump(source: Source, numbered: Iterator[tuple[int, bytes]]) -> NamedRun:
-    times: dict[bytes, int] = {}
+    times: dict[tuple[bytes, int | None], int] = {}
     entered: set[bytes] = set()  # by this task, earlier: the ends of lines, to save time
     for number, line in numbered:
         _, entry, end = line.partition(b": [entry] ")
@@ -59,11 +59,12 @@ def _read_dump(source: Source, numbered: Iterator[tuple[int, bytes]]) -> NamedRu
             continue
         record = _RECORD.fullmatch(line)
         if record and entry:
-            time, name = int(record[1] + record[2]), record[4]
-            if not name:
+            time = int(record[1] + record[2])
+            function = record[4] or b"", int(record[5], 16) if record[5] else None
+            if not function[0]:
                 raise BadData(source.path, "an entry without a name", line=number,
                               note=UFTRACE.note)
-            times[name] = min(times.get(name, time), time)
+            times[function] = min(times.get(function, time), time)
             if len(entered) >= _REMEMBERED:
                 entered.clear()
             entered.add(end)
@@ -73,8 +74,7 @@ def _read_dump(source: Source, numbered: Iterator[tuple[int, bytes]]) -> NamedRu
             entered.clear()
         elif not record and line and not line.startswith(_DUMP_PASSES):
             raise BadData(source.path, "not a record of a dump", line=number, note=UFTRACE.note)
-    ordered = sorted(times, key=lambda name: (times[name], name))
-    return _run(source, ordered)
+    return _run(source, sorted(times, key=lambda function: (times[function], function[0])))
 
 
 def _read_replay(source: Source, numbered: Iterator[tuple[int, bytes]]) -> NamedRun:
@@ -94,16 +94,16 @@ def _read_replay(source: Source, numbered: Iterator[tuple[int, bytes]]) -> Named
         names[name or text] = None
     for _ in numbered:  # the list of what was still running when the program ended
         pass
-    return _run(source, names)
+    return _run(source, ((name, None) for name in names))
 
 
-def _run(source: Source, names: Iterable[bytes]) -> NamedRun:
+def _run(source: Source, functions: Iterable[tuple[bytes, int | None]]) -> NamedRun:
     run = NamedRun()
-    for name in names:
+    for name, address in functions:
         if b"@" in name:
             source.left_out.add(_OF_LIBRARIES, name)
         else:
-            add_symbol(source, run, name)
+            add_symbol(source, run, name, address)
     return run
 
 

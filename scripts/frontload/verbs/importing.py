@@ -109,7 +109,10 @@ def _runs(source: Source, given: str | None) -> list[NamedRun | Trace]:
 def _known(read: list[tuple[str, NamedRun | Trace]], names: BinaryNames,
            args: argparse.Namespace) -> dict[Mention, list[Name]]:
     """What the program has of all that is named; fails if that is too little."""
-    mentions = [mention for _, run in read if isinstance(run, NamedRun) for mention in run.mentions]
+    runs = [run for _, run in read if isinstance(run, NamedRun)]
+    for run in runs:
+        run.mentions = dict.fromkeys(names.locate(run.mentions))
+    mentions = [mention for run in runs for mention in run.mentions]
     known = names.look_up(mentions)
     if names.of_others:
         errors.note(f"{_list(names.of_others)} left out, which {args.binary} only uses")
