@@ -186,6 +186,20 @@ public:
     return {};
   }
 
+  /// Calls `visit(signature, members)` for each COMDAT group, `members` being the indices of its
+  /// sections: of the groups of one signature, a link keeps one.
+  template <class Visit> void forEachGroup(Visit visit) const {
+    for (const Shdr &section : sectionTable) {
+      if (section.sh_type != llvm::ELF::SHT_GROUP || section.sh_info >= syms.size())
+        continue;
+      auto words = file.template getSectionContentsAsArray<typename ELFT::Word>(section);
+      if (!words)
+        llvm::consumeError(words.takeError());
+      else if (!words->empty() && (words->front() & llvm::ELF::GRP_COMDAT))
+        visit(name(syms[section.sh_info]), words->drop_front());
+    }
+  }
+
   /// Calls `visit(index, addend)` for each symbol that `relocations` refer to, by its index. The
   /// addend is 0 where it is not in the relocation.
   template <class Visit> void forEachTarget(const Shdr &relocations, Visit visit) const {

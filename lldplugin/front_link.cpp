@@ -58,8 +58,8 @@ void FrontLink::find(ArrayRef<InputObject> begun) {
   for (const StartupSections &sections : found)
     numSections += sections.size();
   known.reserve(known.size() + numSections);
-  for (const StartupSections &sections : found) {
-    uint32_t object = numObjectsSeen++;
+  for (StartupSections &sections : found) {
+    uint32_t object = sectionsFound.size();
     for (const StartupSection &section : sections) {
       Known fresh{
           section.rank, object, section.index, section.sectionClass, section.region, false, 0, {}};
@@ -70,6 +70,7 @@ void FrontLink::find(ArrayRef<InputObject> begun) {
       k.contents += Placed{1, !section.named, section.size};
       knownNames.add(addressKey(section.name));
     }
+    sectionsFound.push_back(std::move(sections));
   }
   if (numSections)
     putInOrder();

@@ -56,6 +56,10 @@ public:
   /// Waits for that, and finds those of the objects that were added since.
   void finishPlanning();
 
+  /// What was found so far, for a linker that is told the order instead of asking for it: for each
+  /// object, in the order in which they were added, its startup sections.
+  llvm::ArrayRef<StartupSections> sections() const { return sectionsFound; }
+
   /// The linker script that places them.
   std::string script();
 
@@ -141,7 +145,7 @@ private:
   StartupSet startupSet;
   std::vector<InputObject> objects;
   std::thread planner;
-  uint32_t numObjectsSeen = 0;
+  std::vector<StartupSections> sectionsFound;
   llvm::DenseMap<const char *, Known> known;
   NameFilter knownNames{1 << 19};
 

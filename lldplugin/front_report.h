@@ -8,7 +8,7 @@
 //   profile   path of the startup profile
 //   front     {"bytes": the length of the front in the file, "strings": how many of them are
 //             strings that were merged with those of all objects}; null if the output is no ELF
-//             file
+//             file, or was linked by gold, which makes a block of each output section instead
 //   objects   how many input objects contributed to the front
 //   classes   per section class ("text", "rodata", "relro", "data", "bss"): {"sections": placed in
 //             the front, "referred": those of them that the profile does not name but something in

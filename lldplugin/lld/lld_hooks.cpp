@@ -24,10 +24,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "lld_hooks.h"
+#include "../diagnostics.h"
 #include "../front_link.h"
 #include "../front_note.h"
 #include "../front_script.h"
-#include "diagnostics.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld/Common/Strings.h"
 

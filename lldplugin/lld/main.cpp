@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../diagnostics.h"
+#include "../front_files.h"
 #include "../front_link.h"
 #include "../front_note.h"
 #include "../front_report.h"
 #include "../output_check.h"
 #include "command_line.h"
-#include "diagnostics.h"
 #include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld_hooks.h"
@@ -117,49 +118,6 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
   return others;
 }
 
-/// Reads the profile, for as long as the process lives, or says why not; then the exit code is in
-/// `code`.
-static std::optional<StartupProfile> readProfile(const std::string &path, int &code) {
-  // Read, not mapped: it may be written anew while the link refers to its names.
-  auto text = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false,
-                                    /*IsVolatile=*/true);
-  if (!text) {
-    error(path + ": " + text.getError().message(),
-          "record one with 'frontload record' and 'frontload profile'");
-    code = exitUsage;
-    return std::nullopt;
-  }
-  Expected<StartupProfile> profile = parseStartupProfile(path, (*text)->getBuffer());
-  code = exitData;
-  if (!profile) {
-    error(toString(profile.takeError()), "make it again with 'frontload profile'");
-    return std::nullopt;
-  }
-  if (profile->entries.empty()) {
-    error(path + ": the profile has no names", "record the program's start again");
-    return std::nullopt;
-  }
-  (void)text->release();
-  return std::move(*profile);
-}
-
-/// Whether the report can be written, as far as can be known before the link; says why not.
-static bool checkReportPath(const Options &options) {
-  StringRef folder = sys::path::parent_path(options.report);
-  if (!folder.empty() && !sys::fs::is_directory(folder)) {
-    error(options.report + ": " + make_error_code(std::errc::no_such_file_or_directory).message(),
-          "make its folder first");
-    return false;
-  }
-  for (StringRef other : {StringRef(options.output), StringRef(options.profile)})
-    if (options.report == other || sys::fs::equivalent(options.report, other)) {
-      error(options.report + ": the report would replace a file of this link",
-            "give --front-report another name");
-      return false;
-    }
-  return true;
-}
-
 /// Whether `path` is or will be a regular file, which can be checked and get its note, or is
 /// /dev/null, where configure scripts link to.
 static bool isFileOrNull(StringRef path) {
@@ -172,12 +130,14 @@ static bool isFileOrNull(StringRef path) {
 
 /// Runs lld with a front. Returns the exit code.
 static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
-  int code;
-  std::optional<StartupProfile> profile = readProfile(options.profile, code);
-  if (!profile)
-    return code;
-  if (!options.report.empty() && !checkReportPath(options))
-    return exitUsage;
+  StartupProfile profile;
+  std::optional<Refusal> refusal = readProfile(options.profile, profile);
+  if (!refusal)
+    refusal = checkReportPath(options.report, {options.output, options.profile});
+  if (refusal) {
+    error(refusal->message, refusal->note);
+    return refusal->exitCode;
+  }
   if (!isFileOrNull(options.output)) {
     error(options.output + ": a front can only be laid out in a file",
           "link to a file and copy it, or link without --startup-profile");
@@ -185,7 +145,7 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
   }
 
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
-  auto &link = *new FrontLink(std::move(*profile), options.profile, options.traits);
+  auto &link = *new FrontLink(std::move(profile), options.profile, options.traits);
   installHooks(link, options.minMatch);
   std::vector<const char *> lldArgs = args.vec();
   // lld would sort the front again, by what calls what in a steady state.

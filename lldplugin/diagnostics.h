@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_LLD_DIAGNOSTICS_H
-#define FRONTLOAD_LLDPLUGIN_LLD_DIAGNOSTICS_H
+#ifndef FRONTLOAD_LLDPLUGIN_DIAGNOSTICS_H
+#define FRONTLOAD_LLDPLUGIN_DIAGNOSTICS_H
 
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"

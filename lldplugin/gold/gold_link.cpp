@@ -1,0 +1,125 @@
+//===- gold_link.cpp - one link by gold, laid out --------------------------===//
+
+#include "gold_link.h"
+#include "elf_object.h"
+#include "front_report.h"
+#include "previous_output.h"
+#include "section_order.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/Format.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+GoldLink::GoldLink(Linker l, GoldOptions o, StartupProfile profile)
+    : linker(std::move(l)), options(std::move(o)),
+      link(std::move(profile), options.profile,
+           {/*mergesStrings=*/false, /*isRelocated=*/linker.outputType != LDPO_EXEC}) {}
+
+void GoldLink::addFile(const ld_plugin_input_file &file) {
+  uintptr_t number = reinterpret_cast<uintptr_t>(file.handle);
+  offered.resize(std::max<size_t>(offered.size(), number + 1));
+  offered[number] = offered[number] || InputFiles::isElf(file);
+  if (std::optional<InputObject> object = files.open(file)) {
+    link.addObject(*object);
+    objects.push_back(*object);
+    handles.push_back(file.handle);
+  }
+}
+
+void GoldLink::fail(const Twine &text, const Twine &note) {
+  isOver = true; // gold calls end() before it ends
+  keepPreviousOutput(linker.output);
+  linker.fail(text, note);
+}
+
+void GoldLink::tellOrder() {
+  link.finishPlanning();
+  SectionOrder order = sectionOrder(link, handles);
+  if (linker.updateSectionOrder(order.all.data(), order.all.size()) != LDPS_OK ||
+      linker.uniqueSegment(constantsSection, 0, 0, order.constants.data(),
+                           order.constants.size()) != LDPS_OK)
+    fail(linker.output + ": gold does not take the order of its sections",
+         "please report this; link without the plugin until it is mended");
+}
+
+/// Whether another plugin has claimed files, of which it will make objects. gold's handles are
+/// numbers from 0 up, one for each file that is ELF or claimed, and it tells resolutions of claimed
+/// files only. What it has offered us is not claimed, and must not be asked for: it may be gone.
+bool GoldLink::awaitsObjects() const {
+  for (uintptr_t handle = 0; handle <= offered.size(); ++handle)
+    if ((handle == offered.size() || !offered[handle]) &&
+        linker.getSymbols(reinterpret_cast<const void *>(handle), 0, nullptr) == LDPS_OK)
+      return true;
+  return false;
+}
+
+void GoldLink::allRead() {
+  tellOrder();
+  if (!awaitsObjects())
+    return judge();
+  if (linker.registerNewInput) // what is in the link is known when gold is done with it
+    return keepPreviousOutput(linker.output);
+  linker.say(LDPL_WARNING, "this gold does not tell plugins of the objects that link-time "
+                           "optimization makes: they are not laid out");
+  isJudged = true;
+}
+
+void GoldLink::addMade(const ld_plugin_input_file &file) {
+  hasMade = true;
+  addFile(file);
+  tellOrder();
+}
+
+void GoldLink::countPlaced() {
+  DenseSet<CachedHashStringRef> signatures;
+  for (auto [object, sections] : zip_equal(objects, link.sections())) {
+    if (sections.empty())
+      continue;
+    DenseSet<uint32_t> copies;
+    StringRef bytes = object.buffer.getBuffer();
+    withElfType(bytes, [&]<class ELFT>() {
+      if (auto elf = ElfObject<ELFT>::open(bytes))
+        elf->forEachGroup([&](StringRef signature, const auto &members) {
+          if (!signatures.insert(CachedHashStringRef(signature)).second)
+            copies.insert_range(members);
+        });
+    });
+    for (const StartupSection &section : sections)
+      if (!copies.contains(section.index))
+        link.place(section.name);
+  }
+  link.finish();
+}
+
+void GoldLink::judge() {
+  isJudged = true;
+  countPlaced();
+  uint64_t found =
+      link.count(FrontLink::EntryState::Placed) + link.count(FrontLink::EntryState::LeftOut);
+  uint64_t total = link.entryStates().size() - link.count(FrontLink::EntryState::Unmovable);
+  if (total == 0)
+    return;
+  std::string summary;
+  raw_string_ostream(summary) << options.profile << ": " << found << " of " << total
+                              << " names found (" << format("%.1f%%", 100.0 * found / total) << ")";
+  if (100.0 * found < options.minMatch * total)
+    fail(summary, "the profile is of another program, or out of date: record it again");
+  linker.say(LDPL_INFO, summary);
+}
+
+void GoldLink::end() {
+  // If nothing was made, making it has failed, or something before that.
+  if (isOver || (!isJudged && !hasMade))
+    return;
+  if (!isJudged)
+    judge();
+  if (!options.report.empty())
+    if (Error e = writeFrontReport(options.report, linker.output, link, std::nullopt))
+      fail(options.report + ": " + toString(std::move(e)),
+           "give --plugin-opt=report= another place, or leave it out");
+  forgetPreviousOutput();
+}
+
+} // namespace frontload

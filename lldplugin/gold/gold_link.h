@@ -1,0 +1,63 @@
+//===- gold_link.h - one link by gold, laid out ----------------------------===//
+//
+// Gathers what gold reads, has it planned (front_link.h), tells gold the order, and judges what of
+// the profile is in the link.
+//
+// gold does not say what becomes of a section. What it does with copies is known: it keeps the
+// first group of a signature. What it drops because nothing refers to it (--gc-sections) counts as
+// placed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_GOLD_GOLD_LINK_H
+#define FRONTLOAD_LLDPLUGIN_GOLD_GOLD_LINK_H
+
+#include "front_link.h"
+#include "input_files.h"
+#include "linker.h"
+#include "options.h"
+#include <vector>
+
+namespace frontload {
+
+class GoldLink {
+public:
+  GoldLink(Linker linker, GoldOptions options, StartupProfile profile);
+
+  /// Takes note of a file that is in the link.
+  void addFile(const ld_plugin_input_file &file);
+
+  /// Tells gold the order of what was added so far.
+  void tellOrder();
+
+  /// To be called when gold has read all files, but not those that other plugins make of what they
+  /// have claimed.
+  void allRead();
+
+  /// To be called for each of these.
+  void addMade(const ld_plugin_input_file &file);
+
+  /// To be called when gold is done, or gives up.
+  void end();
+
+private:
+  [[noreturn]] void fail(const llvm::Twine &text, const llvm::Twine &note);
+  bool awaitsObjects() const;
+  void countPlaced();
+  void judge();
+
+  Linker linker;
+  GoldOptions options;
+  FrontLink link;
+  InputFiles files;
+  std::vector<InputObject> objects;
+  std::vector<const void *> handles; ///< what gold knows them by
+  std::vector<bool> offered;         ///< by handle: whether gold has offered this ELF file to us
+  bool isJudged = false;
+  bool hasMade = false; ///< objects that another plugin has made
+  bool isOver = false;
+};
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,43 @@
+//===- input_files.h - the contents of the linker's input files ------------===//
+//
+// gold tells a plugin of an input by the descriptor of a file and a range in it. It closes its
+// files as it likes, so the contents are mapped, each file once: most objects are members of
+// archives. Their names are in the archive only.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_GOLD_INPUT_FILES_H
+#define FRONTLOAD_LLDPLUGIN_GOLD_INPUT_FILES_H
+
+#include "startup_set.h"
+#include "llvm/Support/FileSystem.h"
+#include <map>
+#include <optional>
+#include <plugin-api.h>
+#include <string>
+
+namespace frontload {
+
+class InputFiles {
+public:
+  /// The object that `file` is, if it is a relocatable ELF object and can be read; it is there for
+  /// as long as this is.
+  std::optional<InputObject> open(const ld_plugin_input_file &file);
+
+  static bool isElf(const ld_plugin_input_file &file);
+
+private:
+  struct Mapped {
+    std::string path;
+    llvm::sys::fs::mapped_file_region region;
+    /// The names of the members of an archive, by where their contents begin.
+    std::map<uint64_t, std::string> members;
+  };
+  Mapped *map(const ld_plugin_input_file &file);
+
+  std::map<llvm::sys::fs::UniqueID, Mapped> files;
+};
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,34 @@
+//===- options.cpp - the plugin's options ----------------------------------===//
+
+#include "options.h"
+#include "diagnostics.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+std::optional<Refusal> parseGoldOptions(ArrayRef<StringRef> words, GoldOptions &options) {
+  for (StringRef word : words) {
+    auto [name, value] = word.split('=');
+    std::string option = ("--plugin-opt=" + word).str();
+    if (name != "profile" && name != "report" && name != "min-match")
+      return Refusal{option + ": no such option",
+                     "there are: profile=FILE, report=FILE, min-match=N", exitUsage};
+    if (value.empty())
+      return Refusal{option + ": has no value",
+                     ("give it as --plugin-opt=" + name + "=VALUE").str(), exitUsage};
+    if (name == "profile")
+      options.profile = value;
+    else if (name == "report")
+      options.report = value;
+    else if (value.getAsDouble(options.minMatch) ||
+             !(options.minMatch >= 0 && options.minMatch <= 100))
+      return Refusal{option + ": is no percentage", "give a number from 0 to 100, such as 80",
+                     exitUsage};
+  }
+  if (options.profile.empty())
+    return Refusal{"no profile", "add --plugin-opt=profile=FILE", exitUsage};
+  return std::nullopt;
+}
+
+} // namespace frontload

@@ -1,0 +1,73 @@
+//===- plugin.cpp - what gold calls ----------------------------------------===//
+//
+// gold calls a plugin at a few moments of a link. For each file that is in it (members of archives
+// once they are extracted) it asks whether the plugin wants to have it in gold's stead; this one
+// takes note of the objects and wants none. When all symbols are read, it tells gold the order.
+// Objects that another plugin makes by link-time optimization come after that, one by one. The last
+// call is when the output is written, or when gold gives up.
+//
+//===----------------------------------------------------------------------===//
+
+#include "gold_link.h"
+#include "previous_output.h"
+
+using namespace llvm;
+using namespace frontload;
+
+/// Lives as long as the process: gold unloads no plugin.
+static GoldLink *gold;
+
+static ld_plugin_status claimFile(const ld_plugin_input_file *file, int *isClaimed) {
+  *isClaimed = 0;
+  gold->addFile(*file);
+  return LDPS_OK;
+}
+
+static ld_plugin_status allSymbolsRead() {
+  gold->allRead();
+  return LDPS_OK;
+}
+
+static ld_plugin_status newInput(const ld_plugin_input_file *file) {
+  gold->addMade(*file);
+  return LDPS_OK;
+}
+
+static ld_plugin_status cleanUp() {
+  gold->end();
+  return LDPS_OK;
+}
+
+extern "C" __attribute__((visibility("default"))) ld_plugin_status onload(ld_plugin_tv *calls);
+
+ld_plugin_status onload(ld_plugin_tv *calls) {
+  Linker linker(calls);
+  if (!linker.ordersSections()) {
+    linker.say(LDPL_INFO, "this linker cannot be told an order of sections: the link goes on "
+                          "without one");
+    return LDPS_OK;
+  }
+  GoldOptions options;
+  StartupProfile profile;
+  std::optional<Refusal> refusal = parseGoldOptions(linker.options, options);
+  if (!refusal)
+    refusal = readProfile(options.profile, profile);
+  if (!refusal)
+    refusal = checkReportPath(options.report, {linker.output, options.profile});
+  if (refusal) {
+    keepPreviousOutput(linker.output);
+    linker.fail(refusal->message, refusal->note);
+  }
+  // Build systems pass the same flags to every link; there is nothing to lay out in this one.
+  if (linker.outputType == LDPO_REL)
+    return LDPS_OK;
+  linker.registerClaimFile(claimFile);
+  linker.registerAllSymbolsRead(allSymbolsRead);
+  linker.registerCleanup(cleanUp);
+  if (linker.registerNewInput)
+    linker.registerNewInput(newInput);
+  linker.allowSectionOrdering();
+  linker.allowUniqueSegment();
+  gold = new GoldLink(std::move(linker), std::move(options), std::move(profile));
+  return LDPS_OK;
+}

@@ -1,0 +1,39 @@
+//===- section_order.h - the order that gold is told -----------------------===//
+//
+// gold sorts the input sections of each output section by their places in one list, and puts those
+// that are not in it before those that are. So the startup block is the end of .text, .data.rel.ro,
+// .data and .bss.
+//
+// It does not sort sections of strings, which it merges into one piece at the beginning of .rodata.
+// Constants are therefore given an output section of their own, .rodata.startup, which gold puts
+// into a segment of its own behind all other code and constants, next to the data: there the
+// strings are those of the objects that startup needs. On cc1 that takes the cold start from 153
+// major faults to 122. The same for code changes nothing, and for both together costs more (143).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_GOLD_SECTION_ORDER_H
+#define FRONTLOAD_LLDPLUGIN_GOLD_SECTION_ORDER_H
+
+#include "front_link.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <plugin-api.h>
+#include <vector>
+
+namespace frontload {
+
+constexpr const char *constantsSection = ".rodata.startup";
+
+struct SectionOrder {
+  std::vector<ld_plugin_section> all;
+  /// Those that belong into an output section of their own, in any order.
+  std::vector<ld_plugin_section> constants;
+};
+
+/// The sections that `link` has found, in the order in which gold is to place them. `handles` are
+/// what gold knows its objects by.
+SectionOrder sectionOrder(const FrontLink &link, llvm::ArrayRef<const void *> handles);
+
+} // namespace frontload
+
+#endif
