@@ -30,16 +30,19 @@ void GoldLink::addFile(const ld_plugin_input_file &file) {
 
 void GoldLink::fail(const Twine &text, const Twine &note) {
   isOver = true; // gold calls end() before it ends
-  keepPreviousOutput(linker.output);
+  if (!mayBeWritten)
+    keepPreviousOutput(linker.output);
   linker.fail(text, note);
 }
 
 void GoldLink::tellOrder() {
   link.finishPlanning();
   SectionOrder order = sectionOrder(link, handles);
-  if (linker.updateSectionOrder(order.all.data(), order.all.size()) != LDPS_OK ||
-      linker.uniqueSegment(constantsSection, 0, 0, order.constants.data(),
-                           order.constants.size()) != LDPS_OK)
+  ld_plugin_status status = linker.updateSectionOrder(order.all.data(), order.all.size());
+  if (status == LDPS_OK && linker.uniqueSegment)
+    status = linker.uniqueSegment(constantsSection, 0, 0, order.constants.data(),
+                                  order.constants.size());
+  if (status != LDPS_OK)
     fail(linker.output + ": gold does not take the order of its sections",
          "please report this; link without the plugin until it is mended");
 }
@@ -57,13 +60,18 @@ bool GoldLink::awaitsObjects() const {
 
 void GoldLink::allRead() {
   tellOrder();
-  if (!awaitsObjects())
-    return judge();
-  if (linker.registerNewInput) // what is in the link is known when gold is done with it
-    return keepPreviousOutput(linker.output);
-  linker.say(LDPL_WARNING, "this gold does not tell plugins of the objects that link-time "
-                           "optimization makes: they are not laid out");
-  isJudged = true;
+  bool awaits = awaitsObjects();
+  if (awaits && !linker.registerNewInput) {
+    linker.say(LDPL_WARNING, "this gold does not tell plugins of the objects that link-time "
+                             "optimization makes: they are not laid out");
+    isJudged = true;
+  } else if (!awaits) {
+    judge();
+  }
+  // What can only be refused at the end.
+  if (!isJudged || !options.report.empty())
+    keepPreviousOutput(linker.output);
+  mayBeWritten = true;
 }
 
 void GoldLink::addMade(const ld_plugin_input_file &file) {

@@ -54,7 +54,8 @@ private:
   std::vector<const void *> handles; ///< what gold knows them by
   std::vector<bool> offered;         ///< by handle: whether gold has offered this ELF file to us
   bool isJudged = false;
-  bool hasMade = false; ///< objects that another plugin has made
+  bool hasMade = false;      ///< objects that another plugin has made
+  bool mayBeWritten = false; ///< the output
   bool isOver = false;
 };
 

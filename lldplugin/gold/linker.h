@@ -42,6 +42,7 @@ struct Linker {
   ld_plugin_allow_section_ordering allowSectionOrdering = nullptr;
   ld_plugin_update_section_order updateSectionOrder = nullptr;
   ld_plugin_allow_unique_segment_for_sections allowUniqueSegment = nullptr;
+  /// Null if this link cannot have one.
   ld_plugin_unique_segment_for_sections uniqueSegment = nullptr;
 };
 

@@ -8,7 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "diagnostics.h"
 #include "gold_link.h"
+#include "own_command_line.h"
 #include "previous_output.h"
 
 using namespace llvm;
@@ -48,8 +50,13 @@ ld_plugin_status onload(ld_plugin_tv *calls) {
     return LDPS_OK;
   }
   GoldOptions options;
+  GoldCommandLine commandLine = ownCommandLine();
   StartupProfile profile;
   std::optional<Refusal> refusal = parseGoldOptions(linker.options, options);
+  if (!refusal && !commandLine.ordering.empty())
+    refusal = Refusal{commandLine.ordering + ": cannot be combined with a startup profile: both "
+                                             "decide the order of sections",
+                      "use one of the two", exitUsage};
   if (!refusal)
     refusal = readProfile(options.profile, profile);
   if (!refusal)
@@ -67,7 +74,10 @@ ld_plugin_status onload(ld_plugin_tv *calls) {
   if (linker.registerNewInput)
     linker.registerNewInput(newInput);
   linker.allowSectionOrdering();
-  linker.allowUniqueSegment();
+  if (commandLine.emitsRelocations)
+    linker.uniqueSegment = nullptr;
+  else
+    linker.allowUniqueSegment();
   gold = new GoldLink(std::move(linker), std::move(options), std::move(profile));
   return LDPS_OK;
 }

@@ -1,21 +1,19 @@
 """Programs that use what a rearranged file could break run as before, linked in every way."""
 
-import re
-from pathlib import Path
-
 import pytest
 from linking import (
     COMPILERS,
     LD_LLD,
+    PROGRAMS,
     Image,
     check_run,
     compile_source,
     compile_text,
     link,
+    startup_names,
     write_profile,
 )
 
-PROGRAMS = Path(__file__).parent / "programs"
 NAMES = ("plain.c", "exceptions.cpp", "tls.c", "ifunc.c", "constructors.cpp", "threads.cpp",
          "start_stop.c", "edges.c")
 
@@ -29,12 +27,6 @@ MODES = {
     "gc-rela": (("-fPIE",), ("-pie", "-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc",
                              "-Wl,-z,nopack-relative-relocs")),
 }
-
-
-def startup_names(image: Image) -> list[str]:
-    """The functions of a program that its profile names, in the order that they ask for."""
-    names = [n for n, s in image.symbols.items() if "hot_" in n and "text" in s.section]
-    return [*sorted(names, key=lambda n: re.search(r"hot_(\d)", n)[1]), "main"]
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)

@@ -1,7 +1,8 @@
-"""Helpers of the link tests: compile, make profiles, link with both linkers, look inside."""
+"""Helpers of tests that link: compile, make profiles, link with a front, look inside."""
 
 import json
 import os
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from elftools.elf.elffile import ELFFile
 LD_FRONTLOAD = BUILD / "bin" / "ld.frontload"
 LD_LLD = LLVM / "ld.lld"
 COMPILERS = {"gcc": ("gcc", "g++"), "clang": (LLVM / "clang", LLVM / "clang++")}
+# Their functions hot_… are what the profile names, in the order of their numbers.
+PROGRAMS = Path(__file__).parent / "link" / "programs"
 SECTION_FLAGS = ("-ffunction-sections", "-fdata-sections")
 
 
@@ -138,3 +141,9 @@ class Image:
         """The names that contain `text`, by address."""
         found = [n for n in self.symbols if text in n]
         return sorted(found, key=lambda n: self.symbols[n].address)
+
+
+def startup_names(image: Image) -> list[str]:
+    """The functions of a program that its profile names, in the order that they ask for."""
+    names = [n for n, s in image.symbols.items() if "hot_" in n and "text" in s.section]
+    return [*sorted(names, key=lambda n: re.search(r"hot_(\d)", n)[1]), "main"]

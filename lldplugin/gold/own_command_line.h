@@ -1,0 +1,31 @@
+//===- own_command_line.h - gold's own command line ----------------------------===//
+//
+// gold tells a plugin its options, but not gold's. Two things matter: gold forgets the plugin's
+// order where another one is asked for, and it cannot give sections a segment of their own and
+// write relocations into its output (it ends with an internal error, as with --gc-sections).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_GOLD_OWN_COMMAND_LINE_H
+#define FRONTLOAD_LLDPLUGIN_GOLD_OWN_COMMAND_LINE_H
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace frontload {
+
+struct GoldCommandLine {
+  /// An option that orders sections itself.
+  std::string ordering;
+  bool emitsRelocations = false;
+};
+
+/// Reads it out of `arguments`, each of which ends in a zero byte.
+GoldCommandLine parseGoldCommandLine(llvm::StringRef arguments);
+
+/// That of this process, as far as the system tells.
+GoldCommandLine ownCommandLine();
+
+} // namespace frontload
+
+#endif
