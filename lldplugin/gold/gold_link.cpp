@@ -6,21 +6,20 @@
 #include "previous_output.h"
 #include "section_order.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/Support/Format.h"
 
 using namespace llvm;
 
 namespace frontload {
 
-GoldLink::GoldLink(Linker l, GoldOptions o, StartupProfile profile)
+GoldLink::GoldLink(Linker l, GoldOptions o, StartupProfile profile, bool foldsCode)
     : linker(std::move(l)), options(std::move(o)),
       link(std::move(profile), options.profile,
-           {/*mergesStrings=*/false, /*isRelocated=*/linker.outputType != LDPO_EXEC}) {}
+           {/*mergesStrings=*/false, foldsCode, /*isRelocated=*/linker.outputType != LDPO_EXEC}) {}
 
 void GoldLink::addFile(const ld_plugin_input_file &file) {
   uintptr_t number = reinterpret_cast<uintptr_t>(file.handle);
   offered.resize(std::max<size_t>(offered.size(), number + 1));
-  offered[number] = offered[number] || InputFiles::isElf(file);
+  offered[number] = offered[number] || GoldInputs::isElf(file);
   if (std::optional<InputObject> object = files.open(file)) {
     link.addObject(*object);
     objects.push_back(*object);
@@ -104,17 +103,13 @@ void GoldLink::countPlaced() {
 void GoldLink::judge() {
   isJudged = true;
   countPlaced();
-  uint64_t found =
-      link.count(FrontLink::EntryState::Placed) + link.count(FrontLink::EntryState::LeftOut);
-  uint64_t total = link.entryStates().size() - link.count(FrontLink::EntryState::Unmovable);
-  if (total == 0)
-    return;
-  std::string summary;
-  raw_string_ostream(summary) << options.profile << ": " << found << " of " << total
-                              << " names found (" << format("%.1f%%", 100.0 * found / total) << ")";
-  if (100.0 * found < options.minMatch * total)
-    fail(summary, "the profile is of another program, or out of date: record it again");
-  linker.say(LDPL_INFO, summary);
+  MatchSummary summary = link.matchSummary();
+  std::string told = options.profile + ": " + summary.describe();
+  if (summary.isBelow(options.minMatch))
+    fail(told,
+         "record the profile again, or accept less with --plugin-opt=min-match=PERCENT; missing:" +
+             summary.listMissing());
+  linker.say(LDPL_INFO, told);
 }
 
 void GoldLink::end() {

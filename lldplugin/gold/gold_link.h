@@ -13,7 +13,7 @@
 #define FRONTLOAD_LLDPLUGIN_GOLD_GOLD_LINK_H
 
 #include "front_link.h"
-#include "input_files.h"
+#include "gold_inputs.h"
 #include "linker.h"
 #include "options.h"
 #include <vector>
@@ -22,7 +22,7 @@ namespace frontload {
 
 class GoldLink {
 public:
-  GoldLink(Linker linker, GoldOptions options, StartupProfile profile);
+  GoldLink(Linker linker, GoldOptions options, StartupProfile profile, bool foldsCode);
 
   /// Takes note of a file that is in the link.
   void addFile(const ld_plugin_input_file &file);
@@ -49,7 +49,7 @@ private:
   Linker linker;
   GoldOptions options;
   FrontLink link;
-  InputFiles files;
+  GoldInputs files;
   std::vector<InputObject> objects;
   std::vector<const void *> handles; ///< what gold knows them by
   std::vector<bool> offered;         ///< by handle: whether gold has offered this ELF file to us

@@ -21,8 +21,9 @@ std::optional<Refusal> parseGoldOptions(ArrayRef<StringRef> words, GoldOptions &
       options.profile = value;
     else if (name == "report")
       options.report = value;
-    else if (value.getAsDouble(options.minMatch) ||
-             !(options.minMatch >= 0 && options.minMatch <= 100))
+    else if (std::optional<double> percent = parseMinMatch(value))
+      options.minMatch = *percent;
+    else
       return Refusal{option + ": is no percentage", "give a number from 0 to 100, such as 80",
                      exitUsage};
   }

@@ -13,6 +13,7 @@
 #define FRONTLOAD_LLDPLUGIN_GOLD_OPTIONS_H
 
 #include "front_files.h"
+#include "match_summary.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
@@ -22,7 +23,7 @@ namespace frontload {
 
 struct GoldOptions {
   std::string profile, report;
-  double minMatch = 80;
+  double minMatch = defaultMinMatch;
 };
 
 /// Reads `words`, of which the last of a kind counts.

@@ -24,6 +24,8 @@ GoldCommandLine parseGoldCommandLine(StringRef arguments) {
     std::string value;
     if (is_contained({"-q", "-emit-relocs", "--emit-relocs"}, StringRef(words[i])))
       line.emitsRelocations = true;
+    else if (takeOption(words, i, "icf", value))
+      line.foldsCode = value != "none";
     else if (takeOption(words, i, "section-ordering-file", value))
       line.ordering = "--section-ordering-file";
     else if (takeOption(words, i, "sort-section", value) && value == "name")

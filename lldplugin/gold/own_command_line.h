@@ -18,6 +18,7 @@ struct GoldCommandLine {
   /// An option that orders sections itself.
   std::string ordering;
   bool emitsRelocations = false;
+  bool foldsCode = false; ///< --icf
 };
 
 /// Reads it out of `arguments`, each of which ends in a zero byte.

@@ -78,6 +78,7 @@ ld_plugin_status onload(ld_plugin_tv *calls) {
     linker.uniqueSegment = nullptr;
   else
     linker.allowUniqueSegment();
-  gold = new GoldLink(std::move(linker), std::move(options), std::move(profile));
+  gold = new GoldLink(std::move(linker), std::move(options), std::move(profile),
+                      commandLine.foldsCode);
   return LDPS_OK;
 }

@@ -119,6 +119,32 @@ def test_local_functions_of_one_name(tmp_path):
     assert order.count("same") == 2
 
 
+def test_names_of_another_build(tmp_path):
+    """A name that has another suffix now is found, and the report says how."""
+    o = compile_text(tmp_path, "o.c", functions("f", "g", "h") + MAIN)
+    profile = write_profile(tmp_path, "main", "h.llvm.123", "f")
+    image = link_gold(tmp_path / "out", o, profile=profile,
+                      options=[f"report={tmp_path / 'report'}"])
+    assert last_in_section(image, "main", "h", "f")
+    (inexact,) = json.loads((tmp_path / "report").read_text())["names"]["inexact"]
+    assert inexact["name"] == "h.llvm.123"
+    assert inexact["how"] == "suffix"
+
+
+def test_identical_code(tmp_path):
+    """With --icf gold keeps the first of two functions: it lies in the block whichever the profile
+    names."""
+    same = "__attribute__((noinline)) int {}(int x) {{ return x * x + 7; }}\n"
+    one = compile_text(tmp_path, "one.c", same.format("one") + functions("cold"))
+    two = compile_text(tmp_path, "two.c", same.format("two") + "int one(int);\n"
+                       "int main(void) { return one(1) - two(1); }\n")
+    image = link_gold(tmp_path / "out", one, two, "-Wl,--icf=all",
+                      profile=write_profile(tmp_path, "main", "two"))
+    assert image.symbols["one"].address == image.symbols["two"].address
+    assert image.symbols["cold"].address < image.symbols["main"].address
+    assert image.symbols["main"].address < image.symbols["two"].address
+
+
 def test_all_classes(tmp_path):
     """Constants, relocated constants, data and zeros have a startup block, too."""
     source = functions("f") + MAIN

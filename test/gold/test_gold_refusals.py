@@ -29,9 +29,9 @@ def refuse(folder, *arguments, options):
     assert (folder / "out").read_text() == BEFORE
     assert set(os.listdir(folder)) == files
     lines = result.stderr.splitlines()
-    assert len(lines) == 2
     assert "fatal error: frontload-gold: " in lines[0]
     assert lines[1].startswith("frontload-gold: note: ")
+    assert all(line.startswith("  ") for line in lines[2:])
     return lines
 
 
@@ -79,11 +79,13 @@ def test_profile_that_is_none(tmp_path, program, text, message):
 
 
 def test_profile_of_another_program(tmp_path, program):
-    """No name is found, or few are: the link fails before gold has written."""
-    profile = write_profile(tmp_path, "x", "y")
-    line, note = refuse(tmp_path, program, options=[f"profile={profile}"])
-    assert f"{profile}: 0 of 2 names found (0.0%)" in line
-    assert "record it again" in note
+    """No name is found: the link fails before gold has written, and the names are told."""
+    profile = write_profile(tmp_path, *(f"x{i}" for i in range(12)))
+    line, note, *missing = refuse(tmp_path, program, options=[f"profile={profile}"])
+    assert f"{profile}: 0 of 12 names found (0.0%)" in line
+    assert "record the profile again" in note
+    assert "min-match" in note
+    assert missing == [*(f"  x{i}" for i in range(10)), "  ... and 2 more"]
 
 
 @pytest.mark.parametrize("threshold, code", [(None, 1), (67, 1), (66, 0), (0, 0)])

@@ -58,6 +58,35 @@ TEST(ElfObject, ClassifiesSections) {
   EXPECT_EQ(classify(".text.f", SHF_ALLOC | SHF_EXECINSTR | SHF_LINK_ORDER), std::nullopt);
 }
 
+// A group tells its signature and its sections. One that is no COMDAT group is kept with each
+// object, and one without a symbol is damaged.
+TEST(ElfObject, TellsGroups) {
+  std::string object = toObject(R"(
+--- !ELF
+FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_REL, Machine: EM_X86_64}
+Sections:
+  - {Name: .group, Type: SHT_GROUP, Link: .symtab, Info: f,
+     Members: [{SectionOrType: GRP_COMDAT}, {SectionOrType: .text.f}, {SectionOrType: .rodata.f}]}
+  - {Name: .group1, Type: SHT_GROUP, Link: .symtab, Info: f,
+     Members: [{SectionOrType: 0}, {SectionOrType: .text.f}]}
+  - {Name: .group2, Type: SHT_GROUP, Link: .symtab, Info: 99,
+     Members: [{SectionOrType: GRP_COMDAT}, {SectionOrType: .text.f}]}
+  - {Name: .text.f, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR, SHF_GROUP], Size: 16}
+  - {Name: .rodata.f, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_GROUP], Size: 8}
+Symbols:
+  - {Name: f, Type: STT_FUNC, Section: .text.f, Binding: STB_WEAK}
+)");
+  std::vector<std::pair<std::string, std::vector<uint32_t>>> groups;
+  auto elf = ElfObject<llvm::object::ELF64LE>::open(object);
+  ASSERT_TRUE(elf);
+  elf->forEachGroup([&](StringRef signature, const auto &members) {
+    groups.push_back({signature.str(), {members.begin(), members.end()}});
+  });
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].first, "f");
+  EXPECT_EQ(groups[0].second, (std::vector<uint32_t>{4, 5}));
+}
+
 // Named sections and those they refer to are found, each once; what cannot be moved is known.
 TEST(StartupSet, FindsNamedAndReferredSections) {
   std::string bytes = toObject(twoFunctions);

@@ -1,4 +1,4 @@
-//===- input_files.h - the contents of the linker's input files ------------===//
+//===- gold_inputs.h - the contents of the linker's input files ------------===//
 //
 // gold tells a plugin of an input by the descriptor of a file and a range in it. It closes its
 // files as it likes, so the contents are mapped, each file once: most objects are members of
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_GOLD_INPUT_FILES_H
-#define FRONTLOAD_LLDPLUGIN_GOLD_INPUT_FILES_H
+#ifndef FRONTLOAD_LLDPLUGIN_GOLD_GOLD_INPUTS_H
+#define FRONTLOAD_LLDPLUGIN_GOLD_GOLD_INPUTS_H
 
 #include "startup_set.h"
 #include "llvm/Support/FileSystem.h"
@@ -18,7 +18,7 @@
 
 namespace frontload {
 
-class InputFiles {
+class GoldInputs {
 public:
   /// The object that `file` is, if it is a relocatable ELF object and can be read; it is there for
   /// as long as this is.

@@ -1,6 +1,6 @@
-//===- input_files.cpp - the contents of the linker's input files ----------===//
+//===- gold_inputs.cpp - the contents of the linker's input files ----------===//
 
-#include "input_files.h"
+#include "gold_inputs.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Object/Archive.h"
 #include <unistd.h>
@@ -30,7 +30,7 @@ static std::map<uint64_t, std::string> memberNames(MemoryBufferRef file) {
   return names;
 }
 
-InputFiles::Mapped *InputFiles::map(const ld_plugin_input_file &file) {
+GoldInputs::Mapped *GoldInputs::map(const ld_plugin_input_file &file) {
   sys::fs::file_status status;
   if (sys::fs::status(file.fd, status) || status.getSize() == 0)
     return nullptr;
@@ -51,13 +51,13 @@ InputFiles::Mapped *InputFiles::map(const ld_plugin_input_file &file) {
   return mapped.region ? &mapped : nullptr;
 }
 
-bool InputFiles::isElf(const ld_plugin_input_file &file) {
+bool GoldInputs::isElf(const ld_plugin_input_file &file) {
   char begin[4] = {};
   return pread(file.fd, begin, sizeof begin, file.offset) == sizeof begin &&
          StringRef(begin, sizeof begin) == ELF::ElfMagic;
 }
 
-std::optional<InputObject> InputFiles::open(const ld_plugin_input_file &file) {
+std::optional<InputObject> GoldInputs::open(const ld_plugin_input_file &file) {
   Mapped *mapped = map(file);
   uint64_t size = mapped ? mapped->region.size() : 0;
   uint64_t offset = file.offset, length = file.filesize;
