@@ -122,9 +122,9 @@ def test_namesakes_are_told_apart_by_object(build_program, flags):
     """Of static functions of one name, the one that startup calls, in objects and archives."""
     built = build_program()
     made = [built.compile(name, namesakes(built, number))
-            for number, name in enumerate(["submain", "xmain x", "ma in"], 1)]
+            for number, name in enumerate(["sub in a", "xin a", "in a"], 1)]
     files = [built.archive("libsame.a", flags, made)] if flags else made
-    owner = "libsame.a(ma in.o)" if flags else "ma in.o"
+    owner = "libsame.a(in a.o)" if flags else "in a.o"
     startup = built.profile(Name("function", "text", b"_ZL4samei", owner.encode()),
                             *startup_entries())
     script, _ = built.order("bfd", startup, "--objects", *built.objects(), *files)
