@@ -25,16 +25,19 @@
 // With --startup-set it writes, in planned order, the sections that a front would hold, and those
 // that would follow it:
 //
-//   section CLASS REGION OBJECT SECTION SIZE INDEX
+//   section CLASS REGION OBJECT SECTION SIZE INDEX NAMESAKES TOTAL
 //
-//     CLASS    text, rodata, relro, data or bss
-//     REGION   front or next
-//     SIZE     in bytes
-//     INDEX    in the object's table of sections
+//     CLASS      text, rodata, relro, data or bss
+//     REGION     front or next
+//     SIZE       in bytes
+//     INDEX      in the object's table of sections
+//     NAMESAKES  how many sections of its name the objects have, outside of COMDAT groups
+//     TOTAL      the size of all of these, in bytes
 //
 //===----------------------------------------------------------------------===//
 
 #include "input_files.h"
+#include "namesakes.h"
 #include "startup_profile.h"
 #include "startup_set.h"
 #include "tiers.h"
@@ -97,11 +100,15 @@ static void writeSections(raw_ostream &os, ArrayRef<StartupSections> sets,
     return std::tuple(a.second->region, a.second->rank, a.first, a.second->index) <
            std::tuple(b.second->region, b.second->rank, b.first, b.second->index);
   });
-  for (auto [object, section] : all)
+  StringMap<Namesakes> counts = countNamesakes(objects);
+  for (auto [object, section] : all) {
+    Namesakes namesakes = counts.lookup(section->name);
     os << "section\t" << toString(section->sectionClass) << '\t'
        << (section->region == Region::Front ? "front" : "next") << '\t'
        << escapeName(objects[object].name()) << '\t' << escapeName(section->name) << '\t'
-       << section->size << '\t' << section->index << '\n';
+       << section->size << '\t' << section->index << '\t' << namesakes.count << '\t'
+       << namesakes.size << '\n';
+  }
 }
 
 int main(int argc, char **argv) {

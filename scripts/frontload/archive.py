@@ -21,6 +21,12 @@ _HEADER_SIZE = 60
 _INDEXES = (b"/", b"/SYM64/", b"__.SYMDEF", b"__.SYMDEF SORTED")
 
 
+def is_thin(path: os.PathLike | str) -> bool:
+    """Whether a file is an archive that only names its members."""
+    with files.open_input(path) as stream:
+        return stream.read(len(MAGIC)) == THIN_MAGIC
+
+
 def members(path: os.PathLike | str) -> Iterator[tuple[str, bytes]]:
     """The members of an archive, each as `archive(member)` for messages and its contents."""
     with files.open_input(path) as stream:

@@ -40,6 +40,8 @@ class Section:
     name: bytes
     size: int
     index: int  # in the object's table of sections
+    namesakes: int  # sections of its name in the objects, outside of COMDAT groups
+    total: int  # the bytes of all of these
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,8 @@ def startup_set(profile_path: str, files: Iterable[str]) -> list[Section]:
     """The sections of objects and archives that belong to the front, and that follow it, in planned
     order."""
     return [Section(section_class.decode(), region.decode(), unescape(owner), unescape(name),
-                    int(size), int(index))
-            for _, section_class, region, owner, name, size, index
+                    *map(int, numbers))
+            for _, section_class, region, owner, name, *numbers
             in _ask(profile_path, files, "--startup-set")]
 
 

@@ -27,7 +27,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 
-from frontload import linkers, order_sections
+from frontload import archive, linkers, order_sections
 from frontload.errors import EXIT_DATA, Failure
 from frontload.order_format import Order, Request
 from frontload.order_sections import OUTPUTS, InputSection, Sections
@@ -79,7 +79,9 @@ def make(request: Request) -> Order:
     else:
         script = default_script(args.linker_path, [*KINDS[args.output_kind], *args.linker_options])
     sections = order_sections.find(request)
-    statements = {section_class: list(dict.fromkeys(_statements(section_class, sections)))
+    thin = {os.fsencode(os.path.basename(path)) for path in request.objects
+            if archive.is_thin(path)}
+    statements = {section_class: list(dict.fromkeys(_statements(section_class, sections, thin)))
                   for section_class in OUTPUTS}
     data = (_ordering_file(statements) if args.section_ordering_file
             else _insert(script, statements, args.linker_path))
@@ -115,17 +117,17 @@ def default_script(path: str, options: list[str]) -> bytes:
             b"   made by frontload order. */\n" % version.replace(b"*/", b"")) + parts[1]
 
 
-def _statements(section_class: str, sections: Sections) -> Iterator[bytes]:
+def _statements(section_class: str, sections: Sections, thin: set[bytes]) -> Iterator[bytes]:
     for section in sections.placed:
         if section.section_class == section_class and not _MERGED.match(section.name):
-            yield from _patterns(section, sections)
+            yield from _patterns(section, thin)
     if section_class == "rodata":
         yield from _GATHERED
 
 
-def _patterns(section: InputSection, sections: Sections) -> Iterator[bytes]:
+def _patterns(section: InputSection, thin_archives: set[bytes]) -> Iterator[bytes]:
     name = _section_pattern(section.name)
-    if not section.object or sections.is_unique(section):
+    if not section.object or section.is_unique:
         yield b"*(%s)" % name
         return
     outer, parenthesis, member = section.object.partition(b"(")
@@ -134,10 +136,10 @@ def _patterns(section: InputSection, sections: Sections) -> Iterator[bytes]:
         yield b"*/%s(%s)" % (_file_pattern(outer), name)
         yield b"[%s]%s(%s)" % (outer[:1], _file_pattern(outer[1:]), name)
         return
-    archive, member = _file_pattern(outer), _file_pattern(member.removesuffix(b")"))
-    yield b"*%s:%s(%s)" % (archive, member, name)
-    if outer in sections.thin_archives:  # of which a member's name is a path
-        yield b"*%s:*/%s(%s)" % (archive, member, name)
+    library, member = _file_pattern(outer), _file_pattern(member.removesuffix(b")"))
+    yield b"*%s:%s(%s)" % (library, member, name)
+    if outer in thin_archives:  # of which a member's name is a path
+        yield b"*%s:*/%s(%s)" % (library, member, name)
 
 
 def _section_pattern(name: bytes) -> bytes:

@@ -43,6 +43,5 @@ def _worth_listing(sections: Sections) -> set[bytes]:
     for section in sections.placed:
         size[section.name] += section.size
     return {section.name for section in sections.placed
-            if sections.is_unique(section)
-            or sections.namesakes[section.name].size - size[section.name]
-            <= max(size[section.name], needed[section.name] * _READ_AROUND)}
+            if section.is_unique or section.total - size[section.name] <= max(
+                size[section.name], needed[section.name] * _READ_AROUND)}

@@ -11,16 +11,14 @@ in, they are guessed, as compilers name them with -ffunction-sections and -fdata
 of the symbols at an address; a pattern that matches nothing does no harm.
 """
 
-import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from frontload import archive, elf, errors, files
-from frontload.elf import Elf
+from frontload import elf, errors
 from frontload.errors import Failure
 from frontload.order_format import Request
 
@@ -45,7 +43,6 @@ _PREFIXES = {
 _SPLIT = re.compile(rb"\.cold(\.\d+)?$")  # is in .text.unlikely.NAME without this
 # What constructs a file's globals is in .text.startup, all of it run at startup.
 _INITIALIZER = re.compile(rb"_GLOBAL__|__cxx_global_var_init")
-_SHF_ALLOC, _SHF_GROUP = 0x2, 0x200
 
 
 class InputSection(NamedTuple):
@@ -53,14 +50,12 @@ class InputSection(NamedTuple):
     name: bytes
     object: bytes = b""  # empty: of any object
     size: int = 0
+    namesakes: int = 0  # itself included, where it is in no COMDAT group
+    total: int = 0  # the bytes of all of these
 
-
-@dataclass
-class Namesakes:
-    """The loaded sections of one name in all objects, without those in COMDAT groups."""
-
-    count: int = 0
-    size: int = 0
+    @property
+    def is_unique(self) -> bool:
+        return self.namesakes <= 1
 
 
 @dataclass
@@ -70,12 +65,6 @@ class Sections:
     placed: list[InputSection]
     elsewhere: int = 0  # sections of other output sections than those of OUTPUTS
     guessed: bool = False
-    namesakes: dict[bytes, Namesakes] = field(default_factory=dict)
-    thin_archives: set[bytes] = field(default_factory=set)  # by their base names
-
-    def is_unique(self, section: InputSection) -> bool:
-        """Whether a section is the only one of its name."""
-        return section.name not in self.namesakes or self.namesakes[section.name].count <= 1
 
 
 def find(request: Request) -> Sections:
@@ -86,19 +75,11 @@ def find(request: Request) -> Sections:
                       "or the linked program with --binary")
     if request.binary:
         return Sections(list(dict.fromkeys(_guessed(request))), guessed=True)
-    found = Sections([])
-    for path in request.objects:
-        for each in _objects(path, found.thin_archives):
-            _count(each, found.namesakes)
-    for section in request.startup_set:
-        if section.region != "front":
-            continue
-        if _OWN[section.section_class].match(section.name):
-            found.placed.append(InputSection(section.section_class, section.name, section.object,
-                                             section.size))
-        else:
-            found.elsewhere += 1
-    return found
+    front = [section for section in request.startup_set if section.region == "front"]
+    placed = [InputSection(section.section_class, section.name, section.object, section.size,
+                           section.namesakes, section.total)
+              for section in front if _OWN[section.section_class].match(section.name)]
+    return Sections(placed, len(front) - len(placed))
 
 
 def _guessed(request: Request) -> Iterator[InputSection]:
@@ -123,27 +104,6 @@ def _aliases(request: Request) -> dict[int, list[bytes]]:
     for row, name in zip(rows.tolist(), symbols.names.some(rows), strict=True):
         found.setdefault(int(symbols.value[row]), []).append(name)
     return found
-
-
-def _objects(path: str, thin_archives: set[bytes]) -> Iterator[Elf]:
-    with files.open_input(path) as stream:
-        magic = stream.read(len(archive.MAGIC))
-    if magic not in (archive.MAGIC, archive.THIN_MAGIC):
-        yield elf.read(path)
-        return
-    if magic == archive.THIN_MAGIC:
-        thin_archives.add(os.fsencode(os.path.basename(path)))
-    for member, data in archive.members(path):
-        if data.startswith(b"\x7fELF"):
-            yield elf.parse(member, data)
-
-
-def _count(each: Elf, namesakes: dict[bytes, Namesakes]) -> None:
-    flags = each.sections["flags"]
-    for index in np.flatnonzero((flags & (_SHF_ALLOC | _SHF_GROUP)) == _SHF_ALLOC).tolist():
-        sakes = namesakes.setdefault(each.section_names[index], Namesakes())
-        sakes.count += 1
-        sakes.size += int(each.sections["size"][index])
 
 
 def notes(sections: Sections) -> list[str]:

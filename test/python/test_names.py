@@ -109,6 +109,18 @@ def test_startup_set(profile, assemble):
     assert all(section.size and section.index for section in sections)
 
 
+def test_namesakes_of_startup_sections(tmp_path, profile, assemble, run):
+    """How many sections of its name there are, and their bytes; copies of a group are none."""
+    text = '.section .text.f,"ax"\n.globl {0}\n{0}: .fill {1}\n' \
+           '.section .text.g,"axG",@progbits,g,comdat\n.weak g\ng: ret\n'
+    files = [assemble(name, text.format(name, size)) for name, size in (("a", 3), ("b", 5))]
+    run("ar", "rcs", tmp_path / "b.a", files[1])
+    sections = names.startup_set(os.fspath(profile("a", "g")),
+                                 map(os.fspath, (files[0], tmp_path / "b.a")))
+    assert {(s.name, s.namesakes, s.total) for s in sections} == {(b".text.f", 2, 8),
+                                                                  (b".text.g", 0, 0)}
+
+
 def test_odd_names_come_through(profile, assemble):
     """TAB, newline, backslash, and what is no UTF-8."""
     odd = b"a\tb\nc\\d\xff\xc3\xa4"
