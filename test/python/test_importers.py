@@ -1,5 +1,6 @@
 """The importers: what each reads out of its format, in real samples and in odd corners."""
 
+import argparse
 import random
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from frontload import elf, importers, order_lld, profile, trace
 from frontload.errors import BadData, Failure
 from frontload.importers import lackey, order_files, text_lines
 from frontload.importers.interface import Mention, NamedRun, Source
+from frontload.order_format import Request
 from frontload.profile import Name
 from hypothesis import given
 from hypothesis import strategies as st
@@ -256,7 +258,8 @@ def test_what_order_writes_for_lld_import_reads(tmp_path_factory, symbols):
     """The order of any names survives the way through an order file."""
     wanted = profile.from_run(b"app", [Name("function", "text", name) for name in symbols])
     path = tmp_path_factory.mktemp("lld") / "order"
-    path.write_bytes(b"".join(name + b"\n" for name in order_lld.make(wanted, None).names))
+    request = Request("app.startup", wanted, argparse.Namespace())
+    path.write_bytes(order_lld.make(request).data)
     [run] = importers.FORMATS["lld"].read(Source(str(path), "app", None, None))
     assert [mention.name for mention in run.mentions] == symbols
 
