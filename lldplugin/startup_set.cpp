@@ -55,10 +55,6 @@ static constexpr uint64_t referredSizeLimit = 64 << 10;
 /// The windows that profiles count in.
 static constexpr uint64_t windowBytes = 64 << 10;
 
-/// As how many entries a symbol may pass that is not exactly any of them. Where so many namesakes
-/// are not told apart, it does not matter which of them it is, but memory does.
-static constexpr uint32_t mostInexact = 16;
-
 /// The longest string that is gathered if something in the front refers to it, in bytes.
 static constexpr uint64_t longestString = 16 << 10;
 
@@ -236,7 +232,7 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
       StringRef file = set.profile.entries[entry].file;
       bool agrees = isLocal && (file == sourceFile || file == scan.name);
       FindRank rank(likeness, isLocal, !file.empty(), agrees);
-      if (!rank.isExact() && ++inexact > mostInexact)
+      if (!rank.isExact() && ++inexact > NameTable::mostInexact)
         return;
       Match match{entry, rank, {name.val(), scan.number, isLocal}};
       if (auto c = section ? object.classify(object.sections()[section]) : std::nullopt)

@@ -75,6 +75,10 @@ static size_t findLegacyHash(StringRef name) {
 
 NameParts takeApart(StringRef name) {
   NameParts result;
+  if (name.starts_with("?")) { // Microsoft's C++ names say all by themselves, with @ in between
+    result.stem = name;
+    return result;
+  }
   StringRef suffixes;
   if (size_t hash = findLegacyHash(name); hash != StringRef::npos) {
     result.hash = name.substr(hash, hashLength);

@@ -22,6 +22,9 @@
 //
 //   unmovable ENTRY
 //
+// With --listed, FILE is not a linked file or object but lists the symbols of such files, as
+// listed_symbols.h says; SECTION is empty, and VALUE is the line of the list, from 0.
+//
 // With --startup-set it writes, in planned order, the sections that a front would hold, and those
 // that would follow it:
 //
@@ -37,6 +40,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "input_files.h"
+#include "listed_symbols.h"
 #include "namesakes.h"
 #include "startup_profile.h"
 #include "startup_set.h"
@@ -57,12 +61,16 @@ static cl::list<std::string> fileArguments(cl::Positional, cl::OneOrMore, cl::de
 static cl::opt<bool> startupSetOption("startup-set", cl::cat(category),
                                       cl::desc("Write the sections of the front, not the names"));
 
+static cl::opt<bool> listedOption("listed", cl::cat(category),
+                                  cl::desc("FILE lists symbols, of files that are not ELF"));
+
 static constexpr char overview[] =
     "frontload-resolve [options] PROFILE FILE...\n\n"
     "Says what the names of a startup profile are in objects and archives, or in one linked "
     "file.\n\n"
     "Exit status: 0; 2 if the command line is wrong or a file cannot be read; 65 if one is bad.\n";
 
+static constexpr char header[] = "frontload-resolve 1\n";
 static constexpr int exitUsage = 2, exitData = 65;
 
 [[noreturn]] static void fail(int code, const Twine &message, const Twine &note) {
@@ -90,6 +98,13 @@ static void writePlaces(raw_ostream &os, const StartupProfile &profile, const St
       os << "unmovable\t" << entry << '\n';
 }
 
+static void writeListed(raw_ostream &os, ArrayRef<ListedPlace> places) {
+  for (const ListedPlace &place : places)
+    os << "name\t" << place.entry << '\t' << toString(place.likeness) << '\t'
+       << escapeName(place.object) << "\t\t" << escapeName(place.name) << '\t'
+       << utohexstr(place.line, true) << '\n';
+}
+
 static void writeSections(raw_ostream &os, ArrayRef<StartupSections> sets,
                           ArrayRef<InputObject> objects) {
   std::vector<std::pair<uint32_t, const StartupSection *>> all;
@@ -109,6 +124,43 @@ static void writeSections(raw_ostream &os, ArrayRef<StartupSections> sets,
        << section->size << '\t' << section->index << '\t' << namesakes.count << '\t'
        << namesakes.size << '\n';
   }
+}
+
+/// What is in a list of symbols.
+static void resolveListed(const StartupProfile &profile) {
+  if (fileArguments.size() != 1 || startupSetOption)
+    fail(exitUsage, "--listed takes one FILE, and not --startup-set",
+         "try: frontload-resolve --help");
+  auto list = MemoryBuffer::getFile(fileArguments[0], /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (!list)
+    fail(exitUsage, fileArguments[0] + ": " + list.getError().message(), "give a list of symbols");
+  auto places = findListed(profile, fileArguments[0], (*list)->getBuffer());
+  if (!places)
+    fail(places.takeError(), "listed_symbols.h says what a list is");
+  outs() << header;
+  writeListed(outs(), *places);
+}
+
+/// What is in objects and archives, or in a linked file.
+static void resolveFiles(StartupProfile &profile) {
+  InputFiles files;
+  for (const std::string &path : fileArguments)
+    if (Error error = files.add(path))
+      fail(std::move(error), "give objects and archives, or a linked file that is not stripped");
+  if (files.numOthers())
+    errs() << "frontload-resolve: warning: members of archives that are no ELF objects: "
+           << files.numOthers() << '\n';
+
+  if (startupSetOption)
+    sortByTier(profile);
+  StartupSet set(profile, /*gathersStrings=*/false);
+  std::vector<StartupSections> sections = set.find(files.objects());
+  outs() << header;
+  if (startupSetOption)
+    writeSections(outs(), sections, files.objects());
+  else
+    writePlaces(outs(), profile, set, files.objects());
 }
 
 int main(int argc, char **argv) {
@@ -131,23 +183,10 @@ int main(int argc, char **argv) {
   Expected<StartupProfile> profile = parseStartupProfile(profileArgument, (*text)->getBuffer());
   if (!profile)
     fail(profile.takeError(), "make it again with 'frontload profile'");
-  InputFiles files;
-  for (const std::string &path : fileArguments)
-    if (Error error = files.add(path))
-      fail(std::move(error), "give objects and archives, or a linked file that is not stripped");
-  if (files.numOthers())
-    errs() << "frontload-resolve: warning: members of archives that are no ELF objects: "
-           << files.numOthers() << '\n';
-
-  if (startupSetOption)
-    sortByTier(*profile);
-  StartupSet set(*profile, /*gathersStrings=*/false);
-  std::vector<StartupSections> sections = set.find(files.objects());
-  outs() << "frontload-resolve 1\n";
-  if (startupSetOption)
-    writeSections(outs(), sections, files.objects());
+  if (listedOption)
+    resolveListed(*profile);
   else
-    writePlaces(outs(), *profile, set, files.objects());
+    resolveFiles(*profile);
   outs().flush();
   if (outs().has_error())
     fail(exitUsage, "cannot write: " + outs().error().message(), "see that there is room for it");

@@ -56,14 +56,13 @@ class Resolved:
 
 def resolve(profile_path: str, files: Iterable[str]) -> Resolved:
     """Where the entries of a profile are in objects and archives, or in one linked file."""
-    places, unmovable = [], set()
-    for kind, *fields in _ask(profile_path, files):
-        if kind == b"unmovable":
-            unmovable.add(int(fields[0]))
-        else:
-            entry, how, *names, value = fields
-            places.append(Place(int(entry), how.decode(), *map(unescape, names), int(value, 16)))
-    return Resolved(places, unmovable)
+    return _resolved(_ask(profile_path, files))
+
+
+def resolve_listed(profile_path: str, list_path: str) -> Resolved:
+    """Where the entries of a profile are in a list of symbols, which is described in
+    lldplugin/resolve/listed_symbols.h; the value of a place is its line, from 0."""
+    return _resolved(_ask(profile_path, [list_path], "--listed"))
 
 
 def startup_set(profile_path: str, files: Iterable[str]) -> list[Section]:
@@ -73,6 +72,17 @@ def startup_set(profile_path: str, files: Iterable[str]) -> list[Section]:
                     *map(int, numbers))
             for _, section_class, region, owner, name, *numbers
             in _ask(profile_path, files, "--startup-set")]
+
+
+def _resolved(lines: list[list[bytes]]) -> Resolved:
+    places, unmovable = [], set()
+    for kind, *fields in lines:
+        if kind == b"unmovable":
+            unmovable.add(int(fields[0]))
+        else:
+            entry, how, *names, value = fields
+            places.append(Place(int(entry), how.decode(), *map(unescape, names), int(value, 16)))
+    return Resolved(places, unmovable)
 
 
 def _ask(profile_path: str, files: Iterable[str], *options: str) -> list[list[bytes]]:

@@ -97,6 +97,49 @@ def test_what_cannot_be_moved_is_told(profile, assemble):
     assert resolved.unmovable == {0} and resolved.found() == {0, 1}
 
 
+@pytest.fixture
+def listed(tmp_path):
+    """listed(profile, *lines): what is found in a list of symbols, `object binding name`, as
+    (entry, how, object)."""
+
+    def listed(entries, *lines):
+        path = tmp_path / "list"
+        path.write_text("".join(line.replace(" ", "\0") + "\0more\0\n" for line in lines))
+        places = names.resolve_listed(os.fspath(entries), os.fspath(path)).places
+        assert all(lines[p.value].split()[2] == p.symbol.decode() for p in places)
+        return [(p.entry, p.how, p.object.decode()) for p in places]
+
+    return listed
+
+
+def test_names_in_a_list(profile, listed):
+    """Symbols of other formats are found by the same rules."""
+    entries = profile("one", "two.llvm.1", "_ZN1AC1Ev", "gone")
+    assert listed(entries, "a.obj global one", "a.obj local two.llvm.2", "b.obj global _ZN1AC2Ev",
+                  "b.obj global one") == [(0, "exact", "a.obj"), (1, "suffix", "a.obj"),
+                                          (2, "variant", "b.obj"), (0, "exact", "b.obj")]
+
+
+@pytest.mark.parametrize(("file", "wanted"), [
+    ("a.c", ["a.c.o", "a.obj", "lib.a(a.o)"]), ("a.c.o", ["a.c.o"]),
+    ("other.a(a.c.o)", ["a.c.o", "a.obj", "lib.a(a.o)"]), ("lib.a(a.o)", ["lib.a(a.o)"]),
+    ("b.c", ["a.c.o", "a.obj", "lib.a(a.o)"]),
+])
+def test_local_names_in_a_list_go_by_their_source(profile, listed, file, wanted):
+    """The object that the profile names, else those that may be of its source, else all."""
+    found = listed(profile(f"function text init {file}"), "a.c.o local init", "a.obj local init",
+                   "lib.a(a.o) local init")
+    assert [name for *_, name in found] == wanted
+
+
+@pytest.mark.parametrize("line", ["a.o odd f", "", "a.o global "])
+def test_a_bad_list_is_refused(profile, listed, line):
+    """A line that is no symbol is said with its number."""
+    with pytest.raises(Failure, match="line 2: not a symbol") as failure:
+        listed(profile("f"), "a.o global f", line)
+    assert failure.value.code == 65
+
+
 def test_startup_set(profile, assemble):
     """In first-touch order, with the constants that it refers to."""
     a = assemble("a", ".globl b, a\nfunction a\nfunction b\nfunction c\n"

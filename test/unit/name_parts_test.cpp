@@ -22,6 +22,11 @@ TEST(NameParts, SuffixesThatOnlyTellNamesApartDoNotMatter) {
   EXPECT_EQ(likeness("f.isra.0", "f.isra.3"), Likeness::Suffix);
 }
 
+TEST(NameParts, MicrosoftsNamesHaveNoSuffixes) {
+  EXPECT_EQ(takeApart("?f@@YAHXZ").stem, "?f@@YAHXZ");
+  EXPECT_EQ(likeness("?f@@YAHXZ", "?f@@YAHH@Z"), std::nullopt);
+}
+
 TEST(NameParts, ClonesAreOfTheirFunction) {
   for (StringRef other : {"f.isra.0", "f.constprop.1", "f.isra.0.constprop.2", "f.specialized.1",
                           "f.constprop.0.llvm.8", "f.clone.3"}) {
