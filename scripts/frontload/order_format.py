@@ -1,21 +1,24 @@
-"""What all formats of order files have in common, each of which is a module order_LINKER.py.
+"""What all formats of order files have in common, each of which is a module order_LINKER.py, or
+a part of one.
 
-Such a module has
+It has
 
     make(request: Request) -> Order    the file, and what became of the profile's names
     USE                                the options by which the linker takes the file; FILE is it
     add_options(parser)                its own options; only if it has some
+    ANY_ORDER                          only if it keeps to the request's `sequence`, so that another
+                                       order than that of first touches can be asked for
 
 and a line in the table of verbs/order.py. It prints and writes nothing, and raises Failure for what
 the linker cannot do.
 """
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from frontload import names
+from frontload import balanced, names
 from frontload.profile import Name, Profile
 
 
@@ -28,6 +31,8 @@ class Request:
     args: argparse.Namespace  # the command line, for a format's own options
     binary: str | None = None  # the linked program
     objects: list[str] = field(default_factory=list)  # the objects and archives that are linked
+    scenarios: list[Profile] = field(default_factory=list)  # what the profile was merged from
+    balanced: bool = False  # whether `sequence` is by LLVM's balanced partitioning
 
     @property
     def looked_up(self) -> bool:
@@ -35,7 +40,7 @@ class Request:
         return bool(self.binary or self.objects)
 
     @property
-    def _files(self) -> list[str]:
+    def files(self) -> list[str]:
         return [self.binary] if self.binary else self.objects
 
     @cached_property
@@ -44,9 +49,29 @@ class Request:
         return list(self.profile.touches)
 
     @cached_property
+    def traces(self) -> list[list[int]]:
+        """Of each scenario, the entries that are symbols, by first touches."""
+        numbers = {name: number for number, name in enumerate(self.entries)}
+        return [[numbers[name] for name, _ in scenario.in_order() if name.has_symbol]
+                for scenario in self.scenarios]
+
+    @cached_property
+    def sequence(self) -> list[tuple[int, Name]]:
+        """The entries with their numbers, in the order that the file shall have."""
+        numbers = range(len(self.entries))
+        if self.balanced:
+            numbers = dict.fromkeys([*balanced.order(self.traces), *numbers])
+        return [(number, self.entries[number]) for number in numbers]
+
+    @cached_property
     def resolved(self) -> names.Resolved:
         """Where the entries are, in the program or the objects."""
-        return names.resolve(self.path, self._files)
+        return names.resolve(self.path, self.files)
+
+    @property
+    def in_link(self) -> Container[int]:
+        """The entries that are defined at all; all of them, if there is nothing to look in."""
+        return self.resolved.found() if self.looked_up else range(len(self.entries))
 
     @cached_property
     def places(self) -> dict[int, list[names.Place]]:
@@ -59,7 +84,7 @@ class Request:
     @cached_property
     def startup_set(self) -> list[names.Section]:
         """The input sections that startup needs, in the order in which a front holds them."""
-        return names.startup_set(self.path, self._files)
+        return names.startup_set(self.path, self.files)
 
     def found_and_missing(self) -> tuple[int, list[bytes]]:
         """How many names are anywhere in what is linked, and those that are not.

@@ -28,3 +28,14 @@ def tool(name: str) -> Path:
         raise Failure(f"{name}: not found",
                       note="build and install Frontload with CMake, and put its bin folder in PATH")
     return found
+
+
+def llvm_tool(name: str) -> Path:
+    """The path of LLVM's program `name`, of the newest LLVM of Debian, else from PATH."""
+    installed = sorted(Path("/usr/lib").glob(f"llvm-*/bin/{name}"),
+                       key=lambda path: (len(path.parts[3]), path.parts[3]))
+    found = installed[-1] if installed else shutil.which(name)
+    if found is None:
+        raise Failure(f"{name}: not found", note="install LLVM's tools (llvm-22), or put them in "
+                      "PATH")
+    return Path(found)

@@ -10,6 +10,8 @@ from hypothesis import settings
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
 from frontload import cli as command_line
+from frontload import profile
+from frontload.profile import Name
 from trace_writer import TraceWriter, build_id
 
 # The same examples in every run, however slow the machine, and nothing kept in the working folder.
@@ -45,6 +47,33 @@ def cli(capsys):
 def tools(monkeypatch, build):
     """The command finds Frontload's programs, as its launcher tells it to."""
     monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+
+
+@pytest.fixture
+def startup(tmp_path):
+    """startup(*names, file="app.startup"): a startup profile of one run over these functions (or
+    Names)."""
+
+    def startup(*names, file="app.startup"):
+        touched = [name if isinstance(name, Name) else Name("function", "text", name.encode())
+                   for name in names]
+        path = tmp_path / file
+        path.write_bytes(profile.to_bytes(profile.from_run(b"app", touched)))
+        return path
+
+    return startup
+
+
+@pytest.fixture
+def compile(tmp_path, llvm, run):
+    """compile(source, file, *flags): an object, by clang."""
+
+    def compile(source, file, *flags, language="c") -> Path:
+        run(llvm / "clang", "-O1", "-ffreestanding", "-x", language, "-c", "-", "-o", file, *flags,
+            cwd=tmp_path, input=source)
+        return tmp_path / file
+
+    return compile
 
 
 # Functions in sections of their own, and a datum of each class.

@@ -2,25 +2,10 @@
 
 import pytest
 from conftest import symbol_addresses
-from frontload import profile
 from frontload.profile import Name
 
 pytestmark = pytest.mark.usefixtures("tools")
 ORDER = ["f3", "helper", "main", "f1", "f5"]
-
-
-@pytest.fixture
-def startup(tmp_path):
-    """startup(*names): a startup profile of one run over these functions (or Names)."""
-
-    def startup(*names):
-        touched = [name if isinstance(name, Name) else Name("function", "text", name.encode())
-                   for name in names]
-        path = tmp_path / "app.startup"
-        path.write_bytes(profile.to_bytes(profile.from_run(b"app", touched)))
-        return path
-
-    return startup
 
 
 @pytest.fixture

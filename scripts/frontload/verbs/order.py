@@ -2,19 +2,24 @@
 
 import argparse
 import os
+import tempfile
+from pathlib import Path
 
 from frontload import (
     errors,
     files,
     match,
+    merge,
     order_bfd,
     order_gold,
     order_lld,
     order_mold,
+    order_temporal,
     profile,
 )
 from frontload.errors import EXIT_DATA, EXIT_OK, Failure
 from frontload.order_format import Request
+from frontload.profile import Profile
 
 # What can take an order: its module, with the interface that order_format.py describes.
 FORMATS = {
@@ -22,7 +27,9 @@ FORMATS = {
     "gold": order_gold,
     "bfd": order_bfd,
     "mold": order_mold,
+    "llvm-profdata": order_temporal,
 }
+FIRST_TOUCH, BALANCED = "first-touch", "bp"
 DESCRIPTION = """\
 Make an order file for a linker out of a startup profile: what the linker knows functions and data
 by, in first-touch order.
@@ -33,17 +40,19 @@ by, in first-touch order.
 Linkers have their own ideas of names that do not exist. Only what the program as it was linked last
 (--binary), or the objects and archives that are linked (--objects), define goes into the file; and
 if that is less than --min-match percent of the profile's names, nothing is written, and the exit
-status is 1.
+status is 1. Several profiles of a program are scenarios: they are merged, unless the linker, or
+--algorithm bp, takes each for itself.
 """
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
-    uses = "\n".join(f"  {linker:<10} {module.USE}" for linker, module in FORMATS.items())
+    uses = "\n".join(f"  {linker:<14} {module.USE}" for linker, module in FORMATS.items())
     parser = verbs.add_parser(
         "order", help="make an order file for a linker",
         description=DESCRIPTION, epilog=f"How the linkers take the file:\n{uses}",
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("profile", metavar="PROFILE", help="a startup profile")
+    parser.add_argument("profiles", metavar="PROFILE", nargs="+",
+                        help="a startup profile of the program")
     parser.add_argument("--linker", required=True, choices=tuple(FORMATS),
                         help="the linker that is to read the file")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: stdout)")
@@ -52,6 +61,9 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                        help="the linked program, not stripped, to look names up in")
     where.add_argument("--objects", metavar="FILE", nargs="+", default=[],
                        help="the objects and archives that are linked, to look names up in")
+    parser.add_argument("--algorithm", choices=(FIRST_TOUCH, BALANCED), default=FIRST_TOUCH,
+                        help="of the order: that of first touches (the default), or LLVM's "
+                        "balanced partitioning, by its llvm-profdata")
     match.add_option(parser)
     for linker, module in FORMATS.items():
         if hasattr(module, "add_options"):
@@ -60,19 +72,47 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    startup = profile.read(args.profile)
-    order = FORMATS[args.linker].make(
-        Request(args.profile, startup, args, args.binary, args.objects))
-    if not (order.found and order.data):
-        raise Failure(f"{args.profile}: none of its {order.wanted} names is in "
+    module = FORMATS[args.linker]
+    if args.algorithm != FIRST_TOUCH and not hasattr(module, "ANY_ORDER"):
+        raise Failure(f"--linker {args.linker} takes no --algorithm",
+                      note=f"leave it out, or use one of {', '.join(_of_any_order())}")
+    with tempfile.TemporaryDirectory(prefix="frontload-") as folder:
+        startup, scenarios, path = _read(args.profiles, folder)
+        order = module.make(Request(path, startup, args, args.binary, args.objects, scenarios,
+                                    args.algorithm == BALANCED))
+    label = ", ".join(args.profiles)
+    if not order.found:
+        raise Failure(f"{label}: none of its {order.wanted} names is in "
                       f"{args.binary or 'the objects'}", code=EXIT_DATA,
                       note=f"it is a profile of {os.fsdecode(startup.program)}: give that program, "
                       "or record this one")
     if args.binary or args.objects:
-        match.judge(args.profile, order.found, order.missing, args.min_match)
-    files.write_output(args.output, order.data)
+        match.judge(label, order.found, order.missing, args.min_match)
+    if order.data:
+        files.write_output(args.output, order.data)
     for warning in order.warnings:
         errors.warning(warning)
     for note in order.notes:
         errors.note(note)
+    if not order.data:
+        raise Failure(f"{label}: nothing of it can be ordered by {args.linker}", code=EXIT_DATA,
+                      note="the warnings say why")
     return EXIT_OK
+
+
+def _of_any_order() -> list[str]:
+    return [linker for linker, module in FORMATS.items() if hasattr(module, "ANY_ORDER")]
+
+
+def _read(paths: list[str], folder: str) -> tuple[Profile, list[Profile], str]:
+    """The profile, those that it was merged from, and where it can be read; made in `folder` if
+    there are several."""
+    if len(paths) == 1:
+        startup = profile.read(paths[0])
+        return startup, [startup], paths[0]
+    merger = merge.Merger()
+    for path in paths:
+        merger.add(path)
+    merged = Path(folder, "merged.startup")
+    merged.write_bytes(profile.to_bytes(merger.result()))
+    return profile.read(merged), [profile.read(path) for path in paths], str(merged)

@@ -1,0 +1,60 @@
+"""Temporal profiles: how LLVM's own tools write down in which order functions are first called.
+
+clang's -pgo-temporal-instrumentation makes such profiles; `llvm-profdata merge` and `order` read
+them, and lld. The text form, which all of these read, is
+
+    :ir
+    :temporal_prof_traces
+    2                              the number of traces
+    2                              how many there were before some were dropped: as many
+    1                              the weight of the first trace
+    main,a.c;helper,_Z3foov        its functions in the order of their first calls
+    ...                            the other traces, and an empty line
+    main                           then, of each function, its name,
+    0                              the hash of its control flow, which none has, so that nobody
+    1                              takes this for its counts, the number of its counters
+    1                              and their values
+
+A trace holds hashes of names; what has no such last part is a hash of which nobody knows the name.
+A local function is `file;name`; lld passes over the file.
+
+A name ends at a comma, white space around it is stripped, and `;` ends a file's name. A line that
+starts with `#` is a comment, one with `:` a header, and behind a function one with `$`, or a
+number, still belongs to it. So names with any of that, or that are numbers, cannot be written.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+MERGED_LENGTH = 10_000  # `llvm-profdata merge` cuts longer traces, unless told otherwise
+NOT_WRITABLE = ("a comma, a semicolon, a newline, one of #:$ at the start, a space at an end, or "
+                "nothing but digits")
+_WHITE_SPACE = b" \t\n\v\f\r"
+
+
+class Trace(NamedTuple):
+    weight: int
+    names: Sequence[bytes]
+
+
+def spell(name: bytes, file: bytes = b"") -> bytes | None:
+    """A function's name as it stands in a temporal profile; None if it cannot."""
+    if not _writable(name):
+        return None
+    return file + b";" + name if file and _writable(file) else name
+
+
+def _writable(name: bytes) -> bool:
+    return (name == name.strip(_WHITE_SPACE) and not name.startswith((b"#", b":", b"$"))
+            and not name.isdigit() and not any(byte in name for byte in (b",", b";", b"\n")))
+
+
+def to_bytes(traces: Iterable[Trace]) -> bytes:
+    """The text of a temporal profile; names are from `spell`, each at most once in a trace."""
+    traces = list(traces)
+    lines = [b":ir", b":temporal_prof_traces", *[b"%d" % len(traces)] * 2]
+    for trace in traces:
+        lines += [b"%d" % trace.weight, b",".join(trace.names)]
+    for name in sorted({name for trace in traces for name in trace.names}):
+        lines += [b"", name, b"0", b"1", b"1"]
+    return b"\n".join(lines) + b"\n"

@@ -1,0 +1,163 @@
+"""frontload order --linker llvm-profdata and --algorithm bp: what LLVM's orderer makes of it."""
+
+import re
+
+import pytest
+from conftest import symbol_addresses
+from frontload import tools
+from frontload.profile import Name
+
+pytestmark = pytest.mark.usefixtures("tools")
+ORDER = ["f3", "helper", "main", "f1", "f5"]
+DATA = [Name("data", "data", b"pointer"), Name("data", "data", b"counter")]
+BALANCED = "-Wl,--bp-startup-sort=function"
+
+
+@pytest.fixture
+def lld(run, llvm, tmp_path):
+    """lld(profile, *objects): links with this temporal profile; returns how many sections lld says
+    that it has ordered, and the addresses of all symbols."""
+
+    def lld(profile, *objects):
+        result = run(llvm / "clang", f"--ld-path={llvm / 'ld.lld'}", "-o", tmp_path / "again",
+                     *objects, f"-Wl,--irpgo-profile={profile}", BALANCED,
+                     "-Wl,--verbose-bp-section-orderer")
+        assert "warning" not in result.stdout + result.stderr
+        ordered = re.search(r"Functions for startup: (\d+)", result.stdout + result.stderr)
+        return int(ordered[1]), symbol_addresses(run, llvm, tmp_path / "again")
+
+    return lld
+
+
+def show(run, llvm, path):
+    """The traces that llvm-profdata reads, as (weight, names)."""
+    text = run(llvm / "llvm-profdata", "show", "--temporal-profile-traces", path).stdout
+    found = re.findall(r"Trace \d+ \(weight=(\d+) count=\d+\):\n((?:    .*\n)*)", text)
+    return [(int(weight), names.split()) for weight, names in found]
+
+
+def test_lld_orders_by_it(link, startup, cli, lld, run, llvm, tmp_path):
+    """lld puts what the trace names, functions and data, in front of all else, and finds all of
+    it; without it that is not so. The merged profile does the same."""
+    program = link()
+    names = [ORDER[0], Name("function", "text", b"helper", b"app.c"), *ORDER[2:], *DATA]
+    cli("order", startup(*names), "--linker", "llvm-profdata", "--binary", program.path,
+        "-o", tmp_path / "app.proftext")
+    run(llvm / "llvm-profdata", "merge", "app.proftext", "-o", "app.profdata", cwd=tmp_path)
+    assert show(run, llvm, tmp_path / "app.profdata") == [
+        (1, ["f3", "app.c;helper", "main", "f1", "f5", "pointer", "counter"])]
+    functions = [name for name in program.addresses if re.fullmatch(r"f\d|helper|main|last", name)]
+
+    def in_front(addresses):
+        return set(sorted(functions, key=addresses.get)[:len(ORDER)])
+
+    assert in_front(program.addresses) != set(ORDER)
+    for profile in ("app.proftext", "app.profdata"):
+        ordered, addresses = lld(tmp_path / profile, tmp_path / "app.o")
+        assert in_front(addresses) == set(ORDER) and ordered == len(ORDER) + len(DATA)
+
+
+CLASS = """
+extern "C" int main();
+struct Base { __attribute__((noinline)) Base(); int x; };
+Base::Base() : x(1) {}
+int main() { Base base; return base.x - 1; }
+"""
+
+
+@pytest.mark.parametrize("where", ["--binary", "--objects", "archive", None])
+def test_aliases_are_written_too(startup, cli, lld, run, llvm, compile, tmp_path, where):
+    """lld knows a constructor as C1 or C2, whichever stands first in the symbol table: if all names
+    are known, both go into the trace, and lld finds the section by either."""
+    compile(CLASS, "app.o", "-ffunction-sections", "-fPIC", language="c++")
+    run(llvm / "llvm-ar", "rcs", "lib.a", "app.o", cwd=tmp_path)
+    run(llvm / "clang", f"--ld-path={llvm / 'ld.lld'}", "app.o", "-o", "app", cwd=tmp_path)
+    options = {"--binary": ["--binary", tmp_path / "app"], None: [],
+               "--objects": ["--objects", tmp_path / "app.o"],
+               "archive": ["--objects", tmp_path / "lib.a"]}[where]
+    ordered = []
+    for name in ("_ZN4BaseC1Ev", "_ZN4BaseC2Ev"):
+        result = cli("order", startup(name), "--linker", "llvm-profdata", *options,
+                     "-o", tmp_path / "app.proftext")
+        assert ("one of its names" in result.err) == (where is None)
+        ordered.append(lld(tmp_path / "app.proftext", tmp_path / "app.o")[0])
+    assert sorted(ordered) == ([0, 1] if where is None else [1, 1])
+
+
+def test_each_profile_is_a_trace(startup, cli, run, llvm, tmp_path):
+    """Several profiles are scenarios: llvm-profdata reads a trace of each."""
+    one = startup("main", "a", "b", file="one.startup")
+    other = startup("main", "b", "c", file="other.startup")
+    cli("order", one, other, "--linker", "llvm-profdata", "-o", tmp_path / "app.proftext")
+    assert show(run, llvm, tmp_path / "app.proftext") == [(1, ["main", "a", "b"]),
+                                                          (1, ["main", "b", "c"])]
+
+
+def test_scenarios_are_merged_for_other_linkers(startup, cli):
+    """For a linker that takes one order, several profiles are one, as `frontload profile` does."""
+    one = startup("main", "a", "z", file="one.startup")
+    other = startup("main", "b", "c", file="other.startup")
+    assert cli("order", other, one, "--linker", "lld").out.split() == ["main", "a", "b", "c", "z"]
+
+
+def test_names_that_llvm_would_misread_are_left_out(startup, cli, run, llvm, tmp_path):
+    """Separators, comments, headers and numbers: the rest of the profile is read as it was."""
+    odd = ["a,b", "a;b", "#a", ":ir", "$1", "77", " a", "a\nb"]
+    result = cli("order", startup("first", *odd, "last"), "--linker", "llvm-profdata",
+                 "-o", tmp_path / "app.proftext")
+    assert f"{len(odd)} names left out, which LLVM cannot read" in result.err
+    assert show(run, llvm, tmp_path / "app.proftext") == [(1, ["first", "last"])]
+
+
+def test_long_traces_come_with_the_option_that_keeps_them(startup, cli, run, llvm, tmp_path):
+    """llvm-profdata cuts them at 10,000 names, unless it is told what the note says."""
+    names = [f"f{number}" for number in range(10_003)]
+    result = cli("order", startup(*names), "--linker", "llvm-profdata",
+                 "-o", tmp_path / "app.proftext")
+    option = re.search(r"--temporal-profile-max-trace-length=\d+", result.err)[0]
+    for options, length in (([], 10_000), ([option], 10_003)):
+        run(llvm / "llvm-profdata", "merge", *options, "app.proftext", "-o", "app.profdata",
+            cwd=tmp_path)
+        assert len(show(run, llvm, tmp_path / "app.profdata")[0][1]) == length
+
+
+def test_balanced_partitioning_is_llvms(startup, cli, run, llvm, tmp_path):
+    """--algorithm bp gives the order that llvm-profdata makes of the same scenarios; and that is
+    another one than that of first touches."""
+    scenarios = [startup(*(f"g{(step * part) % 101}" for step in range(1, 101)),
+                         file=f"{part}.startup") for part in (3, 7, 31)]
+    first_touch = cli("order", *scenarios, "--linker", "lld").out.split()
+    cli("order", *scenarios, "--linker", "llvm-profdata", "-o", tmp_path / "app.proftext")
+    # LLVM breaks ties by names, and gets numbers from us.
+    text = re.sub(r"g\d+", lambda match: f"f{first_touch.index(match[0])}",
+                  (tmp_path / "app.proftext").read_text())
+    (tmp_path / "numbers.proftext").write_text(text)
+    text = run(llvm / "llvm-profdata", "order", tmp_path / "numbers.proftext").stdout
+    wanted = [first_touch[int(number)] for number in re.findall(r"^f(\d+)$", text, re.M)]
+    assert cli("order", *scenarios, "--linker", "lld", "--algorithm", "bp").out.split() == wanted
+    assert sorted(first_touch) == sorted(wanted) and first_touch != wanted
+
+
+def test_balanced_partitioning_takes_any_name(startup, cli):
+    """Only numbers are handed to llvm-profdata, so names that it would misread are ordered, too;
+    what has no symbol is counted as ever."""
+    path = startup("a;b", "7", Name("string", "rodata", b"hello"), "main")
+    result = cli("order", path, "--linker", "lld", "--algorithm", "bp")
+    assert sorted(result.out.split()) == ["7", "a;b", "main"]
+    assert "1 section or string left out" in result.err
+
+
+def test_an_older_llvm_is_refused(startup, cli, tmp_path, monkeypatch):
+    """If llvm-profdata knows no traces, nothing is written, and a note says which does."""
+    monkeypatch.setattr(tools, "llvm_tool", lambda name: "/bin/false")
+    result = cli("order", startup("main"), "--linker", "lld", "--algorithm", "bp",
+                 "-o", tmp_path / "app.order", code=65)
+    assert "does not order traces" in result.err and "LLVM 17" in result.err
+    assert not (tmp_path / "app.order").exists()
+
+
+def test_a_linker_that_keeps_first_touches_takes_no_algorithm(startup, cli):
+    """What has an order of its own is refused, and those that do not are named."""
+    for linker in ("mold", "llvm-profdata"):
+        result = cli("order", startup("main"), "--linker", linker, "--algorithm", "bp", code=2)
+        assert "takes no --algorithm" in result.err and "lld" in result.err
