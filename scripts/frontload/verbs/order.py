@@ -11,7 +11,9 @@ from frontload import (
     match,
     merge,
     order_bfd,
+    order_coff,
     order_gold,
+    order_ld64,
     order_lld,
     order_mold,
     order_temporal,
@@ -27,6 +29,10 @@ FORMATS = {
     "gold": order_gold,
     "bfd": order_bfd,
     "mold": order_mold,
+    "lld-link": order_coff.LLD_LINK,
+    "link": order_coff.LINK,
+    "ld64": order_ld64,
+    "ld64.lld": order_ld64,
     "llvm-profdata": order_temporal,
 }
 FIRST_TOUCH, BALANCED = "first-touch", "bp"

@@ -1,0 +1,165 @@
+"""frontload order --linker ld64: ld64.lld takes the file and orders by it, for both machines."""
+
+import re
+
+import pytest
+from conftest import symbol_addresses
+from frontload.profile import Name
+
+pytestmark = pytest.mark.usefixtures("tools")
+SOURCE = """
+int counter = 1; int other = 2; int zeros[16]; const int table[8] = {1, 2, 3};
+#define N __attribute__((noinline))
+N int f1(int x) { return x + counter; }
+N int f2(int x) { return f1(x) + table[x & 7]; }
+static N int helper(int x) { return counter += x, x * 3; }
+N int f3(int x) { return f2(x) * zeros[x & 7]; }
+N int f4(int x) { return helper(x) + f3(x); }
+int start(void) { return f4(other); }
+"""
+FUNCTIONS = ["_start", "_f4", "_helper", "_f3", "_f1"]  # and not _f2, which comes last
+DATA = ["_other", "_counter"]
+NAMES = [*(name[1:] for name in FUNCTIONS),
+         *(Name("data", "data", name[1:].encode()) for name in DATA)]
+
+
+@pytest.fixture
+def link(run, llvm, tmp_path):
+    """link(*inputs_and_options, machine): ld64.lld makes a library of them and must print nothing.
+    Returns the addresses of its symbols."""
+
+    def link(*arguments, machine="arm64"):
+        result = run(llvm / "ld64.lld", "-arch", machine, "-platform_version", "macos", "12", "12",
+                     "-dylib", "-undefined", "dynamic_lookup", *arguments,
+                     "-o", tmp_path / "app.dylib", "-map", tmp_path / "app.map")
+        assert result.stdout == result.stderr == ""
+        return symbol_addresses(run, llvm, tmp_path / "app.dylib")
+
+    return link
+
+
+def function(name, file):
+    return Name("function", "text", name.encode(), file.encode())
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "arm64"])
+@pytest.mark.parametrize("looked_up", [True, False])
+def test_ld64_orders_by_the_file(startup, compile, cli, link, tmp_path, machine, looked_up):
+    """Functions and data come in first-touch order on both machines, which they do not by
+    themselves; static functions are among them."""
+    program = compile(SOURCE, "app.o", f"--target={machine}-apple-macos12")
+    cli("order", startup(*NAMES), "--linker", "ld64", "-o", tmp_path / "app.order",
+        *(["--objects", program] if looked_up else []))
+    default = link(program, machine=machine)
+    assert sorted(FUNCTIONS, key=default.get) != FUNCTIONS
+    assert sorted(DATA, key=default.get) != DATA
+    addresses = link(program, "-order_file", tmp_path / "app.order", machine=machine)
+    assert sorted(FUNCTIONS, key=addresses.get) == FUNCTIONS
+    assert sorted(DATA, key=addresses.get) == DATA
+    assert max(addresses[name] for name in FUNCTIONS) < addresses["_f2"]
+
+
+def local(name):
+    """A source with a static function `init` and another one that calls it."""
+    return (f"static __attribute__((noinline)) int init(int x) {{ return x + __LINE__; }}\n"
+            f"int {name}(int x) {{ return init(x); }}")
+
+
+def placed(tmp_path):
+    """The functions of the library, with their objects, by their addresses, from ld64's map."""
+    text = (tmp_path / "app.map").read_text()
+    files = {number: file.rpartition("/")[2]
+             for number, file in re.findall(r"^\[ *(\d+)\] (.+)$", text, re.M)}
+    return [f"{files[number]}:{name}" for number, name in
+            re.findall(r"^0x\w+\s+0x\w+\s+\[ *(\d+)\] (_\w+)$", text, re.M)]
+
+
+@pytest.mark.parametrize("objects", [["a.o", "b.o"], ["lib.a"]])
+@pytest.mark.parametrize("looked_up", [True, False])
+def test_local_names_have_their_object(startup, compile, cli, run, llvm, link, tmp_path, objects,
+                                       looked_up):
+    """Same-named static functions are told apart by their objects, also in an archive."""
+    for name in ("a", "b"):
+        compile(local(name), f"{name}.o", "--target=arm64-apple-macos12")
+    run(llvm / "llvm-ar", "rcs", "--format=darwin", "lib.a", "a.o", "b.o", cwd=tmp_path)
+    own = [name if objects == ["a.o", "b.o"] else f"lib.a({name})" for name in ("a.o", "b.o")]
+    path = startup("a", function("init", own[1]), "b", function("init", own[0]))
+    paths = [tmp_path / name for name in objects]
+    cli("order", path, "--linker", "ld64", "-o", tmp_path / "app.order",
+        *(["--objects", *paths] if looked_up else []))
+    assert (tmp_path / "app.order").read_text().split() == [
+        "_a", f"{own[1]}:_init", "_b", f"{own[0]}:_init"]
+    link("-all_load", *paths, "-order_file", tmp_path / "app.order")
+    assert placed(tmp_path) == [f"{own[0]}:_a", f"{own[1]}:_init", f"{own[1]}:_b",
+                                f"{own[0]}:_init"]
+
+
+def test_sources_tell_local_names_apart(startup, compile, cli, tmp_path):
+    """A profile that was made without a map has source files: the object is one of such a name. If
+    none is, it means all of that name."""
+    for file in ("a.o", "b.c.o"):
+        compile(local(file[0]), file, "--target=x86_64-apple-macos12")
+    where = "--objects", tmp_path / "a.o", tmp_path / "b.c.o"
+    path = startup(function("init", "b.c"), function("init", "a.c"))
+    result = cli("order", path, "--linker", "ld64", *where)
+    assert result.out.split() == ["b.c.o:_init", "a.o:_init"]
+    result = cli("order", startup(function("init", "c.c")), "--linker", "ld64", *where)
+    assert result.out.split() == ["a.o:_init", "b.c.o:_init"]
+
+
+def test_names_of_another_build_are_found(startup, compile, cli):
+    """Rust's hashes and numbered suffixes differ from system to system: the names are found by the
+    rules that hold for ELF, and the file has those of this build."""
+    program = compile("int f(void) __asm__(\"__ZN3app4main17h0123456789abcdefE\");\n"
+                      "int f(void) { return 1; }\nint g(void) __asm__(\"_g.llvm.77\");\n"
+                      "int g(void) { return 2; }\n", "app.o", "--target=arm64-apple-macos12")
+    path = startup("g.llvm.12", "_ZN3app4main17hfedcba9876543210E")
+    result = cli("order", path, "--linker", "ld64", "--objects", program)
+    assert result.out.split() == ["_g.llvm.77", "__ZN3app4main17h0123456789abcdefE"]
+
+
+def test_names_of_other_languages(startup, compile, cli, tmp_path):
+    """C++ gets the underscore that every name does, a method of Objective-C none."""
+    objc = compile("@interface F\n@end\n@implementation F\n-(int)f:(int)x { return x; }\n@end",
+                   "objc.o", "--target=arm64-apple-macos12", "-w", language="objective-c")
+    cpp = compile("namespace n { int f(int x) { return x; } }", "cpp.o",
+                  "--target=arm64-apple-macos12", language="c++")
+    path = startup("_ZN1n1fEi", "-[F f:]", "gone")
+    result = cli("order", path, "--linker", "ld64.lld")
+    assert result.out.splitlines() == ["__ZN1n1fEi", "-[F f:]", "_gone"]
+    result = cli("order", path, "--linker", "ld64.lld", "--min-match", 60, "--objects", objc, cpp)
+    assert result.out.splitlines() == ["__ZN1n1fEi", "objc.o:-[F f:]"]
+    assert "2 of 3 names found (66.66%)" in result.err and "gone" in result.err
+
+
+def test_names_that_cannot_be_written_are_left_out(startup, cli):
+    """What ld64 would misread is counted: comments, white space, what looks like an object."""
+    result = cli("order", startup("f g", "a#b", "f ", "a\nb", "a.o:b", "f@@V2"), "--linker", "ld64")
+    assert result.out == "_f g\n_f\n" and "4 names left out, which ld64 cannot read" in result.err
+
+
+@pytest.mark.parametrize(("file", "what"), [
+    ("elf.o", "is elf64-x86-64, not mach-o"), ("cut.o", "truncated or malformed"),
+    ("lto.o", "not recognized"), ("empty.o", "not recognized"),
+])
+def test_bad_objects_are_refused(startup, compile, cli, tmp_path, file, what):
+    """Objects of another system, damaged ones and those for LTO; what was written before stays."""
+    mac = "--target=arm64-apple-macos12"
+    compile(SOURCE, "elf.o", "--target=x86_64-linux-gnu")
+    compile(SOURCE, "lto.o", mac, "-flto")
+    whole = compile(SOURCE, "cut.o", mac).read_bytes()
+    (tmp_path / "cut.o").write_bytes(whole[:len(whole) // 2])
+    (tmp_path / "empty.o").write_bytes(b"")
+    (tmp_path / "app.order").write_text("before\n")
+    result = cli("order", startup("start"), "--linker", "ld64", "--objects", tmp_path / file,
+                 "-o", tmp_path / "app.order", code=65)
+    assert what in result.err and (tmp_path / "app.order").read_text() == "before\n"
+
+
+def test_too_few_names_fail(startup, compile, cli, tmp_path):
+    """Below --min-match the exit status is 1, and what was written before stays."""
+    path = compile(SOURCE, "app.o", "--target=arm64-apple-macos12")
+    (tmp_path / "app.order").write_text("before\n")
+    cli("order", startup("start", "gone"), "--linker", "ld64", "--objects", path,
+        "-o", tmp_path / "app.order", code=1)
+    assert (tmp_path / "app.order").read_text() == "before\n"
