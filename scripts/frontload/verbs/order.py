@@ -11,6 +11,7 @@ from frontload import (
     match,
     merge,
     order_bfd,
+    order_bolt,
     order_coff,
     order_gold,
     order_ld64,
@@ -33,6 +34,7 @@ FORMATS = {
     "link": order_coff.LINK,
     "ld64": order_ld64,
     "ld64.lld": order_ld64,
+    "bolt": order_bolt,
     "llvm-profdata": order_temporal,
 }
 FIRST_TOUCH, BALANCED = "first-touch", "bp"
