@@ -89,6 +89,19 @@ int main(int argc, char **argv) { printf("%d\\n", last(f1(argc))); return argc -
 """
 
 
+# The same for systems of which there is nothing here but a linker; `start` is its entry.
+FREESTANDING = """
+int counter = 1; int other = 2; int zeros[16]; const int table[8] = {1, 2, 3};
+#define N __attribute__((noinline))
+N int f1(int x) { return x + counter; }
+N int f2(int x) { return f1(x) + table[x & 7]; }
+static N int helper(int x) { return counter += x, x * 3; }
+N int f3(int x) { return f2(x) * zeros[x & 7]; }
+N int f4(int x) { return helper(x) + f3(x); }
+int start(void) { return f4(other); }
+"""
+
+
 @dataclass
 class Program:
     """A linked program and the addresses of its symbols."""

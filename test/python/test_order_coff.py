@@ -1,21 +1,14 @@
 """frontload order --linker lld-link and link: lld-link takes the file without a word and orders by
 it, for each machine; what only Microsoft's own linker reads is compared with its documentation."""
 
+import struct
+
 import pytest
-from conftest import symbol_addresses
+from conftest import FREESTANDING, symbol_addresses
+from frontload import foreign
 from frontload.profile import Name
 
 pytestmark = pytest.mark.usefixtures("tools")
-SOURCE = """
-int counter = 1; int other = 2; int zeros[16]; const int table[8] = {1, 2, 3};
-#define N __attribute__((noinline))
-N int f1(int x) { return x + counter; }
-N int f2(int x) { return f1(x) + table[x & 7]; }
-static N int helper(int x) { return counter += x, x * 3; }
-N int f3(int x) { return f2(x) * zeros[x & 7]; }
-N int f4(int x) { return helper(x) + f3(x); }
-int start(void) { return f4(other); }
-"""
 FUNCTIONS = ["start", "f4", "helper", "f3", "f1"]  # and not f2, which comes last
 DATA = ["other", "counter"]
 SECTIONS = "-ffunction-sections", "-fdata-sections"
@@ -46,7 +39,7 @@ def names():
 def test_lld_link_orders_by_the_file(startup, compile, cli, link, tmp_path, machine, looked_up):
     """Functions and data come in first-touch order on every machine, which they do not by
     themselves; static functions are among them."""
-    program = compile(SOURCE, "app.obj", f"--target={machine}", *SECTIONS)
+    program = compile(FREESTANDING, "app.obj", f"--target={machine}", *SECTIONS)
     cli("order", startup(*names()), "--linker", "lld-link", "-o", tmp_path / "app.order",
         *(["--objects", program] if looked_up else []))
     underscore = "_" if machine.startswith("i686") else ""
@@ -65,8 +58,8 @@ def test_lld_link_orders_by_the_file(startup, compile, cli, link, tmp_path, mach
 def test_names_are_found_in_archives_and_programs(startup, compile, cli, run, llvm, tmp_path, link,
                                                   monkeypatch):
     """Static libraries, of the long names that Microsoft's have, and linked files with symbols."""
-    program = compile(SOURCE, "an_object_with_a_long_name.obj", "--target=x86_64-pc-windows-msvc",
-                      *SECTIONS)
+    program = compile(FREESTANDING, "an_object_with_a_long_name.obj",
+                      "--target=x86_64-pc-windows-msvc", *SECTIONS)
     run(llvm / "llvm-lib", "/out:app.lib", program.name, cwd=tmp_path)
     link(program)
     path = startup("f2", "gone", "helper")
@@ -144,7 +137,7 @@ def test_the_itanium_abi_is_not_turned_into_microsofts(startup, compile, cli, li
 
 def test_sections_that_are_no_comdat_are_counted(startup, compile, cli):
     """Without -ffunction-sections there is nothing that the linker can order, which is said."""
-    program = compile(SOURCE, "app.obj", "--target=x86_64-pc-windows-msvc", "-fdata-sections")
+    program = compile(FREESTANDING, "app.obj", "--target=x86_64-pc-windows-msvc", "-fdata-sections")
     result = cli("order", startup(*names()), "--linker", "lld-link", "--objects", program)
     assert result.out.split() == DATA
     assert "5 names left out: their sections are not COMDAT" in result.err
@@ -163,7 +156,7 @@ def test_names_that_cannot_be_written_are_left_out(startup, cli):
 
 def test_link_gets_no_static_functions(startup, compile, cli):
     """Microsoft's linker cannot order them: they are counted, with objects and without."""
-    program = compile(SOURCE, "app.obj", "--target=x86_64-pc-windows-msvc", *SECTIONS)
+    program = compile(FREESTANDING, "app.obj", "--target=x86_64-pc-windows-msvc", *SECTIONS)
     path = startup("start", Name("function", "text", b"helper", b"app.c"))
     for where in ([], ["--objects", program]):
         result = cli("order", path, "--linker", "link", *where)
@@ -183,11 +176,25 @@ def test_versions_of_elf_are_cut(startup, cli):
 def test_bad_objects_are_refused(startup, compile, cli, tmp_path, file, code, what):
     """Objects of another system, damaged ones and those for LTO; what was written before stays."""
     windows = "--target=x86_64-pc-windows-msvc"
-    compile(SOURCE, "elf.obj", "--target=x86_64-linux-gnu")
-    compile(SOURCE, "lto.obj", windows, "-flto")
-    whole = compile(SOURCE, "cut.obj", windows).read_bytes()
+    compile(FREESTANDING, "elf.obj", "--target=x86_64-linux-gnu")
+    compile(FREESTANDING, "lto.obj", windows, "-flto")
+    whole = compile(FREESTANDING, "cut.obj", windows).read_bytes()
     (tmp_path / "cut.obj").write_bytes(whole[:len(whole) // 2])
     (tmp_path / "app.order").write_text("before\n")
     result = cli("order", startup("start"), "--linker", "lld-link", "--objects", tmp_path / file,
                  "-o", tmp_path / "app.order", code=code)
     assert what in result.err and (tmp_path / "app.order").read_text() == "before\n"
+
+
+def test_names_that_overlap_do_not_fill_the_disk(startup, cli, tmp_path, monkeypatch):
+    """An object may give all of its symbols one long name: it is refused, not written out."""
+    monkeypatch.setattr(foreign, "_LEAST_LIST", 0)
+    symbols, name = 2000, b"x" * 30_000 + b"\0"
+    header = struct.pack("<HHIIIHH", 0x8664, 1, 0, 60, symbols, 0, 0)
+    section = struct.pack("<8s6I2HI", b".text", 0, 0, 0, 0, 0, 0, 0, 0, 0x60000020)
+    table = struct.pack("<IIIhHBB", 0, 4, 0, 1, 0x20, 2, 0) * symbols
+    (tmp_path / "app.obj").write_bytes(header + section + table
+                                       + struct.pack("<I", 4 + len(name)) + name)
+    result = cli("order", startup("f"), "--linker", "lld-link", "--objects", tmp_path / "app.obj",
+                 code=65)
+    assert "app.obj: the names of its symbols take more than" in result.err

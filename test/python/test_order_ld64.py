@@ -3,20 +3,10 @@
 import re
 
 import pytest
-from conftest import symbol_addresses
+from conftest import FREESTANDING, symbol_addresses
 from frontload.profile import Name
 
 pytestmark = pytest.mark.usefixtures("tools")
-SOURCE = """
-int counter = 1; int other = 2; int zeros[16]; const int table[8] = {1, 2, 3};
-#define N __attribute__((noinline))
-N int f1(int x) { return x + counter; }
-N int f2(int x) { return f1(x) + table[x & 7]; }
-static N int helper(int x) { return counter += x, x * 3; }
-N int f3(int x) { return f2(x) * zeros[x & 7]; }
-N int f4(int x) { return helper(x) + f3(x); }
-int start(void) { return f4(other); }
-"""
 FUNCTIONS = ["_start", "_f4", "_helper", "_f3", "_f1"]  # and not _f2, which comes last
 DATA = ["_other", "_counter"]
 NAMES = [*(name[1:] for name in FUNCTIONS),
@@ -47,7 +37,7 @@ def function(name, file):
 def test_ld64_orders_by_the_file(startup, compile, cli, link, tmp_path, machine, looked_up):
     """Functions and data come in first-touch order on both machines, which they do not by
     themselves; static functions are among them."""
-    program = compile(SOURCE, "app.o", f"--target={machine}-apple-macos12")
+    program = compile(FREESTANDING, "app.o", f"--target={machine}-apple-macos12")
     cli("order", startup(*NAMES), "--linker", "ld64", "-o", tmp_path / "app.order",
         *(["--objects", program] if looked_up else []))
     default = link(program, machine=machine)
@@ -145,9 +135,9 @@ def test_names_that_cannot_be_written_are_left_out(startup, cli):
 def test_bad_objects_are_refused(startup, compile, cli, tmp_path, file, what):
     """Objects of another system, damaged ones and those for LTO; what was written before stays."""
     mac = "--target=arm64-apple-macos12"
-    compile(SOURCE, "elf.o", "--target=x86_64-linux-gnu")
-    compile(SOURCE, "lto.o", mac, "-flto")
-    whole = compile(SOURCE, "cut.o", mac).read_bytes()
+    compile(FREESTANDING, "elf.o", "--target=x86_64-linux-gnu")
+    compile(FREESTANDING, "lto.o", mac, "-flto")
+    whole = compile(FREESTANDING, "cut.o", mac).read_bytes()
     (tmp_path / "cut.o").write_bytes(whole[:len(whole) // 2])
     (tmp_path / "empty.o").write_bytes(b"")
     (tmp_path / "app.order").write_text("before\n")
@@ -158,7 +148,7 @@ def test_bad_objects_are_refused(startup, compile, cli, tmp_path, file, what):
 
 def test_too_few_names_fail(startup, compile, cli, tmp_path):
     """Below --min-match the exit status is 1, and what was written before stays."""
-    path = compile(SOURCE, "app.o", "--target=arm64-apple-macos12")
+    path = compile(FREESTANDING, "app.o", "--target=arm64-apple-macos12")
     (tmp_path / "app.order").write_text("before\n")
     cli("order", startup("start", "gone"), "--linker", "ld64", "--objects", path,
         "-o", tmp_path / "app.order", code=1)
