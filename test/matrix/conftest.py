@@ -1,0 +1,30 @@
+"""The fixture of the matrix, and the table of its results: printed when the tests are over, and
+written to matrix.txt and matrix.json in the build folder."""
+
+import json
+from dataclasses import asdict
+
+import pytest
+from cells import Matrix, table
+from consumers import Tools
+
+_made = pytest.StashKey[Matrix]()
+
+
+@pytest.fixture(scope="session")
+def matrix(tmp_path_factory, pytestconfig, build, llvm) -> Matrix:
+    made = Matrix(tmp_path_factory.mktemp("matrix"), Tools(build, llvm))
+    pytestconfig.stash[_made] = made
+    return made
+
+
+def pytest_terminal_summary(terminalreporter, config) -> None:
+    made = config.stash.get(_made, None)
+    if not made or not made.results:
+        return
+    text = "".join(f"{line}\n" for line in table(made.results))
+    terminalreporter.section("the matrix")
+    terminalreporter.write(text)
+    (made.tools.build / "matrix.txt").write_text(text)
+    (made.tools.build / "matrix.json").write_text(
+        json.dumps([asdict(result) for result in made.results], indent=1) + "\n")

@@ -1,0 +1,101 @@
+// A session: lines in, text out. Errors of all other files end here.
+#include "session.h"
+#include "errors.h"
+#include "format.h"
+#include "functions.h"
+#include "stats.h"
+
+namespace tabula {
+
+Session::Session(Output &o) : out(o) {}
+Session::~Session() { out.flush(); }
+
+static void tell(const Error &error, std::string_view mark, Output &out) {
+  out << mark << error.kind() << ": " << error.what() << "\n";
+}
+
+bool Session::line(std::string_view text) {
+  text = trim(text);
+  if (text.empty())
+    return true;
+  try {
+    if (text.front() == '.')
+      command(text.substr(1));
+    else
+      query(text);
+    return true;
+  } catch (const Error &error) {
+    tell(error, "", out);
+  }
+  ++errors;
+  return false;
+}
+
+void Session::query(std::string_view text) {
+  Step step = plan(parseQuery(text));
+  long rows = run(*step, formatNamed(format), out, 1000);
+  out << "(" << rows << (rows == 1 ? " row)\n" : " rows)\n");
+}
+
+static void listTables(Output &out) {
+  for (auto &[name, table] : catalog().tables)
+    if (table)
+      out << name << ": " << static_cast<long>(table->rows.size()) << " rows\n";
+}
+
+static void listColumns(std::string_view name, Output &out) {
+  for (const Column &column : catalog().get(name).schema.columns)
+    out << column.name << " " << column.type->name() << "\n";
+}
+
+static void listFunctions(Output &out) {
+  for (auto &[name, function] : functions())
+    out << name << "/" << static_cast<long>(function.arguments) << " ";
+  out << "\n";
+}
+
+static long numberOfFormats() {
+  long formats = 0;
+  for (Format *format = firstFormat(); format; format = format->next)
+    ++formats;
+  return formats;
+}
+
+static void drop(std::string_view name, Output &out) {
+  out << (catalog().drop(name) ? "dropped " : "no ") << name << "\n";
+}
+
+void Session::command(std::string_view text) {
+  using Handler = void (*)(Session &, std::string_view);
+  static const struct {
+    const char *name;
+    Handler handler;
+  } table[] = {
+      {"tables", [](Session &s, std::string_view) { listTables(s.out); }},
+      {"version", [](Session &s, std::string_view) { s.out << "2\n"; }},
+      {"columns", [](Session &s, std::string_view rest) { listColumns(rest, s.out); }},
+      {"functions", [](Session &s, std::string_view) { listFunctions(s.out); }},
+      {"formats", [](Session &s, std::string_view) { s.out << numberOfFormats() << " formats\n"; }},
+      {"format", [](Session &s, std::string_view rest) { s.format = formatNamed(rest).name; }},
+      {"drop", [](Session &s, std::string_view rest) { drop(rest, s.out); }},
+      {"show", [](Session &s, std::string_view rest) { s.out << show(*parseExpression(rest)) << "\n"; }},
+      {"fold", [](Session &s, std::string_view rest) { s.out << show(*fold(parseExpression(rest))) << "\n"; }},
+      {"counts", [](Session &s, std::string_view) { showCounts(s.out); }},
+      {"thread", [](Session &s, std::string_view) { inThread(showCounts, s.out); }},
+      {"errors", [](Session &s, std::string_view) { s.out << static_cast<long>(s.errors) << " errors\n"; }},
+  };
+  std::string_view word = text.substr(0, text.find(' '));
+  for (const auto &entry : table)
+    if (word == entry.name)
+      return entry.handler(*this, trim(text.substr(word.size())));
+  failName(word);
+}
+
+EchoSession::~EchoSession() { out << "bye\n"; }
+
+bool EchoSession::line(std::string_view text) {
+  out << "> " << text << "\n";
+  return Session::line(text);
+}
+
+} // namespace tabula

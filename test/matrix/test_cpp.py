@@ -1,0 +1,80 @@
+"""The matrix of C++: compilers, optimisations and linkers, over two versions of a program."""
+
+import re
+from typing import NamedTuple
+
+import pytest
+from consumers import BFD, GOLD, LD_FRONTLOAD, LLD, Consumer
+from programs import LTO, O0, O2, PGO, THIN, Optimisation, call
+
+
+class Row(NamedTuple):
+    """A way to compile and link."""
+
+    name: str
+    optimisation: Optimisation
+    flags: tuple[str, ...] = ()  # of the link with a profile only: so its names are of one without
+
+
+ROWS = (Row("O0", O0), Row("O2", O2), Row("O2 ICF", O2, ("-Wl,--icf=all",)), Row("LTO", LTO),
+        Row("ThinLTO", THIN), Row("PGO", PGO))
+LINKERS = (LLD, LD_FRONTLOAD, GOLD, BFD)
+
+# What there cannot be, and why; it is tried, and refused.
+IMPOSSIBLE = {
+    **{("gcc", "ThinLTO", linker): "gcc has no ThinLTO" for linker in LINKERS},
+    **{("gcc", "LTO", linker): "gcc's LTO objects need its plugin in the linker, and lld has its own "
+       "for LLVM's" for linker in (LLD, LD_FRONTLOAD)},
+    **{(compiler, "O2 ICF", BFD): "GNU ld folds no identical code"
+       for compiler in ("gcc", "clang")},
+}
+ALL = [(compiler, row, linker) for compiler in ("gcc", "clang") for row in ROWS
+       for linker in LINKERS]
+
+
+def _name(value) -> str:
+    return value if isinstance(value, str) else value.name.replace(" ", "-")
+
+
+def _reason(cell: tuple[str, Row, Consumer]) -> str | None:
+    """Why a cell cannot be."""
+    compiler, row, linker = cell
+    return IMPOSSIBLE.get((compiler, row.name, linker))
+
+
+@pytest.mark.parametrize(("compiler", "row", "linker"),
+                         [cell for cell in ALL if not _reason(cell)], ids=_name)
+def test_a_profile_serves_the_build_it_was_recorded_from_and_the_next(matrix, compiler, row,
+                                                                      linker):
+    profile = matrix.profile(compiler, row.optimisation)
+    problems = {}
+    for version in (1, 2):
+        program = matrix.builds.program(compiler, row.optimisation, version)
+        result = matrix.link(f"{compiler} {row.name}", program, linker, version, profile,
+                             row.flags)
+        problems[version] = result.problems()
+    assert problems == {1: [], 2: []}
+
+
+def test_gcc_refuses_thin_lto(matrix):
+    refused = call("g++", "-flto=thin", "-c", "-x", "c++", "/dev/null", "-o", "/dev/null", code=1)
+    assert re.search("unrecognized argument to .-flto=. option: .thin", refused.stderr)
+
+
+@pytest.mark.parametrize("linker", [LLD, LD_FRONTLOAD], ids=_name)
+def test_lld_refuses_the_lto_of_gcc(matrix, linker):
+    program = matrix.builds.program("gcc", LTO, 1)
+    flags = matrix.tools.lld(program)
+    if linker is LD_FRONTLOAD:
+        flags = [*matrix.tools.ld_frontload(program),
+                 f"-Wl,--startup-profile={matrix.profile('gcc', LTO)}", "-Wl,--min-match=0"]
+    output = matrix.new_folder() / "program"
+    assert "undefined symbol: main" in program.link(output, *flags, code=1).stderr
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_gnu_ld_refuses_to_fold_identical_code(matrix, compiler):
+    program = matrix.builds.program(compiler, O2, 1)
+    refused = program.link(matrix.new_folder() / "program", "-fuse-ld=bfd", "-Wl,--icf=all", code=1)
+    assert "unrecognized option '--icf=all'" in refused.stderr
