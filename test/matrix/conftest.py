@@ -1,12 +1,15 @@
-"""The fixture of the matrix, and the table of its results: printed when the tests are over, and
+"""The fixtures of the matrix, and the table of its results: printed when the tests are over, and
 written to matrix.txt and matrix.json in the build folder."""
 
 import json
+import shutil
+import subprocess
 from dataclasses import asdict
 
 import pytest
 from cells import Matrix, table
 from consumers import Tools
+from rust import RustBuilds
 
 _made = pytest.StashKey[Matrix]()
 
@@ -16,6 +19,16 @@ def matrix(tmp_path_factory, pytestconfig, build, llvm) -> Matrix:
     made = Matrix(tmp_path_factory.mktemp("matrix"), Tools(build, llvm))
     pytestconfig.stash[_made] = made
     return made
+
+
+@pytest.fixture(scope="session")
+def rust_builds(matrix) -> RustBuilds:
+    if not shutil.which("rustc"):
+        pytest.skip("there is no rustc in PATH (Debian's package rustc has one)")
+    probe = subprocess.run(["rustc", "--version"], capture_output=True, text=True)
+    if probe.returncode:
+        pytest.skip(f"rustc does not run: {probe.stderr}")
+    return RustBuilds(matrix.new_folder())
 
 
 def pytest_terminal_summary(terminalreporter, config) -> None:

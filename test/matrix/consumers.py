@@ -58,18 +58,26 @@ class Job:
     def link(self, *flags):
         return self.program.link(self.output, *self.flags, *flags)
 
-    def order(self, linker: str, *flags) -> tuple[Path, Matched]:
-        """An order file of what the program is without one."""
-        plain, path = self.output.with_suffix(".plain"), self.output.with_suffix(".order")
-        self.program.link(plain, *self.flags, *flags)
-        made = self.tools.frontload("order", self.profile, "--linker", linker, "--binary", plain,
-                                    "-o", path)
+    def order(self, linker: str, known_by: list) -> tuple[Path, Matched]:
+        """An order file."""
+        path = self.output.with_suffix(".order")
+        made = self.tools.frontload("order", self.profile, "--linker", linker, "-o", path,
+                                    *known_by)
         return path, said(made.stderr)
+
+    def binary(self, *flags) -> list:
+        """What `order` looks names up in: the program as it was linked last."""
+        plain = self.output.with_suffix(".plain")
+        self.program.link(plain, *self.flags, *flags)
+        return ["--binary", plain]
+
+    def objects(self) -> list:
+        return ["--objects", *self.program.objects]
 
 
 def _link_lld(job: Job) -> Matched:
     flags = job.tools.lld(job.program)
-    order, matched = job.order("lld", *flags)
+    order, matched = job.order("lld", job.binary(*flags))
     job.link(*flags, f"-Wl,--symbol-ordering-file={order}")
     return matched
 
@@ -86,8 +94,11 @@ def _link_gold(job: Job) -> Matched:
 
 
 def _link_bfd(job: Job) -> Matched:
-    script, matched = job.order("bfd", "-fuse-ld=bfd")
-    job.link("-fuse-ld=bfd", f"-Wl,-T,{script}")
+    flags = ["-fuse-ld=bfd"]
+    # The objects tell more, but those of LTO nothing.
+    script, matched = job.order("bfd", job.binary(*flags) if job.program.is_lto
+                                else job.objects())
+    job.link(*flags, f"-Wl,-T,{script}")
     return matched
 
 

@@ -3,11 +3,11 @@
 All of it comes from the profile's text and the symbol table of the linked file, as pyelftools reads
 it, and nothing from Frontload's own: not its matching of names, not its reports.
 
-A *function* is what the source calls one: its name as llvm-cxxfilt writes it, without what compilers
-append (`.cold`, `.part.0`, `.lto_priv.3`, `.llvm.77`), which constructor or destructor it is, and
-the hashes of Rust. A name of a profile *exists* in a linked file if the file has its function. Where
-it should lie is the symbol that is most like it: the very name from the same source file, else the
-very name, else one that differs in its suffix only, else any symbol of the function.
+A *function* is what the source calls one: its name as llvm-cxxfilt writes it, without what
+compilers append (`.cold`, `.part.0`, `.lto_priv.3`, `.llvm.77`), which constructor or destructor it
+is, and the hashes of Rust. A name of a profile *exists* in a linked file if the file has its
+function. Where it should lie is the symbol that is most like it: the very name from the same source
+file, else the very name, else one that differs in its suffix only, else any symbol of the function.
 
 The *block* is the stretch of the file's functions, by address, that holds the most of those named
 and the fewest others: the one with the greatest sum if one that is named counts 1, any other -2. A

@@ -50,11 +50,14 @@ class Program:
     """One version of a program, compiled but not linked."""
 
     compiler: str
-    link_command: tuple  # the driver, what it needs, and the objects
+    link_command: tuple  # the driver, and what it needs
+    objects: tuple[Path, ...]
     expected: str  # what it writes with --all
+    is_lto: bool = False
 
     def link(self, output: Path, *flags, code: int | None = 0) -> subprocess.CompletedProcess:
-        return call(*self.link_command, *flags, "-o", output, code=code, cwd=output.parent)
+        return call(*self.link_command, *flags, *self.objects, "-o", output, code=code,
+                    cwd=output.parent)
 
 
 class Builds:
@@ -72,8 +75,9 @@ class Builds:
     def _program(self, compiler: str, optimisation: Optimisation, version: int) -> Program:
         # With LTO it is the link that compiles.
         flags = (*_ALWAYS, *optimisation.flags) if optimisation.is_lto else ()
-        return Program(compiler, (self._drivers[compiler], *flags, "-pthread",
-                                  *self._objects(compiler, optimisation, version)), EXPECTED)
+        return Program(compiler, (self._drivers[compiler], *flags, "-pthread"),
+                       self._objects(compiler, optimisation, version), EXPECTED,
+                       optimisation.is_lto)
 
     def _make_sources(self, version: int) -> Path:
         """The folder of a version's sources."""

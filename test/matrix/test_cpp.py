@@ -23,8 +23,8 @@ LINKERS = (LLD, LD_FRONTLOAD, GOLD, BFD)
 # What there cannot be, and why; it is tried, and refused.
 IMPOSSIBLE = {
     **{("gcc", "ThinLTO", linker): "gcc has no ThinLTO" for linker in LINKERS},
-    **{("gcc", "LTO", linker): "gcc's LTO objects need its plugin in the linker, and lld has its own "
-       "for LLVM's" for linker in (LLD, LD_FRONTLOAD)},
+    **{("gcc", "LTO", linker): "gcc's LTO needs gcc's plugin in the linker, and lld takes none"
+       for linker in (LLD, LD_FRONTLOAD)},
     **{(compiler, "O2 ICF", BFD): "GNU ld folds no identical code"
        for compiler in ("gcc", "clang")},
 }

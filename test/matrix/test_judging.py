@@ -8,6 +8,7 @@ import pytest
 from cells import judge
 from consumers import LD_FRONTLOAD, LLD, Matched, said
 from programs import LTO, O0, O2, PGO, THIN
+from rust import MANGLINGS, RELEASE
 
 # What programs/tabula-2 does to the functions of tabula, as far as each has code of its own in an
 # unoptimised build: without templates and lambdas, and those of the standard library.
@@ -27,9 +28,13 @@ NEW = {
 
 def _plain_link(matrix, compiler, optimisation, version):
     program = matrix.builds.program(compiler, optimisation, version)
+    return program, _link_plainly(matrix, program)
+
+
+def _link_plainly(matrix, program):
     output = matrix.new_folder() / "program"
-    program.link(output, *matrix.plain(program, optimisation))
-    return program, output
+    program.link(output, *matrix.plain(program))
+    return output
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -44,8 +49,19 @@ def test_a_linker_that_ignores_the_profile_fails(matrix, compiler, optimisation,
 
 
 def test_exact_names_alone_are_not_enough_for_the_next_version(matrix):
-    profile = matrix.profile("clang", THIN)
-    program, plain = _plain_link(matrix, "clang", THIN, 2)
+    _fails_with_exact_names(matrix, matrix.builds.program("clang", THIN, 2),
+                            matrix.profile("clang", THIN))
+
+
+@pytest.mark.parametrize("mangling", MANGLINGS)
+def test_exact_names_alone_are_not_enough_for_the_next_version_in_rust(matrix, rust_builds,
+                                                                       mangling):
+    profile = matrix.record(rust_builds.program(RELEASE, mangling, 1))
+    _fails_with_exact_names(matrix, rust_builds.program(RELEASE, mangling, 2), profile)
+
+
+def _fails_with_exact_names(matrix, program, profile):
+    plain = _link_plainly(matrix, program)
     known = {symbol.name for symbol in layout.Image(plain).symbols}
     exact = [w.name for w in layout.functions_of_profile(profile) if w.name in known]
     order, linked = plain.with_suffix(".order"), plain.with_suffix(".ordered")

@@ -3,6 +3,7 @@
 #include "errors.h"
 #include "format.h"
 #include "functions.h"
+#include "sorting.h"
 #include "stats.h"
 
 namespace tabula {
@@ -49,8 +50,13 @@ static void listColumns(std::string_view name, Output &out) {
 }
 
 static void listFunctions(Output &out) {
+  // They come from several files, whose order before main nobody promises.
+  std::vector<std::string> names;
   for (auto &[name, function] : functions())
-    out << name << "/" << static_cast<long>(function.arguments) << " ";
+    names.push_back(name + "/" + number(static_cast<long>(function.arguments)));
+  stableSort(names, [](const std::string &a, const std::string &b) { return a < b; });
+  for (const std::string &name : names)
+    out << name << " ";
   out << "\n";
 }
 
