@@ -44,6 +44,15 @@ def compile_text(folder: Path, name: str, text: str, *flags, compiler: str = "gc
     return compile_source(folder, source, *flags, compiler=compiler)
 
 
+MAIN = "int main(void) { return 0; }\n"
+
+
+def functions(*names: str) -> str:
+    """The text of functions that differ in what they compute."""
+    return "".join(f"__attribute__((used)) int {n}(int x) {{ return x + {i}; }}\n"
+                   for i, n in enumerate(names))
+
+
 class Entry(NamedTuple):
     """One line of a profile."""
 

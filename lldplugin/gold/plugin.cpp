@@ -40,7 +40,7 @@ static ld_plugin_status cleanUp() {
   return LDPS_OK;
 }
 
-extern "C" __attribute__((visibility("default"))) ld_plugin_status onload(ld_plugin_tv *calls);
+extern "C" ld_plugin_status onload(ld_plugin_tv *calls);
 
 ld_plugin_status onload(ld_plugin_tv *calls) {
   Linker linker(calls);

@@ -4,7 +4,7 @@ import json
 import os
 
 import pytest
-from golds import drive, gold, last_in_section, link_gold, needs_gold, plugin_flags
+from golds import PLUGIN, drive, gold, last_in_section, link_gold, needs_gold, plugin_flags
 from linking import LLVM, check_run, compile_text, write_profile
 
 pytestmark = needs_gold()
@@ -82,6 +82,12 @@ def test_beside_another_plugin_without_its_objects(tmp_path):
     for flags in ([f"-Wl,--plugin={LLVM_GOLD}", *ours], [*ours, f"-Wl,--plugin={LLVM_GOLD}"]):
         drive(tmp_path / "out", a, b, *flags, driver=cc)
         assert check_run(tmp_path / "out") == "1\n2\n"
+
+
+def test_exports():
+    """gold looks up one name; what LLVM and C++ bring along stays inside."""
+    symbols = check_run("nm", "-D", "--defined-only", PLUGIN).split("\n")
+    assert [line.split()[-1] for line in symbols if line] == ["onload"]
 
 
 def test_before_the_other_plugin(tmp_path):

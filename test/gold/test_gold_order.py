@@ -14,25 +14,19 @@ from golds import (
 )
 from linking import (
     COMPILERS,
+    MAIN,
     PROGRAMS,
     Entry,
     Image,
     check_run,
     compile_source,
     compile_text,
+    functions,
     startup_names,
     write_profile,
 )
 
 pytestmark = needs_gold()
-
-MAIN = "int main(void) { return 0; }\n"
-
-
-def functions(*names: str) -> str:
-    return "".join(f"__attribute__((used)) int {n}(int x) {{ return x + {i}; }}\n"
-                   for i, n in enumerate(names))
-
 
 def test_functions_lie_in_first_touch_order(tmp_path):
     """The startup block is the end of .text, in the order of the profile and of nothing else."""

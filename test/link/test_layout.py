@@ -9,20 +9,15 @@ from linking import (
     COMPILERS,
     LD_LLD,
     LLVM,
+    MAIN,
     Image,
     check_run,
     compile_text,
+    functions,
     ld,
     link,
     write_profile,
 )
-
-MAIN = "int main(void) { return 0; }\n"
-
-
-def functions(*names: str) -> str:
-    return "".join(f"__attribute__((used)) int {n}(int x) {{ return x + {i}; }}\n"
-                   for i, n in enumerate(names))
 
 
 def text_order(image: Image, *names: str) -> bool:
