@@ -138,6 +138,18 @@ def test_names_of_another_build_are_found_as_links_find_them(link, imported, ord
     assert "4 of 5 names found" in said and "missing: gone" in said
 
 
+def test_what_a_profile_cannot_name_is_no_miss(link, imported, order):
+    """A variable of threads, or an absolute symbol: it is there, and stays where it is."""
+    source = """
+        _Thread_local int mine = 1;
+        __asm__(".globl fixed\\n fixed = 64");
+        int main(int c, char **v) { return mine + c - 2; }
+    """
+    read, said = imported(order("main", "mine", "fixed"), "--binary", link(source=source).path)
+    assert [name.name for name in read.touches] == [b"main"]
+    assert "3 of 3 names found" in said
+
+
 def test_what_the_program_only_uses_is_no_miss(link, imported, order):
     """A call of a library is in traces of calls; the library is another file."""
     read, said = imported(order("main", "printf", "__printf@plt"), "--binary", link().path)
@@ -240,6 +252,12 @@ def test_a_lackey_log_needs_the_program_where_it_was(tiny, cli, run, llvm, tmp_p
         tmp_path / "lib.so")
     result = cli("import", DATA / "lackey.txt", "--binary", tmp_path / "lib.so", code=2)
     assert "a shared library can be anywhere" in result.err
+
+
+def test_a_base_that_nothing_needs_is_reported(imported, order):
+    """It is for logs of lackey alone."""
+    _, said = imported(order("main"), "--program", "app", "--base=0x1000")
+    assert "--base: not used" in said
 
 
 @pytest.mark.parametrize("base", ["x", "-1", "0x10000000000000000", ""])

@@ -119,20 +119,24 @@ class BinaryNames:
         return None
 
     def _inexact(self, unknown: list[Mention]) -> dict[Mention, list[Name]]:
-        asked = {Name("function", "text", mention.name, mention.file): mention
-                 for mention in unknown}
+        """What a link finds; nothing for what it knows but cannot place, such as absolute symbols,
+        or a profile cannot name, such as variables of threads."""
+        asked: defaultdict[Name, list[Mention]] = defaultdict(list)
+        for mention in unknown:
+            asked[Name("function", "text", mention.name, mention.file)].append(mention)
         question = profile.from_run(b"unknown", list(asked))
         with tempfile.NamedTemporaryFile(suffix=".startup") as file:
             file.write(profile.to_bytes(question))
             file.flush()
-            places = names.resolve(file.name, [self._path]).places
-        entries = list(question.touches)
-        found: defaultdict[Mention, set[Name]] = defaultdict(set)
-        for place in places:
-            found[asked[entries[place.entry]]] |= {
+            resolved = names.resolve(file.name, [self._path])
+        found: dict[int, set[Name]] = {entry: set() for entry in resolved.found()}
+        for place in resolved.places:
+            found[place.entry] |= {
                 self._entry(place.symbol, index) for index in self._members.get(place.symbol, ())
                 if self._symbols.value[index] == place.value}
-        return {mention: sorted(each) for mention, each in found.items() if each}
+        entries = list(question.touches)
+        return {mention: sorted(each) for entry, each in found.items()
+                for mention in asked[entries[entry]]}
 
     def _name(self, name: bytes, candidates: list[int], file: bytes) -> Name:
         entries = sorted({self._entry(name, index) for index in candidates})

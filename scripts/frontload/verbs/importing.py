@@ -87,6 +87,8 @@ def run(args: argparse.Namespace) -> int:
             source = Source(path, program, linked, args.base)
             read += [(path, run) for run in _runs(source, given)]
             source.left_out.report(path)
+    if args.base is not None and not any(isinstance(run, Trace) for _, run in read):
+        errors.warning("--base: not used, because no input is a log of lackey")
     known = _known(read, names, args) if names else None
     _merge(merger, read, os.fsencode(program), known)
     result = merger.result()
