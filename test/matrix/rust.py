@@ -1,12 +1,11 @@
 """The Rust program of the matrix: a library and a program, in two versions, compiled once for each
 way, and then linked as often as it takes.
 
-rustc links by itself. It is given a linker that takes note of its arguments, and leaves what it
-made for the link where it is, so that the same link can be done again by another linker.
+rustc links by itself. It is given a linker that takes note of its arguments, and keeps what rustc
+made for the link only, so that the same link can be done again by another linker.
 """
 
 import functools
-import os
 import re
 import shutil
 from dataclasses import dataclass
@@ -17,7 +16,13 @@ from programs import SOURCES, Program, call
 _EXPECTED = (SOURCES / "tally" / "expected.txt").read_text()
 _NOTING_LINKER = """\
 #!/bin/sh
-printf '%s\\n' "$@" > link.txt
+mkdir inputs
+for word; do
+  case $word in
+  *.o | */rustc??????/*.rlib) cp "$word" inputs && word=$PWD/inputs/${word##*/} ;;
+  esac
+  printf '%s\\n' "$word"
+done > link.txt
 exec cc "$@"
 """
 # By these, later compilers choose the lld that comes with them.
@@ -56,10 +61,9 @@ class RustBuilds:
                  *mode.flags)
         call("rustc", *flags, "--crate-type=rlib", "--crate-name=tally", "lib.rs", cwd=folder)
         call("rustc", *flags, "--crate-name=tally_main", "--extern=tally=libtally.rlib", "main.rs",
-             "-Csave-temps", f"-Clinker={linker}", "-o", "tally", cwd=folder)
+             f"-Clinker={linker}", "-o", "tally", cwd=folder)
         arguments = (folder / "link.txt").read_text().splitlines()
         output = arguments.index("-o")
         del arguments[output:output + 2]
-        command = tuple(folder / word if os.path.isfile(folder / word) else word
-                        for word in arguments if not _CHOICE_OF_LINKER.fullmatch(word))
-        return Program("gcc", ("cc", *command), (), _EXPECTED)
+        kept = [word for word in arguments if not _CHOICE_OF_LINKER.fullmatch(word)]
+        return Program("gcc", ("cc", *kept), (), _EXPECTED)
