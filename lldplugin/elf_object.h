@@ -131,6 +131,9 @@ public:
     return symbolNames.substr(symbol.st_name, 8);
   }
 
+  /// All names of sections.
+  llvm::StringRef sectionNameTable() const { return sectionNames; }
+
   /// The index of the section that `symbol` is defined in, 0 if it is in none.
   uint32_t sectionOf(const Sym &symbol) const {
     uint32_t index = symbol.st_shndx;

@@ -61,8 +61,15 @@ void FrontLink::find(ArrayRef<InputObject> begun) {
   for (StartupSections &sections : found) {
     uint32_t object = sectionsFound.size();
     for (const StartupSection &section : sections) {
-      Known fresh{
-          section.rank, object, section.index, section.sectionClass, section.region, false, 0, {}};
+      Known fresh{section.rank,
+                  object,
+                  section.index,
+                  section.sectionClass,
+                  section.region,
+                  false,
+                  false,
+                  0,
+                  {}};
       Known &k = known.try_emplace(section.name, fresh).first->second;
       if (std::tie(section.region, section.rank) < std::tie(k.region, k.rank))
         std::tie(k.region, k.rank) = std::tie(section.region, section.rank);
@@ -74,33 +81,6 @@ void FrontLink::find(ArrayRef<InputObject> begun) {
   }
   if (numSections)
     putInOrder();
-}
-
-/// Gives the known sections their order. What has one rank (all that is next, what one function
-/// refers to) lies in the order of the objects on the command line.
-void FrontLink::putInOrder() {
-  auto key = [](const auto *entry) {
-    const Known &k = entry->second;
-    return std::tie(k.region, k.rank, k.object, k.index);
-  };
-  std::vector<DenseMap<const char *, Known>::value_type *> sorted;
-  sorted.reserve(known.size());
-  for (auto &entry : known)
-    sorted.push_back(&entry);
-  llvm::sort(sorted, [&](auto *a, auto *b) { return key(a) < key(b); });
-  uint32_t next = 0;
-  std::optional<std::pair<Region, uint32_t>> current;
-  DenseMap<StringRef, uint32_t> copies; // the order of the names of the current rank
-  for (auto *entry : sorted) {
-    Known &k = entry->second;
-    if (std::pair rank(k.region, k.rank); current != rank) {
-      current = rank;
-      copies.clear();
-    }
-    auto [copy, isFirst] = copies.try_emplace(entry->first, next);
-    next += isFirst;
-    k.order = copy->second;
-  }
 }
 
 static Pattern patternOf(SectionClass c, Region region) {
@@ -120,6 +100,34 @@ static Pattern patternOf(SectionClass c, Region region) {
   llvm_unreachable("a class without a pattern");
 }
 
+/// Gives the known sections their order in their patterns. What has one rank (all that is next,
+/// what one function refers to) lies in the order of the objects on the command line.
+void FrontLink::putInOrder() {
+  auto key = [](const auto *entry) {
+    const Known &k = entry->second;
+    return std::tie(k.region, k.rank, k.object, k.index);
+  };
+  std::vector<DenseMap<const char *, Known>::value_type *> sorted;
+  sorted.reserve(known.size());
+  for (auto &entry : known)
+    sorted.push_back(&entry);
+  llvm::sort(sorted, [&](auto *a, auto *b) { return key(a) < key(b); });
+  std::array<uint32_t, numPatterns> next = {};
+  std::optional<std::pair<Region, uint32_t>> current;
+  DenseMap<StringRef, uint32_t> copies; // the order of the names of the current rank
+  for (auto *entry : sorted) {
+    Known &k = entry->second;
+    if (std::pair rank(k.region, k.rank); current != rank) {
+      current = rank;
+      copies.clear();
+    }
+    uint32_t &end = next[static_cast<unsigned>(patternOf(k.sectionClass, k.region))];
+    auto [copy, isFirst] = copies.try_emplace(entry->first, end);
+    end += isFirst;
+    k.order = copy->second;
+  }
+}
+
 std::string FrontLink::script() {
   // Not the classes that were found so far: link-time optimization may bring more.
   auto use = [&](Pattern pattern) { patterns[static_cast<unsigned>(pattern)] = true; };
@@ -135,17 +143,32 @@ std::string FrontLink::script() {
     for (const ProfileEntry &entry : profile.entries)
       if (entry.sectionClass == c)
         bytes += entry.bytes ? entry.bytes : leastToOrder;
-    if (bytes >= leastToOrder && !(c == SectionClass::Relro && traits.isRelocated))
+    // What of it may be folded the linker knows by its name, which a mark would change.
+    bool isLeft = c == SectionClass::Relro && (traits.isRelocated || traits.foldsCode);
+    if (bytes >= leastToOrder && !isLeft)
       use(patternOf(c, Region::Front));
   }
-  return frontScript(patterns);
+  return frontScript(patterns, traits.selection);
+}
+
+/// The pattern of a known section, if the script has it.
+std::optional<Pattern> FrontLink::usedPatternOf(const Known &k) const {
+  Pattern pattern = patternOf(k.sectionClass, k.region);
+  return patterns[static_cast<unsigned>(pattern)] ? std::optional(pattern) : std::nullopt;
+}
+
+std::vector<FrontLink::PlannedSection> FrontLink::plannedSections() const {
+  std::vector<PlannedSection> result;
+  result.reserve(known.size());
+  for (const auto &[name, k] : known)
+    result.push_back({name, k.object, usedPatternOf(k), k.order});
+  return result;
 }
 
 std::optional<Pattern> FrontLink::patternFor(StringRef name) {
   if (knownNames.mayContain(addressKey(name.data())))
     if (auto it = known.find(name.data()); it != known.end()) {
-      Pattern pattern = patternOf(it->second.sectionClass, it->second.region);
-      if (patterns[static_cast<unsigned>(pattern)])
+      if (std::optional<Pattern> pattern = usedPatternOf(it->second))
         return pattern;
       it->second.isPlaced = true; // with all of its class
       return std::nullopt;
@@ -159,6 +182,11 @@ void FrontLink::place(StringRef name) {
     it->second.isPlaced = true;
 }
 
+void FrontLink::keepPlace(StringRef name) {
+  if (auto it = known.find(name.data()); it != known.end())
+    it->second.keepsPlace = true;
+}
+
 std::optional<int> FrontLink::priority(StringRef name) const {
   auto it = known.find(name.data());
   return it == known.end() ? std::nullopt : std::optional<int>(it->second.order);
@@ -167,7 +195,9 @@ std::optional<int> FrontLink::priority(StringRef name) const {
 void FrontLink::finish() {
   DenseSet<uint32_t> contributors;
   for (const auto &[name, k] : known)
-    if (k.isPlaced && k.region == Region::Front) {
+    if (k.isPlaced && k.keepsPlace) {
+      numKeptSections += k.contents.sections;
+    } else if (k.isPlaced && k.region == Region::Front) {
       sums[static_cast<unsigned>(k.sectionClass)] += k.contents;
       contributors.insert(k.object);
     }
@@ -180,6 +210,7 @@ void FrontLink::finish() {
   for (const EntryPlace &p : startupSet.entryPlaces()) {
     const Known &k = known.find(p.sectionName)->second;
     raise(p.entry, !k.isPlaced                 ? EntryState::Unused
+                   : k.keepsPlace              ? EntryState::Unmovable
                    : k.region == Region::Front ? EntryState::Placed
                                                : EntryState::LeftOut);
   }

@@ -36,6 +36,8 @@ struct LinkTraits {
   bool foldsCode = false;
   /// Whether the output is position-independent, so that the loader relocates its data.
   bool isRelocated = false;
+  /// How the linker tells sections apart.
+  Selection selection = Selection::ByAnswer;
 };
 
 class FrontLink {
@@ -74,6 +76,19 @@ public:
   /// not depend on which of them the link keeps, or on how the linker breaks ties.
   std::optional<int> priority(llvm::StringRef name) const;
 
+  /// What a linker has to know that finds sections by marks in their names.
+  struct PlannedSection {
+    const char *name;
+    uint32_t object; ///< its number, in the order of addObject()
+    /// None if it goes with its class, without an order.
+    std::optional<Pattern> pattern;
+    uint32_t order; ///< in the pattern, from 0, as for priority()
+  };
+  /// All startup sections and those that are next, in no particular order.
+  std::vector<PlannedSection> plannedSections() const;
+  /// To be called when the section with this name cannot be moved, after all.
+  void keepPlace(llvm::StringRef name);
+
   /// To be called when all sections have their place: adds up what follows.
   void finish();
   /// To be called when the hot strings of the output have been counted.
@@ -99,6 +114,8 @@ public:
   const Placed &placed(SectionClass c) const { return sums[static_cast<unsigned>(c)]; }
   /// The number of objects that it came from.
   uint64_t placedObjects() const { return numPlacedObjects; }
+  /// The number of sections that are in the link and keep their place.
+  uint64_t keptSections() const { return numKeptSections; }
 
   /// What became of a profile entry.
   enum class EntryState : uint8_t {
@@ -131,12 +148,14 @@ private:
     SectionClass sectionClass;
     Region region;
     bool isPlaced;
-    uint32_t order;
+    bool keepsPlace;
+    uint32_t order; ///< in its pattern
     Placed contents;
   };
 
   void find(llvm::ArrayRef<InputObject> found);
   void putInOrder();
+  std::optional<Pattern> usedPatternOf(const Known &k) const;
 
   StartupProfile profile;
   std::string pathOfProfile;
@@ -150,7 +169,7 @@ private:
   NameFilter knownNames{1 << 19};
 
   std::array<Placed, numSectionClasses> sums = {};
-  uint64_t numPlacedObjects = 0;
+  uint64_t numPlacedObjects = 0, numKeptSections = 0;
   std::vector<EntryState> states;
 };
 

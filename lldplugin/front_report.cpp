@@ -25,6 +25,7 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
     else
       j.attribute("front", nullptr);
     j.attribute("objects", link.placedObjects());
+    j.attribute("kept", link.keptSections());
     j.attributeObject("classes", [&] {
       for (SectionClass c : {SectionClass::Text, SectionClass::Rodata, SectionClass::Relro,
                              SectionClass::Data, SectionClass::Bss})

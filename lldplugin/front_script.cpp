@@ -1,6 +1,7 @@
 //===- front_script.cpp - the linker script that lays out a front ----------===//
 
 #include "front_script.h"
+#include "section_marks.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -16,12 +17,23 @@ StringRef textOf(Pattern pattern) {
   return texts[static_cast<unsigned>(pattern)];
 }
 
-std::string frontScript(const PatternSet &patterns) {
+/// The input sections of a pattern, in the words of a linker script.
+static std::string inputsOf(Pattern pattern, Selection selection) {
+  if (selection == Selection::ByAnswer) {
+    std::string text = ("\"" + textOf(pattern) + "\"").str();
+    return pattern == Pattern::Strings ? text : "SORT_BY_INIT_PRIORITY(" + text + ")";
+  }
+  // The same as isStringSection() says.
+  return pattern == Pattern::Strings ? ".rodata.str1.1 .rodata.*.str1.1"
+                                     : "SORT_BY_NAME(" + markGlob(pattern) + ")";
+}
+
+std::string frontScript(const PatternSet &patterns, Selection selection) {
   std::string text;
   raw_string_ostream os(text);
   auto section = [&](StringRef name, Pattern pattern) {
     if (patterns[static_cast<unsigned>(pattern)])
-      os << "  " << name << " : { *(SORT_BY_INIT_PRIORITY(\"" << textOf(pattern) << "\")) }\n";
+      os << "  " << name << " : { *(" << inputsOf(pattern, selection) << ") }\n";
   };
   os << "OVERWRITE_SECTIONS {\n";
   // The loader reads the names of the needed libraries before anything can be prefetched; with the
@@ -45,8 +57,7 @@ std::string frontScript(const PatternSet &patterns) {
     os << "  .bss : { }\n";
   os << "}\n"
         "SECTIONS {\n";
-  if (patterns[static_cast<unsigned>(Pattern::Strings)])
-    os << "  " << stringsSection << " : { *(\"" << textOf(Pattern::Strings) << "\") }\n";
+  section(stringsSection, Pattern::Strings);
   // And to these all that has no place yet.
   section(".text", Pattern::NextText);
   section(".rodata", Pattern::NextRodata);

@@ -39,15 +39,19 @@ inline bool isStringSection(llvm::StringRef name) {
   return name.starts_with(".rodata.") && name.ends_with(".str1.1");
 }
 
+/// How a linker finds the sections of a pattern, and their order: it asks Frontload about each, or
+/// their names have marks (section_marks.h).
+enum class Selection : uint8_t { ByAnswer, ByMark };
+
 /// Which patterns a script needs.
 using PatternSet = std::array<bool, numPatterns>;
 
 /// The script. It sorts startup sections by the linker's priority of their names, which is
-/// first-touch order where the linker asks Frontload for it.
+/// first-touch order where the linker asks Frontload for it; or by their marks.
 ///
 /// Every pattern makes the linker look at every input section of the link, so the script has no
 /// pattern that it does not need: sections without one go where lld puts them by name.
-std::string frontScript(const PatternSet &patterns);
+std::string frontScript(const PatternSet &patterns, Selection selection);
 
 /// Whether a linker script decides where sections go, as SECTIONS and its like do. Such a script
 /// and a front cannot both be had: each would take sections that the other one means to place.

@@ -17,7 +17,8 @@ void HotStrings::add(StringRef contents) {
   if (hash >= ~uint64_t(0) - 1)
     return; // these two the map keeps for itself
   filter.add(filterKey(hash));
-  known.try_emplace(hash, State::Absent);
+  if (known.try_emplace(hash, State::Absent).second)
+    strings.push_back(contents);
 }
 
 bool HotStrings::isHot(uint64_t hash) const {
@@ -28,6 +29,11 @@ bool HotStrings::isHot(uint64_t hash) const {
     return false;
   std::atomic_ref(it->second).store(State::Elsewhere, std::memory_order_relaxed);
   return true;
+}
+
+void HotStrings::see(StringRef contents) {
+  if (auto it = known.find(xxh3_64bits(contents)); it != known.end())
+    it->second = State::Elsewhere;
 }
 
 HotStrings::State HotStrings::state(StringRef contents) const {

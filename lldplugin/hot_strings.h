@@ -15,17 +15,21 @@
 #define FRONTLOAD_LLDPLUGIN_HOT_STRINGS_H
 
 #include "name_filter.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace frontload {
 
 class HotStrings {
 public:
-  /// Adds a string, without its terminating zero.
+  /// Adds a string, without its terminating zero, which must outlive this.
   void add(llvm::StringRef contents);
+  /// The strings that were added, each once.
+  llvm::ArrayRef<llvm::StringRef> contents() const { return strings; }
 
   /// The hash that the linker is to take for a string whose hash is `hash` (XXH3, 64 bits).
   /// Threads may call it in parallel.
@@ -33,6 +37,9 @@ public:
     uint64_t rest = hash & ~shardBits;
     return isHot(hash) ? rest : rest | std::max(hash & shardBits, lowestOtherShard);
   }
+
+  /// Takes note that the link has a hot string, which otherwise order() does.
+  void see(llvm::StringRef contents);
 
   /// How many bytes of `section`, a merged section of zero-terminated strings, are hot strings that
   /// lie at its beginning. These count as placed.
@@ -42,16 +49,17 @@ public:
   enum class State : uint8_t { Absent, Elsewhere, Placed };
   State state(llvm::StringRef contents) const;
 
-private:
   /// lld keeps 31 bits of a hash, without the lowest of the low 32, and shards by the five highest
   /// of them (MergeNoTailSection).
   static constexpr uint64_t shardBits = uint64_t(31) << 27;
   static constexpr uint64_t lowestOtherShard = uint64_t(1) << 27;
 
+private:
   bool isHot(uint64_t hash) const;
 
   /// Nearly all strings of a link are cold.
   NameFilter filter{1 << 20};
+  std::vector<llvm::StringRef> strings;
   /// By hash. To be written atomically.
   mutable llvm::DenseMap<uint64_t, State> known;
 };

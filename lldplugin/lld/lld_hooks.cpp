@@ -1,25 +1,6 @@
 //===- lld_hooks.cpp - gives lld the plugin interface that it has not ------===//
 //
-// Everything that depends on lld's insides, and so on its version, is in this file and in the list
-// of symbols in CMakeLists.txt:
-//
-// * createObjFile is called once for each object: files, members of archives (extracted or not) and
-//   the output of LTO.
-// * readLinkerScript is called for each linker script, by option or among the inputs, and by us for
-//   ours.
-// * parseFiles is called once, after the objects of the command line are created and before lld
-//   looks at their sections. This is where the front is planned, with all objects in view.
-// * splitSections cuts merged sections into strings, after link-time optimization and before
-//   anything has a place. In it, xxh3_64bits gives each string the hash that decides its order.
-// * processSectionCommands assigns sections to the output sections of linker scripts. By then
-//   everything that can be in the link is, and nothing is written: the last moment to refuse it.
-// * StringMatcher::match is called in it for each section and each pattern. Our patterns are
-//   answered by the address of the section's name (see FrontLink), others by lld.
-// * getPriority is what SORT_BY_INIT_PRIORITY in a linker script sorts by: the number at the end of
-//   a section's name. The sections of a front have their place in first-touch order instead.
-//
-// A changed signature has another mangled name, so with another lld the build fails instead of the
-// program.
+// What ld.frontload does in the functions of lld that lld_symbols.h describes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,57 +11,15 @@
 #include "../front_script.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld/Common/Strings.h"
+#include "lld_symbols.h"
 
 using namespace llvm;
 using namespace frontload;
 
-#define CREATE_OBJ_FILE                                                                            \
-  "_ZN3lld3elf13createObjFileERNS0_3CtxEN4llvm15MemoryBufferRefENS3_9StringRefEb"
-#define PARSE_FILES                                                                                \
-  "_ZN3lld3elf10parseFilesERNS0_3CtxERKN4llvm11SmallVectorISt10unique_ptrINS0_9InputFileE"         \
-  "St14default_deleteIS6_EELj0EEE"
-#define READ_LINKER_SCRIPT "_ZN3lld3elf16readLinkerScriptERNS0_3CtxEN4llvm15MemoryBufferRefE"
-#define GET_PRIORITY "_ZN3lld3elf11getPriorityEN4llvm9StringRefE"
-#define SPLIT_SECTIONS(endianness, is64)                                                           \
-  "_ZN3lld3elf13splitSectionsIN4llvm6object7ELFTypeILNS2_10endiannessE" #endianness "ELb" #is64    \
-  "EEEEEvRNS0_3CtxE"
-#define XXH3_64BITS "_ZN4llvm11xxh3_64bitsENS_8ArrayRefIhEE"
-#define PROCESS_SECTION_COMMANDS "_ZN3lld3elf12LinkerScript22processSectionCommandsEv"
-#define MATCH "_ZNK3lld13StringMatcher5matchEN4llvm9StringRefE"
-#define REAL(symbol) asm("__real_" symbol)
-#define WRAP(symbol) asm("__wrap_" symbol)
-
-namespace lld::elf {
-struct Ctx;
-} // namespace lld::elf
-
-/// Stands for std::unique_ptr<ELFFileBase>, whose pointee's type is lld's secret. It only has to be
-/// returned in the same way, which by the C++ ABI is decided by the destructor.
-struct OwnedFile {
-  void *file;
-  OwnedFile(const OwnedFile &) = delete;
-  ~OwnedFile();
-};
-
-OwnedFile realCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive, bool lazy)
-    REAL(CREATE_OBJ_FILE);
-OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive, bool lazy)
-    WRAP(CREATE_OBJ_FILE);
-void realReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) REAL(READ_LINKER_SCRIPT);
-void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) WRAP(READ_LINKER_SCRIPT);
-void realParseFiles(lld::elf::Ctx &ctx, const void *files) REAL(PARSE_FILES);
-void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) WRAP(PARSE_FILES);
-uint64_t realXxh3(ArrayRef<uint8_t> data) REAL(XXH3_64BITS);
-uint64_t wrapXxh3(ArrayRef<uint8_t> data) WRAP(XXH3_64BITS);
-void realProcessSectionCommands(void *script) REAL(PROCESS_SECTION_COMMANDS);
-void wrapProcessSectionCommands(void *script) WRAP(PROCESS_SECTION_COMMANDS);
-bool realMatch(const lld::StringMatcher *matcher, StringRef name) REAL(MATCH);
-bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) WRAP(MATCH);
-int realGetPriority(StringRef name) REAL(GET_PRIORITY);
-int wrapGetPriority(StringRef name) WRAP(GET_PRIORITY);
-
 static FrontLink *frontLink;
 static double minMatch;
+static std::function<int(const LinkInputs &)> insteadOfLink;
+static LinkInputs inputs;  // gathered for insteadOfLink only
 static std::string script; // lld keeps references into its text
 
 /// Ends the link before it has written anything.
@@ -89,27 +28,41 @@ static std::string script; // lld keeps references into its text
   lld::exitLld(code);
 }
 
-/// Says how much of the profile this link has found. A profile that fits no more would otherwise
-/// cost its user the front without a word.
-static void tellMatches() {
-  MatchSummary summary = frontLink->matchSummary();
-  const std::string &path = frontLink->profilePath();
-  if (!summary.isBelow(minMatch)) {
+/// A profile that fits no more would otherwise cost its user the front without a word.
+int frontload::tellMatches(const FrontLink &link, double leastMatch) {
+  MatchSummary summary = link.matchSummary();
+  const std::string &path = link.profilePath();
+  if (!summary.isBelow(leastMatch)) {
     // Not stdout: the report may go there.
     lld::message("ld.frontload: " + path + ": " + summary.describe(), errs());
-    return;
+    return EXIT_SUCCESS;
   }
   if (summary.found == 0)
-    fail(exitVerdict, path + ": none of its " + Twine(summary.total()) + " names is in this link",
-         "the profile is of another program, or out of date: record it again");
-  fail(exitVerdict, path + ": " + summary.describe(),
-       "record the profile again, or accept less with --min-match=PERCENT; missing:" +
-           summary.listMissing());
+    error(path + ": none of its " + Twine(summary.total()) + " names is in this link",
+          "the profile is of another program, or out of date: record it again");
+  else
+    error(path + ": " + summary.describe(),
+          "record the profile again, or accept less with --min-match=PERCENT; missing:" +
+              summary.listMissing());
+  return exitVerdict;
+}
+
+std::optional<MemoryBufferRef> wrapReadFile(lld::elf::Ctx &ctx, StringRef path) {
+  if (!insteadOfLink)
+    return realReadFile(ctx, path);
+  // Before it is read: what is written in between is then noticed, not missed.
+  FileIdentity identity = identityOf(path.str());
+  std::optional<MemoryBufferRef> buffer = realReadFile(ctx, path);
+  if (buffer)
+    inputs.files.push_back({*buffer, identity});
+  return buffer;
 }
 
 OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive, bool lazy) {
   if (frontLink)
     frontLink->addObject({mb, archive, lazy});
+  if (insteadOfLink)
+    inputs.objects.push_back({mb, archive, lazy});
   return realCreateObjFile(ctx, mb, archive, lazy);
 }
 
@@ -135,6 +88,12 @@ static void addNote(lld::elf::Ctx &ctx, StringRef like) {
 
 void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   std::optional<MemoryBufferRef> like;
+  if (insteadOfLink) {
+    inputs.like = frontLink->firstObject();
+    frontLink->beginPlanning();
+    frontLink->finishPlanning();
+    lld::exitLld(insteadOfLink(inputs));
+  }
   if (frontLink) {
     like = frontLink->firstObject();
     frontLink->beginPlanning();
@@ -225,16 +184,10 @@ static void splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
   hotStrings = nullptr;
 }
 
-/// Wraps splitSections for one kind of ELF file.
-#define WRAP_SPLIT_SECTIONS(kind, endianness, is64)                                                \
-  void realSplitSections##kind(lld::elf::Ctx &ctx) REAL(SPLIT_SECTIONS(endianness, is64));         \
-  void wrapSplitSections##kind(lld::elf::Ctx &ctx) WRAP(SPLIT_SECTIONS(endianness, is64));         \
-  void wrapSplitSections##kind(lld::elf::Ctx &ctx) { splitSections(ctx, realSplitSections##kind); }
-
-WRAP_SPLIT_SECTIONS(32BE, 0, 0)
-WRAP_SPLIT_SECTIONS(64BE, 0, 1)
-WRAP_SPLIT_SECTIONS(32LE, 1, 0)
-WRAP_SPLIT_SECTIONS(64LE, 1, 1)
+void wrapSplitSections32LE(lld::elf::Ctx &ctx) { splitSections(ctx, realSplitSections32LE); }
+void wrapSplitSections64LE(lld::elf::Ctx &ctx) { splitSections(ctx, realSplitSections64LE); }
+void wrapSplitSections32BE(lld::elf::Ctx &ctx) { splitSections(ctx, realSplitSections32BE); }
+void wrapSplitSections64BE(lld::elf::Ctx &ctx) { splitSections(ctx, realSplitSections64BE); }
 
 void wrapProcessSectionCommands(void *linkerScript) {
   if (!frontLink)
@@ -243,7 +196,8 @@ void wrapProcessSectionCommands(void *linkerScript) {
   realProcessSectionCommands(linkerScript);
   currentPattern.reset();
   frontLink->finish();
-  tellMatches();
+  if (int code = tellMatches(*frontLink, minMatch))
+    lld::exitLld(code);
 }
 
 bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
@@ -261,7 +215,9 @@ int wrapGetPriority(StringRef name) {
   return realGetPriority(name);
 }
 
-void frontload::installHooks(FrontLink &link, double leastMatch) {
+void frontload::installHooks(FrontLink &link, double leastMatch,
+                             std::function<int(const LinkInputs &)> instead) {
   frontLink = &link;
   minMatch = leastMatch;
+  insteadOfLink = std::move(instead);
 }

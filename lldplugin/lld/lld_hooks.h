@@ -8,13 +8,20 @@
 #ifndef FRONTLOAD_LLDPLUGIN_LLD_LLD_HOOKS_H
 #define FRONTLOAD_LLDPLUGIN_LLD_LLD_HOOKS_H
 
+#include "link_plan.h"
+#include <functional>
+
 namespace frontload {
 
-class FrontLink;
-
 /// Lets `link` take part in the next run of lld's driver; it must outlive that run, which fails if
-/// less than `minMatch` percent of the profile's names are found.
-void installHooks(FrontLink &link, double minMatch);
+/// less than `minMatch` percent of the profile's names are found. With `instead`, that run ends
+/// when the front is planned: `instead` is called, and the process exits with what it returns.
+void installHooks(FrontLink &link, double minMatch,
+                  std::function<int(const LinkInputs &)> instead = nullptr);
+
+/// Says how much of the profile the link has found. Returns the exit code: less than `minMatch`
+/// percent fails.
+int tellMatches(const FrontLink &link, double minMatch);
 
 } // namespace frontload
 

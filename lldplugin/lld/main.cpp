@@ -11,10 +11,12 @@
 #include "../front_note.h"
 #include "../front_report.h"
 #include "../output_check.h"
+#include "child_process.h"
 #include "command_line.h"
 #include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld_hooks.h"
+#include "other_lld.h"
 #include "packed_relocations.h"
 #include "prefetch_library.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -32,8 +34,8 @@ using namespace frontload;
 LLD_HAS_DRIVER(elf)
 
 /// Runs lld on `args`, the first of which is the program's name. Returns whether it succeeded.
-static bool runLld(ArrayRef<const char *> args) {
-  return lld::elf::link(args, outs(), errs(), /*exitEarly=*/true, /*disableOutput=*/false);
+static bool runLld(ArrayRef<const char *> args, raw_ostream &output = outs()) {
+  return lld::elf::link(args, output, errs(), /*exitEarly=*/true, /*disableOutput=*/false);
 }
 
 namespace {
@@ -51,13 +53,45 @@ struct Options {
   LinkTraits traits;
   bool definesEnd = false;
   bool isHelp = false;
+  /// The linker that links in place of the built-in one; what it has to know; an option that cannot
+  /// be had together with it, and why.
+  std::string lld;
+  OtherLink other;
+  std::string otherConflict, otherReason;
 };
 } // namespace
+
+/// The first lld with -z pack-relative-relocs.
+static constexpr unsigned firstLldThatPacks = 15;
 
 /// Options of lld that order sections themselves, without their dashes.
 static constexpr StringLiteral orderingOptions[] = {"symbol-ordering-file",
                                                     "call-graph-ordering-file", "shuffle-sections",
                                                     "bp-startup-sort", "bp-compression-sort"};
+
+/// Reads what another linker has to know of `arg`, which is number `i` of lld's `args`.
+static void parseForOther(ArrayRef<const char *> args, size_t i, Options &options) {
+  StringRef arg = args[i], name = arg.ltrim('-').take_until([](char c) { return c == '='; });
+  OtherLink &other = options.other;
+  std::string value;
+  if (arg.starts_with("-") && is_contained({"reproduce", "fat-lto-objects"}, name)) {
+    options.otherConflict = arg;
+    options.otherReason = name == "reproduce" ? "its files would have other names of sections"
+                                              : "its objects are made during the link";
+  } else if (takeOption(args, i, "Map", value)) {
+    other.printsMap |= value == "-";
+    other.map = value == "-" ? "" : value;
+  } else if (is_contained({"-M", "--print-map", "-print-map"}, arg)) {
+    other.printsMap = true;
+  } else if (is_contained(
+                 {"-s", "--strip-all", "-strip-all", "-x", "--discard-all", "-discard-all"}, arg)) {
+    other.needsMap = true; // there are no symbols that tell what is in the output
+  } else if (arg.starts_with("-") && (name == "start-lib" || name == "end-lib")) {
+    other.opensLib = name == "start-lib";
+  } else {
+    takeOption(args, i, "dependency-file", other.dependencyFile);
+  }
+}
 
 /// Reads our options out of `args` and returns the others, which are lld's.
 static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Options &options) {
@@ -74,11 +108,15 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
       continue;
     }
     StringRef arg = args[i];
+    // With one dash it is a library whose name begins with "ld".
+    if (arg.starts_with("--") && takeOption(args, i, "lld", options.lld))
+      continue;
     if (arg == "--front-prefetch" || arg == "-front-prefetch") {
       options.wantsPrefetch = true;
       continue;
     }
     others.push_back(args[i]);
+    parseForOther(args, i, options);
     size_t next = i;
     if (takeOption(args, next, "output", options.output))
       continue;
@@ -128,8 +166,77 @@ static bool isFileOrNull(StringRef path) {
          path == "/dev/null";
 }
 
-/// Runs lld with a front. Returns the exit code.
-static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
+/// Checks the output in `path`, whose front it finds, and notes the front in it. Returns the exit
+/// code; a bad output does not stay.
+static int finishOutput(const std::string &path, const Options &options, FrontLink &link,
+                        std::optional<Front> &front) {
+  auto output = sys::fs::is_regular_file(path)
+                    ? MemoryBuffer::getFile(path, false, false)
+                    : make_error_code(std::errc::no_such_file_or_directory);
+  // It is not one with -o /dev/null and --oformat binary.
+  if (!output || !(*output)->getBuffer().starts_with(ELF::ElfMagic))
+    return EXIT_SUCCESS;
+  Expected<Front> checked = checkOutput(
+      (*output)->getBuffer(), !options.definesEnd && !link.definesEnd(), link.hotStrings());
+  if (!checked) {
+    error(options.output + ": " + toString(checked.takeError()),
+          "please report this; link without --startup-profile until it is mended");
+    sys::fs::remove(path);
+    return exitVerdict;
+  }
+  front = *checked;
+  link.finishStrings();
+  if (std::error_code e = fillNote(path, front->endAddress)) {
+    error(options.output + ": " + e.message(), "its front cannot be noted in it");
+    return exitUsage;
+  }
+  return EXIT_SUCCESS;
+}
+
+/// Writes the report, if one is wanted. Returns the exit code.
+static int report(const Options &options, const FrontLink &link, std::optional<Front> front) {
+  if (options.report.empty())
+    return EXIT_SUCCESS;
+  if (Error e = writeFrontReport(options.report, options.output, link, front)) {
+    error(options.report + ": " + toString(std::move(e)), "the program itself is linked");
+    return exitUsage;
+  }
+  return EXIT_SUCCESS;
+}
+
+/// Becomes the other linker, for a link that has no front.
+static int becomeOther(const LldProgram &program, ArrayRef<const char *> args) {
+  std::vector<std::string> all = program.flavor;
+  llvm::append_range(all, args.drop_front());
+  error(toString(becomeProgram(program.path, all)), "link without --lld");
+  return exitUsage;
+}
+
+/// Links by the other linker what the built-in one has read.
+static int linkPlanned(const Options &options, const LinkInputs &inputs, FrontLink &link) {
+  std::string linked;
+  if (int code = linkByOther(options.other, inputs, link, linked))
+    return code;
+  std::optional<Front> front;
+  int code = tellMatches(link, options.minMatch);
+  if (linked.empty()) // to /dev/null
+    return code ? code : report(options, link, front);
+  if (code == EXIT_SUCCESS)
+    code = finishOutput(linked, options, link, front);
+  if (code == EXIT_SUCCESS)
+    if (std::error_code e = sys::fs::rename(linked, options.output)) {
+      error(options.output + ": " + e.message(), "the output cannot be put in its place");
+      code = exitUsage;
+    }
+  if (code != EXIT_SUCCESS) {
+    sys::fs::remove(linked);
+    return code;
+  }
+  return report(options, link, front);
+}
+
+/// Links with a front. Returns the exit code.
+static int linkWithFront(ArrayRef<const char *> args, Options &options) {
   StartupProfile profile;
   std::optional<Refusal> refusal = readProfile(options.profile, profile);
   if (!refusal)
@@ -143,14 +250,21 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
           "link to a file and copy it, or link without --startup-profile");
     return exitUsage;
   }
+  bool isOther = !options.lld.empty();
+  LldProgram &program = options.other.program;
+  if (isOther) {
+    options.traits.selection = Selection::ByMark;
+    options.traits.mergesStrings &= program.hash != nullptr;
+    options.other.needsMap |= !options.report.empty();
+    options.other.output = options.output;
+  }
 
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
   auto &link = *new FrontLink(std::move(profile), options.profile, options.traits);
-  installHooks(link, options.minMatch);
   std::vector<const char *> lldArgs = args.vec();
   // lld would sort the front again, by what calls what in a steady state.
   lldArgs.push_back("--no-call-graph-profile-sort");
-  if (shouldPackRelativeRelocations(args))
+  if (!(isOther && program.version < firstLldThatPacks) && shouldPackRelativeRelocations(args))
     lldArgs.insert(lldArgs.end(), {"-z", "pack-relative-relocs"});
   std::vector<std::string> added; // lld keeps references
   if (options.wantsPrefetch) {
@@ -164,38 +278,24 @@ static int linkWithFront(ArrayRef<const char *> args, const Options &options) {
     for (const std::string &argument : added)
       lldArgs.push_back(argument.c_str());
   }
+  if (isOther) {
+    options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
+    installHooks(link, options.minMatch,
+                 [&](const LinkInputs &inputs) { return linkPlanned(options, inputs, link); });
+    // The other one says all that there is to say.
+    lldArgs.insert(lldArgs.end(), {"--no-warnings", "--no-fatal-warnings"});
+    return runLld(lldArgs, nulls()) ? becomeOther(program, args) : exitVerdict;
+  }
+  installHooks(link, options.minMatch);
   if (!runLld(lldArgs))
     return exitVerdict;
   if (!link.isFinished())
     return EXIT_SUCCESS; // no link: --version, --thinlto-index-only
 
-  auto output = sys::fs::is_regular_file(options.output)
-                    ? MemoryBuffer::getFile(options.output, false, false)
-                    : make_error_code(std::errc::no_such_file_or_directory);
   std::optional<Front> front;
-  // It is not one with -o /dev/null and --oformat binary.
-  if (output && (*output)->getBuffer().starts_with(ELF::ElfMagic)) {
-    Expected<Front> checked = checkOutput(
-        (*output)->getBuffer(), !options.definesEnd && !link.definesEnd(), link.hotStrings());
-    if (!checked) {
-      error(options.output + ": " + toString(checked.takeError()),
-            "please report this; link without --startup-profile until it is mended");
-      sys::fs::remove(options.output);
-      return exitVerdict;
-    }
-    front = *checked;
-    link.finishStrings();
-    if (std::error_code e = fillNote(options.output, front->endAddress)) {
-      error(options.output + ": " + e.message(), "its front cannot be noted in it");
-      return exitUsage;
-    }
-  }
-  if (!options.report.empty())
-    if (Error e = writeFrontReport(options.report, options.output, link, front)) {
-      error(options.report + ": " + toString(std::move(e)), "the program itself is linked");
-      return exitUsage;
-    }
-  return EXIT_SUCCESS;
+  if (int code = finishOutput(options.output, options, link, front))
+    return code;
+  return report(options, link, front);
 }
 
 int main(int argc, char **argv) {
@@ -217,9 +317,17 @@ int main(int argc, char **argv) {
            "  --min-match=PERCENT     fail if less of the profile's names are found (default: 80;\n"
            "                          0: never)\n"
            "  --front-report=FILE     write what was placed, and what was not found, as JSON\n"
+           "  --lld=PATH              have this lld link, of whatever version, not the built-in "
+           "one\n"
            "All other options are those of ld.lld:\n\n";
 
   int code;
+  if (!options.lld.empty()) {
+    std::optional<LldProgram> program = findLld(options.lld);
+    if (!program)
+      lld::exitLld(exitUsage);
+    options.other.program = std::move(*program);
+  }
   if (options.badMinMatch) {
     error("--min-match: '" + *options.badMinMatch + "' is no number from 0 to 100",
           "it is the least share of names to be found, in percent");
@@ -231,10 +339,16 @@ int main(int argc, char **argv) {
             "add --startup-profile=FILE");
       lld::exitLld(exitUsage);
     }
-    code = !runLld(ArrayRef<const char *>(const_cast<const char **>(argv), argc));
+    code = options.lld.empty()
+               ? !runLld(ArrayRef<const char *>(const_cast<const char **>(argv), argc))
+               : becomeOther(options.other.program, others);
   } else if (options.isRelocatable) {
     // Build systems pass the same flags to every link; there is nothing to lay out in this one.
-    code = !runLld(others);
+    code = options.lld.empty() ? !runLld(others) : becomeOther(options.other.program, others);
+  } else if (!options.lld.empty() && !options.otherConflict.empty()) {
+    error("--lld: cannot be combined with " + options.otherConflict + ": " + options.otherReason,
+          "use one of the two");
+    code = exitUsage;
   } else if (!options.conflict.empty()) {
     error("--startup-profile: cannot be combined with " + options.conflict + ": " + options.reason,
           "use one of the two");

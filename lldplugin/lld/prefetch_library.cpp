@@ -2,8 +2,7 @@
 
 #include "prefetch_library.h"
 #include "command_line.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
+#include "own_files.h"
 
 using namespace llvm;
 
@@ -28,21 +27,6 @@ static Output outputOf(ArrayRef<const char *> args) {
   return output;
 }
 
-/// Where a library of ours is: beside the folder that this program was built or installed to.
-static Expected<std::string> find(StringRef name) {
-  std::string self = sys::fs::getMainExecutable(nullptr, nullptr);
-  StringRef prefix = sys::path::parent_path(sys::path::parent_path(self));
-  SmallString<128> path;
-  for (StringRef folder : {"lib", FRONTLOAD_LIBRARY_FOLDER}) {
-    path = prefix;
-    sys::path::append(path, folder, name);
-    if (sys::fs::exists(path))
-      return path.str().str();
-  }
-  return createStringError(path + ": " +
-                           make_error_code(std::errc::no_such_file_or_directory).message());
-}
-
 Expected<std::vector<std::string>> prefetchArguments(ArrayRef<const char *> args) {
   Output output = outputOf(args);
   if (output.isShared)
@@ -55,7 +39,7 @@ Expected<std::vector<std::string>> prefetchArguments(ArrayRef<const char *> args
                              " has one");
 #endif
   Expected<std::string> library =
-      find(isStatic ? "libfrontload-prefetch.a" : "libfrontload-prefetch.so");
+      findOwnLibrary(isStatic ? "libfrontload-prefetch.a" : "libfrontload-prefetch.so");
   if (!library)
     return library.takeError();
   if (isStatic)

@@ -8,7 +8,7 @@ using namespace frontload;
 TEST(FrontScript, HasOnlyThePatternsItNeeds) {
   PatternSet patterns = {};
   patterns[static_cast<unsigned>(Pattern::Text)] = true;
-  std::string script = frontScript(patterns);
+  std::string script = frontScript(patterns, Selection::ByAnswer);
   EXPECT_NE(script.find(textOf(Pattern::Text)), std::string::npos);
   for (Pattern absent : {Pattern::Rodata, Pattern::Relro, Pattern::Data, Pattern::Strings,
                          Pattern::NextText, Pattern::NextRodata})

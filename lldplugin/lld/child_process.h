@@ -1,0 +1,42 @@
+//===- child_process.h - runs another program ------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_LLD_CHILD_PROCESS_H
+#define FRONTLOAD_LLDPLUGIN_LLD_CHILD_PROCESS_H
+
+#include "memory_file.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <string>
+#include <vector>
+
+namespace frontload {
+
+struct Finished {
+  int exitCode = 0;           ///< 128 and the signal's number if it was killed
+  int signal = 0;             ///< which it was killed by; 0 if it exited
+  std::string output, errors; ///< what it wrote to its standard output and error output
+};
+
+/// Arguments for a program, in a response file if they are too many for the system.
+class Arguments {
+public:
+  static llvm::Expected<Arguments> make(const std::string &program, std::vector<std::string> args);
+  /// With the program's name before and a null pointer behind them, as long as this object lives.
+  std::vector<const char *> vector() const;
+
+private:
+  std::string program;
+  std::vector<std::string> args;
+  MemoryFile responseFile;
+};
+
+/// Runs `program`, a path, and waits for it. It ends if this process does. `environment` are
+/// variables (NAME=value) that it has in addition to ours.
+llvm::Expected<Finished> runProgram(const std::string &program, std::vector<std::string> args,
+                                    llvm::ArrayRef<std::string> environment = {});
+
+/// Becomes `program`. Returns only if that fails.
+llvm::Error becomeProgram(const std::string &program, std::vector<std::string> args);
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,188 @@
+//===- link_plan.cpp - what another lld is to see of its inputs ------------===//
+
+#include "link_plan.h"
+#include "../markable_names.h"
+#include "../section_marks.h"
+#include "interposer/plan_format.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Parallel.h"
+#include "llvm/Support/Path.h"
+#include <map>
+#include <sys/stat.h>
+
+using namespace llvm;
+
+namespace frontload {
+
+FileIdentity identityOf(const std::string &path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0)
+    return {};
+  return {uint64_t(status.st_dev), uint64_t(status.st_ino), uint64_t(status.st_size),
+          int64_t(status.st_mtim.tv_sec), int64_t(status.st_mtim.tv_nsec)};
+}
+
+namespace {
+/// Where an object lies.
+struct Home {
+  std::string path;
+  FileIdentity identity;
+  const char *begin; ///< of the file, in memory
+};
+
+/// The patches of a file by their offsets.
+struct PatchedFile {
+  std::string path;
+  std::map<uint64_t, frontload_plan_patch> patches;
+};
+} // namespace
+
+/// The file of a member of a thin archive, whose identifier is its path from there.
+static std::string pathOfMember(const InputObject &object) {
+  StringRef name = object.buffer.getBufferIdentifier();
+  if (object.archive.empty() || sys::path::is_absolute(name))
+    return name.str();
+  SmallString<128> path(sys::path::parent_path(object.archive));
+  sys::path::append(path, name);
+  return path.str().str();
+}
+
+/// Where `object` is; `files` are ascending by the address of their buffers.
+static Home homeOf(const InputObject &object, ArrayRef<LinkInputs::File> files) {
+  const char *begin = object.buffer.getBufferStart();
+  auto next = llvm::upper_bound(files, begin, [](const char *b, const LinkInputs::File &f) {
+    return b < f.buffer.getBufferStart();
+  });
+  if (next != files.begin())
+    if (auto &file = *std::prev(next); begin < file.buffer.getBufferEnd())
+      return {file.buffer.getBufferIdentifier().str(), file.identity, file.buffer.getBufferStart()};
+  std::string path = pathOfMember(object);
+  return {path, identityOf(path), begin};
+}
+
+/// The slot of a hash in a table as plan_format.h has it: its own, or an empty one for it.
+static uint64_t slotOf(ArrayRef<uint64_t> slots, uint64_t hash) {
+  uint64_t i = hash % slots.size();
+  while (slots[i] != 0 && slots[i] != hash)
+    i = (i + 1) % slots.size();
+  return i;
+}
+
+template <class T> static StringRef bytesOf(const std::vector<T> &items) {
+  return {reinterpret_cast<const char *>(items.data()), items.size() * sizeof(T)};
+}
+
+Expected<LinkPlan> LinkPlan::make(const LinkInputs &inputs, FrontLink &link, StringHash hash) {
+  LinkPlan plan;
+  std::vector<LinkInputs::File> files = inputs.files;
+  llvm::sort(files, [](const auto &a, const auto &b) {
+    return a.buffer.getBufferStart() < b.buffer.getBufferStart();
+  });
+
+  std::vector<FrontLink::PlannedSection> planned = link.plannedSections();
+  llvm::sort(planned, [](const auto &a, const auto &b) {
+    return std::tie(a.object, a.name) < std::tie(b.object, b.name);
+  });
+  // The sections of one object, one after the other.
+  std::vector<ArrayRef<FrontLink::PlannedSection>> byObject;
+  for (ArrayRef rest = planned; !rest.empty();) {
+    byObject.push_back(rest.take_while([&](const auto &p) { return p.object == rest[0].object; }));
+    rest = rest.drop_front(byObject.back().size());
+  }
+  std::vector<std::vector<MarkableName>> looked(byObject.size());
+  parallelFor(0, byObject.size(), [&](size_t i) {
+    std::vector<const char *> names;
+    for (const auto &section : byObject[i])
+      names.push_back(section.name);
+    looked[i] = lookAtNames(inputs.objects[byObject[i][0].object].buffer.getBuffer(), names);
+  });
+
+  std::map<FileIdentity, PatchedFile> patched;
+  for (auto [sections, names] : zip_equal(byObject, looked)) {
+    Home home = homeOf(inputs.objects[sections[0].object], files);
+    PatchedFile &file = patched[home.identity];
+    file.path = home.path;
+    for (auto [section, name] : zip_equal(sections, names)) {
+      plan.known.push_back(
+          {section.name, &inputs.objects[section.object], name.symbol, name.isMerged});
+      if (!section.pattern)
+        continue;
+      std::optional<Mark> mark = markFor(*section.pattern, section.order);
+      if (!name.isMarkable || !mark) {
+        link.keepPlace(section.name);
+        continue;
+      }
+      frontload_plan_patch patch = {};
+      patch.offset = section.name - home.begin;
+      StringRef stem = markedStem(*section.pattern);
+      llvm::copy(stem, patch.before);
+      llvm::copy(*mark, patch.after);
+      // A file may be given twice. Its objects are then planned alike, but for ties.
+      file.patches.try_emplace(patch.offset, patch);
+    }
+  }
+
+  std::vector<frontload_plan_file> planFiles;
+  std::vector<frontload_plan_patch> patches;
+  for (const auto &[identity, file] : patched) {
+    planFiles.push_back({identity.device, identity.inode, identity.size, identity.seconds,
+                         identity.nanoseconds, patches.size(), file.patches.size(), 0});
+    plan.paths.push_back(file.path);
+    for (const auto &[offset, patch] : file.patches)
+      patches.push_back(patch);
+  }
+  if (hash) {
+    plan.hash = hash;
+    ArrayRef<StringRef> strings = link.hotStrings().contents();
+    // Half full, so that hardly any cold string takes a second look.
+    plan.slots.resize(PowerOf2Ceil(2 * strings.size() + 1));
+    for (StringRef string : strings)
+      plan.slots[slotOf(plan.slots, hash(string))] = hash(string);
+  }
+  std::vector<uint8_t> seen(plan.slots.size());
+  std::vector<frontload_plan> header(1);
+  header[0] = {FRONTLOAD_PLAN_MAGIC, planFiles.size(),      patches.size(),
+               plan.slots.size(),    HotStrings::shardBits, HotStrings::lowestOtherShard};
+  std::string contents;
+  for (StringRef part :
+       {bytesOf(header), bytesOf(planFiles), bytesOf(patches), bytesOf(plan.slots), bytesOf(seen)})
+    contents += part;
+  Expected<MemoryFile> memory = MemoryFile::make(contents);
+  if (!memory)
+    return memory.takeError();
+  plan.memory = std::move(*memory);
+  return plan;
+}
+
+void LinkPlan::tellStrings(FrontLink &link) const {
+  Expected<std::string> contents = memory.contents();
+  if (!contents)
+    return consumeError(contents.takeError()); // then no string is found
+  StringRef seen = StringRef(*contents).take_back(slots.size());
+  if (hash)
+    for (StringRef string : link.hotStrings().contents())
+      if (seen[slotOf(slots, hash(string))])
+        link.hotStrings().see(string);
+}
+
+std::string LinkPlan::unserved() const {
+  Expected<std::string> contents = memory.contents();
+  if (!contents)
+    return toString(contents.takeError());
+  auto *files =
+      reinterpret_cast<const frontload_plan_file *>(contents->data() + sizeof(frontload_plan));
+  for (auto [i, path] : enumerate(paths)) {
+    const frontload_plan_file &file = files[i];
+    if (file.num_served >= file.num_patches)
+      continue;
+    FileIdentity planned = {file.device, file.inode, file.size, file.modified_seconds,
+                            file.modified_nanoseconds};
+    return path + (identityOf(path) == planned ? ": the linker has not read it as planned"
+                                               : ": it has changed during the link");
+  }
+  return "";
+}
+
+} // namespace frontload

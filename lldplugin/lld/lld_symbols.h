@@ -1,0 +1,101 @@
+//===- lld_symbols.h - the functions of lld that ld.frontload wraps --------===//
+//
+// All that depends on lld's insides, and so on its version, is here and in what lld_hooks.cpp does
+// in these functions. CMake reads the version and the mangled names from this file. For another
+// lld, check that each function is there (a changed signature has another mangled name, so the link
+// of ld.frontload fails, but what it returns is not in the name), that it is called when and how it
+// says here, and that test/link passes; then change the version.
+//
+// * readFile is called once for each file of the command line that is not a linker script's: with
+//   the path, which becomes the identifier of the buffer.
+// * createObjFile is called once for each object: files, members of archives (extracted or not) and
+//   the output of LTO.
+// * readLinkerScript is called for each linker script, by option or among the inputs, and by us for
+//   ours.
+// * parseFiles is called once, after the objects of the command line are created and before lld
+//   looks at their sections. This is where the front is planned, with all objects in view.
+// * splitSections cuts merged sections into strings, after link-time optimization and before
+//   anything has a place. In it, xxh3_64bits gives each string the hash that decides its order.
+// * processSectionCommands assigns sections to the output sections of linker scripts. By then
+//   everything that can be in the link is, and nothing is written: the last moment to refuse it.
+// * StringMatcher::match is called in it for each section and each pattern. Our patterns are
+//   answered by the address of the section's name (see FrontLink), others by lld.
+// * getPriority is what SORT_BY_INIT_PRIORITY in a linker script sorts by: the number at the end of
+//   a section's name. The sections of a front have their place in first-touch order instead.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_LLD_LLD_SYMBOLS_H
+#define FRONTLOAD_LLDPLUGIN_LLD_LLD_SYMBOLS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/MemoryBufferRef.h"
+#include <cstdint>
+#include <optional>
+
+// clang-format off: CMake reads one name per line
+#define FRONTLOAD_LLD_VERSION 22
+#define READ_FILE "_ZN3lld3elf8readFileERNS0_3CtxEN4llvm9StringRefE"
+#define CREATE_OBJ_FILE "_ZN3lld3elf13createObjFileERNS0_3CtxEN4llvm15MemoryBufferRefENS3_9StringRefEb"
+#define READ_LINKER_SCRIPT "_ZN3lld3elf16readLinkerScriptERNS0_3CtxEN4llvm15MemoryBufferRefE"
+#define PARSE_FILES "_ZN3lld3elf10parseFilesERNS0_3CtxERKN4llvm11SmallVectorISt10unique_ptrINS0_9InputFileESt14default_deleteIS6_EELj0EEE"
+#define SPLIT_SECTIONS_32LE "_ZN3lld3elf13splitSectionsIN4llvm6object7ELFTypeILNS2_10endiannessE1ELb0EEEEEvRNS0_3CtxE"
+#define SPLIT_SECTIONS_64LE "_ZN3lld3elf13splitSectionsIN4llvm6object7ELFTypeILNS2_10endiannessE1ELb1EEEEEvRNS0_3CtxE"
+#define SPLIT_SECTIONS_32BE "_ZN3lld3elf13splitSectionsIN4llvm6object7ELFTypeILNS2_10endiannessE0ELb0EEEEEvRNS0_3CtxE"
+#define SPLIT_SECTIONS_64BE "_ZN3lld3elf13splitSectionsIN4llvm6object7ELFTypeILNS2_10endiannessE0ELb1EEEEEvRNS0_3CtxE"
+#define XXH3_64BITS "_ZN4llvm11xxh3_64bitsENS_8ArrayRefIhEE"
+#define PROCESS_SECTION_COMMANDS "_ZN3lld3elf12LinkerScript22processSectionCommandsEv"
+#define MATCH "_ZNK3lld13StringMatcher5matchEN4llvm9StringRefE"
+#define GET_PRIORITY "_ZN3lld3elf11getPriorityEN4llvm9StringRefE"
+// clang-format on
+
+#define REAL(symbol) asm("__real_" symbol)
+#define WRAP(symbol) asm("__wrap_" symbol)
+
+namespace lld {
+class StringMatcher;
+namespace elf {
+struct Ctx;
+} // namespace elf
+} // namespace lld
+
+/// Stands for std::unique_ptr<ELFFileBase>, whose pointee's type is lld's secret. It only has to be
+/// returned in the same way, which by the C++ ABI is decided by the destructor.
+struct OwnedFile {
+  void *file;
+  OwnedFile(const OwnedFile &) = delete;
+  ~OwnedFile();
+};
+
+std::optional<llvm::MemoryBufferRef> realReadFile(lld::elf::Ctx &ctx, llvm::StringRef path)
+    REAL(READ_FILE);
+std::optional<llvm::MemoryBufferRef> wrapReadFile(lld::elf::Ctx &ctx, llvm::StringRef path)
+    WRAP(READ_FILE);
+OwnedFile realCreateObjFile(lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb, llvm::StringRef archive,
+                            bool lazy) REAL(CREATE_OBJ_FILE);
+OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb, llvm::StringRef archive,
+                            bool lazy) WRAP(CREATE_OBJ_FILE);
+void realReadLinkerScript(lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb) REAL(READ_LINKER_SCRIPT);
+void wrapReadLinkerScript(lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb) WRAP(READ_LINKER_SCRIPT);
+/// `files` is a SmallVector<std::unique_ptr<InputFile>, 0>.
+void realParseFiles(lld::elf::Ctx &ctx, const void *files) REAL(PARSE_FILES);
+void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) WRAP(PARSE_FILES);
+void realSplitSections32LE(lld::elf::Ctx &ctx) REAL(SPLIT_SECTIONS_32LE);
+void wrapSplitSections32LE(lld::elf::Ctx &ctx) WRAP(SPLIT_SECTIONS_32LE);
+void realSplitSections64LE(lld::elf::Ctx &ctx) REAL(SPLIT_SECTIONS_64LE);
+void wrapSplitSections64LE(lld::elf::Ctx &ctx) WRAP(SPLIT_SECTIONS_64LE);
+void realSplitSections32BE(lld::elf::Ctx &ctx) REAL(SPLIT_SECTIONS_32BE);
+void wrapSplitSections32BE(lld::elf::Ctx &ctx) WRAP(SPLIT_SECTIONS_32BE);
+void realSplitSections64BE(lld::elf::Ctx &ctx) REAL(SPLIT_SECTIONS_64BE);
+void wrapSplitSections64BE(lld::elf::Ctx &ctx) WRAP(SPLIT_SECTIONS_64BE);
+uint64_t realXxh3(llvm::ArrayRef<uint8_t> data) REAL(XXH3_64BITS);
+uint64_t wrapXxh3(llvm::ArrayRef<uint8_t> data) WRAP(XXH3_64BITS);
+void realProcessSectionCommands(void *script) REAL(PROCESS_SECTION_COMMANDS);
+void wrapProcessSectionCommands(void *script) WRAP(PROCESS_SECTION_COMMANDS);
+bool realMatch(const lld::StringMatcher *matcher, llvm::StringRef name) REAL(MATCH);
+bool wrapMatch(const lld::StringMatcher *matcher, llvm::StringRef name) WRAP(MATCH);
+int realGetPriority(llvm::StringRef name) REAL(GET_PRIORITY);
+int wrapGetPriority(llvm::StringRef name) WRAP(GET_PRIORITY);
+
+#endif

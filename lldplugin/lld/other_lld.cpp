@@ -1,0 +1,321 @@
+//===- other_lld.cpp - a link by an lld that knows nothing of fronts -------===//
+
+#include "other_lld.h"
+#include "../diagnostics.h"
+#include "../front_note.h"
+#include "../section_marks.h"
+#include "child_process.h"
+#include "interposer/plan_format.h"
+#include "own_files.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/BinaryFormat/Magic.h"
+#include "llvm/Object/Archive.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Signals.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+/// What stands for our inputs in messages and maps, as it does for those of the embedded lld.
+static constexpr StringLiteral ourName = "<frontload>";
+
+static void replaceAll(std::string &text, StringRef from, StringRef to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
+/// The first of `buffer` and its members that is bitcode; empty if none is.
+static std::string findBitcode(MemoryBufferRef buffer) {
+  file_magic magic = identify_magic(buffer.getBuffer());
+  if (magic == file_magic::bitcode)
+    return buffer.getBufferIdentifier().str();
+  if (magic != file_magic::archive)
+    return "";
+  Expected<std::unique_ptr<object::Archive>> archive = object::Archive::create(buffer);
+  if (!archive)
+    return consumeError(archive.takeError()), "";
+  std::string result;
+  Error error = Error::success();
+  for (const object::Archive::Child &child : (*archive)->children(error)) {
+    Expected<MemoryBufferRef> member = child.getMemoryBufferRef();
+    if (!member) {
+      consumeError(member.takeError());
+      continue;
+    }
+    if (identify_magic(member->getBuffer()) == file_magic::bitcode) {
+      result = (buffer.getBufferIdentifier() + "(" + member->getBufferIdentifier() + ")").str();
+      break;
+    }
+  }
+  consumeError(std::move(error));
+  return result;
+}
+
+/// Whether all objects are there before the link; says why not.
+static bool areAllThere(const LinkInputs &inputs) {
+  for (const LinkInputs::File &file : inputs.files)
+    if (std::string bitcode = findBitcode(file.buffer); !bitcode.empty()) {
+      error(bitcode + ": objects that are made during the link (LTO) are only known to the "
+                      "built-in lld",
+            "leave out --lld, or compile without -flto");
+      return false;
+    }
+  return true;
+}
+
+namespace {
+/// One run of the linker.
+class Run {
+public:
+  Run(const OtherLink &o, const LinkInputs &i, FrontLink &l) : other(o), inputs(i), link(l) {}
+  ~Run() {
+    removeFile(linked);
+    removeFile(ownMap);
+  }
+
+  Error prepare();
+  int run();
+  /// Leaves the output to the caller.
+  std::string takeOutput() {
+    sys::DontRemoveFileOnSignal(linked);
+    return std::exchange(linked, "");
+  }
+
+private:
+  Error findLibrary();
+  Error nameOutput();
+  Error nameMap();
+  std::vector<std::string> arguments() const;
+  std::string preloaded() const;
+  std::string restored(std::string text) const;
+  Error restoreFile(const std::string &path, function_ref<void(std::string &)> change);
+  Error restoreFiles();
+  Error tellPlaced(const Finished &finished);
+  static void removeFile(const std::string &path) {
+    if (path.empty())
+      return;
+    sys::fs::remove(path);
+    sys::DontRemoveFileOnSignal(path);
+  }
+
+  const OtherLink &other;
+  const LinkInputs &inputs;
+  FrontLink &link;
+  std::optional<LinkPlan> plan;
+  MemoryFile script, note;
+  std::string library;
+  MemoryFile libraryCopy;
+  std::string linked; ///< where the output is written
+  std::string suffix; ///< what that has behind the name of the output
+  std::string ownMap; ///< a map that only we want
+};
+} // namespace
+
+/// A name for the output beside the one that is there, which stays until the new one is good.
+Error Run::nameOutput() {
+  sys::fs::file_status status;
+  if (!sys::fs::status(other.output, status) && status.type() != sys::fs::file_type::regular_file)
+    return Error::success(); // /dev/null
+  SmallString<128> path;
+  if (std::error_code e = sys::fs::createUniqueFile(other.output + "-frontload-%%%%%%%%", path))
+    return createStringError(e, other.output + ": " + e.message());
+  linked = path.str().str();
+  suffix = linked.substr(other.output.size());
+  sys::RemoveFileOnSignal(linked);
+  return Error::success();
+}
+
+/// A file for the map, if there is none yet.
+Error Run::nameMap() {
+  if (!other.needsMap || other.printsMap || !other.map.empty())
+    return Error::success();
+  SmallString<128> path;
+  if (std::error_code e = sys::fs::createTemporaryFile("frontload", "map", path))
+    return createStringError(e, "cannot make a temporary file: " + e.message());
+  ownMap = path.str().str();
+  sys::RemoveFileOnSignal(ownMap);
+  return Error::success();
+}
+
+/// What is to be preloaded.
+Error Run::findLibrary() {
+  Expected<std::string> found = findOwnLibrary("libfrontload-lld.so");
+  if (!found)
+    return found.takeError();
+  library = std::move(*found);
+  if (StringRef(library).find_first_of(" :") == StringRef::npos)
+    return Error::success();
+  // These separate the names in LD_PRELOAD.
+  auto contents = MemoryBuffer::getFile(library, false, false);
+  if (!contents)
+    return createStringError(contents.getError(), library + ": " + contents.getError().message());
+  Expected<MemoryFile> copy = MemoryFile::make((*contents)->getBuffer());
+  if (!copy)
+    return copy.takeError();
+  libraryCopy = std::move(*copy);
+  library = libraryCopy.path();
+  return Error::success();
+}
+
+Error Run::prepare() {
+  std::string text = link.script(); // decides what of the plan is of use
+  Expected<LinkPlan> made =
+      LinkPlan::make(inputs, link, link.gathersStrings() ? other.program.hash : nullptr);
+  if (!made)
+    return made.takeError();
+  plan = std::move(*made);
+  for (auto [file, contents] :
+       {std::pair(&script, text),
+        {&note, inputs.like ? makeNoteObject(inputs.like->getBuffer()) : std::string()}}) {
+    Expected<MemoryFile> written = MemoryFile::make(contents);
+    if (!written)
+      return written.takeError();
+    *file = std::move(*written);
+  }
+  if (Error e = findLibrary())
+    return e;
+  if (Error e = nameOutput())
+    return e;
+  return nameMap();
+}
+
+std::vector<std::string> Run::arguments() const {
+  std::vector<std::string> result = other.program.flavor;
+  // What it says goes through our hands first.
+  if (sys::Process::StandardErrHasColors())
+    result.push_back("--color-diagnostics");
+  llvm::append_range(result, other.args);
+  if (other.opensLib)
+    result.push_back("--end-lib");
+  if (inputs.like)
+    llvm::append_range(result, std::vector<std::string>{"--format=default", note.path()});
+  llvm::append_range(result, std::vector<std::string>{"-T", script.path()});
+  if (!linked.empty())
+    llvm::append_range(result, std::vector<std::string>{"-o", linked});
+  if (!ownMap.empty())
+    result.push_back("-Map=" + ownMap);
+  return result;
+}
+
+/// The value for LD_PRELOAD.
+std::string Run::preloaded() const {
+  std::string result = library;
+  if (std::optional<std::string> others = sys::Process::GetEnv("LD_PRELOAD");
+      others && !others->empty())
+    result += ":" + *others;
+  return result;
+}
+
+/// Text of the linker as if it had linked the files as they are.
+std::string Run::restored(std::string text) const {
+  text = withoutMarks(std::move(text));
+  if (!suffix.empty())
+    replaceAll(text, suffix, "");
+  replaceAll(text, script.path(), ourName);
+  replaceAll(text, note.path(), ourName);
+  return text;
+}
+
+/// Restores a file that the linker has written, and changes it.
+Error Run::restoreFile(const std::string &path, function_ref<void(std::string &)> change) {
+  if (path.empty() || !sys::fs::is_regular_file(path))
+    return Error::success();
+  auto file = MemoryBuffer::getFile(path, false, false);
+  if (!file)
+    return createStringError(file.getError(), path + ": " + file.getError().message());
+  std::string text = restored((*file)->getBuffer().str());
+  change(text);
+  if (text == (*file)->getBuffer())
+    return Error::success();
+  return writeToOutput(path, [&](raw_ostream &os) {
+    os << text;
+    return Error::success();
+  });
+}
+
+Error Run::restoreFiles() {
+  if (Error e = restoreFile(other.map, [](std::string &) {}))
+    return e;
+  return restoreFile(other.dependencyFile, [](std::string &text) {
+    // Our inputs are no files, so nothing can depend on them.
+    replaceAll(text, " \\\n " + ourName.str(), "");
+    replaceAll(text, "\n" + ourName.str() + ":\n", "");
+  });
+}
+
+/// Tells the plan what is in the output.
+Error Run::tellPlaced(const Finished &finished) {
+  auto read = [](const std::string &path) {
+    return MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  };
+  if (other.needsMap) {
+    if (other.printsMap) {
+      placeByMap(link, plan->sections(), restored(finished.output));
+      return Error::success();
+    }
+    const std::string &path = ownMap.empty() ? other.map : ownMap;
+    auto map = read(path);
+    if (!map)
+      return createStringError(map.getError(), path + ": " + map.getError().message());
+    placeByMap(link, plan->sections(), restored((*map)->getBuffer().str()));
+    return Error::success();
+  }
+  auto output = read(linked);
+  placeBySymbols(link, plan->sections(), output ? (*output)->getBuffer() : StringRef());
+  return Error::success();
+}
+
+int Run::run() {
+  auto fail = [](Error e, const Twine &remedy) {
+    error(toString(std::move(e)), remedy);
+    return exitUsage;
+  };
+  Expected<Finished> finished =
+      runProgram(other.program.path, arguments(),
+                 {"LD_PRELOAD=" + preloaded(), FRONTLOAD_PLAN_VARIABLE "=" + plan->path()});
+  if (!finished)
+    return fail(finished.takeError(), "link without --lld");
+  outs() << restored(finished->output);
+  outs().flush();
+  errs() << restored(finished->errors);
+  if (finished->signal)
+    error(other.program.path + ": killed by signal " + Twine(finished->signal) + " (" +
+              strsignal(finished->signal) + ")",
+          "link without --startup-profile to see whether it can link this");
+  if (finished->exitCode != 0)
+    return finished->exitCode;
+  if (std::string unserved = plan->unserved(); !unserved.empty()) {
+    error(unserved, "link again; if that does not help, " + other.program.path +
+                        " does not load libraries by LD_PRELOAD: leave out --lld");
+    return exitUsage;
+  }
+  if (Error e = restoreFiles())
+    return fail(std::move(e), "the linker wrote it; its names of sections are not the real ones");
+  if (Error e = tellPlaced(*finished))
+    return fail(std::move(e), "link without --front-report");
+  plan->tellStrings(link);
+  link.finish();
+  return EXIT_SUCCESS;
+}
+
+int linkByOther(const OtherLink &other, const LinkInputs &inputs, FrontLink &link,
+                std::string &linked) {
+  if (!areAllThere(inputs))
+    return exitUsage;
+  Run run(other, inputs, link);
+  if (Error e = run.prepare()) {
+    error(toString(std::move(e)), "link without --lld");
+    return exitUsage;
+  }
+  int code = run.run();
+  if (code == EXIT_SUCCESS)
+    linked = run.takeOutput();
+  return code;
+}
+
+} // namespace frontload

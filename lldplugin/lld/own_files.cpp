@@ -1,0 +1,25 @@
+//===- own_files.cpp - files that were built or installed with ld.frontload ===//
+
+#include "own_files.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+Expected<std::string> findOwnLibrary(StringRef name) {
+  std::string self = sys::fs::getMainExecutable(nullptr, nullptr);
+  StringRef prefix = sys::path::parent_path(sys::path::parent_path(self));
+  SmallString<128> path;
+  for (StringRef folder : {"lib", FRONTLOAD_LIBRARY_FOLDER}) {
+    path = prefix;
+    sys::path::append(path, folder, name);
+    if (sys::fs::exists(path))
+      return path.str().str();
+  }
+  return createStringError(path + ": " +
+                           make_error_code(std::errc::no_such_file_or_directory).message());
+}
+
+} // namespace frontload

@@ -1,0 +1,116 @@
+//===- placed_sections.cpp - which planned sections another lld has placed -===//
+
+#include "placed_sections.h"
+#include "../elf_object.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using namespace llvm::object;
+
+namespace frontload {
+
+/// Calls `visit` with the name of each symbol that is defined in `output`. Returns whether it has a
+/// table of them.
+template <class Visit> static bool forEachSymbolName(StringRef output, Visit visit) {
+  bool hasTable = false;
+  withElfType(output, [&]<class ELFT>() {
+    auto elf = ELFFile<ELFT>::create(output);
+    if (!elf)
+      return consumeError(elf.takeError());
+    auto sections = elf->sections();
+    if (!sections)
+      return consumeError(sections.takeError());
+    for (const auto &section : *sections) {
+      if (section.sh_type != ELF::SHT_SYMTAB)
+        continue;
+      auto symbols = elf->symbols(&section);
+      auto names = elf->getStringTableForSymtab(section);
+      if (symbols && names) {
+        hasTable = true;
+        for (const auto &symbol : *symbols)
+          if (symbol.st_shndx != ELF::SHN_UNDEF && symbol.st_name < names->size())
+            visit(StringRef(names->data() + symbol.st_name));
+      }
+      if (!symbols)
+        consumeError(symbols.takeError());
+      if (!names)
+        consumeError(names.takeError());
+    }
+  });
+  return hasTable;
+}
+
+static bool hasName(const KnownSection &section) {
+  return !section.symbol.empty() && !section.isMerged;
+}
+
+bool placeBySymbols(FrontLink &link, ArrayRef<KnownSection> sections, StringRef output) {
+  DenseMap<CachedHashStringRef, bool> isThere;
+  NameFilter filter(1 << 19);
+  for (const KnownSection &section : sections)
+    if (hasName(section)) {
+      CachedHashStringRef name(section.symbol);
+      filter.add(name);
+      isThere.try_emplace(name, false);
+    }
+  bool hasSymbols = forEachSymbolName(output, [&](StringRef text) {
+    CachedHashStringRef name(text);
+    if (!filter.mayContain(name))
+      return;
+    if (auto it = isThere.find(name); it != isThere.end())
+      it->second = true;
+  });
+  DenseSet<const InputObject *> present;
+  for (const KnownSection &section : sections)
+    if (hasName(section) && isThere.lookup(CachedHashStringRef(section.symbol))) {
+      link.place(section.name);
+      present.insert(section.object);
+    }
+  for (const KnownSection &section : sections)
+    if (!hasName(section) && (!section.object->isLazy || present.contains(section.object)))
+      link.place(section.name);
+  return hasSymbols;
+}
+
+/// What a map calls an object.
+static std::string nameInMap(const InputObject &object) {
+  StringRef name = object.buffer.getBufferIdentifier();
+  if (object.archive.empty())
+    return name.str();
+  return (object.archive + "(" + sys::path::filename(name) + ")").str();
+}
+
+void placeByMap(FrontLink &link, ArrayRef<KnownSection> sections, StringRef map) {
+  StringMap<SmallVector<const char *, 1>> byName; // the first is the last
+  StringMap<SmallVector<const char *, 0>> merged; // by object
+  for (const KnownSection &section : llvm::reverse(sections)) {
+    std::string object = nameInMap(*section.object);
+    byName[object + ":(" + section.name + ")"].push_back(section.name);
+    if (section.isMerged)
+      merged[object].push_back(section.name);
+  }
+  StringRef last; // nearly all objects have many lines
+  while (!map.empty()) {
+    StringRef line;
+    std::tie(line, map) = map.split('\n');
+    // Four columns of figures, and 8 columns for the output section's name.
+    for (int i = 0; i < 4; ++i)
+      line = line.ltrim(' ').drop_until([](char c) { return c == ' '; });
+    if (!line.consume_front("         ") || line.starts_with(" "))
+      continue;
+    if (auto it = byName.find(line); it != byName.end() && !it->second.empty())
+      link.place(it->second.pop_back_val());
+    StringRef object = line.rsplit(":(").first;
+    if (object == last)
+      continue;
+    last = object;
+    if (auto it = merged.find(object); it != merged.end()) {
+      llvm::for_each(it->second, [&](const char *name) { link.place(name); });
+      merged.erase(it);
+    }
+  }
+}
+
+} // namespace frontload
