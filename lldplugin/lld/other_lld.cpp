@@ -80,11 +80,8 @@ public:
 
   Error prepare();
   int run();
-  /// Leaves the output to the caller.
-  std::string takeOutput() {
-    sys::DontRemoveFileOnSignal(linked);
-    return std::exchange(linked, "");
-  }
+  /// Leaves the output to the caller. Under this name it is still removed by a signal.
+  std::string takeOutput() { return std::exchange(linked, ""); }
 
 private:
   Error findLibrary();

@@ -1,0 +1,132 @@
+"""--lld: what cannot be driven is refused with a reason and a remedy, before anything is linked."""
+
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+from linking import LD_FRONTLOAD, check_run, compile_text, ld, write_profile
+from other_lld import other_lld
+
+
+@pytest.fixture
+def program(tmp_path):
+    return compile_text(tmp_path, "a.c", "int main(void) { return 0; }\n")
+
+
+def refused(tmp_path, program, lld, *flags, code: int = 2) -> str:
+    """Links by `lld`, which must be refused; the previous output stays."""
+    output = tmp_path / "out"
+    output.write_text("precious")
+    before = sorted(os.listdir(tmp_path))
+    profile = write_profile(tmp_path, "main")
+    before = sorted({*before, profile.name})
+    result = ld(program, "-o", output, "-e", "main", f"--startup-profile={profile}",
+                f"--lld={lld}", *flags, code=code)
+    assert output.read_text() == "precious"
+    assert sorted(os.listdir(tmp_path)) == before
+    lines = result.stderr.splitlines()
+    assert lines[0].startswith("ld.frontload: error: ")
+    assert len(lines) == 2 and lines[1].startswith("ld.frontload: note: ")
+    return lines[0]
+
+
+def test_no_such_file(tmp_path, program):
+    assert "No such file" in refused(tmp_path, program, tmp_path / "none")
+    assert "No such file" in refused(tmp_path, program, "no-such-linker-in-path")
+
+
+def test_not_executable(tmp_path, program):
+    (tmp_path / "lld").write_text("")
+    assert "Permission denied" in refused(tmp_path, program, tmp_path / "lld")
+    assert "Permission denied" in refused(tmp_path, program, tmp_path)
+
+
+@pytest.mark.parametrize("name, answer", [("ld.bfd", "GNU ld"), ("ld.gold", "GNU gold"),
+                                          ("true", "no lld")])
+def test_not_an_lld(tmp_path, program, name, answer):
+    """It is named by what it says of itself."""
+    assert shutil.which(name)
+    assert answer in refused(tmp_path, program, name)
+
+
+def test_too_old(tmp_path, program):
+    lld = tmp_path / "lld"
+    lld.write_text("#!/bin/sh\necho LLD 12.0.1\n")
+    lld.chmod(0o755)
+    assert "lld 12" in refused(tmp_path, program, lld)
+
+
+def test_static(tmp_path, program):
+    """Nothing can be preloaded into it."""
+    source = tmp_path / "b.c"
+    source.write_text("int main(void) { return 0; }\n")
+    check_run("gcc", "-static", source, "-o", tmp_path / "lld")
+    assert "statically" in refused(tmp_path, program, tmp_path / "lld")
+
+
+def test_other_architecture(tmp_path, program):
+    lld = tmp_path / "lld"
+    content = bytearray(other_lld("22").read_bytes())
+    content[18] = 183 if content[18] != 183 else 62  # e_machine
+    lld.write_bytes(content)
+    lld.chmod(0o755)
+    assert "architecture" in refused(tmp_path, program, lld)
+
+
+def test_bitcode(tmp_path, llvm):
+    """Objects that are made in the link are not there to be planned; also in archives."""
+    source = tmp_path / "a.c"
+    source.write_text("int main(void) { return 0; }\n")
+    bitcode = tmp_path / "a.o"
+    check_run(llvm / "clang", "-flto", "-c", source, "-o", bitcode)
+    assert "LTO" in refused(tmp_path, bitcode, other_lld("22"))
+    archive = tmp_path / "a.a"
+    check_run(llvm / "llvm-ar", "rcs", archive, bitcode)
+    assert "a.a(a.o)" in refused(tmp_path, archive, other_lld("22"))
+
+
+@pytest.mark.parametrize("flag", ["--reproduce=x.tar", "--fat-lto-objects"])
+def test_options(tmp_path, program, flag):
+    assert flag in refused(tmp_path, program, other_lld("22"), flag)
+
+
+def test_a_linker_that_loads_no_libraries(tmp_path, program):
+    """It would lay out no front, without a word."""
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text(f'#!/bin/sh\nunset LD_PRELOAD\nexec {other_lld("22")} "$@"\n')
+    wrapper.chmod(0o755)
+    assert "a.o: the linker has not read it as planned" in refused(tmp_path, program, wrapper)
+
+
+def test_inputs_that_change(tmp_path, program):
+    """What was planned for an object that another one has replaced is not applied to that one."""
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text(f'#!/bin/sh\n[ "$1" = --version ] || touch {program}\n'
+                       f'exec {other_lld("22")} "$@"\n')
+    wrapper.chmod(0o755)
+    assert "has changed during the link" in refused(tmp_path, program, wrapper)
+
+
+def test_a_linker_that_is_killed(tmp_path, program):
+    """So is ld.frontload, for whoever looks at how it ended."""
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text('#!/bin/sh\n[ "$1" = --version ] && echo LLD 22 || kill -SEGV $$\n')
+    wrapper.chmod(0o755)
+    assert "killed by signal 11" in refused(tmp_path, program, wrapper, code=-signal.SIGSEGV)
+
+
+def test_the_exit_status_is_the_linkers(tmp_path, program):
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text('#!/bin/sh\n[ "$1" = --version ] && echo LLD 22 || exit 77\n')
+    wrapper.chmod(0o755)
+    profile = write_profile(tmp_path, "main")
+    ld(program, "-o", tmp_path / "out", f"--startup-profile={profile}", f"--lld={wrapper}", code=77)
+
+
+def test_a_library_whose_name_begins_with_ld(tmp_path, program):
+    """-lld is a library, as it was."""
+    result = subprocess.run([LD_FRONTLOAD, program, "-o", tmp_path / "out", "-lld"],
+                            capture_output=True, text=True)
+    assert "unable to find library -lld" in result.stderr
