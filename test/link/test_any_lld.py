@@ -1,9 +1,11 @@
 """--lld: a linker that knows nothing of fronts lays out the same front as the built-in one."""
 
 import json
+import shutil
 import subprocess
 
 import pytest
+from elftools.elf.elffile import ELFFile
 from linking import (
     COMPILERS,
     LD_FRONTLOAD,
@@ -191,11 +193,29 @@ def test_messages(tmp_path):
 
 
 @pytest.mark.parametrize("flag", ["--emit-relocs", "--threads=1", "--sort-section=name",
-                                  "--build-id=sha1", "-O0", "-O2", "--start-lib"])
+                                  "--build-id=sha1", "-O0", "-O2", "--start-lib", "--icf=all",
+                                  "--front-prefetch"])
 def test_options(tmp_path, flag):
     """Options that meet sections, their order or their names change nothing about that."""
     check_equal(tmp_path, *compile_whole(tmp_path, compiler="clang"), f"-Wl,{flag}",
                 driver=COMPILERS["clang"][1], profile=write_profile(tmp_path, *HOT))
+
+
+def test_the_hash_of_the_output_is_not_changed(tmp_path):
+    """As strings are hashed, so is the output for its build ID; here for one that would change."""
+    program = compile_text(tmp_path, "a.c", "int main(void) { return 0; }\n")
+    profile = write_profile(tmp_path, "main")
+    for i in range(1000):
+        arguments = (program, "-e", "main", "--build-id=fast", f"--defsym=number={i}",
+                     f"--startup-profile={profile}", "-o")
+        ld(*arguments, tmp_path / "embedded")
+        with (tmp_path / "embedded").open("rb") as stream:
+            notes = ELFFile(stream).get_section_by_name(".note.gnu.build-id").iter_notes()
+            (build_id,) = [bytes.fromhex(note["n_desc"]) for note in notes]
+        if int.from_bytes(build_id, "little") >> 27 & 31 == 0:
+            break
+    ld(*arguments, tmp_path / "other", f"--lld={other_lld('22')}")
+    assert (tmp_path / "other").read_bytes() == (tmp_path / "embedded").read_bytes()
 
 
 def test_names_that_cannot_be_marked(tmp_path):
@@ -225,6 +245,18 @@ def test_gcc(tmp_path, build):
     check_run("gcc", "-B", build / "lib" / "frontload" / "gcc", "-fuse-ld=lld", program, "-o",
               tmp_path / "out", f"-Wl,--startup-profile={write_profile(tmp_path, 'main')}",
               f"-Wl,--lld={other_lld('19')}")
+    assert Image(tmp_path / "out").section_of("main") == ".text.front"
+
+
+def test_a_folder_that_a_list_of_libraries_cannot_name(tmp_path, build):
+    """LD_PRELOAD is separated by spaces and colons."""
+    program = compile_text(tmp_path, "a.c", "int main(void) { return 0; }\n")
+    here = tmp_path / "a b:c"
+    for name in ("bin/ld.frontload", "lib/libfrontload-lld.so"):
+        (here / name).parent.mkdir(parents=True)
+        shutil.copy(build / name, here / name)
+    link(tmp_path / "out", program, f"-Wl,--lld={other_lld('22')}",
+         linker=here / "bin" / "ld.frontload", profile=write_profile(tmp_path, "main"))
     assert Image(tmp_path / "out").section_of("main") == ".text.front"
 
 
