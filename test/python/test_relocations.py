@@ -13,6 +13,8 @@ from frontload.profile import Name
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+pytestmark = pytest.mark.usefixtures("tools")
+
 # Every kind of relocation, without a C library so that it links for any machine. The pointers lie
 # in groups, far and near, and some at odd addresses, one of them across two pages.
 EVERYTHING = """
