@@ -123,12 +123,12 @@ def test_names_in_a_list(profile, listed):
 @pytest.mark.parametrize(("file", "wanted"), [
     ("a.c", ["a.c.o", "a.obj", "lib.a(a.o)"]), ("a.c.o", ["a.c.o"]),
     ("other.a(a.c.o)", ["a.c.o", "a.obj", "lib.a(a.o)"]), ("lib.a(a.o)", ["lib.a(a.o)"]),
-    ("b.c", ["a.c.o", "a.obj", "lib.a(a.o)"]),
+    ("b.c", ["a.c.o", "a.obj", "lib.a(a.o)", "z.o"]),
 ])
 def test_local_names_in_a_list_go_by_their_source(profile, listed, file, wanted):
     """The object that the profile names, else those that may be of its source, else all."""
     found = listed(profile(f"function text init {file}"), "a.c.o local init", "a.obj local init",
-                   "lib.a(a.o) local init")
+                   "lib.a(a.o) local init", "z.o local init")
     assert [name for *_, name in found] == wanted
 
 
