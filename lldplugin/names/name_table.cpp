@@ -26,8 +26,12 @@ NameTable::NameTable(const StartupProfile &p) : profile(p), sameName(p.entries.s
       sameName[i] = std::exchange(it->second, i);
     NameParts parts = takeApart(entry.name);
     want(parts.stem, {i, parts, false});
-    for (const std::string &other : otherVariants(parts.stem))
+    if (parts.stem != entry.name)
+      otherStems.add(CachedHashStringRef(parts.stem));
+    for (const std::string &other : otherVariants(parts.stem)) {
       want(saver.save(StringRef(other)), {i, parts, true});
+      otherStems.add(CachedHashStringRef(other));
+    }
     if (isRustV0(parts.stem))
       if (std::string path = withoutCrateHashes(parts.stem); !path.empty())
         if (auto &all = byPath[CachedHashStringRef(saver.save(StringRef(path)))];
@@ -50,7 +54,9 @@ void NameTable::find(StringRef name, function_ref<void(uint32_t, Likeness)> visi
     if (auto it = lastEntry.find(CachedHashStringRef(name)); it != lastEntry.end())
       for (uint32_t entry = it->second; entry != none; entry = sameName[entry])
         visit(entry, Likeness::Exact);
-    if (auto it = byStem.find(stem); it != byStem.end())
+    // Nearly all names are found exactly or not at all.
+    bool mayBeOther = parts.stem.size() != name.size() || otherStems.mayContain(stem);
+    if (auto it = mayBeOther ? byStem.find(stem) : byStem.end(); it != byStem.end())
       for (const Wanted &wanted : it->second)
         if (profile.entries[wanted.entry].name != name)
           if (std::optional<Likeness> likeness = compare(wanted.parts, parts))

@@ -44,6 +44,8 @@ private:
 
   const StartupProfile &profile;
   NameFilter stems{1 << 19};
+  /// The stems that an entry shares with names without a suffix, though it is not such a name.
+  NameFilter otherStems{1 << 16};
   /// A name's last entry; the others of the same name follow through sameName.
   llvm::DenseMap<llvm::CachedHashStringRef, uint32_t> lastEntry;
   std::vector<uint32_t> sameName;

@@ -5,8 +5,8 @@ import struct
 
 import numpy as np
 import pytest
-from frontload import elf, front, profile, trace
-from frontload.errors import BadData
+from frontload import elf, front, names, profile, trace
+from frontload.errors import BadData, Failure
 from frontload.link_map import LinkMap
 from frontload.profile import Name
 from frontload.resolve import Resolver
@@ -123,7 +123,7 @@ def test_overlapping_names_are_refused_before_they_take_memory(small_program):
 
 @settings(max_examples=300)
 @given(st.data())
-def test_a_damaged_program_never_crashes_anything(small_program, data):
+def test_a_damaged_program_never_crashes_anything(small_program, build, data):
     """A program with bytes changed or cut off is read, resolved and checked, or refused."""
     damaged = bytearray(small_program.read_bytes())
     table = int.from_bytes(damaged[0x28:0x30], "little")
@@ -133,11 +133,16 @@ def test_a_damaged_program_never_crashes_anything(small_program, data):
     del damaged[data.draw(st.just(len(damaged)) | st.integers(0, len(damaged))):]
     startup = profile.from_run(b"app", [Name("function", "text", b"f"),
                                         Name("data", "relro", b"_DYNAMIC")])
-    path = small_program.with_name("damaged")
+    path, startup_path = small_program.with_name("damaged"), small_program.with_name("p.startup")
     path.write_bytes(damaged)
+    startup_path.write_bytes(profile.to_bytes(startup))
     try:
         read = elf.read(path)
-        assert 0 <= front.examine(read, startup).coverage <= 100
+        read.linked_symbols()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+            places = names.resolve(os.fspath(startup_path), [os.fspath(path)]).places
+        assert 0 <= front.examine(read, startup, places).coverage <= 100
         addresses = read.symbols.value & np.uint64(trace._ADDRESS_MASK)
         addresses = np.append(addresses, np.arange(0x200000, 0x202000, 16, np.uint64))
         resolver = Resolver(read)
@@ -145,5 +150,6 @@ def test_a_damaged_program_never_crashes_anything(small_program, data):
             resolver.resolve(np.full(len(addresses), kind, np.uint8), addresses)
         resolver.use_map(LinkMap(small_program.with_suffix(".map"), read))
         resolver.resolve(np.full(len(addresses), trace.DATA, np.uint8), addresses)
-    except BadData as problem:
+    except Failure as problem:
+        assert problem.code == 65
         assert problem.message.startswith((f"{path}: ", f"{small_program}.map: "))

@@ -17,9 +17,7 @@ ASSEMBLY = """
 """
 
 
-@pytest.fixture(autouse=True)
-def tools(monkeypatch, build):
-    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+pytestmark = pytest.mark.usefixtures("tools")
 
 
 @pytest.fixture
