@@ -83,7 +83,9 @@ def find(request: Request) -> Sections:
 
 
 def _guessed(request: Request) -> Iterator[InputSection]:
-    aliases = _aliases(request)
+    symbols = elf.read(request.binary).linked_symbols()
+    aliases = _aliases(request, symbols)
+    split = {_SPLIT.sub(b"", name) for name in symbols.names.all() if _SPLIT.search(name)}
     for number, entry in enumerate(request.entries):
         for place in request.places.get(number, ()):
             for symbol in dict.fromkeys([place.symbol, *aliases.get(place.value, ())]):
@@ -91,12 +93,13 @@ def _guessed(request: Request) -> Iterator[InputSection]:
                     yield InputSection("text", b".text.startup")
                 for prefix in _PREFIXES[entry.section_class]:
                     owner = _SPLIT.sub(b"", symbol) if prefix == b".text.unlikely." else symbol
-                    yield InputSection(entry.section_class, prefix + owner)
+                    # That of a function which was split has its cold part, an entry of its own.
+                    if prefix != b".text.unlikely." or owner != symbol or symbol not in split:
+                        yield InputSection(entry.section_class, prefix + owner)
 
 
-def _aliases(request: Request) -> dict[int, list[bytes]]:
+def _aliases(request: Request, symbols: elf.Symbols) -> dict[int, list[bytes]]:
     """The symbols at the addresses of the profile's names."""
-    symbols = elf.read(request.binary).linked_symbols()
     wanted = np.array([place.value for place in request.resolved.places], symbols.value.dtype)
     rows = np.flatnonzero(np.isin(symbols.value, wanted) & (symbols.section > 0) &
                           np.isin(symbols.type, (elf.STT_FUNC, elf.STT_OBJECT)))

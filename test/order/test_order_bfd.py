@@ -215,6 +215,22 @@ def test_constructors_are_found_by_either_name(build_program, how):
     assert linked.address("_ZN4MadeC1Ei") == linked.address("_ZN4MadeC2Ei")
 
 
+def test_a_cold_part_that_startup_does_not_reach_stays_behind(build_program):
+    """The function's section is guessed with those of its name, but not that of its cold part."""
+    built = build_program("gcc", "-O2")
+    made = built.compile("made", "void fail(int) __attribute__((cold));\n"
+                         "int order_of_made;\nvoid fail(int x) { order_of_made = x; throw x; }\n"
+                         "__attribute__((noinline)) int split(int x) {\n"
+                         "  if (x == 77) { order_of_made = 5; fail(x); }\n  return x + 1;\n}\n"
+                         "int made = split(3);\n")
+    plain = built.link("bfd", *built.objects(), made, name="plain")
+    assert "_Z5spliti.cold" in plain.symbols
+    script, _ = built.order("bfd", built.profile("_Z5spliti", "main"), "--binary", plain.path)
+    linked = built.link("bfd", *built.objects(), made, f"-Wl,-T,{script}")
+    assert linked.in_order(["_Z5spliti", "main", "_Z5spliti.cold"]) == [
+        "_Z5spliti", "main", "_Z5spliti.cold"]
+
+
 def test_another_target(build_program, need, run):
     """The script is that of the linker that is given, here of one for another machine."""
     need("aarch64-linux-gnu-ld.bfd")
