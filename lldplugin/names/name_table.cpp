@@ -12,7 +12,7 @@ static constexpr uint32_t none = ~0u;
 /// How many entries of a stem are looked at for names that are none of theirs exactly. Local
 /// variables of many functions share a stem (`count.0`, `count.1`), and all of them with all of the
 /// link's would be too many.
-static constexpr size_t mostOfStem = 16;
+static constexpr size_t mostOfStem = 32;
 
 NameTable::NameTable(const StartupProfile &p) : profile(p), sameName(p.entries.size(), none) {
   lastEntry.reserve(p.entries.size());

@@ -23,7 +23,7 @@ class NameTable {
 public:
   /// As how many entries a symbol should pass that is not exactly any of them. Where so many
   /// namesakes are not told apart, it does not matter which of them it is, but memory does.
-  static constexpr uint32_t mostInexact = 16;
+  static constexpr uint32_t mostInexact = 32;
 
   /// Of the functions and data of `profile`, which must outlive the table.
   explicit NameTable(const StartupProfile &profile);

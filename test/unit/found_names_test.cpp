@@ -69,7 +69,7 @@ TEST(FoundNames, NamesakesAllCountAndAreReported) {
             (Names{"f", "f"}));
   EXPECT_TRUE(isAmbiguous);
   std::vector<Symbol> many(100, Symbol{"f", true});
-  EXPECT_EQ(meant("f", "a.c", many).size(), 16u);
+  EXPECT_EQ(meant("f", "a.c", many).size(), 32u);
 }
 
 TEST(FoundNames, AnotherVariantStandsForAConstructor) {
