@@ -64,11 +64,13 @@ def _use(family: str, version: str) -> str:
         return "the whole front: --startup-profile=FILE"
     if family == "mold":
         return "none: it has no option for an order; use ld.frontload or ld.lld"
+    if family == "lld":
+        return ("the whole front: ld.frontload --lld=PATH; or order of symbols: "
+                "--symbol-ordering-file=FILE, by frontload order --linker lld")
     option = {
-        "lld": "of symbols: --symbol-ordering-file=FILE",
         "gold": "of sections: the plugin frontload-gold.so; or --section-ordering-file=FILE",
         "bfd": "of sections: --script=FILE",
-        "lld-link": "of functions: /order:@FILE",
+        "lld-link": "of symbols: /order:@FILE",
         "ld64.lld": "of symbols: -order_file FILE",
     }[family]
     if family == "bfd" and bfd_orders(version):
