@@ -208,11 +208,14 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
   const ElfObject<ELFT> &object = *scan.object;
   if (set.hasData)
     scan.hasDataSymbol.resize(object.sections().size());
+  // What entries may call the file of a local symbol; the object's name is empty if none does.
+  std::array<CachedHashStringRef, 2> files = {CachedHashStringRef(scan.name),
+                                              CachedHashStringRef("")};
   StringRef sourceFile;
   for (const auto &symbol : object.symbols()) {
     uint8_t type = symbol.getType();
     if (type == ELF::STT_FILE)
-      sourceFile = object.name(symbol);
+      files[1] = CachedHashStringRef(sourceFile = object.name(symbol));
     // Half of all symbols are references to elsewhere.
     if (type == ELF::STT_FILE || type == ELF::STT_SECTION || symbol.st_shndx == ELF::SHN_UNDEF)
       continue;
@@ -227,13 +230,15 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
     }
     if (set.hasData && type == ELF::STT_OBJECT && section)
       scan.hasDataSymbol.set(section);
-    uint32_t inexact = 0;
-    set.names->find(name.val(), [&](uint32_t entry, Likeness likeness) {
-      StringRef file = set.profile.entries[entry].file;
+    bool isCode = section && (object.sections()[section].sh_flags & ELF::SHF_EXECINSTR);
+    auto mayAgree = ArrayRef(files).take_front(isLocal && set.hasFiles ? files.size() : 0);
+    set.names->find(name.val(), mayAgree, [&](uint32_t entry, Likeness likeness) {
+      const ProfileEntry &wanted = set.profile.entries[entry];
+      if (section && isCode != (wanted.kind == EntryKind::Function))
+        return;
+      StringRef file = wanted.file;
       bool agrees = isLocal && (file == sourceFile || file == scan.name);
       FindRank rank(likeness, isLocal, !file.empty(), agrees);
-      if (!rank.isExact() && ++inexact > NameTable::mostInexact)
-        return;
       Match match{entry, rank, {name.val(), scan.number, isLocal}};
       if (auto c = section ? object.classify(object.sections()[section]) : std::nullopt)
         match.section = section, match.sectionClass = *c;

@@ -21,10 +21,7 @@
 #include "name_parts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Demangle/Demangle.h"
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 
 using namespace llvm;
 
@@ -125,46 +122,6 @@ std::optional<Likeness> compare(const NameParts &wanted, const NameParts &found)
   if (wanted.hash != found.hash)
     return Likeness::Hash;
   return wanted.clones == found.clones ? Likeness::Suffix : Likeness::Clone;
-}
-
-namespace {
-struct FreeText {
-  void operator()(char *text) const { std::free(text); }
-};
-using Text = std::unique_ptr<char, FreeText>;
-} // namespace
-
-static Text demangled(StringRef name) { return Text(itaniumDemangle(std::string_view(name))); }
-
-SmallVector<std::string, 4> otherVariants(StringRef stem) {
-  SmallVector<std::string, 4> result;
-  if (!stem.starts_with("_Z"))
-    return result;
-  Text meaning;
-  // C and a digit may stand for other things, or in a class's name: the demangled form, which does
-  // not show the variant, is the same only for variants.
-  for (size_t i = 2; i + 2 < stem.size(); ++i) {
-    StringRef digits = stem[i] == 'C' ? "123" : stem[i] == 'D' ? "012" : "";
-    if (digits.empty() || !digits.contains(stem[i + 1]) || isDigit(stem[i + 2]))
-      continue;
-    if (!meaning && !(meaning = demangled(stem)))
-      return result;
-    for (char digit : digits) {
-      if (digit == stem[i + 1])
-        continue;
-      std::string other = stem.str();
-      other[i + 1] = digit;
-      if (Text otherMeaning = demangled(other);
-          otherMeaning && StringRef(otherMeaning.get()) == meaning.get())
-        result.push_back(std::move(other));
-    }
-  }
-  return result;
-}
-
-std::string withoutCrateHashes(StringRef stem) {
-  Text text(rustDemangle(std::string_view(stem)));
-  return text ? std::string(text.get()) : std::string();
 }
 
 } // namespace frontload

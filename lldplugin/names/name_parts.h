@@ -14,10 +14,9 @@
 #ifndef FRONTLOAD_LLDPLUGIN_NAMES_NAME_PARTS_H
 #define FRONTLOAD_LLDPLUGIN_NAMES_NAME_PARTS_H
 
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include <cstdint>
 #include <optional>
-#include <string>
 
 namespace frontload {
 
@@ -51,16 +50,6 @@ NameParts takeApart(llvm::StringRef name);
 /// How alike two names of the same stem are, if they may be the same function: `wanted` is that of
 /// a profile. Exact is not among the answers.
 std::optional<Likeness> compare(const NameParts &wanted, const NameParts &found);
-
-/// The stems of the other variants of a constructor or destructor (Itanium C++ ABI 5.1.4.3); none
-/// for anything else.
-llvm::SmallVector<std::string, 4> otherVariants(llvm::StringRef stem);
-
-/// Whether a stem is of Rust's v0 mangling (RFC 2603).
-inline bool isRustV0(llvm::StringRef stem) { return stem.starts_with("_R"); }
-
-/// Such a stem without the hashes of its crates, by way of its demangled form; empty if it is none.
-std::string withoutCrateHashes(llvm::StringRef stem);
 
 } // namespace frontload
 

@@ -1,75 +1,95 @@
 //===- name_table.cpp - looks the names of a link up in a profile ----------===//
 
 #include "name_table.h"
-#include <utility>
+#include "constructors.h"
+#include "rust_paths.h"
+#include <algorithm>
 
 using namespace llvm;
 
 namespace frontload {
 
-static constexpr uint32_t none = ~0u;
+/// How many entries of a name or stem are kept, and as many of each file. Local variables of many
+/// functions share a stem (`count.0`, `count.1`), and all of them with all of the link's would be
+/// too many.
+static constexpr size_t mostOfForm = 32;
 
-/// How many entries of a stem are looked at for names that are none of theirs exactly. Local
-/// variables of many functions share a stem (`count.0`, `count.1`), and all of them with all of the
-/// link's would be too many.
-static constexpr size_t mostOfStem = 32;
+void NameTable::Index::add(CachedHashStringRef form, const Wanted &wanted, StringRef file) {
+  auto addTo = [&](Forms &forms) {
+    if (forms.size() < mostOfForm)
+      forms.push_back(wanted);
+  };
+  addTo(all[form]);
+  if (!file.empty())
+    addTo(ofFile[{form, CachedHashStringRef(file)}]);
+}
 
-NameTable::NameTable(const StartupProfile &p) : profile(p), sameName(p.entries.size(), none) {
-  lastEntry.reserve(p.entries.size());
-  byStem.reserve(p.entries.size());
-  for (uint32_t i = 0; i < p.entries.size(); ++i) {
-    const ProfileEntry &entry = p.entries[i];
+NameTable::NameTable(const StartupProfile &p) : profile(p) {
+  for (auto [i, entry] : enumerate(p.entries)) {
     if (entry.kind != EntryKind::Function && entry.kind != EntryKind::Data)
       continue;
-    auto [it, isNew] = lastEntry.try_emplace(CachedHashStringRef(entry.name), i);
-    if (!isNew)
-      sameName[i] = std::exchange(it->second, i);
     NameParts parts = takeApart(entry.name);
-    want(parts.stem, {i, parts, false});
+    CachedHashStringRef stem(parts.stem);
+    auto number = uint32_t(i);
+    byName.add(CachedHashStringRef(entry.name), {number, parts, Likeness::Exact}, entry.file);
+    byStem.add(stem, {number, parts, Likeness::Suffix}, entry.file);
+    stems.add(stem);
     if (parts.stem != entry.name)
-      otherStems.add(CachedHashStringRef(parts.stem));
-    for (const std::string &other : otherVariants(parts.stem)) {
-      want(saver.save(StringRef(other)), {i, parts, true});
-      otherStems.add(CachedHashStringRef(other));
+      otherStems.add(stem);
+    for (const std::string &variant : otherVariants(parts.stem)) {
+      CachedHashStringRef other(saver.save(StringRef(variant)));
+      byStem.add(other, {number, parts, Likeness::Variant}, entry.file);
+      stems.add(other);
+      otherStems.add(other);
     }
-    if (isRustV0(parts.stem))
-      if (std::string path = withoutCrateHashes(parts.stem); !path.empty())
-        if (auto &all = byPath[CachedHashStringRef(saver.save(StringRef(path)))];
-            all.size() < mostOfStem)
-          all.push_back({i, parts, false});
+    if (isRustV0(parts.stem)) {
+      CachedHashStringRef path(saver.save(StringRef(withoutCrateHashes(parts.stem))));
+      byRustPath.add(path, {number, parts, Likeness::Hash}, entry.file);
+    }
   }
 }
 
-void NameTable::want(StringRef stem, const Wanted &wanted) {
-  CachedHashStringRef key(stem);
-  stems.add(key);
-  if (auto &all = byStem[key]; all.size() < mostOfStem)
-    all.push_back(wanted);
+template <class F>
+void NameTable::forEach(const Index &index, CachedHashStringRef form,
+                        ArrayRef<CachedHashStringRef> files, F f) const {
+  auto isOfThese = [&](const Wanted &wanted) {
+    return llvm::any_of(files, [&](CachedHashStringRef file) {
+      return file.val() == profile.entries[wanted.entry].file;
+    });
+  };
+  auto all = index.all.find(form);
+  if (all == index.all.end())
+    return;
+  for (CachedHashStringRef file : files)
+    if (auto it = index.ofFile.find({form, file}); it != index.ofFile.end())
+      llvm::for_each(it->second, f);
+  for (const Wanted &wanted : all->second)
+    if (profile.entries[wanted.entry].file.empty() || !isOfThese(wanted))
+      f(wanted);
 }
 
-void NameTable::find(StringRef name, function_ref<void(uint32_t, Likeness)> visit) const {
+void NameTable::find(StringRef name, ArrayRef<CachedHashStringRef> files, Visit visit) const {
   NameParts parts = takeApart(name);
   CachedHashStringRef stem(parts.stem);
+  auto visitOther = [&](const Wanted &wanted) {
+    if (profile.entries[wanted.entry].name != name)
+      if (std::optional<Likeness> likeness = compare(wanted.parts, parts))
+        visit(wanted.entry, std::max(*likeness, wanted.least));
+  };
   if (stems.mayContain(stem)) {
-    if (auto it = lastEntry.find(CachedHashStringRef(name)); it != lastEntry.end())
-      for (uint32_t entry = it->second; entry != none; entry = sameName[entry])
-        visit(entry, Likeness::Exact);
+    bool isPlain = parts.stem.size() == name.size();
+    forEach(byName, isPlain ? stem : CachedHashStringRef(name), files,
+            [&](const Wanted &wanted) { visit(wanted.entry, Likeness::Exact); });
     // Nearly all names are found exactly or not at all.
-    bool mayBeOther = parts.stem.size() != name.size() || otherStems.mayContain(stem);
-    if (auto it = mayBeOther ? byStem.find(stem) : byStem.end(); it != byStem.end())
-      for (const Wanted &wanted : it->second)
-        if (profile.entries[wanted.entry].name != name)
-          if (std::optional<Likeness> likeness = compare(wanted.parts, parts))
-            visit(wanted.entry,
-                  wanted.isVariant ? std::max(*likeness, Likeness::Variant) : *likeness);
+    if (!isPlain || otherStems.mayContain(stem))
+      forEach(byStem, stem, files, visitOther);
   }
-  if (!byPath.empty() && isRustV0(parts.stem))
-    if (auto it = byPath.find(CachedHashStringRef(withoutCrateHashes(parts.stem)));
-        it != byPath.end())
-      for (const Wanted &wanted : it->second)
-        if (wanted.parts.stem != parts.stem)
-          if (std::optional<Likeness> likeness = compare(wanted.parts, parts))
-            visit(wanted.entry, std::max(*likeness, Likeness::Hash));
+  if (!byRustPath.all.empty() && isRustV0(parts.stem))
+    forEach(byRustPath, CachedHashStringRef(withoutCrateHashes(parts.stem)), files,
+            [&](const Wanted &wanted) {
+              if (wanted.parts.stem != parts.stem)
+                visitOther(wanted);
+            });
 }
 
 } // namespace frontload

@@ -12,8 +12,10 @@
 #include "../name_filter.h"
 #include "../startup_profile.h"
 #include "name_parts.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/StringSaver.h"
 
@@ -21,38 +23,41 @@ namespace frontload {
 
 class NameTable {
 public:
-  /// As how many entries a symbol should pass that is not exactly any of them. Where so many
-  /// namesakes are not told apart, it does not matter which of them it is, but memory does.
-  static constexpr uint32_t mostInexact = 32;
-
   /// Of the functions and data of `profile`, which must outlive the table.
   explicit NameTable(const StartupProfile &profile);
 
-  /// Calls `visit(entry, likeness)` for each entry that a symbol of this name may stand for, at
-  /// most once for each.
-  void find(llvm::StringRef name,
-            llvm::function_ref<void(uint32_t entry, Likeness likeness)> visit) const;
+  using Visit = llvm::function_ref<void(uint32_t entry, Likeness likeness)>;
+  /// Calls `visit` for each entry that a symbol of this name may stand for, once for each likeness.
+  /// `files` is what entries may call the file of the symbol, if it is local. Of entries that share
+  /// a name, or a stem, only those of these files and a few others are looked at: where so many are
+  /// not told apart it does not matter which of them it is, but time and memory do.
+  void find(llvm::StringRef name, llvm::ArrayRef<llvm::CachedHashStringRef> files,
+            Visit visit) const;
 
 private:
-  /// An entry that names of a stem may stand for.
+  /// An entry that is found by one form of its name.
   struct Wanted {
     uint32_t entry;
     NameParts parts;
-    bool isVariant; ///< the stem is that of another variant
+    Likeness least; ///< what the form costs
   };
-  void want(llvm::StringRef stem, const Wanted &wanted);
+  using Forms = llvm::SmallVector<Wanted, 1>;
+  /// The entries of a form, and those of them that tell their file.
+  struct Index {
+    llvm::DenseMap<llvm::CachedHashStringRef, Forms> all;
+    llvm::DenseMap<std::pair<llvm::CachedHashStringRef, llvm::CachedHashStringRef>, Forms> ofFile;
+
+    void add(llvm::CachedHashStringRef form, const Wanted &wanted, llvm::StringRef file);
+  };
+  template <class F>
+  void forEach(const Index &index, llvm::CachedHashStringRef form,
+               llvm::ArrayRef<llvm::CachedHashStringRef> files, F f) const;
 
   const StartupProfile &profile;
   NameFilter stems{1 << 19};
   /// The stems that an entry shares with names without a suffix, though it is not such a name.
   NameFilter otherStems{1 << 16};
-  /// A name's last entry; the others of the same name follow through sameName.
-  llvm::DenseMap<llvm::CachedHashStringRef, uint32_t> lastEntry;
-  std::vector<uint32_t> sameName;
-  /// By stem, the first of the entries that share it.
-  llvm::DenseMap<llvm::CachedHashStringRef, llvm::SmallVector<Wanted, 1>> byStem;
-  /// The same by the demangled form of Rust's v0 names.
-  llvm::DenseMap<llvm::CachedHashStringRef, llvm::SmallVector<Wanted, 1>> byPath;
+  Index byName, byStem, byRustPath;
   llvm::BumpPtrAllocator allocator;
   llvm::StringSaver saver{allocator};
 };

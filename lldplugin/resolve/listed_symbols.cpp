@@ -49,10 +49,8 @@ Expected<std::vector<ListedPlace>> findListed(const StartupProfile &profile, Str
     if (objectName != lastObject)
       lastObject = objectName, ++object;
     bool isLocal = binding == "local";
-    uint32_t inexact = 0;
-    names.find(name, [&](uint32_t entry, Likeness likeness) {
-      if (likeness != Likeness::Exact && ++inexact > NameTable::mostInexact)
-        return;
+    CachedHashStringRef file(objectName);
+    names.find(name, file, [&](uint32_t entry, Likeness likeness) {
       matches.push_back({{entry, likeness, line, objectName, name}, isLocal, object});
       if (isLocal && profile.entries[entry].file == objectName)
         hasItsObject[entry] = true;

@@ -130,12 +130,13 @@ def _patterns(section: InputSection, thin_archives: set[bytes]) -> Iterator[byte
     if not section.object or section.is_unique:
         yield b"*(%s)" % name
         return
-    outer, parenthesis, member = section.object.partition(b"(")
-    if not parenthesis:
+    if not section.object.endswith(b")"):
         # Not *NAME, which would be that of subNAME, too. With brackets it is no name but a glob.
-        yield b"*/%s(%s)" % (_file_pattern(outer), name)
-        yield b"[%s]%s(%s)" % (outer[:1], _file_pattern(outer[1:]), name)
+        first, rest = section.object[:1], _file_pattern(section.object[1:])
+        yield b"*/%s(%s)" % (_file_pattern(section.object), name)
+        yield b"%s%s(%s)" % (b"[%s]" % first if first.isalnum() else b"?", rest, name)
         return
+    outer, _, member = section.object.rpartition(b"(")
     library, member = _file_pattern(outer), _file_pattern(member.removesuffix(b")"))
     yield b"*%s:%s(%s)" % (library, member, name)
     if outer in thin_archives:  # of which a member's name is a path

@@ -117,14 +117,15 @@ def namesakes(built, number: int) -> str:
             f"int user_{number}(int x) {{ return same(x) * {number}; }}\n")
 
 
-@pytest.mark.parametrize("flags", [None, "rcs", "rcsT"])
-def test_namesakes_are_told_apart_by_object(build_program, flags):
+@pytest.mark.parametrize("flags, name", [(None, "in a"), ("rcs", "in a"), ("rcsT", "in a"),
+                                         (None, '"in'), (None, "in(1)"), (None, "[in]")])
+def test_namesakes_are_told_apart_by_object(build_program, flags, name):
     """Of static functions of one name, the one that startup calls, in objects and archives."""
     built = build_program()
-    made = [built.compile(name, namesakes(built, number))
-            for number, name in enumerate(["sub in a", "xin a", "in a"], 1)]
+    made = [built.compile(each, namesakes(built, number))
+            for number, each in enumerate([f"sub {name}", f"x{name}", name], 1)]
     files = [built.archive("libsame.a", flags, made)] if flags else made
-    owner = "libsame.a(in a.o)" if flags else "in a.o"
+    owner = f"libsame.a({name}.o)" if flags else f"{name}.o"
     startup = built.profile(Name("function", "text", b"_ZL4samei", owner.encode()),
                             *startup_entries())
     script, _ = built.order("bfd", startup, "--objects", *built.objects(), *files)

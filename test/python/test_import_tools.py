@@ -127,18 +127,18 @@ def test_an_llvm_profile_without_traces_is_refused(sample, cli, run, llvm, tmp_p
 @pytest.mark.parametrize("flags", [("-pie",), ("-no-pie",), ("-static",)], ids=lambda each: each[0])
 def test_a_lackey_log_gives_what_a_recording_of_data_gives(sample, imported, cli, run, frontload,
                                                            tmp_path, flags):
-    """Byte for byte the profile that frontload record --data leads to."""
+    """The profile that frontload record --data leads to. How many bytes the C library touches
+    depends on where its arguments lie, and so on the environment."""
     valgrind = tool("valgrind")
     app = sample("g++", *flags)
     log = tmp_path / "log"
-    recorded, read = tmp_path / "recorded.startup", tmp_path / "app.startup"
-    for attempt in range(3):  # two runs of a program may differ in what the libraries do
-        run(valgrind, "--tool=lackey", "--trace-mem=yes", f"--log-file={log}", app)
-        _, names = imported(log, "--binary", app)
-        assert {*CHAIN, "_ZL5table", "counter"} <= set(names) and "_Z6unusedl" not in names
-        traces = tmp_path / f"traces{attempt}"
-        frontload("record", "--data", "-o", traces, "--", app)
-        cli("profile", traces, "-o", recorded)
-        if recorded.read_bytes() == read.read_bytes():
-            break
-    assert recorded.read_bytes() == read.read_bytes()
+    run(valgrind, "--tool=lackey", "--trace-mem=yes", f"--log-file={log}", app)
+    _, names = imported(log, "--binary", app)
+    assert {*CHAIN, "_ZL5table", "counter"} <= set(names) and "_Z6unusedl" not in names
+    frontload("record", "--data", "-o", tmp_path / "traces", "--", app)
+    cli("profile", tmp_path / "traces", "-o", tmp_path / "recorded.startup")
+    own = {*(name.encode() for name in CHAIN), b"_ZL5table", b"counter", b"main"}
+    recorded, read = ([(name, touch.touched if name.name in own else None)
+                       for name, touch in profile.read(tmp_path / path).touches.items()]
+                      for path in ("recorded.startup", "app.startup"))
+    assert recorded == read

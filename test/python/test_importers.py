@@ -162,11 +162,11 @@ def test_a_callchain_counts_from_the_outside_in(names):
 def test_frames_of_no_function_of_the_program_are_passed_over(names):
     """Other files, inlined code, and the return address behind a call that never returns."""
     left_out = {}
-    text = sample(frame("memcpy+0x1", "/lib/libc.so.6"), frame("[unknown]"),
+    text = sample(frame("memcpy+0x1", "/lib/libc.so.6"), frame("[unknown]"), frame(""),
                   frame("twice", "inlined"), frame("f+0x4"), frame("behind+0x0"),
                   frame("main+0x3", "/bin/app (deleted)"), frame("entry_64+0x4", "[kernel]"))
     assert names(text, left_out=left_out) == ["main", "f"]
-    assert left_out == {"an address of the program without a symbol": 1}
+    assert left_out == {"an address of the program without a symbol": 2}
     assert names(sample(frame("f+0x0"))) == ["f"]  # entered, not returned to
 
 

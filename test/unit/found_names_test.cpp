@@ -23,10 +23,11 @@ std::vector<std::string> meant(StringRef name, StringRef file, ArrayRef<Symbol> 
   FoundNames found(1);
   auto forEach = [&](auto f) {
     for (auto [object, symbol] : enumerate(symbols))
-      table.find(symbol.name, [&](uint32_t entry, Likeness likeness) {
-        f(entry, FindRank(likeness, symbol.isLocal, !file.empty(), symbol.agrees),
-          Definition{symbol.name, uint32_t(object), symbol.isLocal});
-      });
+      table.find(symbol.name, CachedHashStringRef(symbol.agrees ? file : ""),
+                 [&](uint32_t entry, Likeness likeness) {
+                   f(entry, FindRank(likeness, symbol.isLocal, !file.empty(), symbol.agrees),
+                     Definition{symbol.name, uint32_t(object), symbol.isLocal});
+                 });
   };
   forEach([&](uint32_t entry, FindRank rank, const Definition &) { found.note(entry, rank); });
   std::vector<std::string> result;
@@ -87,6 +88,51 @@ TEST(FoundNames, RustNamesAreFoundAcrossRebuilds) {
   EXPECT_EQ(meant("_ZN3abc4main17h0123456789abcdefE", "",
                   {{"_ZN3abc4main17h0123456789abcde0E", false}, {"_ZN3abc4main", false}}),
             Names{"_ZN3abc4main17h0123456789abcde0E"});
+}
+
+// Each of thousands of namesakes is the one of its file, whatever it is called now; and where
+// nothing tells them apart, this takes no time that grows with their square.
+TEST(FoundNames, ManyNamesakesAreToldApartByTheirFiles) {
+  constexpr unsigned count = 50000;
+  StartupProfile profile;
+  std::vector<std::string> files;
+  for (unsigned i = 0; i < count; ++i)
+    files.push_back("f" + std::to_string(i) + ".c");
+  for (const std::string &file : files) {
+    profile.entries.emplace_back().name = "init";
+    profile.entries.back().file = file;
+  }
+  NameTable table(profile);
+  for (unsigned i = 0; i < count; ++i) {
+    bool found = false;
+    unsigned visits = 0;
+    table.find("init.__uniq." + std::to_string(i), CachedHashStringRef(files[i]),
+               [&](uint32_t entry, Likeness likeness) {
+                 found |= entry == i && likeness == Likeness::Suffix;
+                 ++visits;
+               });
+    ASSERT_TRUE(found && visits < 100) << i;
+  }
+}
+
+// No time or memory that grows with the square of a name's length, or worse.
+TEST(FoundNames, NamesThatAreMadeToTakeLongDoNot) {
+  std::string constructors = "_ZN", references = "_R";
+  for (int i = 0; i < 200000; ++i)
+    constructors += "C1";
+  for (int i = 0; i < 40; ++i)
+    references += "TB" + std::string(i ? std::to_string(3 * i - 1) : "") + "_B_E";
+  StartupProfile profile;
+  profile.entries.emplace_back().name = constructors;
+  profile.entries.emplace_back().name = references;
+  std::string deep = "_Z" + std::string(1000000, 'P');
+  profile.entries.emplace_back().name = deep;
+  NameTable table(profile);
+  for (StringRef name : {constructors, references + ".llvm.1", deep}) {
+    unsigned visits = 0;
+    table.find(name, {}, [&](uint32_t, Likeness) { ++visits; });
+    EXPECT_EQ(visits, 1u);
+  }
 }
 
 TEST(FoundNames, ALikelierOneThatComesLaterTakesThePlace) {

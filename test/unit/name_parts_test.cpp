@@ -1,5 +1,7 @@
 // What of a name stays from build to build, and how alike two names are.
+#include "names/constructors.h"
 #include "names/name_parts.h"
+#include "names/rust_paths.h"
 #include "llvm/ADT/Twine.h"
 #include <gtest/gtest.h>
 
@@ -73,7 +75,17 @@ TEST(NameParts, RustsCrateHashesAreNotOfTheSource) {
   EXPECT_FALSE(a.empty());
   EXPECT_EQ(a, withoutCrateHashes("_RNvNtCsabcd9_7mycrate3foo3bar"));
   EXPECT_NE(a, withoutCrateHashes("_RNvNtCs1234_7mycrate3foo3baz"));
-  EXPECT_EQ(withoutCrateHashes("_Rubbish"), "");
+  // A reference back is an offset, which the hashes before it shift.
+  EXPECT_EQ(withoutCrateHashes("_RINvCs12_3abc3fooNtB2_3BarE"),
+            withoutCrateHashes("_RINvCs1234567_3abc3fooNtB2_3BarE"));
+  EXPECT_EQ(withoutCrateHashes("_RINvCs12_3abc3fooNtBd_3BarE"),
+            withoutCrateHashes("_RINvCs1234567_3abc3fooNtBi_3BarE"));
+  EXPECT_NE(withoutCrateHashes("_RINvCs12_3abc3fooNtBd_3BarE"),
+            withoutCrateHashes("_RINvCs1234567_3abc3fooNtBd_3BarE"));
+  // In an identifier it is no crate.
+  EXPECT_NE(withoutCrateHashes("_RNvCs1_3abc5Csa_x"), withoutCrateHashes("_RNvCs1_3abc5Csb_x"));
+  for (const char *rubbish : {"_Rubbish", "_R", "_RC", "_RCs", "_RCs_", "_RB", "_R9", "_R99999_a"})
+    EXPECT_FALSE(withoutCrateHashes(rubbish).size() > strlen(rubbish));
 }
 
 TEST(NameParts, ConstructorsAndDestructorsHaveVariants) {
@@ -82,6 +94,10 @@ TEST(NameParts, ConstructorsAndDestructorsHaveVariants) {
   EXPECT_EQ(variants[0], "_ZN3FooC1ERKS_");
   EXPECT_EQ(variants[1], "_ZN3FooC3ERKS_");
   EXPECT_EQ(otherVariants("_ZN3BarIiED1Ev").size(), 2u);
+  variants = otherVariants("_ZN3FooILi5EN2C12D2EEC1IiEET_S1_");
+  ASSERT_EQ(variants.size(), 2u);
+  EXPECT_EQ(variants[0], "_ZN3FooILi5EN2C12D2EEC2IiEET_S1_");
+  EXPECT_EQ(otherVariants("_ZZN3FooC1EvEN3BarD0Ev")[0], "_ZZN3FooC1EvEN3BarD1Ev");
   // These have no variants, though they look like it.
   for (StringRef name : {"_ZN2C13runEv", "_ZN3FooD5Ev", "C1E", "_ZC1E", "main", "_ZN3a1C2b1Ev"})
     EXPECT_TRUE(otherVariants(name).empty()) << name.str();

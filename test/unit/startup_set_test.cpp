@@ -373,6 +373,19 @@ TEST(Strings, OfOtherSectionsComeWithTheirObject) {
             Found::Referred);
 }
 
+// A datum is never taken for a function of its name, nor a function for a datum.
+TEST(StartupSetOfNames, KindsAreNotMixedUp) {
+  StartupProfile profile;
+  profile.entries = {entry(EntryKind::Function, "counter"), entry(EntryKind::Function, "both"),
+                     entry(EntryKind::Data, "f")};
+  Searched searched(
+      profile, {Object().data("counter.0").data("both").function("f"), Object().function("both")});
+  EXPECT_EQ(searched.of(".rodata.counter.0"), Found::No);
+  EXPECT_EQ(searched.of(".rodata.both"), Found::No);
+  EXPECT_EQ(searched.of(".text.f"), Found::No);
+  EXPECT_EQ(searched.of(".text.both"), Found::Named);
+}
+
 // An object is untrusted, with its strings and data too: whatever its bytes are, reading it ends,
 // and stays inside of it.
 TEST(StartupSetOfData, SurvivesDamagedObjects) {

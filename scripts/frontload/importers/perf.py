@@ -132,7 +132,7 @@ class _Reader:
             return
         if not self._is_ours(frame.file):
             self._others[frame.file] += 1
-        elif frame.symbol == b"[unknown]":
+        elif frame.symbol in (b"", b"[unknown]"):
             self._source.left_out.add("an address of the program without a symbol")
         elif frame.offset != 0 or not is_caller:
             start = None if frame.offset is None else frame.address - frame.offset

@@ -1,0 +1,70 @@
+//===- constructors.cpp - the variants of constructors and destructors -----===//
+//
+// What looks like a variant may as well be part of a class's name (`_ZN2C13runEv`), so the name is
+// parsed, by LLVM, whose parser is asked where it meets one. It is not printed: that can take time
+// and memory that double with every substitution.
+//
+//===----------------------------------------------------------------------===//
+
+#include "constructors.h"
+#include "llvm/Demangle/ItaniumDemangle.h"
+#include "llvm/Support/Allocator.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+/// The parser calls itself for each level of a name.
+static constexpr size_t longestName = 4096;
+
+namespace {
+/// Where the parser has its nodes.
+class NodeAllocator {
+public:
+  void reset() { allocator.Reset(); }
+  template <class T, class... Args> T *makeNode(Args &&...args) {
+    return new (allocator.Allocate<T>()) T(std::forward<Args>(args)...);
+  }
+  void *allocateNodeArray(size_t size) {
+    return allocator.Allocate<itanium_demangle::Node *>(size);
+  }
+
+private:
+  BumpPtrAllocator allocator;
+};
+
+struct Parser : itanium_demangle::AbstractManglingParser<Parser, NodeAllocator> {
+  using Base = itanium_demangle::AbstractManglingParser<Parser, NodeAllocator>;
+  using Base::Base;
+
+  itanium_demangle::Node *parseCtorDtorName(itanium_demangle::Node *&scope, NameState *state) {
+    last = First;
+    return Base::parseCtorDtorName(scope, state);
+  }
+  /// The last that was met. Those of arguments come behind that of the function, but no function's
+  /// name has a constructor in its arguments.
+  const char *last = nullptr;
+};
+} // namespace
+
+SmallVector<std::string, 4> otherVariants(StringRef name) {
+  SmallVector<std::string, 4> result;
+  if (!name.starts_with("_Z") || name.size() > longestName)
+    return result;
+  Parser parser(name.begin(), name.end());
+  if (!parser.parse() || !parser.last)
+    return result;
+  size_t at = parser.last - name.begin();
+  StringRef digits = name[at] == 'C' ? "123" : "012";
+  if (at + 1 >= name.size() || !digits.contains(name[at + 1]))
+    return result;
+  for (char digit : digits)
+    if (digit != name[at + 1]) {
+      std::string other = name.str();
+      other[at + 1] = digit;
+      result.push_back(std::move(other));
+    }
+  return result;
+}
+
+} // namespace frontload

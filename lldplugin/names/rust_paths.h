@@ -1,0 +1,19 @@
+//===- rust_paths.h - what of a Rust name stays across rebuilds ------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_NAMES_RUST_PATHS_H
+#define FRONTLOAD_LLDPLUGIN_NAMES_RUST_PATHS_H
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace frontload {
+
+/// Whether a name is of Rust's v0 mangling (RFC 2603).
+inline bool isRustV0(llvm::StringRef name) { return name.starts_with("_R"); }
+
+/// Such a name without the hashes of its crates, which are new in every build: for comparison only.
+std::string withoutCrateHashes(llvm::StringRef name);
+
+} // namespace frontload
+
+#endif
