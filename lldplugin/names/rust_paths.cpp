@@ -30,44 +30,95 @@ static std::optional<uint64_t> takeBase62(StringRef &text) {
   return digits.empty() ? 0 : value + 1;
 }
 
-std::string withoutCrateHashes(StringRef name) {
-  StringRef text = name;
-  text.consume_front("_R");
-  const char *begin = text.begin(); // offsets count from here
+namespace {
+/// One way through a name.
+class Walk {
+public:
+  explicit Walk(StringRef name) : begin(name.begin()), text(name) {}
+
+  std::string run() {
+    while (!text.empty())
+      step();
+    return std::move(result);
+  }
+
+private:
+  void step() {
+    if (isDigit(text.front()))
+      return identifier();
+    char c = text.front();
+    copy(1);
+    switch (c) {
+    case 'C': // a crate, and its hash
+    case 'M': // an implementation, which is the how manieth of its module
+    case 'X':
+      return dropDisambiguator();
+    case 'B':
+      return reference();
+    case 'K': // a constant: its type, and hexadecimal digits
+      return copy(std::min(text.find('_'), text.size()));
+    case 's': // which of the same name; or a type
+    case 'L': // a lifetime
+    case 'G': // how many lifetimes
+      if (StringRef rest = text; takeBase62(rest) && text.size() - rest.size() <= mostOfCount)
+        copy(text.size() - rest.size());
+      return;
+    default:
+      return;
+    }
+  }
+
+  void copy(size_t size) {
+    result += text.take_front(size);
+    text = text.drop_front(size);
+  }
+
+  void identifier() {
+    StringRef rest = text;
+    uint64_t length;
+    if (rest.consumeInteger(10, length))
+      length = 0;
+    rest.consume_front("_");
+    rest = rest.drop_front(std::min<uint64_t>(length, rest.size()));
+    copy(text.size() - rest.size());
+  }
+
+  void dropDisambiguator() {
+    StringRef rest = text;
+    if (!rest.consume_front("s") || !takeBase62(rest))
+      return;
+    uint64_t before = removed.empty() ? 0 : removed.back().bytes;
+    removed.push_back({uint64_t(rest.begin() - begin), before + (text.size() - rest.size())});
+    text = rest;
+  }
+
+  void reference() {
+    StringRef rest = text;
+    std::optional<uint64_t> target = takeBase62(rest);
+    if (!target)
+      return;
+    auto after = llvm::upper_bound(
+        removed, *target, [](uint64_t offset, const Removed &r) { return offset < r.end; });
+    result += utostr(*target - (after == removed.begin() ? 0 : std::prev(after)->bytes)) + '_';
+    text = rest;
+  }
+
+  /// Bytes of a number that counts what a person wrote.
+  static constexpr size_t mostOfCount = 3;
   struct Removed {
     uint64_t end, bytes; ///< of this and those before
   };
+
+  const char *begin; ///< offsets count from here
+  StringRef text;    ///< what is still to come
   SmallVector<Removed, 8> removed;
   std::string result;
-  while (!text.empty()) {
-    char c = text.front();
-    if (isDigit(c)) {
-      StringRef piece = text;
-      uint64_t length;
-      if (text.consumeInteger(10, length))
-        length = 0;
-      text.consume_front("_");
-      text = text.drop_front(std::min<uint64_t>(length, text.size()));
-      result += piece.drop_back(text.size());
-      continue;
-    }
-    text = text.drop_front();
-    result += c;
-    StringRef rest = text;
-    if (c == 'C' && rest.consume_front("s") && takeBase62(rest)) {
-      uint64_t before = removed.empty() ? 0 : removed.back().bytes;
-      removed.push_back({uint64_t(rest.begin() - begin), before + (text.size() - rest.size())});
-      text = rest;
-    } else if (rest = text; c == 'B') {
-      if (std::optional<uint64_t> target = takeBase62(rest)) {
-        auto after = llvm::upper_bound(
-            removed, *target, [](uint64_t offset, const Removed &r) { return offset < r.end; });
-        result += utostr(*target - (after == removed.begin() ? 0 : std::prev(after)->bytes)) + '_';
-        text = rest;
-      }
-    }
-  }
-  return result;
+};
+} // namespace
+
+std::string withoutCrateHashes(StringRef name) {
+  name.consume_front("_R");
+  return Walk(name).run();
 }
 
 } // namespace frontload

@@ -11,7 +11,8 @@ namespace frontload {
 /// Whether a name is of Rust's v0 mangling (RFC 2603).
 inline bool isRustV0(llvm::StringRef name) { return name.starts_with("_R"); }
 
-/// Such a name without the hashes of its crates, which are new in every build: for comparison only.
+/// Such a name without the hashes of its crates, which are new in every build, and the numbers of
+/// implementations, which change with others of their module: for comparison only.
 std::string withoutCrateHashes(llvm::StringRef name);
 
 } // namespace frontload

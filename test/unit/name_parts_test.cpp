@@ -82,6 +82,15 @@ TEST(NameParts, RustsCrateHashesAreNotOfTheSource) {
             withoutCrateHashes("_RINvCs1234567_3abc3fooNtBi_3BarE"));
   EXPECT_NE(withoutCrateHashes("_RINvCs12_3abc3fooNtBd_3BarE"),
             withoutCrateHashes("_RINvCs1234567_3abc3fooNtBd_3BarE"));
+  EXPECT_EQ(withoutCrateHashes("_RNvMs_Cs12_3abcNtB4_3Bar3foo"),
+            withoutCrateHashes("_RNvMs1_Cs1234567_3abcNtB5_3Bar3foo"));
+  // Numbers of other things are not lengths: closures, lifetimes, constants.
+  EXPECT_EQ(withoutCrateHashes("_RNCNvCs1_3abc4mains4_0Cs1_3abc"),
+            withoutCrateHashes("_RNCNvCs22_3abc4mains4_0Cs22_3abc"));
+  EXPECT_NE(withoutCrateHashes("_RNCNvCs1_3abc4mains4_0"),
+            withoutCrateHashes("_RNCNvCs1_3abc4mains5_0"));
+  EXPECT_EQ(withoutCrateHashes("_RINvCs1_3abc1fRL5_Kj9_NtCs2_1d1eE"),
+            withoutCrateHashes("_RINvCs1_3abc1fRL5_Kj9_NtCs345_1d1eE"));
   // In an identifier it is no crate.
   EXPECT_NE(withoutCrateHashes("_RNvCs1_3abc5Csa_x"), withoutCrateHashes("_RNvCs1_3abc5Csb_x"));
   for (const char *rubbish : {"_Rubbish", "_R", "_RC", "_RCs", "_RCs_", "_RB", "_R9", "_R99999_a"})
