@@ -12,6 +12,8 @@ namespace frontload {
 static constexpr size_t mostInLine = 3, mostInList = 10;
 
 bool MatchSummary::isBelow(double percent) const {
+  if (total() == 0)
+    return percent > 0;
   return static_cast<double>(found) * 100 < percent * static_cast<double>(total());
 }
 

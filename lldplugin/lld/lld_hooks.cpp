@@ -38,7 +38,9 @@ int frontload::tellMatches(const FrontLink &link, double leastMatch) {
     return EXIT_SUCCESS;
   }
   if (summary.found == 0)
-    error(path + ": none of its " + Twine(summary.total()) + " names is in this link",
+    error(path + (summary.total() ? ": none of its " + std::to_string(summary.total()) +
+                                        " names is in this link"
+                                  : ": it has no names that a link could place"),
           "the profile is of another program, or out of date: record it again");
   else
     error(path + ": " + summary.describe(),

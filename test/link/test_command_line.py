@@ -113,6 +113,14 @@ def test_stale_profile_fails_the_link(tmp_path, program):
        "--min-match", "0")
 
 
+def test_a_profile_that_places_nothing_is_no_success(tmp_path, program):
+    """Strings alone make no front, wherever they are from."""
+    profile = write_profile(tmp_path, ("string", "rodata", "hello"))
+    assert "no names that a link could place" in refused(tmp_path, program, profile, 1)
+    ld(program, "-o", tmp_path / "out", "-e", "main", f"--startup-profile={profile}",
+       "--min-match=0")
+
+
 @pytest.mark.parametrize("value", ["", "many", "-1", "101", "nan"])
 def test_bad_min_match(tmp_path, program, value):
     """A threshold that is no percentage is refused."""

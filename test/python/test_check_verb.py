@@ -175,6 +175,9 @@ def test_a_profile_of_another_program_says_so(ordered, cli, tmp_path):
     """If nothing of a profile is there, the note names the program that it is of."""
     result = cli("check", ordered.path, "--profile", write(tmp_path / "p", "alien"), code=1)
     assert "0.00%" in result.err and "it is a profile of app" in result.err
+    assert "0 of 1 name found (0.00%)" in result.err
+    result = cli("check", ordered.path, "--profile", tmp_path / "p", "--min-coverage", 0, code=1)
+    assert "less than 80%" in result.err
 
 
 def test_what_fails_is_never_shown_as_enough():

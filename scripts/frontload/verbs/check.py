@@ -70,14 +70,16 @@ def run(args: argparse.Namespace) -> int:
         print(relocations_report.summary(relocated))
         if args.relocations and relocated:
             relocations_report.show(relocated)
-    if report.present:
-        match.judge(args.profile, report.present,
-                    [entry.name.name for entry in report.missing
-                     if entry.reason != front.Missing.OUTSIDE], args.min_match)
+    # If nothing is found, more is to be said than that.
+    match.judge(args.profile, report.present,
+                [entry.name.name for entry in report.missing
+                 if entry.reason != front.Missing.OUTSIDE],
+                args.min_match if report.present else 0)
     if good:
         return EXIT_OK
     errors.error(f"{args.binary}: {errors.percent(report.placed, report.names)} of the names in "
-                 f"{args.profile} are in the front, less than {args.min_coverage:g}%")
+                 f"{args.profile} are in the front, less than "
+                 f"{max(args.min_coverage, 0 if report.present else args.min_match):g}%")
     if not report.present:
         errors.note(f"it is a profile of {_text(startup.program)}: check that program, or record "
                     "this one")
