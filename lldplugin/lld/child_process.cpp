@@ -6,6 +6,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,11 +20,10 @@ static Error failure(const Twine &what) {
   return createStringError(error, what + ": " + error.message());
 }
 
-Expected<Arguments> Arguments::make(const std::string &program, std::vector<std::string> args) {
+Expected<Arguments> Arguments::make(Command command) {
   Arguments result;
-  result.program = program;
-  std::vector<StringRef> all(args.begin(), args.end());
-  if (!sys::commandLineFitsWithinSystemLimits(program, all)) {
+  std::vector<StringRef> all(command.args.begin(), command.args.end());
+  if (!sys::commandLineFitsWithinSystemLimits(command.program, all)) {
     std::string text;
     raw_string_ostream os(text);
     for (StringRef arg : all) {
@@ -34,18 +34,25 @@ Expected<Arguments> Arguments::make(const std::string &program, std::vector<std:
     if (!file)
       return file.takeError();
     result.responseFile = std::move(*file);
-    args = {"@" + result.responseFile.path()};
+    command.args = {"@" + result.responseFile.path()};
   }
-  result.args = std::move(args);
+  result.command = std::move(command);
   return result;
 }
 
 std::vector<const char *> Arguments::vector() const {
-  std::vector<const char *> result = {program.c_str()};
-  for (const std::string &arg : args)
-    result.push_back(arg.c_str());
+  std::vector<const char *> result = {command.program.c_str()};
+  for (const auto *args : {&command.leading, &command.args})
+    for (const std::string &arg : *args)
+      result.push_back(arg.c_str());
   result.push_back(nullptr);
   return result;
+}
+
+Error Arguments::keepForSuccessor() {
+  if (int file = responseFile.descriptor(); file >= 0 && fcntl(file, F_SETFD, 0) != 0)
+    return failure("cannot keep a response file");
+  return Error::success();
 }
 
 /// In the child: only what is allowed between fork and exec.
@@ -60,9 +67,9 @@ std::vector<const char *> Arguments::vector() const {
   _exit(127);
 }
 
-Expected<Finished> runProgram(const std::string &program, std::vector<std::string> args,
-                              ArrayRef<std::string> environment) {
-  Expected<Arguments> arguments = Arguments::make(program, std::move(args));
+Expected<Finished> runProgram(Command command, ArrayRef<std::string> environment) {
+  const std::string program = command.program;
+  Expected<Arguments> arguments = Arguments::make(std::move(command));
   if (!arguments)
     return arguments.takeError();
   std::vector<const char *> argv = arguments->vector(), env;
@@ -104,10 +111,13 @@ Expected<Finished> runProgram(const std::string &program, std::vector<std::strin
   return result;
 }
 
-Error becomeProgram(const std::string &program, std::vector<std::string> args) {
-  Expected<Arguments> arguments = Arguments::make(program, std::move(args));
+Error becomeProgram(Command command) {
+  const std::string program = command.program;
+  Expected<Arguments> arguments = Arguments::make(std::move(command));
   if (!arguments)
     return arguments.takeError();
+  if (Error e = arguments->keepForSuccessor())
+    return e;
   execv(program.c_str(), const_cast<char *const *>(arguments->vector().data()));
   return failure(program);
 }

@@ -16,26 +16,33 @@ struct Finished {
   std::string output, errors; ///< what it wrote to its standard output and error output
 };
 
+/// A program, a path, and its arguments.
+struct Command {
+  std::string program;
+  std::vector<std::string> leading; ///< come first, and are never in a response file
+  std::vector<std::string> args;
+};
+
 /// Arguments for a program, in a response file if they are too many for the system.
 class Arguments {
 public:
-  static llvm::Expected<Arguments> make(const std::string &program, std::vector<std::string> args);
+  static llvm::Expected<Arguments> make(Command command);
   /// With the program's name before and a null pointer behind them, as long as this object lives.
   std::vector<const char *> vector() const;
+  /// The response file, if there is one, is then there for what this process becomes.
+  llvm::Error keepForSuccessor();
 
 private:
-  std::string program;
-  std::vector<std::string> args;
+  Command command;
   MemoryFile responseFile;
 };
 
-/// Runs `program`, a path, and waits for it. It ends if this process does. `environment` are
-/// variables (NAME=value) that it has in addition to ours.
-llvm::Expected<Finished> runProgram(const std::string &program, std::vector<std::string> args,
-                                    llvm::ArrayRef<std::string> environment = {});
+/// Runs a program and waits for it. It ends if this process does. `environment` are variables
+/// (NAME=value) that it has in addition to ours.
+llvm::Expected<Finished> runProgram(Command command, llvm::ArrayRef<std::string> environment = {});
 
-/// Becomes `program`. Returns only if that fails.
-llvm::Error becomeProgram(const std::string &program, std::vector<std::string> args);
+/// Becomes a program. Returns only if that fails.
+llvm::Error becomeProgram(Command command);
 
 } // namespace frontload
 

@@ -112,9 +112,7 @@ static bool askVersion(LldProgram &program) {
   std::string answer;
   for (std::vector<std::string> flavor :
        {std::vector<std::string>(), std::vector<std::string>{"-flavor", "gnu"}}) {
-    std::vector<std::string> args = flavor;
-    args.push_back("--version");
-    Expected<Finished> finished = runProgram(program.path, args);
+    Expected<Finished> finished = runProgram({program.path, flavor, {"--version"}});
     if (!finished) {
       error("--lld=" + toString(finished.takeError()), "give the path of an ld.lld");
       return false;

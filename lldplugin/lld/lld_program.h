@@ -12,7 +12,8 @@ namespace frontload {
 
 struct LldProgram {
   std::string path;
-  /// What makes it an ELF linker: nothing for an ld.lld.
+  /// What makes it an ELF linker: nothing for an ld.lld. It looks for that before it reads response
+  /// files.
   std::vector<std::string> flavor;
   unsigned version = 0; ///< of LLVM, the major one
   /// How it hashes strings, if it does so by a function of a shared library, which another one can

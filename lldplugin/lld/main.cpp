@@ -206,9 +206,8 @@ static int report(const Options &options, const FrontLink &link, std::optional<F
 
 /// Becomes the other linker, for a link that has no front.
 static int becomeOther(const LldProgram &program, ArrayRef<const char *> args) {
-  std::vector<std::string> all = program.flavor;
-  llvm::append_range(all, args.drop_front());
-  error(toString(becomeProgram(program.path, all)), "link without --lld");
+  std::vector<std::string> own(args.begin() + 1, args.end());
+  error(toString(becomeProgram({program.path, program.flavor, own})), "link without --lld");
   return exitUsage;
 }
 

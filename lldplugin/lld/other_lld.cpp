@@ -182,7 +182,7 @@ Error Run::prepare() {
 }
 
 std::vector<std::string> Run::arguments() const {
-  std::vector<std::string> result = other.program.flavor;
+  std::vector<std::string> result;
   // What it says goes through our hands first.
   if (sys::Process::StandardErrHasColors())
     result.push_back("--color-diagnostics");
@@ -273,7 +273,7 @@ int Run::run() {
     return exitUsage;
   };
   Expected<Finished> finished =
-      runProgram(other.program.path, arguments(),
+      runProgram({other.program.path, other.program.flavor, arguments()},
                  {"LD_PRELOAD=" + preloaded(), FRONTLOAD_PLAN_VARIABLE "=" + plan->path()});
   if (!finished)
     return fail(finished.takeError(), "link without --lld");

@@ -231,12 +231,21 @@ def test_names_that_cannot_be_marked(tmp_path):
     check_run(tmp_path / "out")
 
 
-def test_a_command_line_of_megabytes(tmp_path):
-    """It goes through a response file, however the linker was given it."""
+@pytest.mark.parametrize("version", ["22", "rust"])
+@pytest.mark.parametrize("kind", ["front", "plain", "relocatable"])
+def test_a_command_line_of_megabytes(tmp_path, version, kind):
+    """It goes through a response file, however the linker was given it; also where ld.frontload
+    only starts that linker."""
     program = compile_text(tmp_path, "a.c", "int main(void) { return 0; }\n")
     many = tmp_path / "many.rsp"
     many.write_text("".join(f"-L/no/such/folder/{i:0100}\n" for i in range(20000)))
-    check_equal(tmp_path, program, f"-Wl,@{many}", profile=write_profile(tmp_path, "main"))
+    flags = ["-r"] if kind == "relocatable" else ["-e", "main"]
+    if kind != "plain":
+        flags.append(f"--startup-profile={write_profile(tmp_path, 'main')}")
+    outputs = [tmp_path / "short", tmp_path / "long"]
+    for output, more in zip(outputs, ([], [f"@{many}"]), strict=True):
+        ld(program, *flags, *more, f"--lld={other_lld(version)}", "-o", output)
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
 
 
 def test_gcc(tmp_path, build):
