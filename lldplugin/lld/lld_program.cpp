@@ -134,6 +134,10 @@ static bool askVersion(LldProgram &program) {
 }
 
 std::optional<LldProgram> findLld(const std::string &name) {
+  if (name.empty()) {
+    error("--lld: has no value", "give the path of an ld.lld, or leave out --lld");
+    return std::nullopt;
+  }
   LldProgram program;
   ErrorOr<std::string> found = name;
   if (name.find('/') == std::string::npos)

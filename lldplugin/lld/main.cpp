@@ -55,7 +55,7 @@ struct Options {
   bool isHelp = false;
   /// The linker that links in place of the built-in one; what it has to know; an option that cannot
   /// be had together with it, and why.
-  std::string lld;
+  std::optional<std::string> lld;
   OtherLink other;
   std::string otherConflict, otherReason;
 };
@@ -109,8 +109,10 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
     }
     StringRef arg = args[i];
     // With one dash it is a library whose name begins with "ld".
-    if (arg.starts_with("--") && takeOption(args, i, "lld", options.lld))
+    if (arg.starts_with("--") && takeOption(args, i, "lld", value)) {
+      options.lld = value;
       continue;
+    }
     if (arg == "--front-prefetch" || arg == "-front-prefetch") {
       options.wantsPrefetch = true;
       continue;
@@ -249,7 +251,7 @@ static int linkWithFront(ArrayRef<const char *> args, Options &options) {
           "link to a file and copy it, or link without --startup-profile");
     return exitUsage;
   }
-  bool isOther = !options.lld.empty();
+  bool isOther = options.lld.has_value();
   LldProgram &program = options.other.program;
   if (isOther) {
     options.traits.selection = Selection::ByMark;
@@ -321,8 +323,8 @@ int main(int argc, char **argv) {
            "All other options are those of ld.lld:\n\n";
 
   int code;
-  if (!options.lld.empty()) {
-    std::optional<LldProgram> program = findLld(options.lld);
+  if (options.lld) {
+    std::optional<LldProgram> program = findLld(*options.lld);
     if (!program)
       lld::exitLld(exitUsage);
     options.other.program = std::move(*program);
@@ -338,13 +340,12 @@ int main(int argc, char **argv) {
             "add --startup-profile=FILE");
       lld::exitLld(exitUsage);
     }
-    code = options.lld.empty()
-               ? !runLld(ArrayRef<const char *>(const_cast<const char **>(argv), argc))
-               : becomeOther(options.other.program, others);
+    code = options.lld ? becomeOther(options.other.program, others)
+                       : !runLld(ArrayRef<const char *>(const_cast<const char **>(argv), argc));
   } else if (options.isRelocatable) {
     // Build systems pass the same flags to every link; there is nothing to lay out in this one.
-    code = options.lld.empty() ? !runLld(others) : becomeOther(options.other.program, others);
-  } else if (!options.lld.empty() && !options.otherConflict.empty()) {
+    code = options.lld ? becomeOther(options.other.program, others) : !runLld(others);
+  } else if (options.lld && !options.otherConflict.empty()) {
     error("--lld: cannot be combined with " + options.otherConflict + ": " + options.otherReason,
           "use one of the two");
     code = exitUsage;

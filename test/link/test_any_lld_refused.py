@@ -37,6 +37,11 @@ def test_no_such_file(tmp_path, program):
     assert "No such file" in refused(tmp_path, program, "no-such-linker-in-path")
 
 
+def test_no_value(tmp_path, program):
+    """As from a variable of a build that is not set: the built-in one is not meant."""
+    assert "--lld: has no value" in refused(tmp_path, program, "")
+
+
 def test_not_executable(tmp_path, program):
     (tmp_path / "lld").write_text("")
     assert "Permission denied" in refused(tmp_path, program, tmp_path / "lld")
