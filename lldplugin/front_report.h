@@ -10,8 +10,8 @@
 //             strings that were merged with those of all objects}; null if the output is no ELF
 //             file, or was linked by gold, which makes a block of each output section instead
 //   objects   how many input objects contributed to the front
-//   kept      how many startup sections keep their place because their names cannot be marked; 0
-//             unless --lld names another linker
+//   kept      how many startup sections keep their place because their names cannot be marked, or
+//             their object is also linked as data; 0 unless --lld names another linker
 //   classes   per section class ("text", "rodata", "relro", "data", "bss"): {"sections": placed in
 //             the front, "referred": those of them that the profile does not name but something in
 //             the front refers to, "bytes": their size without padding}

@@ -10,6 +10,7 @@
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/Path.h"
 #include <map>
+#include <set>
 #include <sys/stat.h>
 
 using namespace llvm;
@@ -49,17 +50,39 @@ static std::string pathOfMember(const InputObject &object) {
   return path.str().str();
 }
 
-/// Where `object` is; `files` are ascending by the address of their buffers.
-static Home homeOf(const InputObject &object, ArrayRef<LinkInputs::File> files) {
+/// The file that `object` lies in; null for a member of a thin archive. `files` are ascending by
+/// the address of their buffers.
+static const LinkInputs::File *fileOf(const InputObject &object, ArrayRef<LinkInputs::File> files) {
   const char *begin = object.buffer.getBufferStart();
   auto next = llvm::upper_bound(files, begin, [](const char *b, const LinkInputs::File &f) {
     return b < f.buffer.getBufferStart();
   });
-  if (next != files.begin())
-    if (auto &file = *std::prev(next); begin < file.buffer.getBufferEnd())
-      return {file.buffer.getBufferIdentifier().str(), file.identity, file.buffer.getBufferStart()};
+  return next != files.begin() && begin < std::prev(next)->buffer.getBufferEnd() ? std::prev(next)
+                                                                                 : nullptr;
+}
+
+/// Where `object` is; `files` as for fileOf.
+static Home homeOf(const InputObject &object, ArrayRef<LinkInputs::File> files) {
+  if (const LinkInputs::File *file = fileOf(object, files))
+    return {file->buffer.getBufferIdentifier().str(), file->identity,
+            file->buffer.getBufferStart()};
   std::string path = pathOfMember(object);
-  return {path, identityOf(path), begin};
+  return {path, identityOf(path), object.buffer.getBufferStart()};
+}
+
+/// The files that were read, this once or another time, as what is no object: --format=binary puts
+/// their bytes into the output, where a mark would be seen.
+static std::set<FileIdentity> dataFiles(ArrayRef<LinkInputs::File> files,
+                                        ArrayRef<InputObject> objects) {
+  std::vector<bool> hasObject(files.size());
+  for (const InputObject &object : objects)
+    if (const LinkInputs::File *file = fileOf(object, files))
+      hasObject[file - files.begin()] = true;
+  std::set<FileIdentity> result;
+  for (auto [i, file] : enumerate(files))
+    if (!hasObject[i])
+      result.insert(file.identity);
+  return result;
 }
 
 /// The slot of a hash in a table as plan_format.h has it: its own, or an empty one for it.
@@ -99,9 +122,11 @@ Expected<LinkPlan> LinkPlan::make(const LinkInputs &inputs, FrontLink &link, Str
     looked[i] = lookAtNames(inputs.objects[byObject[i][0].object].buffer.getBuffer(), names);
   });
 
+  std::set<FileIdentity> data = dataFiles(files, inputs.objects);
   std::map<FileIdentity, PatchedFile> patched;
   for (auto [sections, names] : zip_equal(byObject, looked)) {
     Home home = homeOf(inputs.objects[sections[0].object], files);
+    bool isData = data.contains(home.identity);
     PatchedFile &file = patched[home.identity];
     file.path = home.path;
     for (auto [section, name] : zip_equal(sections, names)) {
@@ -110,7 +135,7 @@ Expected<LinkPlan> LinkPlan::make(const LinkInputs &inputs, FrontLink &link, Str
       if (!section.pattern)
         continue;
       std::optional<Mark> mark = markFor(*section.pattern, section.order);
-      if (!name.isMarkable || !mark) {
+      if (!name.isMarkable || !mark || isData) {
         link.keepPlace(section.name);
         continue;
       }

@@ -231,6 +231,28 @@ def test_names_that_cannot_be_marked(tmp_path):
     check_run(tmp_path / "out")
 
 
+@pytest.mark.parametrize("how", ["option", "script", "member"])
+@pytest.mark.parametrize("size", ["small", "large"])
+def test_an_object_that_is_also_data(tmp_path, llvm, how, size):
+    """Its bytes come into the output as they are, so its sections keep their place."""
+    (tmp_path / "a.c").write_text("int one(void) { return 1; }\n" +
+                                  (f"char filler[{1 << 16}] = {{1}};\n" if size == "large" else ""))
+    check_run("gcc", "-ffunction-sections", "-c", "a.c", cwd=tmp_path)
+    program = compile_text(tmp_path, "b.c", "int one(void);\nint main(void) { return one(); }\n")
+    (tmp_path / "data.lds").write_text("TARGET(binary) INPUT(a.o)\n")
+    check_run(llvm / "llvm-ar", "rcsT", "a.a", "a.o", cwd=tmp_path)
+    data = ["data.lds"] if how == "script" else ["--format=binary", "a.o", "--format=default"]
+    report = tmp_path / "report.json"
+    ld(program, "a.a" if how == "member" else "a.o", *data, "-e", "main", "-o", "out",
+       f"--lld={other_lld('22')}", f"--startup-profile={write_profile(tmp_path, 'main', 'one')}",
+       f"--front-report={report}", cwd=tmp_path)
+    assert (tmp_path / "a.o").read_bytes() in (tmp_path / "out").read_bytes()
+    image = Image(tmp_path / "out")
+    assert image.section_of("main") == ".text.front"
+    assert image.section_of("one") == ".text"
+    assert json.loads(report.read_text())["kept"] == 1
+
+
 @pytest.mark.parametrize("version", ["22", "rust"])
 @pytest.mark.parametrize("kind", ["front", "plain", "relocatable"])
 def test_a_command_line_of_megabytes(tmp_path, version, kind):
