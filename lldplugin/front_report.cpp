@@ -1,8 +1,7 @@
 //===- front_report.cpp - what was placed in a front, as JSON --------------===//
 
 #include "front_report.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
+#include "output_file.h"
 #include "llvm/Support/JSON.h"
 
 using namespace llvm;
@@ -80,24 +79,7 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
 
 Error writeFrontReport(StringRef path, StringRef output, const FrontLink &link,
                        std::optional<Front> front) {
-  // A rename would replace a link or a device by a file.
-  sys::fs::file_status status;
-  if (!sys::fs::status(path, status, /*follow=*/false) &&
-      status.type() != sys::fs::file_type::regular_file) {
-    std::error_code error;
-    raw_fd_ostream os(path, error);
-    if (error)
-      return errorCodeToError(error);
-    writeJson(os, output, link, front);
-    os.close();
-    error = os.error();
-    os.clear_error();
-    return errorCodeToError(error);
-  }
-  return writeToOutput(path, [&](raw_ostream &os) {
-    writeJson(os, output, link, front);
-    return Error::success();
-  });
+  return writeOutputFile(path, [&](raw_ostream &os) { writeJson(os, output, link, front); });
 }
 
 } // namespace frontload

@@ -73,14 +73,11 @@ static constexpr StringLiteral orderingOptions[] = {"symbol-ordering-file",
 static void parseForOther(ArrayRef<const char *> args, size_t i, Options &options) {
   StringRef arg = args[i], name = arg.ltrim('-').take_until([](char c) { return c == '='; });
   OtherLink &other = options.other;
-  std::string value;
   if (arg.starts_with("-") && is_contained({"reproduce", "fat-lto-objects"}, name)) {
     options.otherConflict = arg;
     options.otherReason = name == "reproduce" ? "its files would have other names of sections"
                                               : "its objects are made during the link";
-  } else if (takeOption(args, i, "Map", value)) {
-    other.printsMap |= value == "-";
-    other.map = value == "-" ? "" : value;
+  } else if (takeOption(args, i, "Map", other.map)) {
   } else if (is_contained({"-M", "--print-map", "-print-map"}, arg)) {
     other.printsMap = true;
   } else if (is_contained(
@@ -88,6 +85,11 @@ static void parseForOther(ArrayRef<const char *> args, size_t i, Options &option
     other.needsMap = true; // there are no symbols that tell what is in the output
   } else if (arg.starts_with("-") && (name == "start-lib" || name == "end-lib")) {
     other.opensLib = name == "start-lib";
+  } else if (arg.starts_with("-") && name == "time-trace") {
+    other.timeTrace = arg.split('=').second;
+  } else if (arg.starts_with("-") &&
+             is_contained({"print-gc-sections", "no-print-gc-sections"}, name)) {
+    other.removedFile = arg.split('=').second;
   } else {
     takeOption(args, i, "dependency-file", other.dependencyFile);
   }

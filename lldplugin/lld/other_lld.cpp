@@ -3,6 +3,7 @@
 #include "other_lld.h"
 #include "../diagnostics.h"
 #include "../front_note.h"
+#include "../output_file.h"
 #include "../section_marks.h"
 #include "child_process.h"
 #include "interposer/plan_format.h"
@@ -11,7 +12,6 @@
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Object/Archive.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -68,14 +68,25 @@ static bool areAllThere(const LinkInputs &inputs) {
   return true;
 }
 
+/// The first lld whose --time-trace takes a name; it was --time-trace-file before.
+static constexpr unsigned firstLldThatNamesTraces = 15;
+
 namespace {
+/// A text that the linker writes. It goes through our hands, by a temporary file.
+struct TextFile {
+  std::string option;    ///< that has the name, up to that
+  std::string path;      ///< where it is wanted; empty if only we want it
+  std::string temporary; ///< where the linker writes it; empty if it writes none
+};
+
 /// One run of the linker.
 class Run {
 public:
   Run(const OtherLink &o, const LinkInputs &i, FrontLink &l) : other(o), inputs(i), link(l) {}
   ~Run() {
     removeFile(linked);
-    removeFile(ownMap);
+    for (const TextFile *file : texts())
+      removeFile(file->temporary);
   }
 
   Error prepare();
@@ -86,12 +97,12 @@ public:
 private:
   Error findLibrary();
   Error nameOutput();
-  Error nameMap();
-  std::vector<std::string> arguments() const;
+  Error nameTexts();
+  std::vector<std::string> arguments();
   std::string preloaded() const;
   std::string restored(std::string text) const;
-  Error restoreFile(const std::string &path, function_ref<void(std::string &)> change);
-  Error restoreFiles();
+  Expected<std::string> read(const TextFile &file) const;
+  Error restoreTexts();
   Error tellPlaced(const Finished &finished);
   static void removeFile(const std::string &path) {
     if (path.empty())
@@ -109,7 +120,8 @@ private:
   MemoryFile libraryCopy;
   std::string linked; ///< where the output is written
   std::string suffix; ///< what that has behind the name of the output
-  std::string ownMap; ///< a map that only we want
+  TextFile map, dependencies, removed, trace;
+  std::array<TextFile *, 4> texts() { return {&map, &dependencies, &removed, &trace}; }
 };
 } // namespace
 
@@ -118,24 +130,33 @@ Error Run::nameOutput() {
   sys::fs::file_status status;
   if (!sys::fs::status(other.output, status) && status.type() != sys::fs::file_type::regular_file)
     return Error::success(); // /dev/null
-  SmallString<128> path;
-  if (std::error_code e = sys::fs::createUniqueFile(other.output + "-frontload-%%%%%%%%", path))
-    return createStringError(e, other.output + ": " + e.message());
-  linked = path.str().str();
+  linked = nameBeside(other.output, "-frontload-");
   suffix = linked.substr(other.output.size());
   sys::RemoveFileOnSignal(linked);
   return Error::success();
 }
 
-/// A file for the map, if there is none yet.
-Error Run::nameMap() {
-  if (!other.needsMap || other.printsMap || !other.map.empty())
-    return Error::success();
-  SmallString<128> path;
-  if (std::error_code e = sys::fs::createTemporaryFile("frontload", "map", path))
-    return createStringError(e, "cannot make a temporary file: " + e.message());
-  ownMap = path.str().str();
-  sys::RemoveFileOnSignal(ownMap);
+/// Temporary files for what the linker writes.
+Error Run::nameTexts() {
+  bool namesTrace = other.program.version >= firstLldThatNamesTraces;
+  map = {"-Map=", other.map, ""};
+  dependencies = {"--dependency-file=", other.dependencyFile, ""};
+  removed = {"--print-gc-sections=", other.removedFile, ""};
+  trace = {namesTrace ? "--time-trace=" : "--time-trace-file=", other.timeTrace.value_or(""), ""};
+  if (other.timeTrace && trace.path.empty())
+    trace.path = other.output + ".time-trace";
+  if (other.printsMap)
+    map.path = "";
+  for (TextFile *file : texts()) {
+    bool isOurs = file == &map && other.needsMap && !other.printsMap;
+    if (file->path.empty() && !isOurs)
+      continue;
+    SmallString<128> path;
+    if (std::error_code e = sys::fs::createTemporaryFile("frontload", "txt", path))
+      return createStringError(e, "cannot make a temporary file: " + e.message());
+    file->temporary = path.str().str();
+    sys::RemoveFileOnSignal(file->temporary);
+  }
   return Error::success();
 }
 
@@ -178,10 +199,10 @@ Error Run::prepare() {
     return e;
   if (Error e = nameOutput())
     return e;
-  return nameMap();
+  return nameTexts();
 }
 
-std::vector<std::string> Run::arguments() const {
+std::vector<std::string> Run::arguments() {
   std::vector<std::string> result;
   // What it says goes through our hands first.
   if (sys::Process::StandardErrHasColors())
@@ -194,8 +215,9 @@ std::vector<std::string> Run::arguments() const {
   llvm::append_range(result, std::vector<std::string>{"-T", script.path()});
   if (!linked.empty())
     llvm::append_range(result, std::vector<std::string>{"-o", linked});
-  if (!ownMap.empty())
-    result.push_back("-Map=" + ownMap);
+  for (const TextFile *file : texts())
+    if (!file->temporary.empty())
+      result.push_back(file->option + file->temporary);
   return result;
 }
 
@@ -218,51 +240,43 @@ std::string Run::restored(std::string text) const {
   return text;
 }
 
-/// Restores a file that the linker has written, and changes it.
-Error Run::restoreFile(const std::string &path, function_ref<void(std::string &)> change) {
-  if (path.empty() || !sys::fs::is_regular_file(path))
-    return Error::success();
-  auto file = MemoryBuffer::getFile(path, false, false);
-  if (!file)
-    return createStringError(file.getError(), path + ": " + file.getError().message());
-  std::string text = restored((*file)->getBuffer().str());
-  change(text);
-  if (text == (*file)->getBuffer())
-    return Error::success();
-  return writeToOutput(path, [&](raw_ostream &os) {
-    os << text;
-    return Error::success();
-  });
+/// What the linker has written.
+Expected<std::string> Run::read(const TextFile &file) const {
+  auto text = MemoryBuffer::getFile(file.temporary, false, false);
+  if (!text)
+    return createStringError(text.getError(), file.temporary + ": " + text.getError().message());
+  return restored((*text)->getBuffer().str());
 }
 
-Error Run::restoreFiles() {
-  if (Error e = restoreFile(other.map, [](std::string &) {}))
-    return e;
-  return restoreFile(other.dependencyFile, [](std::string &text) {
-    // Our inputs are no files, so nothing can depend on them.
-    replaceAll(text, " \\\n " + ourName.str(), "");
-    replaceAll(text, "\n" + ourName.str() + ":\n", "");
-  });
+/// Puts what the linker has written where it is wanted.
+Error Run::restoreTexts() {
+  for (const TextFile *file : texts()) {
+    if (file->path.empty())
+      continue;
+    Expected<std::string> text = read(*file);
+    if (!text)
+      return text.takeError();
+    if (file == &dependencies) {
+      // Our inputs are no files, so nothing can depend on them.
+      replaceAll(*text, " \\\n " + ourName.str(), "");
+      replaceAll(*text, "\n" + ourName.str() + ":\n", "");
+    }
+    if (Error e = writeOutputFile(file->path, [&](raw_ostream &os) { os << *text; }))
+      return createStringError(file->path + ": " + toString(std::move(e)));
+  }
+  return Error::success();
 }
 
 /// Tells the plan what is in the output.
 Error Run::tellPlaced(const Finished &finished) {
-  auto read = [](const std::string &path) {
-    return MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  };
   if (other.needsMap) {
-    if (other.printsMap) {
-      placeByMap(link, plan->sections(), restored(finished.output));
-      return Error::success();
-    }
-    const std::string &path = ownMap.empty() ? other.map : ownMap;
-    auto map = read(path);
-    if (!map)
-      return createStringError(map.getError(), path + ": " + map.getError().message());
-    placeByMap(link, plan->sections(), restored((*map)->getBuffer().str()));
+    Expected<std::string> text = other.printsMap ? restored(finished.output) : read(map);
+    if (!text)
+      return text.takeError();
+    placeByMap(link, plan->sections(), *text);
     return Error::success();
   }
-  auto output = read(linked);
+  auto output = MemoryBuffer::getFile(linked, false, false);
   placeBySymbols(link, plan->sections(), output ? (*output)->getBuffer() : StringRef());
   return Error::success();
 }
@@ -291,8 +305,8 @@ int Run::run() {
                         " does not load libraries by LD_PRELOAD: leave out --lld");
     return exitUsage;
   }
-  if (Error e = restoreFiles())
-    return fail(std::move(e), "the linker wrote it; its names of sections are not the real ones");
+  if (Error e = restoreTexts())
+    return fail(std::move(e), "have it written to another place");
   if (Error e = tellPlaced(*finished))
     return fail(std::move(e), "link without --front-report");
   plan->tellStrings(link);

@@ -13,6 +13,7 @@
 #include "link_plan.h"
 #include "lld_program.h"
 #include "llvm/ADT/ArrayRef.h"
+#include <optional>
 
 namespace frontload {
 
@@ -21,11 +22,13 @@ struct OtherLink {
   LldProgram program;
   std::vector<std::string> args; ///< lld's, without the program's name
   std::string output;
-  std::string map;            ///< of -Map; empty if there is none
-  bool printsMap = false;     ///< --print-map, or -Map=-
-  std::string dependencyFile; ///< of --dependency-file
-  bool needsMap = false;      ///< for a report
-  bool opensLib = false;      ///< --start-lib without its --end-lib
+  std::string map;                      ///< of -Map; empty if there is none
+  bool printsMap = false;               ///< --print-map, which counts more
+  std::string dependencyFile;           ///< of --dependency-file
+  std::string removedFile;              ///< of --print-gc-sections
+  std::optional<std::string> timeTrace; ///< of --time-trace; empty if it has no name
+  bool needsMap = false;                ///< for a report
+  bool opensLib = false;                ///< --start-lib without its --end-lib
 };
 
 /// Plans `link` for `inputs`, runs the linker and tells `link` what it has placed. `linked` becomes

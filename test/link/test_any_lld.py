@@ -175,6 +175,76 @@ def test_map_and_dependencies(tmp_path):
     assert "a.o:(.text.main)" in written[0][0]
 
 
+@pytest.mark.parametrize("option", ["-Map", "--dependency-file", "--print-gc-sections"])
+@pytest.mark.parametrize("target", ["file", "stdout", "-"])
+def test_texts_are_written_through_links(tmp_path, option, target):
+    """The built-in lld writes what a link refers to, a file or a device, or the standard output:
+    so does this, and the link stays."""
+    program = compile_text(tmp_path, "a.c", "int unused(void) { return 7; }\n"
+                           "int main(void) { return 0; }\n")
+    path = "-" if target == "-" else tmp_path / "link"
+    (tmp_path / "file").write_text("old")
+    if target != "-":
+        (tmp_path / "link").symlink_to("/proc/self/fd/1" if target == "stdout" else "file")
+    written = []
+    for lld in ([], [f"--lld={other_lld('22')}"]):
+        with (tmp_path / "output").open("w") as output:
+            subprocess.run([LD_FRONTLOAD, program, "-e", "main", "--gc-sections", "--min-match=0",
+                            f"--startup-profile={write_profile(tmp_path, 'main', 'unused')}", *lld,
+                            f"{option}={path}", "-o", tmp_path / "out"],
+                           stdout=output, stderr=subprocess.DEVNULL, check=True)
+        written.append([(tmp_path / name).read_text() for name in ("output", "file")])
+        assert (tmp_path / "output").is_file() and not (tmp_path / "output").is_symlink()
+        assert path == "-" or path.is_symlink()
+    assert written[0] == written[1]
+    assert "a.o" in written[0][target == "file"]
+
+
+def test_a_folder_with_a_percent_sign(tmp_path):
+    """In names of temporary files, LLVM takes it for a digit to be chosen."""
+    program = compile_text(tmp_path, "a.c", "int main(void) { return 0; }\n")
+    folder = tmp_path / "100%"
+    folder.mkdir()
+    options = {"--dependency-file": folder / "deps", "--front-report": folder / "report"}
+    profile = write_profile(tmp_path, "main")
+    ld(program, "-e", "main", f"--startup-profile={profile}", f"--lld={other_lld('22')}",
+       *(f"{option}={path}" for option, path in options.items()), "-o", tmp_path / "out%")
+    assert sorted(folder.iterdir()) == sorted(options.values())
+    assert (folder / "deps").read_text().startswith(f"{tmp_path / 'out%'}:")
+    assert (tmp_path / "out%").exists()
+
+
+@pytest.mark.parametrize("version", ["16", "22"])
+def test_time_trace(tmp_path, version):
+    """It is where the output of that name would have it."""
+    program = compile_text(tmp_path, "a.c", "int main(void) { return 0; }\n")
+    profile = write_profile(tmp_path, "main")
+    (tmp_path / "out").write_text("")
+    (tmp_path / "out.time-trace").write_text("old")
+    before = sorted([*tmp_path.iterdir(), tmp_path / "other.json"])
+    for flags, name in (([], "out.time-trace"), ([f"={tmp_path / 'other.json'}"], "other.json")):
+        ld(program, "-e", "main", f"--startup-profile={profile}", f"--lld={other_lld(version)}",
+           "".join(["--time-trace", *flags]), "-o", tmp_path / "out")
+        assert json.loads((tmp_path / name).read_text())["traceEvents"]
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("option", ["-Map", "--dependency-file", "--time-trace"])
+def test_texts_that_cannot_be_written(tmp_path, option):
+    """The previous output stays."""
+    program = compile_text(tmp_path, "a.c", "int main(void) { return 0; }\n")
+    profile = write_profile(tmp_path, "main")
+    (tmp_path / "full").symlink_to("/dev/full")
+    (tmp_path / "out").write_text("precious")
+    before = sorted(tmp_path.iterdir())
+    result = ld(program, "-e", "main", f"--startup-profile={profile}",
+                f"--lld={other_lld('22')}", f"{option}={tmp_path / 'full'}", "-o",
+                tmp_path / "out", code=2)
+    assert f"{tmp_path / 'full'}: No space left on device" in result.stderr
+    assert (tmp_path / "out").read_text() == "precious"
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_messages(tmp_path):
     """Errors name sections as they are, and come once, with the linker's exit status."""
     text = '.section .text.main,"ax"\n.globl main\nmain: call gone\n'
