@@ -2,7 +2,8 @@
 //
 // When gold gives up a link, it removes the file of its output's name, even if it has not written
 // anything. A link that the plugin refuses shall leave the previous output where it is, so it is
-// put aside until gold is done: gold ends by exit(), which comes back here.
+// put aside until gold is done: gold ends by exit(), which comes back here. Whether gold itself has
+// failed is known only then, by the output that is gone, so a report waits for that, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,15 +11,20 @@
 #define FRONTLOAD_LLDPLUGIN_GOLD_PREVIOUS_OUTPUT_H
 
 #include "llvm/ADT/StringRef.h"
+#include <string>
 
 namespace frontload {
 
-/// Keeps the file at `path`, if it is one: gold may remove or write it anew, and unless
-/// forgetPreviousOutput is called, it is back when the process ends. May be called again.
+/// Keeps the file or link at `path`, if it is one: gold may remove or write it anew, and unless the
+/// output is accepted, it is back when the process ends. May be called again.
 void keepPreviousOutput(llvm::StringRef path);
 
-/// The new output is good.
-void forgetPreviousOutput();
+/// Where to write the report that is wanted at `path`: it is put there if the output is accepted.
+/// What is no file cannot wait, and is its own place.
+std::string placeForReport(llvm::StringRef path);
+
+/// The plugin has nothing against `output`; it is accepted if gold leaves it there.
+void acceptOutput(llvm::StringRef output);
 
 } // namespace frontload
 

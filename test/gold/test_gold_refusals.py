@@ -119,6 +119,30 @@ def test_report_that_cannot_be_written(tmp_path, program, report):
     assert profile.read_text() == profile_text("f", "g")
 
 
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("kind", ["percent", "link"])
+def test_previous_output_of_any_name(tmp_path, late, kind):
+    """Also in a folder whose name LLVM would take for a model of names, and if it is a link."""
+    program = compile_text(tmp_path, "o.c", SOURCE)
+    folder = tmp_path / "100%"
+    folder.mkdir()
+    out = folder / "out"
+    if kind == "link":
+        (folder / "target").write_text(BEFORE)
+        out.symlink_to("target")
+    else:
+        out.write_text(BEFORE)
+    files = set(os.listdir(folder))
+    (tmp_path / "full").symlink_to("/dev/full")
+    option = f"report={tmp_path / 'full'}" if late else "no-such-option=1"
+    gold("-o", out, program, f"--plugin={PLUGIN}",
+         f"--plugin-opt=profile={write_profile(tmp_path, 'f', 'g')}", f"--plugin-opt={option}",
+         code=1)
+    assert out.read_text() == BEFORE
+    assert out.is_symlink() == (kind == "link")
+    assert set(os.listdir(folder)) == files
+
+
 def test_report_that_fails_late(tmp_path, program):
     """The previous output is there also if the link has come to its end."""
     profile = write_profile(tmp_path, "f", "g")
@@ -146,6 +170,22 @@ def test_a_link_that_fails_by_itself(tmp_path):
     files = set(os.listdir(tmp_path))
     result = drive(tmp_path / "out", o, *plugin_flags(profile), code=1)
     assert "undefined reference to 'missing'" in result.stderr
+    assert set(os.listdir(tmp_path)) == files
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_report_of_a_link_that_fails_by_itself(tmp_path, program, fails):
+    """There is none, the previous ones stay, and nothing else does."""
+    text = "int missing(void); int main(void) { return missing(); }\n"
+    o = compile_text(tmp_path, "p.c", text) if fails else program
+    report = tmp_path / "report"
+    report.write_text(BEFORE)
+    profile = write_profile(tmp_path, "main" if fails else "f")
+    files = set(os.listdir(tmp_path))
+    gold("-o", tmp_path / "out", o, f"--plugin={PLUGIN}", f"--plugin-opt=profile={profile}",
+         f"--plugin-opt=report={report}", code=int(fails))
+    assert (report.read_text() == BEFORE) == fails
+    assert ((tmp_path / "out").read_bytes() == BEFORE.encode()) == fails
     assert set(os.listdir(tmp_path)) == files
 
 
