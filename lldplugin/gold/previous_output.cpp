@@ -16,10 +16,17 @@ namespace {
 struct Aside {
   std::string own, other;
 
-  std::error_code putBack() const { return sys::fs::rename(other, own); }
   void remove() const {
     if (!other.empty())
       sys::fs::remove(other);
+  }
+  std::error_code putBack() const {
+    if (other.empty())
+      return {};
+    if (std::error_code error = sys::fs::rename(other, own))
+      return error;
+    remove(); // if both are names of one file, it has kept them
+    return {};
   }
 };
 } // namespace
@@ -28,21 +35,19 @@ static Aside previous, report;
 static std::string acceptable; ///< the output
 
 static void finish() {
-  std::error_code error;
-  if (!acceptable.empty() && sys::fs::exists(acceptable)) {
-    if (!report.other.empty())
-      error = report.putBack();
-  } else {
-    if (!previous.other.empty())
-      previous.putBack();
-  }
-  previous.remove(); // also what was put back: two names of one file stay both
-  report.remove();
-  if (error) {
-    errs() << "frontload-gold: error: " << report.own << ": " << error.message() << '\n'
-           << "frontload-gold: note: the program itself is linked\n";
+  auto fail = [](const std::string &path, std::error_code error, const Twine &note) {
+    errs() << "frontload-gold: error: " << path << ": " << error.message() << '\n'
+           << "frontload-gold: note: " << note << '\n';
     fflush(nullptr);
-    _exit(EXIT_FAILURE); // the status is too late to be changed otherwise
+    _exit(EXIT_FAILURE); // the status cannot be changed otherwise any more
+  };
+  bool isAccepted = !acceptable.empty() && sys::fs::exists(acceptable);
+  (isAccepted ? previous : report).remove();
+  if (isAccepted) {
+    if (std::error_code e = report.putBack())
+      fail(report.own, e, "the program itself is linked");
+  } else if (std::error_code e = previous.putBack()) {
+    fail(previous.own, e, "what was there before is in " + previous.other);
   }
 }
 
