@@ -305,6 +305,11 @@ int Run::run() {
                         " does not load libraries by LD_PRELOAD: leave out --lld");
     return exitUsage;
   }
+  if (!linked.empty() && !sys::fs::exists(linked)) {
+    error(other.program.path + ": it has written no output, and does not say why",
+          "give --lld the path of an ld.lld, or leave it out");
+    return exitUsage;
+  }
   if (Error e = restoreTexts())
     return fail(std::move(e), "have it written to another place");
   if (Error e = tellPlaced(*finished))

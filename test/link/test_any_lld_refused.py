@@ -130,6 +130,19 @@ def test_the_exit_status_is_the_linkers(tmp_path, program):
     ld(program, "-o", tmp_path / "out", f"--startup-profile={profile}", f"--lld={wrapper}", code=77)
 
 
+def test_a_linker_that_writes_nothing(tmp_path, program):
+    """Also if there is nothing that it would have had to read."""
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text("#!/bin/sh\necho LLD 22\n")
+    wrapper.chmod(0o755)
+    empty = compile_text(tmp_path, "empty.c", "")
+    (tmp_path / "out").write_text("precious")
+    result = ld(empty, "-o", tmp_path / "out", "--min-match=0", f"--lld={wrapper}",
+                f"--startup-profile={write_profile(tmp_path, 'main')}", code=2)
+    assert "wrapper: it has written no output" in result.stderr
+    assert (tmp_path / "out").read_text() == "precious"
+
+
 def test_a_library_whose_name_begins_with_ld(tmp_path, program):
     """-lld is a library, as it was."""
     result = subprocess.run([LD_FRONTLOAD, program, "-o", tmp_path / "out", "-lld"],
