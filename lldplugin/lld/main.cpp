@@ -85,6 +85,8 @@ static void parseForOther(ArrayRef<const char *> args, size_t i, Options &option
     other.needsMap = true; // there are no symbols that tell what is in the output
   } else if (arg.starts_with("-") && (name == "start-lib" || name == "end-lib")) {
     other.opensLib = name == "start-lib";
+  } else if (is_contained({"--cref", "-cref", "--no-cref", "-no-cref"}, arg)) {
+    other.printsReferences = !arg.contains("no-");
   } else if (arg.starts_with("-") && name == "time-trace") {
     other.timeTrace = arg.split('=').second;
   } else if (arg.starts_with("-") &&

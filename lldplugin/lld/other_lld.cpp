@@ -251,11 +251,17 @@ Expected<std::string> Run::read(const TextFile &file) const {
 /// Puts what the linker has written where it is wanted.
 Error Run::restoreTexts() {
   for (const TextFile *file : texts()) {
-    if (file->path.empty())
+    if (file->temporary.empty() || (file->path.empty() && !other.printsReferences))
       continue;
     Expected<std::string> text = read(*file);
     if (!text)
       return text.takeError();
+    if (file->path.empty()) {
+      // Without our map this would have been printed.
+      outs() << StringRef(*text).substr(StringRef(*text).find("\nCross Reference Table\n"));
+      outs().flush();
+      continue;
+    }
     if (file == &dependencies) {
       // Our inputs are no files, so nothing can depend on them.
       replaceAll(*text, " \\\n " + ourName.str(), "");

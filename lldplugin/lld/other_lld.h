@@ -27,6 +27,7 @@ struct OtherLink {
   std::string dependencyFile;           ///< of --dependency-file
   std::string removedFile;              ///< of --print-gc-sections
   std::optional<std::string> timeTrace; ///< of --time-trace; empty if it has no name
+  bool printsReferences = false;        ///< --cref: behind a map, or alone
   bool needsMap = false;                ///< for a report
   bool opensLib = false;                ///< --start-lib without its --end-lib
 };

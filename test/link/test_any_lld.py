@@ -200,6 +200,17 @@ def test_texts_are_written_through_links(tmp_path, option, target):
     assert "a.o" in written[0][target == "file"]
 
 
+def test_cross_references(tmp_path):
+    """Without a map that is asked for they are printed, also if a report needs a map."""
+    program = compile_text(tmp_path, "a.c", "int main(void) { return 0; }\n")
+    profile = write_profile(tmp_path, "main")
+    printed = [ld(program, "-e", "main", "--cref", f"--startup-profile={profile}", *lld,
+                  f"--front-report={tmp_path / 'report'}", "-o", tmp_path / "out").stdout
+               for lld in ([], [f"--lld={other_lld('22')}"])]
+    assert printed[0] == printed[1]
+    assert printed[0].startswith("\nCross Reference Table")
+
+
 def test_a_folder_with_a_percent_sign(tmp_path):
     """In names of temporary files, LLVM takes it for a digit to be chosen."""
     program = compile_text(tmp_path, "a.c", "int main(void) { return 0; }\n")
