@@ -254,6 +254,31 @@ def test_a_lackey_log_needs_the_program_where_it_was(tiny, cli, run, llvm, tmp_p
     assert "a shared library can be anywhere" in result.err
 
 
+# What valgrind 3.19 writes of a program with DWARF 5: about some, and then goes on.
+CANNOT_READ = "### unhandled dwarf2 abbrev form code 0x25\n"
+GAVE_UP = """\
+==7== Valgrind: debuginfo reader: ensure_valid failed:
+==7== Valgrind:   during call to ML_(img_get)
+==7==
+==7== Valgrind: debuginfo reader: Possibly corrupted debuginfo file.
+==7== Valgrind: I can't recover.  Giving up.  Sorry.
+==7==
+"""
+
+
+def test_a_lackey_log_of_a_program_that_valgrind_could_not_read(tiny, imported, cli, tmp_path):
+    """Is told for what it is, and the note says how to make a better one; complaints alone are
+    passed over."""
+    head, accesses = (DATA / "lackey.txt").read_text().split("== \n", 1)
+    log = tmp_path / "log"
+    log.write_text(f"{head}== \n{CANNOT_READ}{accesses}")
+    complete, _ = imported(DATA / "lackey.txt", "--binary", tiny)
+    assert imported(log, "--binary", tiny)[0].touches == complete.touches
+    log.write_text(f"==7== Lackey, an example Valgrind tool\n{CANNOT_READ}{GAVE_UP}")
+    said = cli("import", log, "--binary", tiny, code=65).err
+    assert f"{log}:7: valgrind gave up" in said and "strip --strip-debug" in said
+
+
 def test_a_base_that_nothing_needs_is_reported(imported, order):
     """It is for logs of lackey alone."""
     _, said = imported(order("main"), "--program", "app", "--base=0x1000")

@@ -5,10 +5,10 @@
      S 04a27a38,16     it stores 16 bytes
      M 0421c7cc,4      it loads and stores 4 bytes
 
-All else are valgrind's own messages, ==PID== ... The log has run-time addresses and says nothing of
-where the program was: that is where valgrind puts a program of its kind, or --base, and the entry
-point must be among the instructions. What is kept are the granules of 16 bytes that were first
-touched, as frontload-lackey does when it records; like it, the loader's own accesses, which
+All else are valgrind's own messages, ==PID== ... or ### ... The log has run-time addresses and says
+nothing of where the program was: that is where valgrind puts a program of its kind, or --base, and
+the entry point must be among the instructions. What is kept are the granules of 16 bytes that were
+first touched, as frontload-lackey does when it records; like it, the loader's own accesses, which
 relocate all of the program's data, are passed over.
 
 A log has tens of millions of lines: pieces of it are parsed by numpy, column by column.
@@ -31,7 +31,9 @@ _MOST_DIGITS = 16
 _LARGEST = 4096  # bytes of an access
 # The loader is the first to run. It is smaller than this, and valgrind leaves more room behind it.
 _LOADER_REACH = 1 << 20
-_MESSAGE = re.compile(rb"(?:==|--|\*\*)(\d+)(?:==|--|\*\*)")
+_MESSAGE = re.compile(rb"(?:==|--|\*\*)(\d+)(?:==|--|\*\*)|### ")
+# It reads the debug info of what it runs, and ends if it cannot: 3.19 has trouble with DWARF 5.
+_GAVE_UP = b"I can't recover.  Giving up."
 _LINE = re.compile(rb"(?:I | [LSM]) [0-9a-f]{1,16},[0-9]{1,4}\n")
 _NEWLINE, _COMMA = ord("\n"), ord(",")
 _DIGIT = np.full(256, 255, np.uint8)
@@ -120,11 +122,16 @@ class _Reader:
         if not found and line.strip():
             raise BadData(self._path, "neither an access nor a message of valgrind", line=number,
                           note=LACKEY.note)
-        if found and self._process not in (b"", found[1]):
+        if found and _GAVE_UP in line:
+            raise BadData(self._path, "valgrind gave up, over debug info that it cannot read",
+                          line=number, note="run a copy without it in valgrind: "
+                          "strip --strip-debug -o COPY APP")
+        if not found or not found[1]:
+            return
+        if self._process not in (b"", found[1]):
             raise BadData(self._path, "a log of several processes, whose accesses nothing tells "
                           "apart", line=number, note=LACKEY.note)
-        if found:
-            self._process = found[1]
+        self._process = found[1]
 
     def _touch(self, is_code: np.ndarray, address: np.ndarray, size: np.ndarray) -> None:
         if not self._began:
