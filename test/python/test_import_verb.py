@@ -222,6 +222,16 @@ def test_the_program_decides_what_a_section_means(link, imported, order):
     assert [name.name for name in read.touches] == [b"f.cold", b"hot.g", b"h"]
 
 
+def test_a_section_of_many_is_no_miss(link, imported, order):
+    """`.text.startup` is a function of that name if there is one; else nothing is missing."""
+    source = "int hot(int n) { return n; } int main(int n, char **v) { return hot(n); }"
+    path = order(".text.startup", ".text.hot", ".data.rel.ro", ".text.main")
+    read, said = imported(path, "--binary", link(source=source).path)
+    assert [name.name for name in read.touches] == [b"hot", b"main"]
+    assert "2 of 2 names found" in said and "missing" not in said
+    assert "2 names (startup, ro) left out" in said
+
+
 TINY = ("--image-base=0x200000",)
 
 

@@ -107,7 +107,8 @@ def test_a_long_name_is_carried_through(names):
     (".bss.zeros", ("bss", "zeros")),
     (".gnu.linkonce.t._Z3foov", ("text", "_Z3foov")),
     (".rodata.str1.1", None), (".rodata.cst16", None), (".rodata.f.str1.8", None),
-    (".rodata..L.str", None), (".text", None), (".text.", None), ("main", None), (".init", None)])
+    (".rodata..L.str", None), (".text", None), (".text.", None), ("main", None), (".init", None),
+    (".text.hot.", None), (".text.unlikely.", None)])
 def test_sections_hold_names(section, expected):
     """A section's name is a prefix, which tells the class, and a symbol, unless it has none."""
     mention = order_files.section_mention(section.encode())
@@ -122,13 +123,23 @@ def test_what_a_section_can_mean_is_left_open():
         ("text", b"f.cold"), ("text", b"f"), ("text", b"unlikely.f"))
 
 
+@pytest.mark.parametrize("section", [
+    ".text.startup", ".text.hot", ".text.unlikely", ".text.exit", ".data.rel", ".data.rel.local",
+    ".data.rel.ro", ".data.rel.ro.local", ".bss.rel.ro"])
+def test_a_section_of_many_may_hold_a_symbol_of_its_name(section):
+    """Nobody can tell without the program."""
+    assert order_files.section_mention(section.encode()).is_doubtful
+    assert not order_files.section_mention(section.encode() + b".f").is_doubtful
+
+
 def test_gold_patterns_and_nameless_sections_are_counted(names):
     """What stands for no symbol is left out and counted, the rest is read."""
     left_out = {}
-    text = ".text.main\n.text.*\n.text\n.rodata.cst8\n.text.f?\n.data.counter\n"
+    text = (".text.main\n.text.*\n.text\n.text.startup\n.data.rel.ro.local\n.rodata.cst8\n"
+            ".text.f?\n.data.counter\n")
     assert names(text, left_out=left_out) == ["main", "counter"]
     assert left_out == {"a pattern in place of a section's name": 2,
-                        "a section whose name holds no symbol": 2}
+                        "a section whose name holds no symbol": 4}
 
 
 def test_the_older_chromium_form_names_each_symbol_once(names, read):

@@ -56,6 +56,7 @@ class BinaryNames:
                       for name in table.names.some(np.flatnonzero(table.section == elf.UNDEFINED))}
         self.ambiguous: list[bytes] = []
         self.of_others: list[bytes] = []
+        self.doubtful: list[bytes] = []
         self.missing: list[bytes] = []
 
     def locate(self, mentions: Iterable[Mention]) -> list[Mention]:
@@ -97,6 +98,8 @@ class BinaryNames:
             name = self._exact(mention)
             if name is not None:
                 found[mention] = [name]
+            elif mention.is_doubtful:
+                self.doubtful.append(mention.name)
             elif mention.name.partition(b"@")[0] in self._used or mention.name.endswith(b"@plt"):
                 self.of_others.append(mention.name)
             else:

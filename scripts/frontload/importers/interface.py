@@ -28,6 +28,7 @@ class Mention(NamedTuple):
     readings: where the program's symbols have to decide what the input means, all that it can mean,
               as section classes and names, the likeliest first
     address: one in the function, when it ran, if the input says it and the program is known
+    is_doubtful: whether it may be no name at all, so that the program lacks nothing without it
     """
 
     name: bytes
@@ -35,6 +36,7 @@ class Mention(NamedTuple):
     file: bytes = b""
     readings: tuple[tuple[str, bytes], ...] = ()
     address: int | None = None
+    is_doubtful: bool = False
 
 
 @dataclass

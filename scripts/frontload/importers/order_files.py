@@ -10,7 +10,8 @@
 With -ffunction-sections and -fdata-sections the name of a section is a prefix and the name of the
 symbol. Compilers put more into the prefix, but a symbol can begin with the same words, and in
 `.text.unlikely.f` can be f or the part that was split from it, f.cold: of such readings, the one
-counts that the program has.
+counts that the program has. `.text.startup` is the section of all functions that are not called so
+themselves: it names one only if the program has it.
 """
 
 import re
@@ -34,6 +35,9 @@ _SECTION = re.compile(rb"(?:%s)" % b"|".join(
 _TEXT_WORD = re.compile(rb"(hot|unlikely|startup|exit|unknown|split)\.")
 _DATA_WORD = re.compile(rb"local\.")
 _SPLIT = (b"unlikely", b"split")
+# The same without a symbol behind it, which is one itself in programs that have it.
+_TEXT_WORD_ALONE = re.compile(rb"hot|unlikely|startup|exit|unknown|split")
+_DATA_WORD_ALONE = re.compile(rb"rel|local|ro|rel\.ro")
 # Strings and numbers that linkers merge, and what only the assembler has a name for.
 _NO_SYMBOL = re.compile(rb"(?:.*\.)?(?:str|cst)[0-9]+(?:\.[0-9]+)?|\.L.*", re.DOTALL)
 _PATTERN = re.compile(rb"[*?\[]")
@@ -91,6 +95,8 @@ def _read_chromium(source: Source) -> Iterator[NamedRun]:
 
 def _section(source: Source, line: bytes) -> Mention | None:
     mention = None if _PATTERN.search(line) else section_mention(line)
+    if mention and mention.is_doubtful and source.linked is None:
+        mention = None
     if mention is None:
         source.left_out.add("a pattern in place of a section's name" if _PATTERN.search(line)
                             else "a section whose name holds no symbol", line)
@@ -106,9 +112,13 @@ def section_mention(section: bytes) -> Mention | None:
     whole = section[found.end():]
     if not whole or _NO_SYMBOL.fullmatch(whole):
         return None
-    word = (_TEXT_WORD if section_class == "text" else _DATA_WORD).match(whole)
-    if not word or word.end() == len(whole):
-        return Mention(whole, section_class)
+    word, alone = ((_TEXT_WORD, _TEXT_WORD_ALONE) if section_class == "text" else
+                   (_DATA_WORD, _DATA_WORD_ALONE))
+    word = word.match(whole)
+    if not word:
+        return Mention(whole, section_class, is_doubtful=bool(alone.fullmatch(whole)))
+    if word.end() == len(whole):  # .text.hot., which is how clang writes it
+        return None
     name = whole[word.end():]
     if _NO_SYMBOL.fullmatch(name):
         return None

@@ -118,6 +118,8 @@ def _known(read: list[tuple[str, NamedRun | Trace]], names: BinaryNames,
     known = names.look_up(mentions)
     if names.of_others:
         errors.note(f"{_list(names.of_others)} left out, which {args.binary} only uses")
+    if names.doubtful:
+        errors.note(f"{_list(names.doubtful)} left out: of sections, and not of the program")
     if names.ambiguous:
         errors.warning(f"{_list(names.ambiguous)} of several local functions or data: taken for "
                        "all of them, because nothing tells them apart")
