@@ -222,6 +222,17 @@ def test_the_program_decides_what_a_section_means(link, imported, order):
     assert [name.name for name in read.touches] == [b"f.cold", b"hot.g", b"h"]
 
 
+def test_a_program_that_no_sample_hit(link, cli, tmp_path):
+    """If it is given, the remedy is to sample it more often; else another one may be meant."""
+    text = tmp_path / "text"
+    text.write_text("app 5/5 1.5: 7 cycles:u: 12 malloc+0x1 (/lib/libc.so.6)\n")
+    said = cli("import", text, "--program", "app", code=65).err
+    assert f"{HEAD}choose one with --program NAME\n" in said
+    said = cli("import", text, "--binary", link().path, code=65).err
+    assert "no sample is in a function of app" in said
+    assert f"{HEAD}sample more often, or set a uprobe" in said
+
+
 def test_a_section_of_many_is_no_miss(link, imported, order):
     """`.text.startup` is a function of that name if there is one; else nothing is missing."""
     source = "int hot(int n) { return n; } int main(int n, char **v) { return hot(n); }"
