@@ -98,6 +98,29 @@ def test_perf_samples(sample, imported, run, tmp_path):
     assert "_ZL4spinl" in names and "_Z6unusedl" not in names
 
 
+def test_the_order_of_lld(imported, run, llvm, tmp_path):
+    """lld writes it where the document says, and only there."""
+    (tmp_path / "a.c").write_text("int f(void) { return 1; } int g(void) { return f(); }\n"
+                                  "int main(void) { return g(); }\n")
+    (tmp_path / "calls").write_text("main g 9\ng f 5\n")
+    (tmp_path / "wanted").write_text("g\n")
+    document = (Path(__file__).parents[2] / "docs" / "import.md").read_text()
+    written = "--call-graph-profile-sort=hfsort --print-symbol-order=FILE"
+    assert written in document
+
+    def link(*options) -> bool:
+        (tmp_path / "order").unlink(missing_ok=True)
+        run(llvm / "clang", f"--ld-path={llvm / 'ld.lld'}", "-ffunction-sections", "a.c", "-o",
+            "app", *options, f"-Wl,--print-symbol-order={tmp_path / 'order'}", cwd=tmp_path)
+        return (tmp_path / "order").exists()
+
+    assert not link("-Wl,--symbol-ordering-file=wanted")
+    assert not link("-Wl,--call-graph-ordering-file=calls")
+    assert link("-Wl,--call-graph-ordering-file=calls", "-Wl," + written.split()[0])
+    read, names = imported(tmp_path / "order", "--binary", tmp_path / "app")
+    assert names == ["main", "g", "f"] and read.runs == 1
+
+
 def test_llvm_temporal_profiles(sample, imported, run, llvm, tmp_path):
     """Raw, indexed, and both kinds of text say the same; two runs are two runs."""
     app = sample(llvm / "clang++", "-fprofile-generate", "-mllvm",

@@ -150,8 +150,8 @@ def _is_list_of(sections: bool, symbols: bool):
     return recognises
 
 
-LLD = Importer("lld", "ld.lld --print-symbol-order=FILE, or by hand: one symbol a line",
-               _is_list_of(False, True), _read_symbols)
+LLD = Importer("lld", "ld.lld --call-graph-profile-sort=hfsort --print-symbol-order=FILE, or by "
+               "hand: one symbol a line", _is_list_of(False, True), _read_symbols)
 GOLD = Importer("gold", "a tool of yours: one section a line, such as .text._ZN3foo3barEv",
                 _is_list_of(True, False), _read_sections)
 CHROMIUM = Importer("chromium", "Chromium's tools/cygprofile", _is_list_of(True, True),
