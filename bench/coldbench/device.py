@@ -36,10 +36,17 @@ def obstacle() -> str | None:
     for tool in ("mkfs.ext4", "mount"):
         if shutil.which(tool, path="/usr/sbin:/sbin:" + os.environ["PATH"]) is None:
             return f"a loop device needs the program {tool}"
-    if not root_is_mount_point(Path("/proc/self/mountinfo").read_text()):
-        return "mounts are private only below a mount point, and / is none (a plain chroot)"
+    if not_private := mounts_obstacle():
+        return not_private
     if not os.path.exists("/dev/loop-control"):
         return "this kernel or container has no loop devices (/dev/loop-control is missing)"
+    return None
+
+
+def mounts_obstacle() -> str | None:
+    """Why root cannot have mounts here that nobody else sees; None if it can."""
+    if not root_is_mount_point(Path("/proc/self/mountinfo").read_text()):
+        return "mounts are private only below a mount point, and / is none (a plain chroot)"
     return None
 
 
