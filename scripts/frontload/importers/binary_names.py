@@ -126,20 +126,26 @@ class BinaryNames:
         or a profile cannot name, such as variables of threads."""
         asked: defaultdict[Name, list[Mention]] = defaultdict(list)
         for mention in unknown:
-            asked[Name("function", "text", mention.name, mention.file)].append(mention)
+            if mention.section_class in ("", "text"):
+                asked[Name("function", "text", mention.name, mention.file)].append(mention)
+            if mention.section_class != "text":
+                section_class = mention.section_class or "data"
+                asked[Name("data", section_class, mention.name, mention.file)].append(mention)
         question = profile.from_run(b"unknown", list(asked))
         with tempfile.NamedTemporaryFile(suffix=".startup") as file:
             file.write(profile.to_bytes(question))
             file.flush()
             resolved = names.resolve(file.name, [self._path])
-        found: dict[int, set[Name]] = {entry: set() for entry in resolved.found()}
+        asking = list(asked.values())  # by entry
+        found: dict[Mention, set[Name]] = {
+            mention: set() for entry in resolved.found() for mention in asking[entry]}
         for place in resolved.places:
-            found[place.entry] |= {
-                self._entry(place.symbol, index) for index in self._members.get(place.symbol, ())
-                if self._symbols.value[index] == place.value}
-        entries = list(question.touches)
-        return {mention: sorted(each) for entry, each in found.items()
-                for mention in asked[entries[entry]]}
+            here = {self._entry(place.symbol, index)
+                    for index in self._members.get(place.symbol, ())
+                    if self._symbols.value[index] == place.value}
+            for mention in asking[place.entry]:
+                found[mention] |= here
+        return {mention: sorted(each) for mention, each in found.items()}
 
     def _name(self, name: bytes, candidates: list[int], file: bytes) -> Name:
         entries = sorted({self._entry(name, index) for index in candidates})
