@@ -234,7 +234,9 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
     auto mayAgree = ArrayRef(files).take_front(isLocal && set.hasFiles ? files.size() : 0);
     set.names->find(name.val(), mayAgree, [&](uint32_t entry, Likeness likeness) {
       const ProfileEntry &wanted = set.profile.entries[entry];
-      if (section && isCode != (wanted.kind == EntryKind::Function))
+      // What is not called so has to be of its kind; who imports names may not know that.
+      bool isOfKind = !section || isCode == (wanted.kind == EntryKind::Function);
+      if (likeness != Likeness::Exact && !isOfKind)
         return;
       StringRef file = wanted.file;
       bool agrees = isLocal && (file == sourceFile || file == scan.name);

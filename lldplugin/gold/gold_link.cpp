@@ -104,7 +104,9 @@ void GoldLink::judge() {
   isJudged = true;
   countPlaced();
   MatchSummary summary = link.matchSummary();
-  std::string told = options.profile + ": " + summary.describe();
+  std::string told =
+      options.profile + ": " +
+      (summary.total() ? summary.describe() : "it has no names that a link could place");
   if (summary.isBelow(options.minMatch))
     fail(told,
          "record the profile again, or accept less with --plugin-opt=min-match=PERCENT; missing:" +

@@ -7,7 +7,7 @@ using namespace llvm;
 
 namespace frontload {
 
-static constexpr size_t mostInexact = 32;
+static constexpr size_t mostInexact = 128;
 
 bool FoundNames::accept(uint32_t entry, FindRank rank, const Definition &definition) {
   auto &[best, definitions] = entries[entry];

@@ -9,7 +9,7 @@
 //      Only if there is none, it means the others, by the lowest likeness again.
 //   2. An entry without a file means what is found with the lowest likeness; an exact name first as
 //      a global symbol, then as a local one.
-//   3. Of what is equally good all count, at most 32 in the order of the link if it is not exact.
+//   3. Of what is equally good all count, at most 128 in the order of the link if it is not exact.
 //      Copies of one global symbol (COMDAT) are one. Where more than one counts, the entry is
 //      ambiguous, and reported so.
 //

@@ -12,7 +12,7 @@ namespace frontload {
 /// How many entries of a name or stem are kept, and as many of each file. Local variables of many
 /// functions share a stem (`count.0`, `count.1`), and all of them with all of the link's would be
 /// too many.
-static constexpr size_t mostOfForm = 32;
+static constexpr size_t mostOfForm = 128;
 
 void NameTable::Index::add(CachedHashStringRef form, const Wanted &wanted, StringRef file) {
   auto addTo = [&](Forms &forms) {

@@ -2,6 +2,8 @@
 
 #include "listed_symbols.h"
 #include "names/name_table.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
 
@@ -34,6 +36,17 @@ bool isOfOneSource(StringRef file, StringRef object) {
 Expected<std::vector<ListedPlace>> findListed(const StartupProfile &profile, StringRef path,
                                               StringRef list) {
   NameTable names(profile);
+  // What the profile calls files, by what an object that is made of them may be called.
+  StringMap<SmallVector<CachedHashStringRef, 1>> filesOf;
+  StringSet<> known;
+  for (const ProfileEntry &entry : profile.entries) {
+    if (entry.file.empty() || !known.insert(entry.file).second)
+      continue;
+    StringRef source = stem(entry.file);
+    filesOf[source].emplace_back(entry.file);
+    if (StringRef built = source.rsplit('.').first; built != source)
+      filesOf[built].emplace_back(entry.file);
+  }
   std::vector<Match> matches;
   std::vector<bool> hasItsObject(profile.entries.size());
   StringRef lastObject;
@@ -49,8 +62,10 @@ Expected<std::vector<ListedPlace>> findListed(const StartupProfile &profile, Str
     if (objectName != lastObject)
       lastObject = objectName, ++object;
     bool isLocal = binding == "local";
-    CachedHashStringRef file(objectName);
-    names.find(name, file, [&](uint32_t entry, Likeness likeness) {
+    auto files = filesOf.find(stem(objectName));
+    auto mayAgree = isLocal && files != filesOf.end() ? ArrayRef(files->second)
+                                                      : ArrayRef<CachedHashStringRef>();
+    names.find(name, mayAgree, [&](uint32_t entry, Likeness likeness) {
       matches.push_back({{entry, likeness, line, objectName, name}, isLocal, object});
       if (isLocal && profile.entries[entry].file == objectName)
         hasItsObject[entry] = true;

@@ -130,6 +130,13 @@ def test_local_names_in_a_list_go_by_their_source(profile, listed, file, wanted)
     assert [name for *_, name in found] == wanted
 
 
+def test_many_local_names_in_a_list_go_by_their_source(profile, listed):
+    """However many there are of one name."""
+    found = listed(profile(*(f"function text init f{i}.c" for i in range(300))),
+                   *(f"f{i}.c.o local init" for i in range(300)))
+    assert len(found) == 300
+
+
 @pytest.mark.parametrize("line", ["a.o odd f", "", "a.o global "])
 def test_a_bad_list_is_refused(profile, listed, line):
     """A line that is no symbol is said with its number."""
