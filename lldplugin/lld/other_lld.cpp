@@ -56,15 +56,25 @@ static std::string findBitcode(MemoryBufferRef buffer) {
   return result;
 }
 
-/// Whether all objects are there before the link; says why not.
+/// Whether all inputs are there before the link and in it; says why not.
 static bool areAllThere(const LinkInputs &inputs) {
-  for (const LinkInputs::File &file : inputs.files)
+  for (const LinkInputs::File &file : inputs.files) {
+    StringRef path = file.buffer.getBufferIdentifier();
+    sys::fs::file_status status;
+    if (!sys::fs::status(path, status) &&
+        is_contained({sys::fs::file_type::fifo_file, sys::fs::file_type::socket_file},
+                     status.type())) {
+      error(path + ": it can be read only once, and --lld has two linkers read it",
+            "write it to a file, or leave out --lld");
+      return false;
+    }
     if (std::string bitcode = findBitcode(file.buffer); !bitcode.empty()) {
       error(bitcode + ": objects that are made during the link (LTO) are only known to the "
                       "built-in lld",
             "leave out --lld, or compile without -flto");
       return false;
     }
+  }
   return true;
 }
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 
 import pytest
 from linking import LD_FRONTLOAD, check_run, compile_text, ld, write_profile
@@ -90,6 +91,16 @@ def test_bitcode(tmp_path, llvm):
     archive = tmp_path / "a.a"
     check_run(llvm / "llvm-ar", "rcs", archive, bitcode)
     assert "a.a(a.o)" in refused(tmp_path, archive, other_lld("22"))
+
+
+def test_inputs_that_can_be_read_once(tmp_path, program):
+    """Such as <(command) of a shell: the other linker would wait for it for ever."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("{ global: main; };\n",), daemon=True)
+    writer.start()
+    assert f"{pipe}: " in refused(tmp_path, program, other_lld("22"), f"--version-script={pipe}")
+    writer.join()
 
 
 @pytest.mark.parametrize("flag", ["--reproduce=x.tar", "--fat-lto-objects"])
