@@ -51,6 +51,23 @@ def test_names_are_found_in_objects_and_archives(link, startup, cli, run, llvm, 
         assert ("no ELF objects: 1" in result.err) == (objects == ("lib.a",))
 
 
+def test_what_the_compiler_adds_to_a_link_is_told(link, startup, cli, run, llvm, tmp_path):
+    """Nobody gives crt1.o with --objects: the names it defines are missing for that reason, and the
+    message says so unless it is given, or another name is what is missing."""
+    link()
+    path = startup("_start", Name("function", "text", b"frame_dummy", b"crtstuff.c"),
+                   Name("section", "data", b".data.rel.local", b"crtbeginS.o"), "main", "gone")
+    crt = [run(llvm / "clang", f"-print-file-name={name}").stdout.strip()
+           for name in ("crt1.o", "crtbeginS.o")]
+
+    def said(*objects):
+        return cli("order", path, "--linker", "gold", "--min-match", "0", "--objects",
+                   tmp_path / "app.o", *objects).err
+
+    assert "1 of 5 names found" in said() and "3 names of crt1.o, crtbegin.o and the like" in said()
+    assert "4 of 5 names found" in said(*crt) and "crtbegin.o" not in said(*crt)
+
+
 def test_names_are_those_of_this_link(link, startup, cli, relink, tmp_path):
     """A function that another build called otherwise is written as this link calls it."""
     path = startup("helper.isra.0", "f3.llvm.123", "main")

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -38,6 +39,10 @@ FORMATS = {
     "llvm-profdata": order_temporal,
 }
 FIRST_TOUCH, BALANCED = "first-touch", "bp"
+# What compilers add to each link, by the names of objects in a profile, of their source files if it
+# was made without a map, and of what is not local to a file.
+_ADDED = re.compile(rb"(?:.*/)?(?:[A-Za-z]*crt[A-Za-z0-9]*\.o|crtstuff\.c)")
+_OF_ADDED = {b"_start", b"_init", b"_fini", b"_dl_relocate_static_pie"}
 DESCRIPTION = """\
 Make an order file for a linker out of a startup profile: what the linker knows functions and data
 by, in first-touch order.
@@ -94,6 +99,9 @@ def run(args: argparse.Namespace) -> int:
                       f"{args.binary or 'the objects'}", code=EXIT_DATA,
                       note=f"it is a profile of {os.fsdecode(startup.program)}: give that program, "
                       "or record this one")
+    if args.objects and (added := _of_added_files(startup, order.missing)):
+        errors.note(f"{label}: {errors.count(added, 'name')} of crt1.o, crtbegin.o and the like, "
+                    "which the compiler adds to each link: missing unless --objects has these, too")
     if args.binary or args.objects:
         match.judge(label, order.found, order.missing, args.min_match)
     if order.data:
@@ -106,6 +114,14 @@ def run(args: argparse.Namespace) -> int:
         raise Failure(f"{label}: nothing of it can be ordered by {args.linker}", code=EXIT_DATA,
                       note="the warnings say why")
     return EXIT_OK
+
+
+def _of_added_files(startup: Profile, missing: list[bytes]) -> int:
+    """How many of the missing names nobody finds in objects of their own."""
+    names = set(missing)
+    return sum(entry.name in names and (entry.name in _OF_ADDED or
+                                        _ADDED.fullmatch(entry.file) is not None)
+               for entry in startup.touches)
 
 
 def _of_any_order() -> list[str]:
