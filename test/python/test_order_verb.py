@@ -43,7 +43,8 @@ def test_names_are_found_in_objects_and_archives(link, startup, cli, run, llvm, 
     members = ("app.o", "b_with_a_long_file_name.o")
     run(llvm / "llvm-ar", "rcs", "lib.a", "notes.txt", *members, cwd=tmp_path)
     run(llvm / "llvm-ar", "rcsT", "thin.a", *members, cwd=tmp_path)
-    path = startup("main", "hidden", "printf", "gone", "a_name_longer_than_a_header_has_room")
+    path = startup("main", "hidden", "printf", "gone",
+                   Name("data", "data", b"a_name_longer_than_a_header_has_room"))
     for objects in (members, ("lib.a",), ("thin.a",)):
         result = cli("order", path, "--linker", "lld", "--min-match", "0", "--objects",
                      *(tmp_path / name for name in objects))
