@@ -30,6 +30,10 @@ struct ProgramFile {
 
 static uint64_t xxh3(StringRef contents) { return xxh3_64bits(contents); }
 static uint64_t xxh64(StringRef contents) { return xxHash64(contents); }
+/// Up to lld 14: with the byte that ends the string.
+static uint64_t xxh64WithEnd(StringRef contents) {
+  return xxHash64((contents + Twine('\0')).str());
+}
 
 template <class ELFT> static ProgramFile lookInto(const ELFFile<ELFT> &elf) {
   ProgramFile result;
@@ -163,6 +167,8 @@ std::optional<LldProgram> findLld(const std::string &name) {
           "give lld " + Twine(oldestLld) + " or newer, or leave out --lld");
     return std::nullopt;
   }
+  if (program.hash == xxh64 && program.version < 15)
+    program.hash = xxh64WithEnd;
   return program;
 }
 

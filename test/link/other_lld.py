@@ -1,5 +1,6 @@
 """Linkers for the tests of --lld: those of this machine, and what they are compared with."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -7,15 +8,19 @@ import pytest
 from conftest import LLVM
 from linking import LD_LLD, link
 
+VERSIONS = ["14", "16", "19", "22", "rust"]
+
 
 def rust_lld() -> Path | None:
-    """The lld that comes with Rust, if there is one."""
-    try:
-        found = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True)
-    except OSError:
-        return None
-    paths = sorted(Path(found.stdout.strip()).glob("lib/rustlib/*/bin/rust-lld"))
-    return paths[0] if found.returncode == 0 and paths else None
+    """The lld that comes with Rust, if there is one: rustup's lies with its libraries, Debian's is
+    in PATH, a link to what lld-14 has."""
+    paths = []
+    if rustc := shutil.which("rustc"):
+        found = subprocess.run([rustc, "--print", "sysroot"], capture_output=True, text=True)
+        paths += sorted(Path(found.stdout.strip()).glob("lib/rustlib/*/bin/rust-lld"))
+    if in_path := shutil.which("rust-lld"):
+        paths.append(Path(in_path))
+    return paths[0] if paths else None
 
 
 def other_lld(version: str) -> Path:
@@ -23,7 +28,7 @@ def other_lld(version: str) -> Path:
     if version == "rust":
         path = rust_lld()
         if path is None:
-            pytest.skip("rustc brings no rust-lld here")
+            pytest.skip("Rust brings no rust-lld here, or one without its lld")
         return path
     path = LLVM.parent.parent / f"llvm-{version}" / "bin" / "ld.lld"
     if not path.exists():

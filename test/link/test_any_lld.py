@@ -19,7 +19,7 @@ from linking import (
     report_of,
     write_profile,
 )
-from other_lld import check_equal, link_both, other_lld
+from other_lld import VERSIONS, check_equal, link_both, other_lld
 from whole import HOT, PROGRAMS, check_front, compile_whole
 
 MODES = {
@@ -89,7 +89,7 @@ def test_archives(tmp_path, llvm, kind, size):
     assert image.section_of("cold_one") == ".text"
 
 
-@pytest.mark.parametrize("version", ["16", "19", "22", "rust"])
+@pytest.mark.parametrize("version", VERSIONS)
 def test_strings_of_startup_come_first(tmp_path, version):
     """Whatever hash that lld uses, and although it knows nothing of it."""
     text = "".join(f'const char *string_{i}(void) {{ return "string number {i}"; }}\n'
@@ -109,7 +109,7 @@ def test_strings_of_startup_come_first(tmp_path, version):
     assert report_of(report).missing == set()
 
 
-@pytest.mark.parametrize("version", ["16", "19", "22", "rust"])
+@pytest.mark.parametrize("version", VERSIONS)
 def test_versions(tmp_path, version):
     """A C++ program that throws from its front, linked by an lld of each version that is here."""
     objects = compile_whole(tmp_path, compiler="clang")
