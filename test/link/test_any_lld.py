@@ -307,7 +307,7 @@ def test_names_that_cannot_be_marked(tmp_path):
     program = compile_text(tmp_path, "a.c", text, compiler="clang")
     report = tmp_path / "report.json"
     link(tmp_path / "out", program, f"-Wl,--lld={other_lld('22')},--front-report={report}",
-         profile=write_profile(tmp_path, "main"))
+         "-Wl,--min-match=0", profile=write_profile(tmp_path, "main"))
     assert json.loads(report.read_text())["kept"] == 1
     assert Image(tmp_path / "out").section_of("main") == ".text"
     check_run(tmp_path / "out")

@@ -373,8 +373,8 @@ TEST(Strings, OfOtherSectionsComeWithTheirObject) {
             Found::Referred);
 }
 
-// A variable of a function (`counter.0`) is not taken for a function, nor a clone for a datum; but a
-// name is, whatever the profile, which may not have known, says it is.
+// A variable of a function (`counter.0`) is not taken for a function, nor a clone for a datum; but
+// a name is, whatever the profile, which may not have known, says it is.
 TEST(StartupSetOfNames, KindsAreNotMixedUp) {
   StartupProfile profile;
   profile.entries = {entry(EntryKind::Function, "counter"), entry(EntryKind::Function, "table"),
