@@ -144,13 +144,14 @@ std::optional<LldProgram> findLld(const std::string &name) {
   }
   LldProgram program;
   ErrorOr<std::string> found = name;
-  if (name.find('/') == std::string::npos)
+  bool isInPath = name.find('/') == std::string::npos;
+  if (isInPath)
     found = sys::findProgramByName(name);
   else if (!sys::fs::can_execute(name) || sys::fs::is_directory(name))
     found = sys::fs::exists(name) ? make_error_code(std::errc::permission_denied)
                                   : make_error_code(std::errc::no_such_file_or_directory);
   if (!found) {
-    error("--lld=" + name + ": " + found.getError().message(),
+    error("--lld=" + name + ": " + found.getError().message() + (isInPath ? " in PATH" : ""),
           "give the path of an ld.lld, or leave out --lld for the built-in one");
     return std::nullopt;
   }

@@ -1,8 +1,8 @@
 """How much of a startup profile lies in the front of a linked file.
 
 **What a name stands for** is decided where linkers decide it (names.py): all symbols of that name,
-or of the one that it has in this build, that are defined in a loaded section of the right kind, a
-function in an executable section, a datum in another. A symbol without a size counts as one byte.
+or of the one that it has in this build, that are defined in a loaded section. A symbol without a
+size counts as one byte.
 A name is *placed* if all bytes of all its symbols lie in the front, *missing*
 otherwise (see `Missing`). Where the entry names an object, which a symbol table does not tell, one
 symbol of several is enough: it may be the one. Symbols in .bss are always placed: they take no
@@ -55,7 +55,6 @@ class Missing(StrEnum):
 
     NO_SYMBOL = "no such symbol"
     UNDEFINED = "only referred to, or in no section that is loaded"
-    OTHER_KIND = "not the kind that it was: a function became data, or data a function"
     OUTSIDE = "outside the front"
 
 
@@ -201,13 +200,11 @@ def _find(elf: Elf, symbols: Symbols, names: list[Name],
     why = {}  # by the names that symbols have
     rows = np.flatnonzero(~np.isin(symbols.type, _NOT_IN_SECTIONS))
     for row, symbol in zip(rows.tolist(), symbols.names.some(rows), strict=True):
-        is_code = _class_of(elf, symbols, row) == "text"
-        for name in sought.get((symbol, int(symbols.value[row])), ()):
-            if is_code == (name.kind == "function"):
+        if _class_of(elf, symbols, row):
+            for name in sought.get((symbol, int(symbols.value[row])), ()):
                 rows_of.setdefault(name, []).append(row)
-        if symbol in wanted and why.get(symbol) != Missing.OTHER_KIND:
-            why[symbol] = (Missing.OTHER_KIND if _class_of(elf, symbols, row)
-                           else Missing.UNDEFINED)
+        if symbol in wanted:
+            why[symbol] = Missing.UNDEFINED
     return [rows_of.get(name) or why.get(name.name, Missing.NO_SYMBOL) for name in names]
 
 
