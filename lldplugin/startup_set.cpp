@@ -188,6 +188,7 @@ private:
 StartupSet::StartupSet(const StartupProfile &p, bool g, bool f)
     : profile(p), gathersStrings(g), foldsCode(f), hasData(p.dataRuns), found(p.entries.size()),
       unmovable(p.entries.size(), false) {
+  namesMade = std::async(std::launch::async, [this] { names.emplace(profile); });
   strings.add(""); // profiles cannot name it, and nearly every program reads it
   for (uint32_t i = 0; i < p.entries.size(); ++i) {
     const ProfileEntry &entry = p.entries[i];
@@ -232,7 +233,7 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
       scan.hasDataSymbol.set(section);
     bool isCode = section && (object.sections()[section].sh_flags & ELF::SHF_EXECINSTR);
     auto mayAgree = ArrayRef(files).take_front(isLocal && set.hasFiles ? files.size() : 0);
-    set.names->find(name.val(), mayAgree, [&](uint32_t entry, Likeness likeness) {
+    set.names->find(name, mayAgree, [&](uint32_t entry, Likeness likeness) {
       const ProfileEntry &wanted = set.profile.entries[entry];
       // What is not called so has to be of its kind; who imports names may not know that.
       bool isOfKind = !section || isCode == (wanted.kind == EntryKind::Function);
@@ -577,8 +578,8 @@ template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run
 }
 
 std::vector<StartupSections> StartupSet::find(ArrayRef<InputObject> objects) {
-  if (!names)
-    names.emplace(profile);
+  if (namesMade.valid())
+    namesMade.get();
   std::vector<StartupSections> result(objects.size());
   const InputObject *first = llvm::find_if(objects, std::mem_fn(&InputObject::isElf));
   if (first != objects.end())

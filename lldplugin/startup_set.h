@@ -21,6 +21,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/MemoryBufferRef.h"
+#include <future>
 #include <optional>
 
 namespace frontload {
@@ -115,7 +116,8 @@ private:
   llvm::StringMap<llvm::SmallVector<uint32_t, 4>> sectionEntries;
   llvm::StringMap<llvm::SmallVector<uint32_t, 1>> ownedSections;
   HotStrings strings;
-  std::optional<NameTable> names; ///< made by the first find(), which need not be awaited
+  std::optional<NameTable> names;
+  std::future<void> namesMade; ///< in a thread of its own, while the linker opens its inputs
   FoundNames found;
   std::vector<EntryPlace> places;
   std::vector<bool> unmovable;

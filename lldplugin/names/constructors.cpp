@@ -47,9 +47,18 @@ struct Parser : itanium_demangle::AbstractManglingParser<Parser, NodeAllocator> 
 };
 } // namespace
 
+/// Whether there may be a variant in a name, which few have.
+static bool mayHaveVariant(StringRef name) {
+  for (size_t i = 2; i + 2 < name.size(); ++i)
+    if ((name[i] == 'C' || name[i] == 'D') && name[i + 1] >= '0' && name[i + 1] <= '3' &&
+        StringRef("EIB").contains(name[i + 2])) // the end of the scope, arguments, an ABI tag
+      return true;
+  return false;
+}
+
 SmallVector<std::string, 4> otherVariants(StringRef name) {
   SmallVector<std::string, 4> result;
-  if (!name.starts_with("_Z") || name.size() > longestName)
+  if (!name.starts_with("_Z") || name.size() > longestName || !mayHaveVariant(name))
     return result;
   Parser parser(name.begin(), name.end());
   if (!parser.parse() || !parser.last)

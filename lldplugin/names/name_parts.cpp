@@ -72,7 +72,8 @@ static size_t findLegacyHash(StringRef name) {
 
 NameParts takeApart(StringRef name) {
   NameParts result;
-  if (name.starts_with("?")) { // Microsoft's C++ names say all by themselves, with @ in between
+  if (isPlain(name) ||
+      name.starts_with("?")) { // Microsoft's C++ names say all by themselves, with @ in between
     result.stem = name;
     return result;
   }
@@ -82,10 +83,9 @@ NameParts takeApart(StringRef name) {
     result.stem = name.take_front(hash);
     suffixes = name.substr(hash + result.hash.size());
   } else {
-    // A name may begin with a dot, or an @.
     size_t end = std::min(name.find('.', 1), name.find('@', 1));
     result.stem = name.take_front(end);
-    if (end == StringRef::npos) // as nearly all
+    if (end == StringRef::npos)
       return result;
     suffixes = name.substr(end);
   }

@@ -47,6 +47,13 @@ struct NameParts {
 
 NameParts takeApart(llvm::StringRef name);
 
+/// Whether a name is all stem, as nearly all are.
+inline bool isPlain(llvm::StringRef name) {
+  // A name may begin with a dot, or an @. One of Rust's legacy mangling ends in a hash.
+  return name.find('.', 1) == llvm::StringRef::npos && name.find('@', 1) == llvm::StringRef::npos &&
+         !(name.ends_with("E") && name.take_back(20).starts_with("17h"));
+}
+
 /// How alike two names of the same stem are, if they may be the same function: `wanted` is that of
 /// a profile. Exact is not among the answers.
 std::optional<Likeness> compare(const NameParts &wanted, const NameParts &found);

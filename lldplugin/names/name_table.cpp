@@ -68,23 +68,28 @@ void NameTable::forEach(const Index &index, CachedHashStringRef form,
       f(wanted);
 }
 
-void NameTable::find(StringRef name, ArrayRef<CachedHashStringRef> files, Visit visit) const {
+void NameTable::find(CachedHashStringRef hashed, ArrayRef<CachedHashStringRef> files,
+                     Visit visit) const {
+  StringRef name = hashed.val();
+  bool plain = isPlain(name);
+  bool mayBeRust = !byRustPath.all.empty() && isRustV0(name);
+  if (plain && !mayBeRust && !stems.mayContain(hashed))
+    return; // as nearly all
   NameParts parts = takeApart(name);
-  CachedHashStringRef stem(parts.stem);
   auto visitOther = [&](const Wanted &wanted) {
     if (profile.entries[wanted.entry].name != name)
       if (std::optional<Likeness> likeness = compare(wanted.parts, parts))
         visit(wanted.entry, std::max(*likeness, wanted.least));
   };
+  CachedHashStringRef stem = plain ? hashed : CachedHashStringRef(parts.stem);
   if (stems.mayContain(stem)) {
-    bool isPlain = parts.stem.size() == name.size();
-    forEach(byName, isPlain ? stem : CachedHashStringRef(name), files,
+    forEach(byName, hashed, files,
             [&](const Wanted &wanted) { visit(wanted.entry, Likeness::Exact); });
-    // Nearly all names are found exactly or not at all.
-    if (!isPlain || otherStems.mayContain(stem))
+    // Most that are found at all are found exactly.
+    if (!plain || otherStems.mayContain(stem))
       forEach(byStem, stem, files, visitOther);
   }
-  if (!byRustPath.all.empty() && isRustV0(parts.stem))
+  if (mayBeRust)
     forEach(byRustPath, CachedHashStringRef(withoutCrateHashes(parts.stem)), files,
             [&](const Wanted &wanted) {
               if (wanted.parts.stem != parts.stem)

@@ -31,7 +31,7 @@ public:
   /// `files` is what entries may call the file of the symbol, if it is local. Of entries that share
   /// a name, or a stem, only those of these files and a few others are looked at: where so many are
   /// not told apart it does not matter which of them it is, but time and memory do.
-  void find(llvm::StringRef name, llvm::ArrayRef<llvm::CachedHashStringRef> files,
+  void find(llvm::CachedHashStringRef name, llvm::ArrayRef<llvm::CachedHashStringRef> files,
             Visit visit) const;
 
 private:

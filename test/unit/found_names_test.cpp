@@ -23,7 +23,7 @@ std::vector<std::string> meant(StringRef name, StringRef file, ArrayRef<Symbol> 
   FoundNames found(1);
   auto forEach = [&](auto f) {
     for (auto [object, symbol] : enumerate(symbols))
-      table.find(symbol.name, CachedHashStringRef(symbol.agrees ? file : ""),
+      table.find(CachedHashStringRef(symbol.name), CachedHashStringRef(symbol.agrees ? file : ""),
                  [&](uint32_t entry, Likeness likeness) {
                    f(entry, FindRank(likeness, symbol.isLocal, !file.empty(), symbol.agrees),
                      Definition{symbol.name, uint32_t(object), symbol.isLocal});
@@ -106,7 +106,8 @@ TEST(FoundNames, ManyNamesakesAreToldApartByTheirFiles) {
   for (unsigned i = 0; i < count; ++i) {
     bool found = false;
     unsigned visits = 0;
-    table.find("init.__uniq." + std::to_string(i), CachedHashStringRef(files[i]),
+    std::string symbol = "init.__uniq." + std::to_string(i);
+    table.find(CachedHashStringRef(symbol), CachedHashStringRef(files[i]),
                [&](uint32_t entry, Likeness likeness) {
                  found |= entry == i && likeness == Likeness::Suffix;
                  ++visits;
@@ -128,9 +129,9 @@ TEST(FoundNames, NamesThatAreMadeToTakeLongDoNot) {
   std::string deep = "_Z" + std::string(1000000, 'P');
   profile.entries.emplace_back().name = deep;
   NameTable table(profile);
-  for (StringRef name : {constructors, references + ".llvm.1", deep}) {
+  for (const std::string &name : {constructors, references + ".llvm.1", deep}) {
     unsigned visits = 0;
-    table.find(name, {}, [&](uint32_t, Likeness) { ++visits; });
+    table.find(CachedHashStringRef(name), {}, [&](uint32_t, Likeness) { ++visits; });
     EXPECT_EQ(visits, 1u);
   }
 }
