@@ -151,6 +151,11 @@ public:
                         : classifySection(name(section), section.sh_type, section.sh_flags);
   }
 
+  static bool isRelocations(const Shdr &section) {
+    return section.sh_type == llvm::ELF::SHT_RELA || section.sh_type == llvm::ELF::SHT_REL ||
+           section.sh_type == llvm::ELF::SHT_CREL;
+  }
+
   /// Calls `visit(relocations, rank)` for the relocations of each section in `origins`, a list of
   /// pairs of a rank and a section index.
   template <class Visit>
@@ -236,11 +241,6 @@ public:
 private:
   ElfObject(const llvm::object::ELFFile<ELFT> &f, llvm::ArrayRef<Shdr> s)
       : file(f), sectionTable(s) {}
-
-  static bool isRelocations(const Shdr &section) {
-    return section.sh_type == llvm::ELF::SHT_RELA || section.sh_type == llvm::ELF::SHT_REL ||
-           section.sh_type == llvm::ELF::SHT_CREL;
-  }
 
   static std::nullopt_t ignore(llvm::Error error) {
     llvm::consumeError(std::move(error));

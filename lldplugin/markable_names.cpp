@@ -10,10 +10,6 @@ using namespace llvm::object;
 
 namespace frontload {
 
-static bool isRelocation(uint32_t type) {
-  return type == ELF::SHT_REL || type == ELF::SHT_RELA || type == ELF::SHT_CREL;
-}
-
 /// Whether bytes of the string table `names` are something else, too. No sane object has such
 /// sections.
 template <class ELFT>
@@ -69,7 +65,7 @@ static std::vector<MarkableName> look(StringRef bytes, const ElfObject<ELFT> &ob
     if (auto it = position.find(name); it != position.end())
       positionOf[i] = it->second,
       result[it->second].isMerged |= bool(section.sh_flags & ELF::SHF_MERGE);
-    if (!isRelocation(section.sh_type))
+    if (!object.isRelocations(section))
       ofSections.add(name);
   }
   for (const auto &symbol : object.symbols()) {

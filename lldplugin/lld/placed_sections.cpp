@@ -7,7 +7,6 @@
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
-using namespace llvm::object;
 
 namespace frontload {
 
@@ -16,28 +15,13 @@ namespace frontload {
 template <class Visit> static bool forEachSymbolName(StringRef output, Visit visit) {
   bool hasTable = false;
   withElfType(output, [&]<class ELFT>() {
-    auto elf = ELFFile<ELFT>::create(output);
+    auto elf = ElfObject<ELFT>::open(output, /*isLinked=*/true);
     if (!elf)
-      return consumeError(elf.takeError());
-    auto sections = elf->sections();
-    if (!sections)
-      return consumeError(sections.takeError());
-    for (const auto &section : *sections) {
-      if (section.sh_type != ELF::SHT_SYMTAB)
-        continue;
-      auto symbols = elf->symbols(&section);
-      auto names = elf->getStringTableForSymtab(section);
-      if (symbols && names) {
-        hasTable = true;
-        for (const auto &symbol : *symbols)
-          if (symbol.st_shndx != ELF::SHN_UNDEF && symbol.st_name < names->size())
-            visit(StringRef(names->data() + symbol.st_name));
-      }
-      if (!symbols)
-        consumeError(symbols.takeError());
-      if (!names)
-        consumeError(names.takeError());
-    }
+      return;
+    hasTable = !elf->symbols().empty();
+    for (const auto &symbol : elf->symbols())
+      if (symbol.st_shndx != ELF::SHN_UNDEF)
+        visit(elf->name(symbol));
   });
   return hasTable;
 }

@@ -30,12 +30,12 @@ def tool(name: str) -> Path:
     return found
 
 
-def llvm_tool(name: str) -> Path:
-    """The path of LLVM's program `name`, of the newest LLVM of Debian, else from PATH."""
+def llvm_tool(name: str, otherwise: str = "put them in PATH") -> Path:
+    """The path of LLVM's program `name`, of the newest LLVM of Debian, else from PATH; `otherwise`
+    is what a user can do who has none."""
     installed = sorted(Path("/usr/lib").glob(f"llvm-*/bin/{name}"),
                        key=lambda path: (len(path.parts[3]), path.parts[3]))
     found = installed[-1] if installed else shutil.which(name)
     if found is None:
-        raise Failure(f"{name}: not found", note="install LLVM's tools (llvm-22), or put them in "
-                      "PATH")
+        raise Failure(f"{name}: not found", note=f"install LLVM's tools (llvm-22), or {otherwise}")
     return Path(found)

@@ -11,14 +11,12 @@ knows no data.
 """
 
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
-from frontload import files
-from frontload.errors import BadData, Failure
+from frontload import files, tools
+from frontload.errors import BadData
 from frontload.importers.interface import Importer, Mention, NamedRun, Source
 from frontload.importers.text_lines import lines
 
@@ -46,20 +44,10 @@ def _read(source: Source) -> Iterator[NamedRun]:
             yield from _read_text(source, stream)
 
 
-def _profdata() -> str:
-    """The llvm-profdata of the highest version; formats change, and newer ones read older files."""
-    folders = sorted(Path("/usr/lib").glob("llvm-*/bin"),
-                     key=lambda folder: [int(part) for part in re.findall(r"\d+", str(folder))])
-    for folder in [*(str(each) for each in reversed(folders)), None]:
-        found = shutil.which("llvm-profdata", path=folder)
-        if found:
-            return found
-    raise Failure("llvm-profdata: not found", note="install LLVM's tools, or give the text that "
-                  "llvm-profdata merge --text makes")
-
-
 def _read_by_llvm(source: Source) -> Iterator[NamedRun]:
-    command = [_profdata(), "merge", "--text", f"--temporal-profile-max-trace-length={_NO_LIMIT}",
+    program = tools.llvm_tool("llvm-profdata",
+                              "give the text that llvm-profdata merge --text makes")
+    command = [program, "merge", "--text", f"--temporal-profile-max-trace-length={_NO_LIMIT}",
                f"--temporal-profile-trace-reservoir-size={_NO_LIMIT}", "-o", "-", source.path]
     with tempfile.TemporaryFile() as messages, subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages) as process:
