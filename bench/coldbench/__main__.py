@@ -6,10 +6,11 @@ import sys
 from pathlib import Path
 
 from frontload import errors
+from frontload.device import processes
 from frontload.files import write_if_changed
 from rich.console import Console
 
-from coldbench import bench, processes, report, workload
+from coldbench import bench, report, workload
 
 ROOT = Path(__file__).parents[2]
 

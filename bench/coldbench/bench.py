@@ -7,16 +7,19 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from frontload import devices
+from frontload.device import cold_device as loop_device
+from frontload.device import throttle as throttles
+from frontload.device.cold_device import ColdDevice
+from frontload.device.throttle import RestedLauncher, Throttle
 from frontload.errors import Failure
 from frontload.measure import COLD, WARM, Measurement, Plan, Variant, measure
 from frontload.measure_run import Launcher
 
-from coldbench import device as devices
-from coldbench import throttle as throttles
-from coldbench.device import ColdDevice
 from coldbench.links import Links, time_links
-from coldbench.throttle import RestedLauncher, Throttle
 from coldbench.workload import WorkFolder
+
+SLOW = "hdd"  # the device that the throttled runs are on
 
 
 @dataclass
@@ -63,7 +66,7 @@ def why(problem: Failure | OSError) -> str:
 
 def _measure(result: Result, runs: int, device: bool, progress: Callable[[str], None]) -> None:
     work = result.work
-    obstacle = devices.obstacle() if device else "--no-device"
+    obstacle = loop_device.obstacle() if device else "--no-device"
     with ExitStack() as stack:
         # The work's output goes to another file system than the measured one, which is read-only.
         scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="frontload-bench."))
@@ -77,8 +80,7 @@ def _measure(result: Result, runs: int, device: bool, progress: Callable[[str], 
                 obstacle = why(problem)
         if cold_device:
             result.on_device = True
-            binaries = {variant: cold_device.mounted / file.name
-                        for variant, file in binaries.items()}
+            binaries = {variant: cold_device.place(file) for variant, file in binaries.items()}
         else:
             result.missing.append(f"a device of its own: {obstacle}; so cold runs are from the "
                                   "work folder's own file system, and are not judged")
@@ -103,8 +105,10 @@ def _measure_throttled(result: Result, plan: Plan, device: ColdDevice, stack: Ex
     if hierarchy is None:
         result.missing.append("runs on a slow disk: no cgroup controller blkio or io is mounted")
         return
+    slow = devices.find(SLOW)
     try:
-        throttle = stack.enter_context(Throttle(*hierarchy, device.number))
+        throttle = stack.enter_context(Throttle(
+            *hierarchy, device.number, iops=slow.iops, bytes_per_second=slow.bytes_per_second))
     except OSError as problem:
         result.missing.append(f"runs on a slow disk: {why(problem)}")
         return

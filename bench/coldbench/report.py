@@ -3,12 +3,12 @@
 import json
 from dataclasses import asdict
 
-from frontload import __version__, console, measure_host, measure_report
+from frontload import __version__, console, devices, measure_host, measure_report
 from frontload.measure import COLD, WARM
 from rich.table import Table
 
-from coldbench import throttle, verdicts
-from coldbench.bench import Result
+from coldbench import verdicts
+from coldbench.bench import SLOW, Result
 from coldbench.links import LINKERS
 from coldbench.verdicts import Figures, Start, Verdict, judge_ratio
 
@@ -44,7 +44,9 @@ def _place(result: Result) -> dict:
         return place
     place = place | {"device": "loop device, its backing file locked in the page cache"}
     if result.throttled:
-        place["throttle"] = {"iops": throttle.IOPS, "bytes_per_second": throttle.BYTES_PER_SECOND}
+        slow = devices.find(SLOW)
+        place["throttle"] = {"device": slow.name, "iops": slow.iops,
+                             "bytes_per_second": slow.bytes_per_second}
     return place
 
 

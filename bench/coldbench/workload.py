@@ -15,10 +15,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from frontload.device.processes import check_call
 from frontload.errors import Failure
 from frontload.files import write_if_changed
-
-from coldbench.processes import check_call
 
 WORKLOADS = Path(__file__).parent.parent.resolve() / "workloads"
 

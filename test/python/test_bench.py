@@ -1,8 +1,7 @@
-"""The cold-start bench: its verdicts, its throttle, and whole runs with a small workload."""
+"""The cold-start bench: its verdicts, and whole runs with a small workload."""
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,11 +16,11 @@ BENCH = Path(__file__).parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
 from coldbench import __main__ as program  # noqa: E402
-from coldbench import device, links, picture, throttle, verdicts  # noqa: E402
-from coldbench.throttle import RestedLauncher, Throttle  # noqa: E402
+from coldbench import links, picture, verdicts  # noqa: E402
 from coldbench.verdicts import THROTTLED, WARM, Figures, Start  # noqa: E402
 from coldbench.workload import WorkFolder, Workload  # noqa: E402
 from frontload import measure_run  # noqa: E402
+from frontload.device import cold_device, throttle  # noqa: E402
 from frontload.errors import Failure  # noqa: E402
 from frontload.measure_statistics import Interval  # noqa: E402
 
@@ -47,7 +46,7 @@ int main(int argc, char **argv) {
   char groups[4096] = "";
   FILE *group = fopen("/proc/self/cgroup", "r");
   fread(groups, 1, sizeof groups - 1, group);
-  fputc(strstr(groups, "/frontload-bench.") ? 't' : 'p', runs);
+  fputc(strstr(groups, "/frontload-throttle.") ? 't' : 'p', runs);
   struct stat status;
   if (fclose(runs) || stat(argv[2], &status)) return 1;
   if (getenv("HANG_AT") && status.st_size == atoi(getenv("HANG_AT"))) pause();
@@ -150,7 +149,7 @@ def finish(process, code=0) -> str:
 
 
 def needs_device():
-    obstacle = device.obstacle()
+    obstacle = cold_device.obstacle()
     if obstacle:
         pytest.skip(obstacle)
 
@@ -205,12 +204,6 @@ def test_a_share_of_a_gain_is_of_medians():
     assert verdicts.ShareOfGain(FRONT, BEST, DEFAULT, at_least=0).judge(FIGURES).holds is False
 
 
-@pytest.mark.parametrize("point, found", [("/", True), ("/proc", False)])
-def test_a_root_that_is_no_mount_point_is_known(point, found):
-    """In a plain chroot mounts cannot be made private, so there is no device."""
-    assert device.root_is_mount_point(f"24 1 254:0 / {point} rw - ext4 /dev/vda rw\n") == found
-
-
 @pytest.mark.parametrize("requirement", [
     verdicts.AtMost("order", "major_faults", 1), verdicts.Near("order", "major_faults", 1, 1),
     verdicts.Fewer("order", "front", "major_faults"),
@@ -228,70 +221,6 @@ def test_a_verdict_says_the_figure_and_the_limit():
     """A reader sees what was measured and what was wanted, in one line."""
     assert verdicts.AtMost("front", "read_bytes", 16e6).judge(FIGURES).text == \
         "front: 12.0 MB read: at most 16.0"
-
-
-MOUNTS = """
-24 1 254:0 / / rw,relatime - ext4 /dev/vda rw
-29 28 0:26 / {v2} rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate
-30 28 0:27 / {v1} rw - cgroup cgroup rw,cpu,blkio
-""".strip()
-
-
-@pytest.mark.parametrize("controllers, mounts, expected", [
-    ("cpu io memory", 2, (2, "v2")), ("cpu memory", 3, (1, "v1")), ("cpu memory", 2, None)])
-def test_the_throttle_is_found(tmp_path, controllers, mounts, expected):
-    """Whichever version of cgroups has the controller for block devices is used."""
-    (tmp_path / "cgroup.controllers").write_text(controllers)
-    text = MOUNTS.format(v1="/v1", v2=tmp_path)
-    found = throttle.hierarchy("\n".join(text.splitlines()[:mounts]))
-    assert found == (expected and (expected[0], tmp_path if expected[1] == "v2" else Path("/v1")))
-
-
-def test_throttle_version_2(tmp_path, monkeypatch):
-    """io.max gets both limits; the controller is enabled if it was not, and only then disabled."""
-    monkeypatch.setattr(Path, "rmdir", shutil.rmtree)  # a real cgroup's files vanish with it
-    control = tmp_path / "cgroup.subtree_control"
-    for before, after in (("cpu\n", "-io"), ("cpu io\n", "cpu io\n")):
-        control.write_text(before)
-        with Throttle(2, tmp_path, "7:1") as limited:
-            assert (limited.folder / "io.max").read_text() == "7:1 rbps=80000000 riops=150"
-            assert "io" in control.read_text()
-        assert control.read_text() == after
-        assert not limited.folder.exists()
-
-
-def test_throttle_version_1(tmp_path, monkeypatch):
-    """blkio has a file for each limit; what a killed run left is removed, a living one's not."""
-    monkeypatch.setattr(Path, "rmdir", shutil.rmtree)
-    dead, living = (tmp_path / f"frontload-bench.{pid}" for pid in (1 << 30, 1))
-    dead.mkdir()
-    living.mkdir()
-    with Throttle(1, tmp_path, "7:1") as limited:
-        assert {file.name: file.read_text() for file in limited.folder.iterdir()} == {
-            "blkio.throttle.read_iops_device": "7:1 150",
-            "blkio.throttle.read_bps_device": "7:1 80000000"}
-    assert list(tmp_path.iterdir()) == [living]
-
-
-def test_a_throttle_that_cannot_be_set_leaves_nothing(tmp_path, monkeypatch):
-    """If the kernel refuses the limits, the cgroup is removed again."""
-    def refuse(path, text):
-        raise OSError(22, "Invalid argument")
-
-    monkeypatch.setattr(Path, "write_text", refuse)
-    with pytest.raises(OSError), Throttle(1, tmp_path, "7:1"):
-        pass
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_throttled_start_has_a_whole_budget(monkeypatch):
-    """Before each throttled start the device rests, so that none pays for the one before it."""
-    done = []
-    monkeypatch.setattr(throttle.time, "sleep", done.append)
-    monkeypatch.setattr(throttle.Launcher, "__init__", lambda self: None)
-    monkeypatch.setattr(throttle.Launcher, "run", lambda self, command: done.append(command))
-    RestedLauncher().run("start")
-    assert done == [throttle.PAUSE_SECONDS, "start"]
 
 
 @pytest.fixture
@@ -389,7 +318,7 @@ def test_a_whole_run_on_a_device(bench, workload):
     document = json.loads((workload.folder.parent / "work/small.result.json").read_text())
     assert document["schema"] == "frontload-bench/1"
     assert document["place"]["file_system"] == "ext4"
-    assert document["place"]["read_ahead_kib"] == device.READ_AHEAD_KIB
+    assert document["place"]["read_ahead_kib"] == cold_device.READ_AHEAD_KIB
     assert [variant["name"] for variant in document["variants"]] == ["default", "other"]
     for variant in document["variants"]:
         assert variant["size"] >= variant["cold"]["read_bytes"]["median"] > 4e6
@@ -454,7 +383,7 @@ def left_behind(bench: subprocess.Popen, folder: Path) -> list[str]:
              if str(folder) in file.read_text()]
     found += [line for line in Path("/proc/self/mountinfo").read_text().splitlines()
               if str(folder) in line]
-    found += map(str, Path("/sys/fs/cgroup").glob(f"**/frontload-bench.{bench.pid}"))
+    found += map(str, Path("/sys/fs/cgroup").glob(f"**/frontload-throttle.{bench.pid}"))
     found += map(str, folder.glob("frontload*"))
     found += [name for name in ("device", "device.img") if (folder / "work" / name).exists()]
     for process in Path("/proc").glob("[0-9]*"):

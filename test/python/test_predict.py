@@ -5,9 +5,9 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from frontload.device import cold_device
 from trace_writer import DATA, FUNCTION, TraceWriter
 
 # Functions and constants far apart, in an order of their own, and relocated pointers.
@@ -27,7 +27,7 @@ ON_A_DEVICE = """
 import json, subprocess, sys
 from contextlib import ExitStack
 from pathlib import Path
-from coldbench.device import ColdDevice
+from frontload.device.cold_device import ColdDevice
 from frontload import pagecache
 from frontload.errors import Failure
 program, launcher = Path(sys.argv[1]), sys.argv[2]
@@ -58,9 +58,7 @@ def predict(run, build):
 
 def test_the_kernel_reads_what_was_predicted(tmp_path, link, predict, build):
     """Faults, bytes and runs of a cold start are within 10% of the prediction from its trace."""
-    sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-    from coldbench import device
-    if obstacle := device.obstacle():
+    if obstacle := cold_device.obstacle():
         pytest.skip(obstacle)
     if tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) < (6, 17):
         pytest.skip(f"Linux {os.uname().release} is older than the model, which is of 6.17 and up")

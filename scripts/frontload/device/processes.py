@@ -1,4 +1,4 @@
-"""Running tools such that an interrupted bench leaves none of them behind, and cleans up once."""
+"""Running tools such that an interrupted measurement leaves none behind, and cleans up once."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ _STDERR = 2
 
 
 class Interrupted(BaseException):
-    """A signal asked the bench to end; like KeyboardInterrupt, but for SIGTERM and SIGHUP too."""
+    """A signal asked us to end; like KeyboardInterrupt, but for SIGTERM and SIGHUP too."""
 
     def __init__(self, number: int):
         super().__init__(signal.strsignal(number))
@@ -36,7 +36,7 @@ def unwind_on_signals() -> None:
 
 
 def check_call(command: Sequence[os.PathLike | str]) -> None:
-    """Runs a tool, its output on our stderr; a failing tool ends the bench with its message."""
+    """Runs a tool, its output on our stderr; a failing tool ends ours with its message."""
     # If we are ended, so must the tool be, but by SIGTERM: ninja then ends what it has started.
     process = None
     try:

@@ -1,4 +1,4 @@
-"""A slow disk, by the kernel's block throttling: a cgroup whose reads of one device are limited.
+"""A slow device, by the kernel's block throttling: a cgroup whose reads of one device are limited.
 
 Version 1 of the cgroup interface (blkio.throttle.*) and version 2 (io.max) are both supported; a
 machine offers the throttle through one of them.
@@ -11,14 +11,14 @@ from pathlib import Path
 
 from frontload.measure_run import Launcher
 
-IOPS = 150
-BYTES_PER_SECOND = 80_000_000
-# The kernel hands the budget out by slices of 0.1 s, the first one at once, as 15 requests and
-# 8 MB. A start that directly follows another one meets what that has left of a slice: the same one
-# then took 0.04 to 0.19 s, and after a pause 0.114 to 0.123. No pause takes the first slice away:
-# a start of less than 0.2 s is up to 0.1 s faster than on a real device of these limits.
+# The kernel hands the budget out by slices of 0.1 s, the first one at once: at 150 requests and
+# 80 MB per second, as 15 requests and 8 MB. A start that directly follows another one meets what
+# that has left of a slice: the same one then took 0.04 to 0.19 s, and after a pause 0.114 to 0.123.
+# No pause takes the first slice away: a start of less than 0.2 s is up to 0.1 s faster than on a
+# real device of these limits.
 PAUSE_SECONDS = 0.6
-_PREFIX = "frontload-bench."
+PREFIX = "frontload-throttle."
+_GREATEST = (1 << 32) - 1  # of requests per second: version 1 keeps no more than 32 bits
 
 
 def hierarchy(mounts: str) -> tuple[int, Path] | None:
@@ -36,11 +36,17 @@ def hierarchy(mounts: str) -> tuple[int, Path] | None:
 
 
 class Throttle:
-    """Within `with`, there is a cgroup `folder`; its members read the device within the limits."""
+    """Within `with`, there is a cgroup `folder`; its members read the device within the limits.
 
-    def __init__(self, version: int, parent: Path, device: str):
+    `device` is its number (7:1), `iops` are requests per second.
+    """
+
+    def __init__(self, version: int, parent: Path, device: str, *, iops: float,
+                 bytes_per_second: float):
         self._version, self._parent, self._device = version, parent, device
-        self.folder = parent / f"{_PREFIX}{os.getpid()}"
+        self._iops = min(max(round(iops), 1), _GREATEST)
+        self._bytes_per_second = max(round(bytes_per_second), 1)
+        self.folder = parent / f"{PREFIX}{os.getpid()}"
         self._enabled = False
 
     def __enter__(self) -> "Throttle":
@@ -67,14 +73,14 @@ class Throttle:
 
     def _limits(self) -> dict[str, str]:
         if self._version == 2:
-            return {"io.max": f"{self._device} rbps={BYTES_PER_SECOND} riops={IOPS}"}
-        return {"blkio.throttle.read_iops_device": f"{self._device} {IOPS}",
-                "blkio.throttle.read_bps_device": f"{self._device} {BYTES_PER_SECOND}"}
+            return {"io.max": f"{self._device} rbps={self._bytes_per_second} riops={self._iops}"}
+        return {"blkio.throttle.read_iops_device": f"{self._device} {self._iops}",
+                "blkio.throttle.read_bps_device": f"{self._device} {self._bytes_per_second}"}
 
     def _remove_stale(self) -> None:
         """Removes what a run left that was ended by SIGKILL."""
-        for folder in self._parent.glob(f"{_PREFIX}*"):
-            if not Path("/proc", folder.name.removeprefix(_PREFIX)).exists():
+        for folder in self._parent.glob(f"{PREFIX}*"):
+            if not Path("/proc", folder.name.removeprefix(PREFIX)).exists():
                 with suppress(OSError):
                     folder.rmdir()
 

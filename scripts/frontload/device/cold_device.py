@@ -14,15 +14,17 @@ import ctypes
 import os
 import shutil
 import time
+from collections.abc import Iterable
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 from frontload import pagecache
+from frontload.device.processes import check_call
 from frontload.errors import Failure
 
-from coldbench.processes import check_call
-
 READ_AHEAD_KIB = 128  # the kernel's own default
+_BLOCK = 4096
+_TOOLS = "/usr/sbin:/sbin"  # is not in everybody's PATH
 _CLONE_NEWNS = 0x20000
 _MNT_DETACH = 2
 _UNMOUNT_TRIES = 100
@@ -34,7 +36,7 @@ def obstacle() -> str | None:
     if os.geteuid() != 0:
         return "a loop device needs root"
     for tool in ("mkfs.ext4", "mount"):
-        if shutil.which(tool, path="/usr/sbin:/sbin:" + os.environ["PATH"]) is None:
+        if shutil.which(tool, path=f"{os.environ['PATH']}:{_TOOLS}") is None:
             return f"a loop device needs the program {tool}"
     if not_private := mounts_obstacle():
         return not_private
@@ -75,17 +77,30 @@ def _unmount(folder: Path) -> None:
 
 
 class ColdDevice:
-    """Within `with`, `files` have copies in the folder `mounted`, on device `number` (7:1)."""
+    """Within `with`, `files` have copies below the folder `mounted`, on device `number` (7:1).
 
-    def __init__(self, folder: Path, files: list[Path]):
-        self._files = files
+    The copies lie to each other as the files do, so that what a program finds beside itself
+    ($ORIGIN) it finds there too; `place` tells where. The backing file is made in `folder`.
+    """
+
+    def __init__(self, folder: Path, files: Iterable[Path], *,
+                 read_ahead_kib: int = READ_AHEAD_KIB):
+        # A program finds itself by /proc/self/exe, which has no links, but may go by its name.
+        self._links = {Path(os.path.abspath(file)): Path(os.path.realpath(file))
+                       for file in files}
+        self._top = Path(os.path.commonpath([path.parent for pair in self._links.items()
+                                             for path in pair]))
+        self._read_ahead_kib = read_ahead_kib
         self._image = folder / "device.img"
         self.mounted = folder / "device"
         self.number = ""
         self._cleaning = ExitStack()
 
+    def place(self, file: os.PathLike | str) -> Path:
+        """Where the copy of one of the files is."""
+        return self.mounted / Path(os.path.abspath(file)).relative_to(self._top)
+
     def __enter__(self) -> "ColdDevice":
-        os.environ["PATH"] += ":/usr/sbin:/sbin"
         with self._cleaning:
             self._make()
             self._cleaning = self._cleaning.pop_all()  # all went well: clean at the end, not now
@@ -95,13 +110,17 @@ class ColdDevice:
         self._cleaning.close()
 
     def _make(self) -> None:
+        path = os.environ["PATH"]
+        self._cleaning.callback(os.environ.__setitem__, "PATH", path)
+        os.environ["PATH"] = f"{path}:{_TOOLS}"
         _private_mounts()
         self._cleaning.callback(self._image.unlink, missing_ok=True)
-        size = sum(file.stat().st_size for file in self._files)
+        files = sorted(set(self._links.values()))
+        size = sum(file.stat().st_size for file in files)
         with open(self._image, "wb") as image:
-            image.truncate(size + size // 16 + (64 << 20))
+            image.truncate(size + size // 16 + len(files) * _BLOCK + (64 << 20))
         # Blocks of a page also on a small device: smaller ones split a page's read into several.
-        check_call(["mkfs.ext4", "-q", "-F", "-b", "4096", "-m", "0", "-O", "^has_journal",
+        check_call(["mkfs.ext4", "-q", "-F", "-b", str(_BLOCK), "-m", "0", "-O", "^has_journal",
                     self._image])
         self.mounted.mkdir(exist_ok=True)
         self._cleaning.callback(self.mounted.rmdir)
@@ -115,9 +134,14 @@ class ColdDevice:
         # The device is somebody else's afterwards, and keeps this setting.
         ahead = settings / "queue/read_ahead_kb"
         self._cleaning.callback(ahead.write_text, ahead.read_text())
-        ahead.write_text(str(READ_AHEAD_KIB))
-        for file in self._files:
-            shutil.copy2(file, self.mounted / file.name)
+        ahead.write_text(str(self._read_ahead_kib))
+        for file in files:
+            self.place(file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, self.place(file))
+        for link, file in self._links.items():
+            if link != file:
+                self.place(link).parent.mkdir(parents=True, exist_ok=True)
+                self.place(link).symlink_to(self.place(file))
         check_call(["mount", "-o", "remount,ro", self.mounted])
         with open(self._image, "rb") as image:
             os.fsync(image.fileno())

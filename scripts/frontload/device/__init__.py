@@ -1,0 +1,1 @@
+"""A device of its own for measured files, slowed by the kernel to what other hardware does."""

@@ -1,0 +1,162 @@
+"""The measured files' own device: where files lie on it, and how the kernel slows it down."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from frontload import devices
+from frontload.device import cold_device, throttle
+from frontload.device.throttle import RestedLauncher, Throttle
+from frontload.errors import Failure
+
+# In a process of its own, which gets the private mounts. argv: the folder, readahead, the files.
+IN_A_DEVICE = """
+import json, os, sys
+from pathlib import Path
+from frontload import measure_host
+from frontload.device.cold_device import ColdDevice
+from frontload.errors import Failure
+folder, ahead, *files = sys.argv[1:]
+try:
+    with ColdDevice(Path(folder), map(Path, files), read_ahead_kib=int(ahead)) as device:
+        copies = [device.place(file) for file in files]
+        print(json.dumps({
+            "mounted": str(device.mounted), "ahead": measure_host.read_ahead_kib(device.mounted),
+            "copies": list(map(str, copies)), "texts": [copy.read_text() for copy in copies],
+            "real": [os.path.realpath(copy) for copy in copies]}))
+except (Failure, OSError) as problem:
+    sys.exit(f"no cold device: {problem}")
+"""
+
+
+@pytest.fixture
+def on_device(tmp_path):
+    """on_device(*files, ahead=64): what a device with these files shows."""
+    if obstacle := cold_device.obstacle():
+        pytest.skip(obstacle)
+    folder = tmp_path / "work"
+    folder.mkdir()
+
+    def on_device(*files, ahead=64) -> dict:
+        result = subprocess.run(
+            [sys.executable, "-c", IN_A_DEVICE, folder, str(ahead), *files], text=True,
+            capture_output=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        if result.stderr.startswith("no cold device"):
+            pytest.skip(result.stderr.strip())
+        assert result.returncode == 0, result.stderr
+        assert list(folder.iterdir()) == []
+        return json.loads(result.stdout)
+
+    return on_device
+
+
+def test_copies_lie_to_each_other_as_the_files_do(on_device, tmp_path):
+    """Files of several folders keep their places below the folder that they have in common, so
+    that two of one name do not meet, and a library is where $ORIGIN leads to."""
+    for name in ("app/bin/program", "app/lib/library", "other/bin/program"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(name)
+    files = [tmp_path / name for name in ("app/bin/program", "app/lib/library",
+                                          "other/bin/program")]
+    seen = on_device(*files)
+    assert seen["texts"] == ["app/bin/program", "app/lib/library", "other/bin/program"]
+    assert [os.path.relpath(copy, seen["mounted"]) for copy in seen["copies"]] == seen["texts"]
+
+
+def test_a_link_stays_a_link(on_device, tmp_path):
+    """A program that is run by a link finds itself, and its libraries, where it really is."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real/program").write_text("text")
+    (tmp_path / "link").symlink_to("real/program")
+    seen = on_device(tmp_path / "link")
+    assert seen["copies"] == [f"{seen['mounted']}/link"]
+    assert seen["real"] == [f"{seen['mounted']}/real/program"]
+
+
+def test_the_device_has_the_readahead_that_was_asked_for(on_device, tmp_path):
+    """Readahead is a setting of the device, not of the machine."""
+    (tmp_path / "file").write_text("text")
+    assert on_device(tmp_path / "file", ahead=32)["ahead"] == 32
+
+
+def test_kinds_of_devices():
+    """The slow disk is the bench's; a kind that is not known is refused with those that are."""
+    assert (devices.find("hdd").iops, devices.find("hdd").bytes_per_second) == (150, 80e6)
+    with pytest.raises(Failure, match="floppy: no such kind of device") as refusal:
+        devices.find("floppy")
+    assert refusal.value.note == "there are: hdd, emmc, ssd, nfs"
+
+
+@pytest.mark.parametrize("point, found", [("/", True), ("/proc", False)])
+def test_a_root_that_is_no_mount_point_is_known(point, found):
+    """In a plain chroot mounts cannot be made private, so there is no device."""
+    assert cold_device.root_is_mount_point(f"24 1 254:0 / {point} rw - ext4 /dev/vda rw\n") == found
+
+
+MOUNTS = """
+24 1 254:0 / / rw,relatime - ext4 /dev/vda rw
+29 28 0:26 / {v2} rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate
+30 28 0:27 / {v1} rw - cgroup cgroup rw,cpu,blkio
+""".strip()
+
+
+@pytest.mark.parametrize("controllers, mounts, expected", [
+    ("cpu io memory", 2, (2, "v2")), ("cpu memory", 3, (1, "v1")), ("cpu memory", 2, None)])
+def test_the_throttle_is_found(tmp_path, controllers, mounts, expected):
+    """Whichever version of cgroups has the controller for block devices is used."""
+    (tmp_path / "cgroup.controllers").write_text(controllers)
+    text = MOUNTS.format(v1="/v1", v2=tmp_path)
+    found = throttle.hierarchy("\n".join(text.splitlines()[:mounts]))
+    assert found == (expected and (expected[0], tmp_path if expected[1] == "v2" else Path("/v1")))
+
+
+def test_throttle_version_2(tmp_path, monkeypatch):
+    """io.max gets both limits; the controller is enabled if it was not, and only then disabled."""
+    monkeypatch.setattr(Path, "rmdir", shutil.rmtree)  # a real cgroup's files vanish with it
+    control = tmp_path / "cgroup.subtree_control"
+    for before, after in (("cpu\n", "-io"), ("cpu io\n", "cpu io\n")):
+        control.write_text(before)
+        with Throttle(2, tmp_path, "7:1", iops=150, bytes_per_second=80e6) as limited:
+            assert (limited.folder / "io.max").read_text() == "7:1 rbps=80000000 riops=150"
+            assert "io" in control.read_text()
+        assert control.read_text() == after
+        assert not limited.folder.exists()
+
+
+def test_throttle_version_1(tmp_path, monkeypatch):
+    """blkio has a file for each limit; what a killed run left is removed, a living one's not."""
+    monkeypatch.setattr(Path, "rmdir", shutil.rmtree)
+    dead, living = (tmp_path / f"frontload-throttle.{pid}" for pid in (1 << 30, 1))
+    dead.mkdir()
+    living.mkdir()
+    with Throttle(1, tmp_path, "7:1", iops=150, bytes_per_second=80e6) as limited:
+        assert {file.name: file.read_text() for file in limited.folder.iterdir()} == {
+            "blkio.throttle.read_iops_device": "7:1 150",
+            "blkio.throttle.read_bps_device": "7:1 80000000"}
+    assert list(tmp_path.iterdir()) == [living]
+
+
+def test_a_throttle_that_cannot_be_set_leaves_nothing(tmp_path, monkeypatch):
+    """If the kernel refuses the limits, the cgroup is removed again."""
+    def refuse(path, text):
+        raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.raises(OSError), Throttle(
+            1, tmp_path, "7:1", iops=1, bytes_per_second=1):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_throttled_start_has_a_whole_budget(monkeypatch):
+    """Before each throttled start the device rests, so that none pays for the one before it."""
+    done = []
+    monkeypatch.setattr(throttle.time, "sleep", done.append)
+    monkeypatch.setattr(throttle.Launcher, "__init__", lambda self: None)
+    monkeypatch.setattr(throttle.Launcher, "run", lambda self, command: done.append(command))
+    RestedLauncher().run("start")
+    assert done == [throttle.PAUSE_SECONDS, "start"]
