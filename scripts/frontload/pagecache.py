@@ -28,8 +28,12 @@ _SYS_CACHESTAT = 451  # the same number on every architecture
 _CAP_FOWNER = 3
 
 # Reads that a process started go on after it has exited, and a throttled device takes its time.
-_SETTLE_SECONDS = 5.0
+_SETTLE_SECONDS = 30.0
 _POLL_SECONDS = 0.01
+# A page can be in the cache and never become resident: of one that was written in part, on a file
+# system of blocks smaller than pages, the other blocks are not read. What does not change for this
+# long is such a page; a page that is being read is held back by no device for half of that.
+_UNCHANGED_SECONDS = 2.0
 # Without cachestat (before Linux 6.5) nothing tells whether pages are still being read. The block
 # layer holds a throttled request back for at most one slice of 100 ms.
 _QUIET_SECONDS = 0.12
@@ -122,26 +126,50 @@ def _cached_pages(descriptor: int) -> int | None:
     size = os.fstat(descriptor).st_size
     extent = (ctypes.c_uint64 * 2)(0, size)
     counts = (ctypes.c_uint64 * 5)()  # cached, dirty, in writeback, evicted, recently evicted
-    if size == 0 or _libc.syscall(_SYS_CACHESTAT, descriptor, extent, counts, 0):
+    if size == 0:
+        return 0  # to the kernel, 0 bytes are all that follow
+    if _libc.syscall(_SYS_CACHESTAT, descriptor, extent, counts, 0):
         return None
     return counts[0]
 
 
+def settle(*paths: os.PathLike | str, sleep=time.sleep) -> None:
+    """Waits until all reads of the files that are under way have ended."""
+    untold = False
+    for path in paths:
+        with open(path, "rb") as file:
+            untold = not _wait_for_reads(path, file.fileno(), sleep) or untold
+    if untold:
+        sleep(_QUIET_SECONDS)
+
+
+def _wait_for_reads(path: os.PathLike | str, descriptor: int, sleep) -> bool:
+    """Whether the kernel could tell that there are no reads under way."""
+    last, unchanged = None, 0
+    for _ in range(round(_SETTLE_SECONDS / _POLL_SECONDS)):
+        cached = _cached_pages(descriptor)
+        if cached is None:
+            return False
+        resident = _look(descriptor).resident_pages
+        unchanged = unchanged + 1 if last == (cached, resident) else 0
+        if cached == resident or unchanged * _POLL_SECONDS >= _UNCHANGED_SECONDS:
+            return True
+        last = cached, resident
+        sleep(_POLL_SECONDS)
+    raise _still_read(path)
+
+
+def _still_read(path: os.PathLike | str) -> Failure:
+    return Failure(f"{os.fspath(path)}: is still being read after {_SETTLE_SECONDS:g} seconds",
+                   note="end the processes that read it, and measure again")
+
+
 def settled(path: os.PathLike | str, sleep=time.sleep) -> Residency:
     """The residency once all reads that are under way have ended."""
-    seen = residency(path)
-    with open(path, "rb") as file:
-        if _cached_pages(file.fileno()) is None:
-            sleep(_QUIET_SECONDS)
-            return _look(file.fileno())
-        for _ in range(round(_SETTLE_SECONDS / _POLL_SECONDS)):
-            cached = _cached_pages(file.fileno())
-            seen = _look(file.fileno())
-            if cached == seen.resident_pages:
-                return seen
-            sleep(_POLL_SECONDS)
-    raise Failure(f"{os.fspath(path)}: is still being read after {_SETTLE_SECONDS:g} seconds",
-                  note="end the processes that read it, and measure again")
+    if not may_look(path):
+        return residency(path)  # refuses
+    settle(path, sleep=sleep)
+    return residency(path)
 
 
 def drop(path: os.PathLike | str) -> None:
@@ -151,15 +179,46 @@ def drop(path: os.PathLike | str) -> None:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def make_cold(path: os.PathLike | str) -> None:
-    """Drops a file's pages; fails if any stayed, and says how many and why."""
-    settled(path)  # pages that are being read cannot be dropped, and would come in later
-    drop(path)
-    left = residency(path)
-    if left.resident_pages:
-        raise Failure(f"{os.fspath(path)}: {left.resident_pages} of {left.pages.size} pages stayed "
-                      f"in the page cache: {why_resident(path)}",
-                      note="--allow-warm measures all the same and labels the result as not cold")
+def try_to_drop(*paths: os.PathLike | str, sleep=time.sleep) -> list[Residency]:
+    """Drops the files' pages, also those that are being read, and tells for each what stayed."""
+    found: list[Residency | None] = [_dropped(path, sleep) for path in paths]
+    if None in found:
+        sleep(_QUIET_SECONDS)
+        for number, path in enumerate(paths):
+            drop(path)
+            found[number] = residency(path)
+    return found
+
+
+def _dropped(path: os.PathLike | str, sleep) -> Residency | None:
+    """What stays; None if the kernel cannot tell whether more is to come."""
+    last = None
+    for _ in range(round(_SETTLE_SECONDS / _POLL_SECONDS)):
+        drop(path)
+        left = residency(path)
+        with open(path, "rb") as file:
+            cached = _cached_pages(file.fileno())
+        if cached is None:
+            return None
+        if cached == left.resident_pages:
+            # What had only just been read stays once, what is mapped or locked always.
+            if cached == 0 or cached == last:
+                return left
+            last = cached
+        else:
+            # Pages that are being read cannot be dropped, and would come in later.
+            sleep(_POLL_SECONDS)
+    raise _still_read(path)
+
+
+def make_cold(*paths: os.PathLike | str, sleep=time.sleep) -> None:
+    """Drops the files' pages; fails if any stayed, and says how many and why."""
+    for path, left in zip(paths, try_to_drop(*paths, sleep=sleep), strict=True):
+        if left.resident_pages:
+            raise Failure(f"{os.fspath(path)}: {left.resident_pages} of {left.pages.size} pages "
+                          f"stayed in the page cache: {why_resident(path)}",
+                          note="--allow-warm measures all the same and labels the result as not "
+                          "cold")
 
 
 def load(path: os.PathLike | str) -> None:

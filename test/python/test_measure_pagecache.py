@@ -1,12 +1,16 @@
 """The page cache of single files, on the real file system that the temporary folder is on."""
 
+import itertools
 import mmap
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from frontload import pagecache
+from frontload.device import cold_device
 from frontload.errors import Failure
 from frontload.pagecache import PAGE_SIZE, Residency
 from hypothesis import given
@@ -156,15 +160,75 @@ def test_reads_under_way_are_waited_for(file, monkeypatch):
     monkeypatch.setattr(pagecache, "_cached_pages", lambda descriptor: next(cached, PAGES + 1))
     slept = []
     assert pagecache.settled(file, sleep=slept.append).resident_pages == PAGES + 1
-    assert len(slept) == 1  # the first number was used up to learn that the kernel tells one
+    assert len(slept) == 2
 
 
 def test_reads_that_never_end_are_an_error(file, monkeypatch):
     """A file that somebody else keeps reading cannot be measured."""
     pagecache.load(file)
-    monkeypatch.setattr(pagecache, "_cached_pages", lambda descriptor: PAGES + 2)
+    more = itertools.cycle([PAGES + 2, PAGES + 3])
+    monkeypatch.setattr(pagecache, "_cached_pages", lambda descriptor: next(more))
     with pytest.raises(Failure, match="still being read"):
         pagecache.settled(file, sleep=lambda seconds: None)
+
+
+def test_a_page_that_was_written_in_part_is_waited_for_but_not_forever(file, monkeypatch):
+    """On blocks smaller than pages a page can be cached and not resident without being read."""
+    pagecache.load(file)
+    monkeypatch.setattr(pagecache, "_cached_pages", lambda descriptor: PAGES + 2)
+    slept = []
+    assert pagecache.settled(file, sleep=slept.append).resident_pages == PAGES + 1
+    assert sum(slept) == pytest.approx(pagecache._UNCHANGED_SECONDS)
+
+
+def test_pages_that_are_being_read_are_dropped_when_they_can_be(file, monkeypatch):
+    """An eviction is repeated until no page is on its way into the cache."""
+    real, dropped = pagecache.drop, []
+    cached = iter([PAGES + 5, 3])
+    monkeypatch.setattr(pagecache, "drop", lambda path: (real(path), dropped.append(path)))
+    monkeypatch.setattr(pagecache, "_cached_pages", lambda descriptor: next(cached, 0))
+    slept = []
+    pagecache.make_cold(file, sleep=slept.append)
+    assert len(dropped) == 3 and len(slept) == 2
+
+
+SMALL_BLOCKS = """
+import sys
+from pathlib import Path
+from frontload import pagecache
+folder = Path(sys.argv[1])
+for size in (100, 5000, 13 * 4096 + 3000):
+    file = folder / f"file.{size}"
+    file.write_bytes(bytes(size))  # its last page has blocks that were never written
+    pagecache.make_cold(file)
+    pagecache.make_warm(file)
+pagecache.make_cold(file)
+with open(file, "r+b") as stream:
+    stream.write(b"x")  # the first page's other blocks are neither written nor read
+assert not pagecache.settled(file).pages.any()
+pagecache.make_warm(file)
+"""
+
+
+def test_blocks_smaller_than_pages(tmp_path):
+    """A file that was written, wholly or in part, becomes cold and warm as any other does."""
+    if obstacle := cold_device.obstacle():
+        pytest.skip(obstacle)
+    image, folder = tmp_path / "image", tmp_path / "mounted"
+    folder.mkdir()
+    with open(image, "wb") as stream:
+        stream.truncate(16 << 20)
+    result = subprocess.run(
+        ["unshare", "--mount", "sh", "-e", "-c", """
+         PATH=$PATH:/usr/sbin:/sbin
+         mount --make-rprivate /
+         mkfs.ext4 -q -b 1024 "$0"
+         mount -o loop "$0" "$1" || { echo no mount >&2; exit 0; }
+         "$2" -c "$3" "$1" """, image, folder, sys.executable, SMALL_BLOCKS],
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    if "no mount" in result.stderr:
+        pytest.skip(result.stderr)
+    assert result.returncode == 0, result.stderr
 
 
 def test_an_old_kernel_is_given_time(file, monkeypatch):
