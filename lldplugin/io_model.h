@@ -29,6 +29,7 @@ struct DeviceProfile {
   /// The aligned range of which a fault also maps what is in memory already.
   uint64_t faultAroundBytes;
   uint64_t pageBytes;
+  llvm::StringLiteral description;
 
   /// Reading `bytes` in `requests` requests.
   double seconds(uint64_t requests, uint64_t bytes) const {
@@ -42,11 +43,14 @@ struct DeviceProfile {
   }
 };
 
-/// All profiles: disk, emmc, ssd, nfs.
+/// All profiles: hdd, emmc, ssd, nfs.
 llvm::ArrayRef<DeviceProfile> deviceProfiles();
 
 /// The profile of that name, or null.
 const DeviceProfile *findDeviceProfile(llvm::StringRef name);
+
+/// A device of these figures, with the readahead that the kernel gives all of them.
+DeviceProfile customDevice(double latency, double bandwidth);
 
 } // namespace frontload
 

@@ -11,7 +11,7 @@ using namespace llvm;
 namespace frontload {
 
 /// The device that is planned for. What is left out for it is left out on none of the others to
-/// their loss of more than a fault or two; what a disk would leave out is nearly nothing.
+/// their loss of more than a fault or two; what hdd would leave out is nearly nothing.
 static constexpr StringLiteral plannedDevice = "ssd";
 
 /// The typical size of a section, in bytes: cc1's startup set has 8,437 functions in 4.5 MB.

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "device_options.h"
 #include "elf_start.h"
-#include "io_model.h"
+#include "prefetch_size.h"
 #include "symbol_map.h"
 #include "trace_file.h"
 #include "llvm/Object/BuildID.h"
@@ -22,19 +23,22 @@ using namespace llvm;
 using namespace llvm::object;
 using namespace frontload;
 
-static cl::OptionCategory category("Options");
-static cl::opt<std::string> binaryArgument(cl::Positional, cl::Required, cl::desc("BINARY"),
-                                           cl::cat(category));
-static cl::list<std::string> traceArguments(cl::Positional, cl::OneOrMore, cl::desc("TRACE..."),
-                                            cl::cat(category));
+static cl::opt<std::string> binaryArgument(cl::Positional, cl::desc("BINARY"),
+                                           cl::cat(optionCategory()));
+static cl::list<std::string> traceArguments(cl::Positional, cl::desc("TRACE..."),
+                                            cl::cat(optionCategory()));
 static cl::opt<std::string> recordedOption(
-    "recorded", cl::value_desc("file"), cl::cat(category),
+    "recorded", cl::value_desc("file"), cl::cat(optionCategory()),
     cl::desc("The build that was recorded, if it is another one than BINARY: what was touched is "
              "found in BINARY by its name"));
-static cl::opt<uint64_t>
-    prefetchOption("prefetch", cl::value_desc("bytes"), cl::cat(category),
-                   cl::desc("How much of BINARY's beginning is asked for before its relocations"));
-static cl::opt<bool> jsonOption("json", cl::cat(category), cl::desc("Print JSON"));
+static cl::opt<std::string>
+    prefetchOption("prefetch", cl::value_desc("size"), cl::cat(optionCategory()), cl::init("auto"),
+                   cl::desc("How much of BINARY's beginning is asked for before its relocations: "
+                            "front (as frontload-run does), none, a number of bytes, or auto (the "
+                            "default): the front, if BINARY was linked with --front-prefetch"));
+static cl::opt<bool> listOption("list-devices", cl::cat(optionCategory()),
+                                cl::desc("Say what is known of the devices"));
+static cl::opt<bool> jsonOption("json", cl::cat(optionCategory()), cl::desc("Print JSON"));
 
 static constexpr char overview[] =
     "frontload-predict [options] BINARY TRACE...\n\n"
@@ -79,6 +83,9 @@ struct Program {
   bool isModule(StringRef path, StringRef id) const {
     return id.empty() || buildId.empty() ? sys::path::filename(path) == name : id == buildId;
   }
+  bool isSameBuild(const Program &other) const {
+    return buffer->getBuffer() == other.buffer->getBuffer();
+  }
 
   static constexpr char linkedFileNote[] = "give a program or a shared library that was linked";
   std::unique_ptr<MemoryBuffer> buffer;
@@ -92,29 +99,40 @@ struct Prediction {
   uint64_t touches = 0, missing = 0;
   std::vector<StartCounts> counts; // one for each device
 };
+
+/// What there is to know for all predictions of one command line.
+struct Question {
+  const Program &program;
+  std::vector<FileSegment> segments;
+  const Program &recorded;
+  const SymbolMap *map; // null where the recorded build is the program itself
+  std::vector<DeviceProfile> devices;
+  uint64_t prefetchBytes;
+};
 } // namespace
 
-static Prediction predict(const Program &program, ArrayRef<FileSegment> segments,
-                          const Program &recorded, const SymbolMap *map, StringRef trace) {
+static Prediction predict(const Question &question, StringRef trace) {
   std::unique_ptr<MemoryBuffer> buffer = readFile(trace);
-  auto isRecorded = [&](StringRef path, StringRef id) { return recorded.isModule(path, id); };
+  auto isRecorded = [&](StringRef path, StringRef id) {
+    return question.recorded.isModule(path, id);
+  };
   std::vector<uint64_t> touched =
       orExit(readTrace(trace, buffer->getBuffer(), isRecorded), "",
              "give traces of BINARY, or name the build that they are of with --recorded");
   Prediction result{trace, touched.size(), 0, {}};
-  if (map)
+  if (question.map)
     erase_if(touched, [&](uint64_t &address) {
-      std::optional<uint64_t> place = map->find(address);
+      std::optional<uint64_t> place = question.map->find(address);
       address = place.value_or(0);
       result.missing += !place;
       return !place;
     });
-  StringRef bytes = program.buffer->getBuffer();
-  for (const DeviceProfile &device : deviceProfiles()) {
-    StartModel model(device, bytes.size(), segments);
+  StringRef bytes = question.program.buffer->getBuffer();
+  for (const DeviceProfile &device : question.devices) {
+    StartModel model(device, bytes.size(), question.segments);
     model.execute();
-    if (Error problem =
-            loadProgram(bytes, segments, model, [&] { model.prefetch(prefetchOption); })) {
+    if (Error problem = loadProgram(bytes, question.segments, model,
+                                    [&] { model.prefetch(question.prefetchBytes); })) {
       error(binaryArgument + ": " + toString(std::move(problem)), Program::linkedFileNote);
       std::exit(exitData);
     }
@@ -129,26 +147,29 @@ static double secondsOf(const DeviceProfile &device, const StartCounts &counts) 
   return device.seconds(counts.requests, counts.bytesRead);
 }
 
-static void printText(ArrayRef<Prediction> predictions) {
+static void printText(const Question &question, ArrayRef<Prediction> predictions) {
   for (const Prediction &prediction : predictions) {
     outs() << prediction.trace << ": " << prediction.touches << " touches";
     if (prediction.missing)
       outs() << ", " << prediction.missing << " of them without a symbol in both builds: left out";
-    outs() << "\n  device    major faults  minor faults   MB read  runs  seconds\n";
-    for (auto [device, counts] : zip_equal(deviceProfiles(), prediction.counts))
-      outs() << format("  %-8s  %12llu  %12llu  %8.1f  %4llu  %7.3f\n", device.name.data(),
+    outs() << "\n  device    major faults  minor faults   MB read  runs  requests  seconds\n";
+    for (auto [device, counts] : zip_equal(question.devices, prediction.counts))
+      outs() << format("  %-8s  %12llu  %12llu  %8.1f  %4llu  %8llu  %7.3f\n", device.name.data(),
                        static_cast<unsigned long long>(counts.majorFaults),
                        static_cast<unsigned long long>(counts.minorFaults),
                        static_cast<double>(counts.bytesRead) / 1e6,
-                       static_cast<unsigned long long>(counts.runs), secondsOf(device, counts));
+                       static_cast<unsigned long long>(counts.runs),
+                       static_cast<unsigned long long>(counts.requests), secondsOf(device, counts));
   }
 }
 
-static void printJson(ArrayRef<Prediction> predictions) {
+static void printJson(const Question &question, ArrayRef<Prediction> predictions) {
   json::OStream out(outs(), /*IndentSize=*/1);
   out.object([&] {
     out.attribute("schema", "frontload-predict/1");
     out.attribute("binary", json::fixUTF8(binaryArgument));
+    out.attribute("file_bytes", question.program.buffer->getBufferSize());
+    out.attribute("prefetch_bytes", question.prefetchBytes);
     out.attributeArray("predictions", [&] {
       for (const Prediction &prediction : predictions)
         out.object([&] {
@@ -156,7 +177,7 @@ static void printJson(ArrayRef<Prediction> predictions) {
           out.attribute("touches", prediction.touches);
           out.attribute("missing", prediction.missing);
           out.attributeObject("devices", [&] {
-            for (auto [device, counts] : zip_equal(deviceProfiles(), prediction.counts))
+            for (auto [device, counts] : zip_equal(question.devices, prediction.counts))
               out.attributeObject(device.name, [&, &device = device, &counts = counts] {
                 out.attribute("major_faults", counts.majorFaults);
                 out.attribute("minor_faults", counts.minorFaults);
@@ -172,8 +193,22 @@ static void printJson(ArrayRef<Prediction> predictions) {
   outs() << '\n';
 }
 
+/// The bytes that --prefetch stands for; nothing if that is none of its values.
+static std::optional<uint64_t> prefetchBytes(const Program &program,
+                                             ArrayRef<FileSegment> segments) {
+  StringRef bytes = program.buffer->getBuffer(), asked = prefetchOption;
+  if (asked == "auto")
+    return prefetchesItself(bytes, segments, *program.elf) ? frontSize(bytes) : 0;
+  if (asked == "front")
+    return frontSize(bytes);
+  uint64_t size = 0;
+  if (asked != "none" && asked.getAsInteger(10, size))
+    return std::nullopt;
+  return size;
+}
+
 int main(int argc, char **argv) {
-  cl::HideUnrelatedOptions(category);
+  cl::HideUnrelatedOptions(optionCategory());
   cl::SetVersionPrinter([](raw_ostream &os) { os << "frontload-predict " FRONTLOAD_VERSION "\n"; });
   std::string messages;
   raw_string_ostream messageStream(messages);
@@ -184,20 +219,46 @@ int main(int argc, char **argv) {
     error(line.rtrim("."), "try: frontload-predict --help");
     return exitUsage;
   }
+  auto devices = chosenDevices();
+  if (!devices) {
+    error(toString(devices.takeError()), "try: frontload-predict --help");
+    return exitUsage;
+  }
+  if (listOption) {
+    listDevices(*devices, jsonOption, outs());
+    return EXIT_SUCCESS;
+  }
+  if (traceArguments.empty()) {
+    error(binaryArgument.empty() ? "which program?" : "which traces?",
+          "try: frontload-predict --help");
+    return exitUsage;
+  }
   Program program(binaryArgument);
   std::vector<FileSegment> segments = orExit(readSegments(program.buffer->getBuffer()),
                                              binaryArgument + ": ", Program::linkedFileNote);
+  std::optional<uint64_t> prefetch = prefetchBytes(program, segments);
+  if (!prefetch) {
+    error("--prefetch=" + prefetchOption + ": is no size", "give auto, front, none or bytes");
+    return exitUsage;
+  }
   std::optional<Program> recorded;
   std::optional<SymbolMap> map;
   if (!recordedOption.empty()) {
     recorded.emplace(recordedOption);
-    map.emplace(orExit(SymbolMap::create(*recorded->elf, *program.elf), "",
-                       "predict with files that are not stripped"));
+    // By names, what no symbol has would be lost, and names are not unique.
+    if (!recorded->isSameBuild(program))
+      map.emplace(orExit(SymbolMap::create(*recorded->elf, *program.elf), "",
+                         "predict with files that are not stripped"));
   }
+  Question question = {program,
+                       std::move(segments),
+                       recorded ? *recorded : program,
+                       map ? &*map : nullptr,
+                       std::move(*devices),
+                       *prefetch};
   std::vector<Prediction> predictions;
   for (const std::string &trace : traceArguments)
-    predictions.push_back(
-        predict(program, segments, recorded ? *recorded : program, map ? &*map : nullptr, trace));
-  jsonOption ? printJson(predictions) : printText(predictions);
+    predictions.push_back(predict(question, trace));
+  jsonOption ? printJson(question, predictions) : printText(question, predictions);
   return EXIT_SUCCESS;
 }

@@ -70,7 +70,7 @@ def test_the_kernel_reads_what_was_predicted(tmp_path, link, predict, build):
         writer.event(program.addresses[f"far{i * 7 % PLACES}"])
         writer.event(program.addresses["constants"] + i * 5 % PLACES * 400000 + 7, kind=DATA)
     trace = writer.write(tmp_path / "trace")
-    predicted = predict(program.path, trace)["devices"]["disk"]
+    predicted = predict(program.path, trace)["devices"]["hdd"]
     result = subprocess.run(
         [sys.executable, "-c", ON_A_DEVICE, program.path, build / "bin/frontload-exec"], text=True,
         capture_output=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
@@ -87,7 +87,29 @@ def test_it_prints_a_line_for_each_kind_of_device(tmp_path, link, run, build):
     trace = program.trace(tmp_path / "trace", "_start", "main", "f1")
     lines = run(build / "bin/frontload-predict", program.path, trace).stdout.splitlines()
     assert lines[0] == f"{trace}: 3 touches"
-    assert [line.split()[0] for line in lines[1:]] == ["device", "disk", "emmc", "ssd", "nfs"]
+    assert [line.split()[0] for line in lines[1:]] == ["device", "hdd", "emmc", "ssd", "nfs"]
+
+
+def test_it_lists_what_it_knows_of_devices(run, build):
+    """This is where other programs have the figures from."""
+    listed = json.loads(run(build / "bin/frontload-predict", "--list-devices", "--json").stdout)
+    assert listed["schema"] == "frontload-devices/1"
+    devices = {device.pop("name"): device for device in listed["devices"]}
+    assert list(devices) == ["hdd", "emmc", "ssd", "nfs"]
+    assert {key: devices["hdd"][key] for key in ("iops", "bytes_per_second", "read_ahead_kib")} == {
+        "iops": 150, "bytes_per_second": 80e6, "read_ahead_kib": 128}
+
+
+def test_a_device_can_be_described(tmp_path, link, predict):
+    """Seconds follow from its latency and bandwidth, counts from its readahead."""
+    program = link(source=FAR_APART)
+    trace = program.trace(tmp_path / "trace", *[f"far{i}" for i in range(PLACES)])
+    described = ("--device-latency=0.5", "--device-bandwidth=1e6", "--read-ahead=16")
+    devices = predict("--device=custom,hdd", *described, program.path, trace)["devices"]
+    assert list(devices) == ["custom", "hdd"]
+    custom = devices["custom"]
+    assert custom["seconds"] == pytest.approx(custom["requests"] / 2 + custom["read_bytes"] / 1e6)
+    assert custom["read_bytes"] < PLACES * 128 * 1024
 
 
 def test_a_trace_of_another_build_is_mapped_by_name(tmp_path, link, predict):
@@ -108,8 +130,8 @@ def test_prefetching_leaves_few_faults(tmp_path, link, predict):
     program = link(source=FAR_APART)
     trace = program.trace(tmp_path / "trace", *[f"far{i}" for i in range(PLACES)])
     size = program.path.stat().st_size
-    assert predict(program.path, trace)["devices"]["disk"]["major_faults"] > PLACES
-    assert predict(f"--prefetch={size}", program.path, trace)["devices"]["disk"]["major_faults"] < 5
+    assert predict(program.path, trace)["devices"]["hdd"]["major_faults"] > PLACES
+    assert predict(f"--prefetch={size}", program.path, trace)["devices"]["hdd"]["major_faults"] < 5
 
 
 @pytest.mark.parametrize("contents, said", [
@@ -139,6 +161,16 @@ def test_touches_outside_of_the_program_cost_nothing(tmp_path, link, predict):
     (["/no/such/program", "trace"], 2, "/no/such/program: No such file or directory"),
     ([__file__, "trace"], 65, "give a program or a shared library"),
     (["/bin/true", "/no/such/trace"], 2, "/no/such/trace: No such file or directory"),
+    (["/bin/true"], 2, "which traces?"),
+    (["--prefetch=much", "/bin/true", "trace"], 2, "--prefetch=much: is no size"),
+    (["--device=drum", "--list-devices"], 2, "--device=drum: is not hdd, emmc, ssd, nfs or custom"),
+    (["--device=ssd,ssd", "--list-devices"], 2, "--device=ssd: is given twice"),
+    (["--device=custom", "--list-devices"], 2, "takes one of --device-iops and --device-latency"),
+    (["--device=custom", "--device-iops=9", "--list-devices"], 2, "takes --device-bandwidth"),
+    (["--device=custom", "--device-iops=0", "--device-bandwidth=1", "--list-devices"], 2,
+     "--device-iops: is not a number above 0"),
+    (["--device-iops=9", "--list-devices"], 2, "which is not asked for"),
+    (["--read-ahead=1048577", "--list-devices"], 2, "--read-ahead: is more than 1048576 KiB"),
 ])
 def test_what_cannot_be_used_is_said(run, build, arguments, code, said):
     result = run(build / "bin/frontload-predict", *arguments, code=code)

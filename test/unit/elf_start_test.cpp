@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t page = 4096;
 /// One that reads single pages, so that each tells a touch.
-constexpr DeviceProfile device = {"test", 0, 1, 0, page, page};
+constexpr DeviceProfile device = {"test", 0, 1, 0, page, page, ""};
 
 /// 128 pages: tables at 0x20000, the dynamic section at 0x40000, data at 0x60000.
 std::string image(StringRef dynamic, StringRef secondLoad = "VAddr: 0x40000, Offset: 0x40000") {

@@ -29,7 +29,7 @@ TEST(IoModel, SlowerDevicesMakeFaultsDearerThanReading) {
     const DeviceProfile *profile = findDeviceProfile(name);
     return profile->secondsIfFaulted(1) / profile->secondsIfRead(1);
   };
-  EXPECT_GT(bytesPerFault("disk"), bytesPerFault("ssd"));
+  EXPECT_GT(bytesPerFault("hdd"), bytesPerFault("ssd"));
 }
 
 } // namespace

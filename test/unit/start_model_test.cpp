@@ -7,7 +7,7 @@ using namespace frontload;
 namespace {
 
 constexpr uint64_t page = 4096;
-constexpr DeviceProfile smallDevice = {"test", 0, 1, 32 * page, 16 * page, page};
+constexpr DeviceProfile smallDevice = {"test", 0, 1, 32 * page, 16 * page, page, ""};
 
 /// A file that is one segment, mapped at address 0.
 class OneSegment : public StartModel {
