@@ -1,0 +1,127 @@
+"""bench/fetch-source: the source of a Debian package, from wherever this machine gets its packages.
+
+Workloads that are built from source take it from the distribution's archive, as the machine is set
+up to reach it: a mirror, a proxy, keys. Only binary packages are listed on most machines, so the
+lists are copied, with `deb` for `deb-src`, to a folder of our own, and apt works there: nothing of
+the system's is changed, and no root is needed.
+
+Only the upstream tarball is used (PACKAGE_VERSION.orig.tar.*), not Debian's patches, which a point
+release may change. It is known by its SHA-256, so that all machines build the same source.
+"""
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from frontload import errors
+from frontload.errors import EXIT_VERDICT, BadData, Failure
+
+from coldbench.processes import check_call
+
+APT = Path("/etc/apt")
+
+
+def source_lines(text: str) -> str:
+    """A one-line-style list (sources.list) of the source packages of what it lists."""
+    lines = (re.sub(r"^\s*deb(-src)?(?=[\s\[])", "deb-src", line) for line in text.splitlines())
+    return "".join(f"{line}\n" for line in dict.fromkeys(lines))
+
+
+def source_paragraphs(text: str) -> str:
+    """The same for a list in deb822 style (*.sources)."""
+    return re.sub(r"^Types:.*$", "Types: deb-src", text, flags=re.MULTILINE | re.IGNORECASE)
+
+
+def _lists() -> Iterator[tuple[str, str]]:
+    """The name and text of each list of source packages."""
+    files = [APT / "sources.list", *sorted((APT / "sources.list.d").glob("*"))]
+    for file in files:
+        if file.suffix in (".list", ".sources") and file.is_file():
+            change = source_lines if file.suffix == ".list" else source_paragraphs
+            yield file.name, change(file.read_text())
+
+
+def download(package: str, sha256: str, folder: Path) -> Path:
+    """Puts the tarball of that SHA-256 into the folder, or refuses what the archive has instead."""
+    if shutil.which("apt-get") is None:
+        raise Failure(f"{package}: its source comes by apt-get, which is not installed",
+                      note="run the bench on Debian 12")
+    lists = folder / "apt/lists"
+    (lists / "partial").mkdir(parents=True)
+    parts = folder / "apt/sources"
+    parts.mkdir()
+    for name, text in _lists():
+        (parts / name).write_text(text)
+    options = {"Dir::Etc::SourceList": "/dev/null", "Dir::Etc::SourceParts": parts,
+               "Dir::State::Lists": lists, "Dir::Cache": folder / "apt",
+               # The user that apt downloads as may not write into a folder of ours.
+               "APT::Sandbox::User": "root" if os.geteuid() == 0 else "",
+               "Acquire::Languages": "none"}
+    apt = ["apt-get", "-q", *(f"-o{name}={value}" for name, value in options.items())]
+    # A list that has no source packages fails the update, but not ours if another one has them.
+    subprocess.run([*apt, "update"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    got = subprocess.run([*apt, "source", "--download-only", "--tar-only", package], cwd=folder,
+                         text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    if got.returncode:
+        complaint = got.stderr.strip().splitlines() or ["apt-get source failed"]
+        raise Failure(f"{package}: its source cannot be downloaded: {complaint[-1]}",
+                      code=EXIT_VERDICT,
+                      note="the lists of packages in /etc/apt must reach an archive with sources")
+    tarballs = sorted(folder.glob("*.orig.tar.*"))
+    for tarball in tarballs:
+        if _sha256(tarball) == sha256:
+            return tarball
+    names = ", ".join(tarball.name for tarball in tarballs) or "no upstream tarball"
+    raise BadData(package, f"the archive has {names}, whose SHA-256 is not the expected {sha256}",
+                  note="the workload was written for another version: bench/workloads names it")
+
+
+def _sha256(file: Path) -> str:
+    with open(file, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def unpack(tarball: Path, folder: Path) -> None:
+    """Unpacks what the tarball's top folder holds into the folder, which is there whole or not."""
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.") as temporary:
+        top = Path(temporary) / folder.name
+        top.mkdir()
+        check_call(["tar", "-x", "-f", tarball, "-C", top, "--strip-components=1",
+                    "--no-same-owner"])
+        shutil.rmtree(folder, ignore_errors=True)
+        top.rename(folder)
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="bench/fetch-source", description="Unpack the upstream source that Debian builds a "
+        "package from, by the lists of packages of this machine.")
+    parser.add_argument("package", help="name of the source package")
+    parser.add_argument("sha256", help="of its .orig.tar.*: anything else is refused")
+    parser.add_argument("folder", type=Path, help="where it goes; what is there is replaced")
+    args = parser.parse_args(argv)
+    try:
+        args.folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="frontload-source.") as scratch:
+            tarball = download(args.package, args.sha256.lower(), Path(scratch))
+            unpack(tarball, args.folder.resolve())
+    except Failure as failure:
+        errors.error(failure.message)
+        if failure.note:
+            errors.note(failure.note)
+        return failure.code
+    except OSError as problem:
+        errors.error(f"{args.package}: {problem}")
+        return errors.EXIT_USAGE
+    return errors.EXIT_OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())
