@@ -1,0 +1,143 @@
+"""A recording as JSON, "frontload-faults/1": described in docs/faults.md."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Mapping, Sequence
+
+from frontload import __version__, measure_host
+from frontload.faults import files, phases
+from frontload.faults.history import Columns, FileKey, History
+from frontload.faults.perf import Missing
+from frontload.faults.recording import Recording
+from frontload.pagecache import Residency
+
+SCHEMA = "frontload-faults/1"
+_SECTOR = 512
+
+
+def make(recording: Recording, command: Sequence[str], variant: str, condition: str,
+         before: Mapping[str, Residency]) -> dict:
+    """The document. `before` is what was resident of some files just before the run."""
+    history, missing = recording.history, list(recording.missing)
+    known = {os.path.realpath(path): residency for path, residency in before.items()}
+    for path in known:
+        _learn(history, path)
+    without_name = files.name_inodes(history)
+    if without_name:
+        missing.append(Missing("the names of some files", f"{without_name} inodes were filled "
+                               "into the page cache without being mapped, and the kernel knows no "
+                               "name for them", ""))
+    numbers = _numbers(history)
+    described = [files.describe(path, known.get(path)) for path in dict.fromkeys(numbers)]
+    places = {path: index for index, path in enumerate(dict.fromkeys(numbers))}
+    place = [places.get(path, -1) if path is not None else -1 for path in history.paths]
+    zero = history.zero or 0
+    end = zero + recording.sample.wall_ns
+    found = phases.find(history, recording.loading, end)
+    until = None
+    if recording.loading and recording.loading.until:
+        until = {"symbol": recording.loading.until,
+                 "time_ns": None if found.until is None else found.until - zero}
+    return {
+        "schema": SCHEMA,
+        "frontload": __version__,
+        "host": measure_host.describe_host(),
+        "command": list(command),
+        "variant": variant,
+        "condition": condition,
+        "recorder": {"tool": recording.recorder.tool, "events": list(recording.events),
+                     "lost": history.lost, "before_exec": history.before_exec},
+        "missing": [dataclasses.asdict(each) for each in [*missing, *found.missing]],
+        "sample": dataclasses.asdict(recording.sample),
+        "until": until,
+        "files": described,
+        "processes": [{"pid": image.pid, "parent": image.parent, "command": image.name,
+                       "start_ns": (image.start if number else zero) - zero,
+                       "end_ns": None if image.end is None else image.end - zero}
+                      for number, image in enumerate(history.images)],
+        "phases": [{"process": phase.process, "name": phase.name, "start_ns": phase.start - zero,
+                    "end_ns": phase.end - zero} for phase in found.phases],
+        "faults": _faults(history, place, zero) if recording.events else None,
+        "fills": _fills(history, place, zero) if _has(recording, "filemap:") else None,
+        "requests": _requests(recording, described, zero),
+    }
+
+
+def dump(document: dict) -> bytes:
+    """One line for each entry of the first level: columns are long, and not for reading."""
+    lines = [f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}"
+             for key, value in document.items()]
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def _has(recording: Recording, beginning: str) -> bool:
+    return any(event.startswith(beginning) for event in recording.events)
+
+
+def _learn(history: History, path: str) -> None:
+    """A file that we know may be one of those that no mapping has named."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return
+    key = FileKey((os.major(status.st_dev), os.minor(status.st_dev)), status.st_ino)
+    if key in history.files:
+        history.file(key.device, key.inode, path)
+
+
+def _numbers(history: History) -> list[str]:
+    return [path for path in history.paths if path is not None]
+
+
+def _common(columns: Columns, place: list[int], zero: int, chosen: list[int]) -> dict:
+    return {"time_ns": [columns.time[i] - zero for i in chosen],
+            "file": [place[columns.file[i]] if columns.file[i] >= 0 else -1 for i in chosen],
+            "offset": [columns.offset[i] if columns.file[i] >= 0 and place[columns.file[i]] >= 0
+                       else -1 for i in chosen],
+            "process": [columns.process[i] for i in chosen],
+            "thread": [columns.thread[i] for i in chosen]}
+
+
+def _faults(history: History, place: list[int], zero: int) -> dict:
+    faults = history.faults
+    chosen = list(range(len(faults.time)))
+    common = _common(faults, place, zero, chosen)
+    code = [place[file] if file >= 0 else -1 for file in faults.code_file]
+    return {"time_ns": common["time_ns"], "major": faults.major, "file": common["file"],
+            "offset": common["offset"], "address": faults.address, "code_file": code,
+            "code_offset": [offset if file >= 0 else -1
+                            for file, offset in zip(code, faults.code_offset, strict=True)],
+            "process": common["process"], "thread": common["thread"], "kernel": faults.kernel,
+            "access": "".join(faults.access)}
+
+
+def _fills(history: History, place: list[int], zero: int) -> dict:
+    fills = history.fills
+    chosen = [i for i, time in enumerate(fills.time) if time >= zero]
+    common = _common(fills, place, zero, chosen)
+    return {"time_ns": common["time_ns"], "file": common["file"], "offset": common["offset"],
+            "bytes": [fills.bytes[i] for i in chosen], "process": common["process"],
+            "thread": common["thread"]}
+
+
+def _requests(recording: Recording, described: list[dict], zero: int) -> dict | None:
+    """The reads of the devices that the files are on, while the command ran. Whose reads they are
+    cannot be told."""
+    if recording.requests is None:
+        return None
+    devices = set()
+    for file in described:
+        try:
+            devices.add(files.disk(os.stat(file["path"]).st_dev))
+        except OSError:
+            continue
+    end = zero + recording.sample.wall_ns
+    chosen = [request for request in recording.requests
+              if request.device in devices and request.kind.startswith("R")
+              and zero <= request.time <= end]
+    return {"time_ns": [request.time - zero for request in chosen],
+            "device": [f"{request.device[0]}:{request.device[1]}" for request in chosen],
+            "offset": [request.sector * _SECTOR for request in chosen],
+            "bytes": [request.sectors * _SECTOR for request in chosen],
+            "thread": [request.tid for request in chosen]}

@@ -1,0 +1,117 @@
+"""What is to be known about each file, and names for inodes that no mapping has named.
+
+What a process read by read(2) was filled into the page cache without a name: an inode on a device.
+Its name is the one by which the kernel still knows it, asked for by a file handle (root only).
+"""
+
+import ctypes
+import os
+import stat
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+from frontload import elf, measure_host, pagecache
+from frontload.errors import BadData, Failure
+from frontload.faults.history import FileKey, History
+from frontload.faults.loading import load_segments
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_FILEID_INO32_GEN = 1
+_ANY_GENERATION = 0  # accepted by ext4 and its like; others give no name
+_O_PATH = getattr(os, "O_PATH", 0)
+_MAJOR_SHIFT = 20
+
+
+def name_inodes(history: History) -> int:
+    """Finds the paths of files that are known by their inode only; how many stay without."""
+    unknown = 0
+    roots = _mount_points()
+    for key, number in history.files.items():
+        if history.paths[number] is None:
+            history.paths[number] = next(
+                filter(None, (_name(key, root) for root in roots.get(key.device, ()))), None)
+            unknown += history.paths[number] is None
+    return unknown
+
+
+def _mount_points() -> dict[tuple[int, int], list[str]]:
+    found: dict[tuple[int, int], list[str]] = {}
+    for device, point in _mounts(Path("/proc/self/mountinfo").read_bytes()):
+        found.setdefault(device, []).append(point)
+    return found
+
+
+def _mounts(text: bytes) -> Iterator[tuple[tuple[int, int], str]]:
+    for line in text.splitlines():
+        fields = line.split()
+        major, _, minor = fields[2].partition(b":")
+        point = fields[4].decode("unicode_escape").encode("latin-1")
+        yield (int(major), int(minor)), os.fsdecode(point)
+
+
+def _name(key: FileKey, root: str) -> str | None:
+    handle = struct.pack("=IiII", 8, _FILEID_INO32_GEN, key.inode & 0xffffffff, _ANY_GENERATION)
+    try:
+        mount = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return None
+    try:
+        opened = _libc.open_by_handle_at(mount, ctypes.create_string_buffer(handle), _O_PATH)
+        if opened < 0:
+            return None
+        try:
+            path = os.readlink(f"/proc/self/fd/{opened}")
+            found = os.stat(path)
+        finally:
+            os.close(opened)
+        return path if found.st_ino == key.inode and stat.S_ISREG(found.st_mode) else None
+    except (OSError, AttributeError):  # AttributeError: a libc without the function
+        return None
+    finally:
+        os.close(mount)
+
+
+def describe(path: str, before: pagecache.Residency | None) -> dict:
+    """A file for the document; what cannot be told of it is null."""
+    described = {"path": path, "size": None, "build_id": "", "file_system": None,
+                 "read_ahead_kib": None, "page_size": pagecache.PAGE_SIZE,
+                 "sections": [], "segments": [],
+                 "before": before.to_text() if before else None, "after": None}
+    try:
+        described |= measure_host.describe_file(path)
+        described["after"] = pagecache.settled(path).to_text() if pagecache.may_look(path) else None
+        described |= _contents(path)
+    except (OSError, Failure):
+        pass  # it is gone, or belongs to somebody else
+    return described
+
+
+def _contents(path: str) -> dict:
+    try:
+        read = elf.read(path)
+    except BadData:
+        return {}
+    sections = [
+        {"name": name.decode(errors="backslashreplace"), "offset": int(section["offset"]),
+         "size": int(section["size"]), "address": int(section["addr"])}
+        for name, section in zip(read.section_names, read.sections, strict=True)
+        if section["type"] not in (0, elf.SHT_NOBITS) and section["size"]]
+    segments = [
+        {"address": segment["p_vaddr"], "offset": segment["p_offset"],
+         "file_bytes": segment["p_filesz"], "memory_bytes": segment["p_memsz"],
+         "flags": "".join(letter if segment["p_flags"] & bit else "-"
+                          for letter, bit in (("r", 4), ("w", 2), ("x", 1)))}
+        for segment in load_segments(path)]
+    return {"build_id": read.build_id.hex(), "segments": segments,
+            "sections": sorted(sections, key=lambda section: section["offset"])}
+
+
+def disk(device: int) -> tuple[int, int]:
+    """The whole disk a device is a part of, which is what requests are made of."""
+    number = os.major(device), os.minor(device)
+    folder = Path(f"/sys/dev/block/{number[0]}:{number[1]}")
+    if (folder / "partition").exists():
+        major, _, minor = (folder.resolve().parent / "dev").read_text().strip().partition(":")
+        return int(major), int(minor)
+    return number

@@ -1,0 +1,225 @@
+"""Puts the records of a process tree in order: which image faulted where in which file, and when.
+
+The tree begins with the command's process, the first child of the program that starts and times it
+(frontload-exec), at the command's exec: times count from there. What the child did before that is
+counted (the kernel counts it for the command, too) but not listed.
+
+A process has an entry for each image that it runs; what a child does between fork and its first
+exec belongs to the image it then runs. Files get numbers in the order in which they are met.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from frontload import pagecache
+from frontload.faults import script
+from frontload.faults.space import AddressSpace, Region
+
+_WRITE, _EXECUTE = 2, 16  # bits of the error code of a fault on x86
+
+
+@dataclass(slots=True)
+class Image:
+    """What a process runs from one exec to the next. Times are absolute here."""
+
+    pid: int
+    parent: int | None
+    name: str
+    start: int
+    end: int | None = None
+    executed: int | None = None  # the time from which it is this program: when exec was asked for
+    first_instruction: int | None = None  # the time of its first fault in user mode
+    mappings: list[int] = field(default_factory=list)  # the times at which it mapped files
+    stops: list[tuple[int, int, int]] = field(default_factory=list)  # time, file and offset
+
+
+@dataclass(slots=True)
+class Columns:
+    """One list per column, all of one length."""
+
+    time: list[int] = field(default_factory=list)
+    file: list[int] = field(default_factory=list)
+    offset: list[int] = field(default_factory=list)
+    process: list[int] = field(default_factory=list)
+    thread: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Faults(Columns):
+    major: list[int] = field(default_factory=list)
+    address: list[int] = field(default_factory=list)
+    code_file: list[int] = field(default_factory=list)
+    code_offset: list[int] = field(default_factory=list)
+    kernel: list[int] = field(default_factory=list)
+    access: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Fills(Columns):
+    bytes: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class FileKey:
+    device: tuple[int, int]
+    inode: int
+
+
+class History:
+    """`path` of a file is None until a mapping has named it."""
+
+    def __init__(self):
+        self.images: list[Image] = []
+        self.faults, self.fills = Faults(), Fills()
+        self.files: dict[FileKey, int] = {}
+        self.paths: list[str | None] = []
+        self.before_exec = {"major": 0, "minor": 0}
+        self.lost = 0
+        self._launcher: int | None = None  # its pid
+        self._current: dict[int, int] = {}  # the image that a pid runs
+        self._spaces: dict[int, AddressSpace] = {}
+        self._asked: dict[int, int] = {}  # when a pid last asked for an exec
+        self._accesses: dict[int, script.Access] = {}  # the last of a thread
+        self._handlers: dict[type, Callable] = {
+            script.Mapping: self._mapping, script.Comm: self._comm, script.Fork: self._fork,
+            script.Exit: self._exit, script.Lost: self._lose, script.Fault: self._fault,
+            script.Access: self._access, script.Breakpoint: self._stop,
+            script.Execve: self._execve, script.Fill: self._fill}
+
+    @property
+    def zero(self) -> int | None:
+        """When the command's exec was asked for; None if it was not seen."""
+        return self.images[0].executed if self.images else None
+
+    def follow(self, records: Iterable[script.Record]) -> "History":
+        for record in records:
+            handler = self._handlers.get(type(record))
+            if handler:
+                handler(record)
+        return self
+
+    def file(self, device: tuple[int, int], inode: int, path: str | None = None) -> int:
+        number = self.files.setdefault(FileKey(device, inode), len(self.files))
+        if number == len(self.paths):
+            self.paths.append(None)
+        if path is not None and self.paths[number] is None:
+            self.paths[number] = path
+        return number
+
+    def _comm(self, record: script.Comm) -> None:
+        if self._launcher is None:
+            if record.exec:
+                self._launcher = record.pid
+            return
+        index = self._current.get(record.pid)
+        if index is None:
+            return
+        if not record.exec:
+            if record.pid == record.tid:
+                self.images[index].name = record.name
+            return
+        image = self.images[index]
+        asked = self._asked.get(record.pid, record.time)
+        if image.executed is not None:
+            image.end = asked
+            self.images.append(Image(record.pid, index, record.name, asked))
+            self._current[record.pid] = len(self.images) - 1
+            image = self.images[-1]
+        image.name, image.executed = record.name, asked
+        self._spaces[record.pid] = AddressSpace()
+
+    def _fork(self, record: script.Fork) -> None:
+        if record.pid == record.parent:
+            return  # a thread
+        parent = self._current.get(record.parent)
+        if parent is None and (record.parent != self._launcher or self.images):
+            return
+        name = self.images[parent].name if parent is not None else ""
+        self.images.append(Image(record.pid, parent, name, record.time))
+        self._current[record.pid] = len(self.images) - 1
+        space = self._spaces.get(record.parent)
+        self._spaces[record.pid] = space.copy() if space else AddressSpace()
+
+    def _exit(self, record: script.Exit) -> None:
+        index = self._current.get(record.pid)
+        if index is not None:  # the last thread's is the process's
+            self.images[index].end = record.time
+
+    def _execve(self, record: script.Execve) -> None:
+        self._asked[record.pid] = record.time
+
+    def _mapping(self, record: script.Mapping) -> None:
+        index = self._current.get(record.pid)
+        if index is None:
+            return
+        number = -1
+        if record.inode and record.path.startswith("/") and not record.path.startswith("//"):
+            number = self.file(record.device, record.inode, record.path)
+        space = self._spaces[record.pid]
+        new = Region(record.start, record.start + record.size, record.offset, number,
+                     "w" in record.protection)
+        old = space.find(record.start)
+        # What was writable and is not any more is no new mapping: it has been relocated.
+        protected = old is not None and old.file == number and old.writable and not new.writable
+        if number >= 0 and not protected:
+            self.images[index].mappings.append(record.time)
+        space.add(new)
+
+    def _access(self, record: script.Access) -> None:
+        self._accesses[record.tid] = record
+
+    def _fault(self, record: script.Fault) -> None:
+        index = self._current.get(record.pid)
+        if index is None:
+            return
+        image = self.images[index]
+        if self.images[0].executed is None:
+            self.before_exec["major" if record.major else "minor"] += 1
+            return
+        if image.first_instruction is None and not record.kernel and image.executed is not None:
+            image.first_instruction = record.time
+        space = self._spaces[record.pid]
+        file, offset = space.place(record.address)
+        code_file, code_offset = (-1, -1) if record.kernel else space.place(record.code)
+        faults = self.faults
+        faults.time.append(record.time)
+        faults.major.append(int(record.major))
+        faults.file.append(file)
+        faults.offset.append(offset)
+        faults.address.append(record.address)
+        faults.code_file.append(code_file)
+        faults.code_offset.append(code_offset)
+        faults.process.append(index)
+        faults.thread.append(record.tid)
+        faults.kernel.append(int(record.kernel))
+        faults.access.append(self._kind(record))
+
+    def _kind(self, record: script.Fault) -> str:
+        access = self._accesses.pop(record.tid, None)
+        if access is not None and access.address == record.address:
+            if access.error_code & _EXECUTE:
+                return "x"
+            return "w" if access.error_code & _WRITE else "r"
+        # Nobody reads the instruction that he executes, but the processor.
+        return "x" if record.address == record.code else "?"
+
+    def _fill(self, record: script.Fill) -> None:
+        index = self._current.get(record.pid)
+        if index is None:
+            return
+        fills = self.fills
+        fills.time.append(record.time)
+        fills.file.append(self.file(record.device, record.inode))
+        fills.offset.append(record.offset)
+        fills.bytes.append(pagecache.PAGE_SIZE << record.order)
+        fills.process.append(index)
+        fills.thread.append(record.tid)
+
+    def _stop(self, record: script.Breakpoint) -> None:
+        index = self._current.get(record.pid)
+        if index is not None:
+            place = self._spaces[record.pid].place(record.code)
+            self.images[index].stops.append((record.time, *place))
+
+    def _lose(self, record: script.Lost) -> None:
+        self.lost += record.count

@@ -1,0 +1,167 @@
+"""Where the kernel and the loader will put a program, known before it runs.
+
+The moments between the phases of a start are calls of known functions. To see them without writing
+into the program's pages (a uprobe does, and so changes which pages fault) they are watched by the
+processor's own breakpoints, which hold an address of the process. So addresses must not be
+randomised, and are found out here: an exec of the same command stops before its first instruction,
+tells where things are, and is ended. Nothing of the program has run then.
+
+milestone  a moment of a start: the loader tells debuggers something, main or another function of
+           the program is entered
+"""
+
+import ctypes
+import os
+import signal
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from frontload import elf
+from frontload.errors import BadData, Failure
+
+_PTRACE_TRACEME = 0
+_ADDR_NO_RANDOMIZE = 0x0040000
+_AT_PHDR_BASE, _AT_ENTRY = 7, 9
+STARTUP_DONE = b"frontload_startup_done"
+
+LOADER_TELLS, MAIN, ENTRY, UNTIL = "loader tells", "main", "entry", "until"
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+_libc.personality.argtypes = [ctypes.c_ulong]
+
+
+@dataclass(frozen=True)
+class Milestone:
+    kind: str
+    path: str
+    offset: int  # in the file
+    address: int  # in the process
+
+
+@dataclass(frozen=True)
+class Loading:
+    """How a command will be loaded. `tells_twice`: the loader tells debuggers that it begins and
+    that it has ended (glibc), not only the latter (musl)."""
+
+    program: str
+    interpreter: str | None
+    milestones: tuple[Milestone, ...]
+    tells_twice: bool = True
+    until: str | None = None  # the symbol
+
+
+def may_place() -> bool:
+    """Whether address randomisation can be switched off for a command."""
+    child = os.fork()
+    if child == 0:
+        os._exit(1 if _libc.personality(_ADDR_NO_RANDOMIZE) == -1 else 0)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def find(command: Sequence[str], until: str | None) -> Loading:
+    """The milestones of a command; fails if it has no function `until`."""
+    program, entry, base = _place(command)
+    read = elf.read(program)
+    start = elf.read_start(program)
+    bias = entry - start.entry
+    segments = load_segments(program)
+    milestones = []
+
+    def add(kind: str, path: str, address: int, bias: int, segments) -> None:
+        offset = offset_of(address, segments)
+        if offset is not None:
+            milestones.append(Milestone(kind, path, offset, address + bias))
+
+    interpreter, tells_twice = None, True
+    if base:
+        interpreter = os.path.realpath(_interpreter(program))
+        loader = elf.read(interpreter)
+        tells = _function(loader, b"_dl_debug_state")
+        tells_twice = _has(loader, b"_rtld_global")
+        if tells is not None:
+            add(LOADER_TELLS, interpreter, tells, base, load_segments(interpreter))
+    main = _function(read, b"main")
+    if main is not None:
+        add(MAIN, program, main, bias, segments)
+    else:
+        add(ENTRY, program, start.entry, bias, segments)
+    name = os.fsencode(until) if until is not None else STARTUP_DONE
+    address = _function(read, name)
+    if address is not None:
+        add(UNTIL, program, address, bias, segments)
+    elif until is not None:
+        raise Failure(f"--until: {until}: {program} has no function of this name",
+                      note="give the name as it is in the symbol table (nm lists them)")
+    return Loading(program, interpreter, tuple(milestones), tells_twice,
+                   None if address is None else name.decode(errors="backslashreplace"))
+
+
+def _place(command: Sequence[str]) -> tuple[str, int, int]:
+    """The file that the command runs, its entry's address, and its loader's (0: it has none)."""
+    child = os.fork()
+    if child == 0:
+        try:
+            _libc.personality(_ADDR_NO_RANDOMIZE)
+            _libc.ptrace(_PTRACE_TRACEME, 0, None, None)
+            os.execvp(command[0], command)
+        except OSError as problem:
+            os._exit(problem.errno)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    if not os.WIFSTOPPED(status):
+        raise Failure(f"{command[0]}: cannot be run: {os.strerror(os.waitstatus_to_exitcode(status))}"
+                      if os.WIFEXITED(status) else f"{command[0]}: cannot be run")
+    try:
+        process = Path(f"/proc/{child}")
+        program = os.readlink(process / "exe")
+        words = (process / "auxv").read_bytes()
+        pairs = dict(struct.iter_unpack("@LL", words))
+        return program, pairs.get(_AT_ENTRY, 0), pairs.get(_AT_PHDR_BASE, 0)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def _interpreter(program: str) -> str:
+    with open(program, "rb") as stream:
+        for segment in ELFFile(stream).iter_segments("PT_INTERP"):
+            return segment.get_interp_name()
+    raise BadData(program, "has no loader")
+
+
+def load_segments(path: str) -> list[dict]:
+    """The PT_LOADs of a file, with pyelftools' names; none if it is not readable as ELF."""
+    try:
+        with open(path, "rb") as stream:
+            return [dict(segment.header) for segment in ELFFile(stream).iter_segments("PT_LOAD")]
+    except Exception:  # what pyelftools raises on damaged files is anything (see elf.py)
+        return []
+
+
+def offset_of(address: int, segments: list[dict]) -> int | None:
+    """Where in the file an address of a program is."""
+    for segment in segments:
+        if segment["p_vaddr"] <= address < segment["p_vaddr"] + segment["p_filesz"]:
+            return segment["p_offset"] + address - segment["p_vaddr"]
+    return None
+
+
+def _function(file: elf.Elf, name: bytes) -> int | None:
+    for symbols in (file.symbols, file.dynamic_symbols):
+        if symbols is None:
+            continue
+        for index, found in enumerate(symbols.names.all()):
+            if found == name and symbols.type[index] in (elf.STT_FUNC, elf.STT_NOTYPE) \
+                    and symbols.section[index] > 0:
+                return int(symbols.value[index])
+    return None
+
+
+def _has(file: elf.Elf, name: bytes) -> bool:
+    return any(name in symbols.names.all() for symbols in (file.symbols, file.dynamic_symbols)
+               if symbols is not None)

@@ -1,0 +1,185 @@
+"""perf, the recorder of faults: finds it, and tries out which of its events it may record here.
+
+Why perf: page faults are software events, for which no user needs privileges, and its records tell
+which process maps which file where, over a whole process tree. It is kept by the kernel's
+developers beside the kernel itself. What needs privileges (tracepoints: fills, requests, the kind
+of an access) is recorded as well where it is permitted.
+
+Each kind of event is tried out with a program that does nothing, because permissions, containers
+and kernel settings interact in ways that no setting shows.
+"""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FAULTS = ("major-faults", "minor-faults")
+FILLS = "filemap:mm_filemap_add_to_page_cache"
+REQUESTS = "block:block_rq_issue"
+EXECS = ("syscalls:sys_enter_execve", "syscalls:sys_enter_execveat")
+# They know what an access was; their error codes are the processor's, so only where we know these.
+ACCESSES = ("exceptions:page_fault_user", "exceptions:page_fault_kernel")
+
+GET_PERF = "install it: apt-get install linux-perf"
+_GET_FAULTS = "sysctl kernel.perf_event_paranoid=2 (or less); in a container: --cap-add=PERFMON"
+_GET_TRACEPOINTS = "record as root"
+_TRACEFS = "/sys/kernel/tracing"
+# Records wait in a buffer for each processor until perf writes them down. Without privileges the
+# kernel gives 516 KiB (kernel.perf_event_mlock_kb), of which the data must be a power of two.
+_SMALL_BUFFER_KIB = 512
+_BUFFERS_KIB, _LARGE_BUFFER_KIB = 64 << 10, 16 << 10
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A figure that the result does not have."""
+
+    what: str
+    why: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """What perf records here. `events` are those of the command, `requests` the system's."""
+
+    tool: str  # "perf 6.1.187"
+    prefix: tuple[str, ...] = ()  # what perf has to be called through
+    events: tuple[str, ...] = ()
+    requests: bool = False
+    breakpoints: bool = False
+    kernel: bool = False  # also what happens in kernel mode
+    buffer_kib: int = _SMALL_BUFFER_KIB
+    missing: tuple[Missing, ...] = field(default=())
+
+    @property
+    def works(self) -> bool:
+        return bool(self.events)
+
+    def command(self, output: os.PathLike | str, events: Sequence[str],
+                *options: str) -> list[str]:
+        """The command that records the command that follows it."""
+        return ["perf", "record", "--quiet", "--no-buildid", "--no-buildid-cache", "--synth=no",
+                "--no-bpf-event",
+                "--clockid=monotonic", f"--mmap-pages={self.buffer_kib}K",
+                f"--output={os.fspath(output)}", "--event", ",".join(events), *options, "--"]
+
+
+def find() -> Recorder:
+    """Tries out what perf can record."""
+    version = _output("perf", "version")
+    found = re.search(r"perf version (\S+)", version)
+    if not found:
+        why = "perf: not found" if shutil.which("perf") is None else "perf does not run"
+        return Recorder("none", missing=(Missing("faults, fills, requests and phases", why,
+                                                 GET_PERF),))
+    return _Trial(f"perf {found[1]}").result()
+
+
+class _Trial:
+    def __init__(self, tool: str):
+        self._tool = tool
+        self._missing: list[Missing] = []
+        self._prefix: tuple[str, ...] = ()
+        # perf mounts it for all if it can; nothing of ours is to stay.
+        if os.geteuid() == 0 and not tracefs_is_mounted():
+            private = ("unshare", "--mount", "--propagation=private")
+            mounting = (*private, "sh", "-c",
+                        f'mount -t tracefs tracefs {_TRACEFS} && exec "$@"', "sh")
+            for prefix in (mounting, private):
+                if _run(*prefix, "true") is None:
+                    self._prefix = prefix
+                    break
+
+    def result(self) -> Recorder:
+        kernel = True
+        if problem := self._try(FAULTS):
+            kernel = False
+            if not self._try(_in_user_mode(FAULTS)):
+                self._lacks("faults taken in kernel mode", problem,
+                            "sysctl kernel.perf_event_paranoid=1 (or less), or record as root")
+            else:
+                self._lacks("faults, fills, requests and phases", problem, _GET_FAULTS)
+                return Recorder(self._tool, missing=tuple(self._missing))
+        events = list(FAULTS if kernel else _in_user_mode(FAULTS))
+        events += self._tracepoints((FILLS,), "page-cache fills")
+        events += self._tracepoints(EXECS, "the beginning of exec")
+        if platform.machine() in ("x86_64", "i686"):
+            events += self._tracepoints(ACCESSES, "whether a fault was a read or a write")
+        else:
+            self._lacks("whether a fault was a read or a write",
+                        f"not known on {platform.machine()}", "")
+        problem = self._try((REQUESTS,), "--all-cpus")
+        if problem:
+            self._lacks("block requests", problem, _GET_TRACEPOINTS)
+        without = self._try(("mem:0x1000:x:u",))
+        if without:
+            self._lacks("phases after exec", f"no hardware breakpoints: {without}",
+                        "record on a machine (or virtual machine) that has them")
+        return Recorder(self._tool, self._prefix, tuple(events), problem is None, without is None,
+                        kernel, _buffer_kib(), tuple(self._missing))
+
+    def _tracepoints(self, events: Sequence[str], what: str) -> Sequence[str]:
+        problem = self._try(events)
+        if problem is None:
+            return events
+        self._lacks(what, problem, _GET_TRACEPOINTS)
+        return ()
+
+    def _try(self, events: Sequence[str], *options: str) -> str | None:
+        """Why these events cannot be recorded; None if they can."""
+        trial = Recorder(self._tool).command(os.devnull, events, *options)
+        return _run(*self._prefix, *trial, "true")
+
+    def _lacks(self, what: str, why: str, remedy: str) -> None:
+        self._missing.append(Missing(what, why, remedy))
+
+
+def _in_user_mode(events: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{event}:u" for event in events)
+
+
+def _buffer_kib() -> int:
+    """Large where the kernel allows any size; a small part of the memory on large machines too."""
+    if os.geteuid():
+        return _SMALL_BUFFER_KIB
+    share = _BUFFERS_KIB // (os.cpu_count() or 1)
+    return max(_SMALL_BUFFER_KIB, min(_LARGE_BUFFER_KIB, 1 << (share.bit_length() - 1)))
+
+
+def tracefs_is_mounted() -> bool:
+    lines = Path("/proc/self/mounts").read_text(errors="replace").splitlines()
+    return any(line.split()[2] == "tracefs" for line in lines)
+
+
+def _run(*command: str) -> str | None:
+    """Why a command fails; None if it does not."""
+    try:
+        result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                errors="replace")
+    except OSError as problem:
+        return f"{command[0]}: {problem.strerror}"
+    if result.returncode == 0:
+        return None
+    said = [line.strip() for line in result.stderr.splitlines() if line.strip(" \t\\_:")]
+    return _most_telling(said) or f"exit status {result.returncode}"
+
+
+def _most_telling(lines: list[str]) -> str:
+    """perf explains at length; one line says what is wrong."""
+    telling = [line for line in lines if re.search(r"permission|permitted|paranoid|denied|"
+                                                   r"not supported|unknown|no such", line, re.I)]
+    return (telling or lines or [""])[0]
+
+
+def _output(*command: str) -> str:
+    try:
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True).stdout
+    except OSError:
+        return ""

@@ -1,0 +1,83 @@
+"""Runs a command below perf, and gives back what perf recorded.
+
+Two sessions of perf, one inside the other: the inner one follows the command's processes, the outer
+one the requests of all block devices, as requests are often issued by the kernel's own threads
+(readahead, a throttled device). The innermost program is frontload-exec, which starts and times
+the command as it does for `frontload measure`.
+"""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from frontload.faults import loading as loadings
+from frontload.faults import perf, script
+from frontload.faults.history import History
+from frontload.faults.loading import Loading
+from frontload.faults.perf import Missing, Recorder
+from frontload.measure_run import Launcher, Sample
+
+
+@dataclass(frozen=True)
+class Recording:
+    recorder: Recorder
+    events: tuple[str, ...]
+    sample: Sample
+    history: History
+    requests: tuple[script.Request, ...] | None
+    loading: Loading | None
+    missing: tuple[Missing, ...]
+
+
+class Session:
+    """What is found out before a command is run, so that its files can be evicted after that."""
+
+    def __init__(self, command: Sequence[str], until: str | None, recorder: Recorder):
+        self._command, self.recorder = command, recorder
+        self._missing = list(recorder.missing)
+        self.loading = None
+        if recorder.breakpoints:
+            if loadings.may_place():
+                self.loading = loadings.find(command, until)
+            else:
+                self._missing.append(Missing(
+                    "phases after exec", "address randomisation cannot be switched off",
+                    "in a container: start it with --security-opt seccomp=unconfined"))
+
+    def run(self, cgroup: Path | None = None) -> Recording:
+        recorder = self.recorder
+        if not recorder.works:
+            sample = Launcher(cgroup).run(self._command)
+            return Recording(recorder, (), sample, History(), None, None, tuple(self._missing))
+        with tempfile.TemporaryDirectory(prefix="frontload-faults.") as folder:
+            faults, requests = Path(folder) / "faults.data", Path(folder) / "requests.data"
+            addresses = dict.fromkeys(milestone.address for milestone in
+                                      (self.loading.milestones if self.loading else ()))
+            events = (*recorder.events, *(f"mem:{address:#x}:x:u" for address in addresses))
+            prefix = list(recorder.prefix)
+            if self.loading:
+                prefix[:0] = ["setarch", "--addr-no-randomize"]
+            if recorder.requests:
+                prefix += recorder.command(requests, [perf.REQUESTS], "--all-cpus")
+            prefix += recorder.command(faults, events, "--count=1", "--data")
+            sample = _PerfLauncher(prefix, cgroup).run(self._command)
+            history = History().follow(script.read(faults))
+            asked = None
+            if recorder.requests:
+                asked = tuple(record for record in script.read(requests, script.REQUEST_FIELDS)
+                              if isinstance(record, script.Request))
+        if history.lost:
+            self._missing.append(Missing(
+                f"{history.lost} records", "perf's buffers were full", "record as root, where "
+                "buffers are larger" if recorder.buffer_kib < 1024 else "record again"))
+        return Recording(recorder, events, sample, history, asked, self.loading,
+                         tuple(self._missing))
+
+
+class _PerfLauncher(Launcher):
+    """Runs commands below perf. What ends perf ends the command: perf hands SIGTERM on."""
+
+    def __init__(self, prefix: list[str], cgroup: Path | None):
+        super().__init__(cgroup)
+        self._prefix[:0] = prefix

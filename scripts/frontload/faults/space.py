@@ -1,0 +1,58 @@
+"""Which file and offset an address of a process stands for: its mappings, as they were made.
+
+What was unmapped stays here until something is mapped over it, as the recorder does not tell; a
+process cannot fault there meanwhile without being ended.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    start: int
+    end: int
+    offset: int
+    file: int  # its number, -1 for memory without a file
+    writable: bool
+
+
+class AddressSpace:
+    def __init__(self):
+        self._starts: list[int] = []
+        self._regions: list[Region] = []
+
+    def copy(self) -> "AddressSpace":
+        other = AddressSpace()
+        other._starts, other._regions = self._starts.copy(), self._regions.copy()
+        return other
+
+    def add(self, new: Region) -> None:
+        """Maps a region; what was there before is cut or goes away."""
+        first = max(0, bisect_right(self._starts, new.start) - 1)
+        after = first
+        kept = []
+        while after < len(self._regions) and self._regions[after].start < new.end:
+            old = self._regions[after]
+            if old.start < new.start:
+                kept.append(replace(old, end=min(old.end, new.start)))
+            if old.end > new.end:
+                kept.append(replace(old, start=new.end,
+                                    offset=old.offset + new.end - old.start))
+            after += 1
+        kept = sorted([*kept, new], key=lambda region: region.start)
+        self._regions[first:after] = kept
+        self._starts[first:after] = [region.start for region in kept]
+
+    def find(self, address: int) -> Region | None:
+        index = bisect_right(self._starts, address) - 1
+        if index >= 0 and address < self._regions[index].end:
+            return self._regions[index]
+        return None
+
+    def place(self, address: int) -> tuple[int, int]:
+        """The number of the file and the offset in it; -1 and -1 where there is none."""
+        region = self.find(address)
+        if region is None or region.file < 0:
+            return -1, -1
+        return region.file, region.offset + address - region.start
