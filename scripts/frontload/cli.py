@@ -5,9 +5,9 @@ import os
 import sys
 
 from frontload import __version__, errors
-from frontload.verbs import check, importing, info, measure, order, profile, record, run
+from frontload.verbs import check, faults, importing, info, measure, order, profile, record, run
 
-VERBS = (info, record, profile, importing, order, check, measure, run)
+VERBS = (info, record, profile, importing, order, check, measure, faults, run)
 
 
 def build_parser() -> argparse.ArgumentParser:

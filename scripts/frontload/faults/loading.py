@@ -114,8 +114,8 @@ def _place(command: Sequence[str]) -> tuple[str, int, int]:
             os._exit(1)
     _, status = os.waitpid(child, 0)
     if not os.WIFSTOPPED(status):
-        raise Failure(f"{command[0]}: cannot be run: {os.strerror(os.waitstatus_to_exitcode(status))}"
-                      if os.WIFEXITED(status) else f"{command[0]}: cannot be run")
+        why = f": {os.strerror(os.WEXITSTATUS(status))}" if os.WIFEXITED(status) else ""
+        raise Failure(f"{command[0]}: cannot be run{why}")
     try:
         process = Path(f"/proc/{child}")
         program = os.readlink(process / "exe")

@@ -1,0 +1,66 @@
+"""Which function or section an offset of a file belongs to."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+import numpy as np
+
+from frontload import elf
+from frontload.errors import BadData, Failure
+from frontload.measure_sections import NO_SECTION
+
+UNKNOWN = "?"
+
+
+class Functions:
+    """The functions of one file by their offset in it; none if it is not readable as ELF."""
+
+    def __init__(self, path: str, segments: Sequence[dict]):
+        self._segments = segments
+        self._symbols = None
+        try:
+            file = elf.read(path)
+        except (BadData, Failure, OSError):
+            return
+        self._symbols = symbols = file.symbols or file.dynamic_symbols
+        if symbols is None:
+            return
+        code = np.flatnonzero(((symbols.type == elf.STT_FUNC) | (symbols.type == elf.STT_GNU_IFUNC))
+                              & (symbols.section > 0))
+        # Of the names of one function, the first in the file.
+        self._order = code[np.argsort(symbols.value[code], kind="stable")]
+        self._starts = symbols.value[self._order]
+        self._ends = symbols.ends()[self._order]
+
+    def at(self, offset: int) -> str:
+        address = self._address(offset)
+        if self._symbols is None or address is None:
+            return UNKNOWN
+        last = int(np.searchsorted(self._starts, np.uint64(address), side="right")) - 1
+        if last < 0:
+            return UNKNOWN
+        first = int(np.searchsorted(self._starts, self._starts[last], side="left"))
+        if address >= self._ends[first:last + 1].max() and self._ends[last] > self._starts[last]:
+            return UNKNOWN  # between functions
+        return self._symbols.names[self._order[first]].decode(errors="backslashreplace")
+
+    def _address(self, offset: int) -> int | None:
+        for segment in self._segments:
+            if segment["offset"] <= offset < segment["offset"] + segment["file_bytes"]:
+                return segment["address"] + offset - segment["offset"]
+        return None
+
+
+class Sections:
+    """The sections of one file, as they are in the document."""
+
+    def __init__(self, sections: Sequence[dict]):
+        self._sections = sorted(sections, key=lambda section: section["offset"])
+        self._starts = [section["offset"] for section in self._sections]
+
+    def at(self, offset: int) -> str:
+        index = bisect_right(self._starts, offset) - 1
+        if index < 0:
+            return NO_SECTION
+        section = self._sections[index]
+        return section["name"] if offset < section["offset"] + section["size"] else NO_SECTION

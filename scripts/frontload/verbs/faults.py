@@ -1,0 +1,98 @@
+"""frontload faults: one start of a command, fault by fault."""
+
+import argparse
+
+from frontload import errors
+from frontload.errors import EXIT_OK, EXIT_VERDICT, Failure
+from frontload.files import write_output
+
+DESCRIPTION = """\
+Run a command once and record with perf every page fault of its processes, what comes into the page
+cache, what is asked of the devices, and the phases of its start: when, in which file and where.
+The program (or each --evict FILE) is evicted before, and that is verified:
+
+  frontload faults -- ./app --version
+  frontload faults --until ready --json app.faults.json -- ./app
+
+The tables are for reading; frontload report makes pictures of the JSON.
+"""
+
+
+def add_parser(verbs) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(
+        "faults", help="record each fault of one start, and where it read",
+        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--name", help="what to call the command (default: its file's name)")
+    parser.add_argument("--until", metavar="SYMBOL", help="the function of the program with whose "
+                        "first call the start has ended (default: frontload_startup_done)")
+    condition = parser.add_mutually_exclusive_group()
+    condition.add_argument("--selectively-cold", dest="condition", action="store_const",
+                           const="selectively cold", help="evict only the program, or the files "
+                           "that --evict names (the default)")
+    condition.add_argument("--warm", dest="condition", action="store_const", const="warm",
+                           help="read these files into the page cache instead")
+    condition.add_argument("--as-it-is", dest="condition", action="store_const",
+                           const="as it is", help="leave the page cache as it is")
+    parser.set_defaults(condition="selectively cold")
+    parser.add_argument("--evict", metavar="FILE", action="append", default=[],
+                        help="a file to evict and to observe instead of the program, which is {} "
+                        "here; may be repeated")
+    parser.add_argument("--warmup", metavar="N", type=_count, default=1,
+                        help="runs beforehand, so that the libraries and inputs are warm (default "
+                        "%(default)s)")
+    parser.add_argument("--ignore-failure", action="store_true",
+                        help="exit 0 also if the command fails")
+    parser.add_argument("--first", metavar="N", type=_count, default=20,
+                        help="show so many faults (default %(default)s)")
+    parser.add_argument("--all", action="store_true", help="show all faults, one by one")
+    parser.add_argument("--json", metavar="FILE", nargs="?", const="-",
+                        help="write all of it as JSON to FILE, or to stdout instead of the tables")
+    parser.add_argument("command", metavar="COMMAND", nargs="+",
+                        help="the command and its arguments, after --")
+    return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 up")
+    return int(text)
+
+
+def run(args: argparse.Namespace) -> int:
+    # Imported here because numpy takes a while, which other verbs need not pay.
+    import os
+    import shutil
+
+    from frontload import pagecache
+    from frontload.faults import document, perf, table
+    from frontload.faults.recording import Session
+    from frontload.measure_run import Launcher
+
+    program = shutil.which(args.command[0])
+    if program is None:
+        raise Failure(f"{args.command[0]}: is not a program that can be run")
+    named = [file.replace("{}", program) for file in args.evict or ["{}"]]
+    session = Session(args.command, args.until, perf.find())
+    if args.condition != "as it is":
+        for _ in range(args.warmup):
+            Launcher().run(args.command)
+    before = {}
+    for file in named:
+        if args.condition == "selectively cold":
+            pagecache.make_cold(file)
+        elif args.condition == "warm":
+            pagecache.make_warm(file)
+        if pagecache.may_look(file):
+            before[file] = pagecache.residency(file)
+    recording = session.run()
+    made = document.make(recording, args.command, args.name or os.path.basename(args.command[0]),
+                         args.condition, before)
+    if args.json:
+        write_output(None if args.json == "-" else args.json, document.dump(made))
+    if args.json != "-":
+        table.show(made, None if args.all else args.first)
+    if recording.sample.failed and not args.ignore_failure:
+        errors.error(f"{args.command[0]}: {recording.sample.how_it_ended()}"
+                     + (f": {recording.sample.complaint}" if recording.sample.complaint else ""))
+        return EXIT_VERDICT
+    return EXIT_OK
