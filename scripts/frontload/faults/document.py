@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from frontload import __version__, measure_host
 from frontload.faults import files, phases
-from frontload.faults.history import Columns, FileKey, History
+from frontload.faults.history import Columns, History
 from frontload.faults.perf import Missing
 from frontload.faults.recording import Recording
 from frontload.pagecache import Residency
@@ -76,14 +76,13 @@ def _has(recording: Recording, beginning: str) -> bool:
 
 
 def _learn(history: History, path: str) -> None:
-    """A file that we know may be one of those that no mapping has named."""
+    """A file that was named is in the document, and may be one that no mapping has named."""
     try:
         status = os.stat(path)
     except OSError:
         return
-    key = FileKey((os.major(status.st_dev), os.minor(status.st_dev)), status.st_ino)
-    if key in history.files:
-        history.file(key.device, key.inode, path)
+    if path not in history.paths:
+        history.file((os.major(status.st_dev), os.minor(status.st_dev)), status.st_ino, path)
 
 
 def _numbers(history: History) -> list[str]:

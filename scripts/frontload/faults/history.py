@@ -176,8 +176,12 @@ class History:
         if self.images[0].executed is None:
             self.before_exec["major" if record.major else "minor"] += 1
             return
+        access = self._accesses.pop(record.tid, None)
+        if access is not None and access.address != record.address:
+            access = None
         if image.first_instruction is None and not record.kernel and image.executed is not None:
-            image.first_instruction = record.time
+            # A fault is recorded when it has been dealt with.
+            image.first_instruction = access.time if access else record.time
         space = self._spaces[record.pid]
         file, offset = space.place(record.address)
         code_file, code_offset = (-1, -1) if record.kernel else space.place(record.code)
@@ -192,16 +196,7 @@ class History:
         faults.process.append(index)
         faults.thread.append(record.tid)
         faults.kernel.append(int(record.kernel))
-        faults.access.append(self._kind(record))
-
-    def _kind(self, record: script.Fault) -> str:
-        access = self._accesses.pop(record.tid, None)
-        if access is not None and access.address == record.address:
-            if access.error_code & _EXECUTE:
-                return "x"
-            return "w" if access.error_code & _WRITE else "r"
-        # Nobody reads the instruction that he executes, but the processor.
-        return "x" if record.address == record.code else "?"
+        faults.access.append(_kind(record, access))
 
     def _fill(self, record: script.Fill) -> None:
         index = self._current.get(record.pid)
@@ -223,3 +218,12 @@ class History:
 
     def _lose(self, record: script.Lost) -> None:
         self.lost += record.count
+
+
+def _kind(fault: script.Fault, access: script.Access | None) -> str:
+    if access is not None:
+        if access.error_code & _EXECUTE:
+            return "x"
+        return "w" if access.error_code & _WRITE else "r"
+    # Nobody reads the instruction that he executes, but the processor.
+    return "x" if fault.address == fault.code else "?"

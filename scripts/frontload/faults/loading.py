@@ -54,14 +54,6 @@ class Loading:
     until: str | None = None  # the symbol
 
 
-def may_place() -> bool:
-    """Whether address randomisation can be switched off for a command."""
-    child = os.fork()
-    if child == 0:
-        os._exit(1 if _libc.personality(_ADDR_NO_RANDOMIZE) == -1 else 0)
-    return os.waitpid(child, 0)[1] == 0
-
-
 def find(command: Sequence[str], until: str | None) -> Loading:
     """The milestones of a command; fails if it has no function `until`."""
     program, entry, base = _place(command)
@@ -105,8 +97,9 @@ def _place(command: Sequence[str]) -> tuple[str, int, int]:
     child = os.fork()
     if child == 0:
         try:
-            _libc.personality(_ADDR_NO_RANDOMIZE)
-            _libc.ptrace(_PTRACE_TRACEME, 0, None, None)
+            if _libc.personality(_ADDR_NO_RANDOMIZE) == -1 \
+                    or _libc.ptrace(_PTRACE_TRACEME, 0, None, None):
+                os._exit(ctypes.get_errno())
             os.execvp(command[0], command)
         except OSError as problem:
             os._exit(problem.errno)
@@ -114,8 +107,9 @@ def _place(command: Sequence[str]) -> tuple[str, int, int]:
             os._exit(1)
     _, status = os.waitpid(child, 0)
     if not os.WIFSTOPPED(status):
-        why = f": {os.strerror(os.WEXITSTATUS(status))}" if os.WIFEXITED(status) else ""
-        raise Failure(f"{command[0]}: cannot be run{why}")
+        error = os.waitstatus_to_exitcode(status)
+        raise OSError(error, f"cannot be stopped where it is loaded: {os.strerror(error)}",
+                      command[0])
     try:
         process = Path(f"/proc/{child}")
         program = os.readlink(process / "exe")

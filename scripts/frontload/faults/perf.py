@@ -14,6 +14,7 @@ import platform
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ REQUESTS = "block:block_rq_issue"
 EXECS = ("syscalls:sys_enter_execve", "syscalls:sys_enter_execveat")
 # They know what an access was; their error codes are the processor's, so only where we know these.
 ACCESSES = ("exceptions:page_fault_user", "exceptions:page_fault_kernel")
+_A_BREAKPOINT = "mem:0x1000:x:u"
 
 GET_PERF = "install it: apt-get install linux-perf"
 _GET_FAULTS = "sysctl kernel.perf_event_paranoid=2 (or less); in a container: --cap-add=PERFMON"
@@ -53,7 +55,6 @@ class Recorder:
     events: tuple[str, ...] = ()
     requests: bool = False
     breakpoints: bool = False
-    kernel: bool = False  # also what happens in kernel mode
     buffer_kib: int = _SMALL_BUFFER_KIB
     missing: tuple[Missing, ...] = field(default=())
 
@@ -78,12 +79,13 @@ def find() -> Recorder:
         why = "perf: not found" if shutil.which("perf") is None else "perf does not run"
         return Recorder("none", missing=(Missing("faults, fills, requests and phases", why,
                                                  GET_PERF),))
-    return _Trial(f"perf {found[1]}").result()
+    with tempfile.TemporaryDirectory(prefix="frontload-faults.") as folder:
+        return _Trial(f"perf {found[1]}", Path(folder)).result()
 
 
 class _Trial:
-    def __init__(self, tool: str):
-        self._tool = tool
+    def __init__(self, tool: str, folder: Path):
+        self._tool, self._folder = tool, folder
         self._missing: list[Missing] = []
         self._prefix: tuple[str, ...] = ()
         # perf mounts it for all if it can; nothing of ours is to stay.
@@ -97,32 +99,40 @@ class _Trial:
                     break
 
     def result(self) -> Recorder:
-        kernel = True
-        if problem := self._try(FAULTS):
-            kernel = False
-            if not self._try(_in_user_mode(FAULTS)):
-                self._lacks("faults taken in kernel mode", problem,
-                            "sysctl kernel.perf_event_paranoid=1 (or less), or record as root")
-            else:
-                self._lacks("faults, fills, requests and phases", problem, _GET_FAULTS)
-                return Recorder(self._tool, missing=tuple(self._missing))
-        events = list(FAULTS if kernel else _in_user_mode(FAULTS))
+        known = _known_accesses()
+        tracepoints = (FILLS, *EXECS, *known)
+        # Where everything is permitted, as to root, one trial is enough.
+        if self._try((*FAULTS, *tracepoints, _A_BREAKPOINT)) is None \
+                and self._try((REQUESTS,), "--all-cpus") is None:
+            if not known:
+                self._lacks_accesses()
+            return Recorder(self._tool, self._prefix, (*FAULTS, *tracepoints), True, True,
+                            _buffer_kib(), tuple(self._missing))
+        return self._piecemeal()
+
+    def _piecemeal(self) -> Recorder:
+        # Asked for both modes, perf tacitly makes do with what it may have.
+        not_in_kernel = self._try(_in_mode("k"))
+        events = list(_in_mode("u") if not_in_kernel else FAULTS)
+        if problem := self._try(events):
+            self._lacks("faults, fills, requests and phases", problem, _GET_FAULTS)
+            return Recorder(self._tool, missing=tuple(self._missing))
+        if not_in_kernel:
+            self._lacks("faults taken in kernel mode", not_in_kernel,
+                        "sysctl kernel.perf_event_paranoid=1 (or less), or record as root")
         events += self._tracepoints((FILLS,), "page-cache fills")
         events += self._tracepoints(EXECS, "the beginning of exec")
-        if platform.machine() in ("x86_64", "i686"):
-            events += self._tracepoints(ACCESSES, "whether a fault was a read or a write")
+        if known := _known_accesses():
+            events += self._tracepoints(known, "whether a fault was a read or a write")
         else:
-            self._lacks("whether a fault was a read or a write",
-                        f"not known on {platform.machine()}", "")
-        problem = self._try((REQUESTS,), "--all-cpus")
-        if problem:
-            self._lacks("block requests", problem, _GET_TRACEPOINTS)
-        without = self._try(("mem:0x1000:x:u",))
-        if without:
-            self._lacks("phases after exec", f"no hardware breakpoints: {without}",
+            self._lacks_accesses()
+        if no_requests := self._try((REQUESTS,), "--all-cpus"):
+            self._lacks("block requests", no_requests, _GET_TRACEPOINTS)
+        if no_breakpoints := self._try((_A_BREAKPOINT,)):
+            self._lacks("phases after exec", f"no hardware breakpoints: {no_breakpoints}",
                         "record on a machine (or virtual machine) that has them")
-        return Recorder(self._tool, self._prefix, tuple(events), problem is None, without is None,
-                        kernel, _buffer_kib(), tuple(self._missing))
+        return Recorder(self._tool, self._prefix, tuple(events), not no_requests,
+                        not no_breakpoints, _buffer_kib(), tuple(self._missing))
 
     def _tracepoints(self, events: Sequence[str], what: str) -> Sequence[str]:
         problem = self._try(events)
@@ -133,15 +143,23 @@ class _Trial:
 
     def _try(self, events: Sequence[str], *options: str) -> str | None:
         """Why these events cannot be recorded; None if they can."""
-        trial = Recorder(self._tool).command(os.devnull, events, *options)
+        trial = Recorder(self._tool).command(self._folder / "trial.data", events, *options)
         return _run(*self._prefix, *trial, "true")
 
     def _lacks(self, what: str, why: str, remedy: str) -> None:
         self._missing.append(Missing(what, why, remedy))
 
+    def _lacks_accesses(self) -> None:
+        self._lacks("whether a fault was a read or a write",
+                    f"not known on {platform.machine()}", "")
 
-def _in_user_mode(events: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{event}:u" for event in events)
+
+def _known_accesses() -> tuple[str, ...]:
+    return ACCESSES if platform.machine() in ("x86_64", "i686") else ()
+
+
+def _in_mode(mode: str) -> tuple[str, ...]:
+    return tuple(f"{event}:{mode}" for event in FAULTS)
 
 
 def _buffer_kib() -> int:
@@ -166,13 +184,14 @@ def _run(*command: str) -> str | None:
         return f"{command[0]}: {problem.strerror}"
     if result.returncode == 0:
         return None
-    said = [line.strip() for line in result.stderr.splitlines() if line.strip(" \t\\_:")]
+    said = [line.strip() for line in result.stderr.splitlines() if line.strip()]
     return _most_telling(said) or f"exit status {result.returncode}"
 
 
 def _most_telling(lines: list[str]) -> str:
     """perf explains at length; one line says what is wrong."""
-    telling = [line for line in lines if re.search(r"permission|permitted|paranoid|denied|"
+    lines = [line.lstrip("\\_ ") for line in lines]
+    telling = [line for line in lines if re.search(r"permission|permitted|is limited|denied|"
                                                    r"not supported|unknown|no such", line, re.I)]
     return (telling or lines or [""])[0]
 

@@ -11,12 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from frontload.errors import BadData
 from frontload.faults import loading as loadings
 from frontload.faults import perf, script
 from frontload.faults.history import History
 from frontload.faults.loading import Loading
 from frontload.faults.perf import Missing, Recorder
 from frontload.measure_run import Launcher, Sample
+
+_LATER_PHASES = "phases after exec"
 
 
 @dataclass(frozen=True)
@@ -38,12 +41,15 @@ class Session:
         self._missing = list(recorder.missing)
         self.loading = None
         if recorder.breakpoints:
-            if loadings.may_place():
+            try:
                 self.loading = loadings.find(command, until)
-            else:
+            except BadData as problem:
+                self._missing.append(Missing(_LATER_PHASES, problem.message, ""))
+            except OSError as problem:
                 self._missing.append(Missing(
-                    "phases after exec", "address randomisation cannot be switched off",
-                    "in a container: start it with --security-opt seccomp=unconfined"))
+                    _LATER_PHASES, f"{problem.filename}: {problem.strerror}", "allow ptrace and "
+                    "personality; in a container: --cap-add=SYS_PTRACE, and a seccomp profile "
+                    "that lets personality switch address randomisation off"))
 
     def run(self, cgroup: Path | None = None) -> Recording:
         recorder = self.recorder

@@ -21,7 +21,7 @@ def show(document: dict, most: int | None) -> None:
     _summary(document)
     for part in (_phases, _files, _processes):
         part(document)
-    if document["faults"] is not None:
+    if document["faults"] is not None and most != 0:
         _faults(document, most)
     _missing(document)
 
