@@ -16,7 +16,8 @@ for is read again.
 import os
 import re
 from array import array
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -80,8 +81,11 @@ class LinkMap:
     def _input(self, index: int) -> tuple[bytes, bytes]:
         """The object and the name of an input section."""
         with files.open_input(self._path, note=_MAKE_ONE) as stream:
-            stream.seek(self._offset[index])
-            line = _LINE.fullmatch(stream.readline())
+            return self._input_in(stream, index)
+
+    def _input_in(self, stream: BinaryIO, index: int) -> tuple[bytes, bytes]:
+        stream.seek(self._offset[index])
+        line = _LINE.fullmatch(stream.readline())
         parts = line and _INPUT.fullmatch(line[4])
         if not parts:
             raise BadData(self._path, "changed while it was read", offset=self._offset[index])
@@ -92,7 +96,12 @@ class LinkMap:
         group = int(self.ranges.innermost(np.array([address], np.uint64))[0])
         return self._input(self.ranges.members(group)[0])[0] if group >= 0 else b""
 
-    def _read(self, stream) -> set[tuple[bytes, int, int]]:
+    def objects(self, groups: Iterable[int]) -> list[bytes]:
+        """The object of each of these groups."""
+        with files.open_input(self._path, note=_MAKE_ONE) as stream:
+            return [self._input_in(stream, self.ranges.members(group)[0])[0] for group in groups]
+
+    def _read(self, stream: BinaryIO) -> set[tuple[bytes, int, int]]:
         """Collects the input sections; returns the name, address and size of the output sections.
 
         One of the linked file that is not loaded, or that has addresses of others (.tbss), is of no

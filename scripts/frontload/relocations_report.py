@@ -14,9 +14,9 @@ def summary(report: Report | None) -> str:
     if not report.number:
         return "relocations: none"
     kinds = ", ".join(f"{kind.number:,} {name}" for name, kind in report.kinds.items())
-    return (f"relocations: {kinds}; {_bytes(report.bytes)} of the file, "
+    return (f"relocations: {kinds}; {size_text(report.bytes)} of the file, "
             f"{report.pages:,} {'page' if report.pages == 1 else 'pages'} written at the start "
-            f"({_bytes(report.private_bytes)})")
+            f"({size_text(report.private_bytes)})")
 
 
 def show(report: Report) -> None:
@@ -51,7 +51,7 @@ def as_json(report: Report | None) -> dict | None:
             **asdict(report)}
 
 
-def _bytes(size: int, largest: int = 0) -> str:
+def size_text(size: int, largest: int = 0) -> str:
     """`size` in a unit that also fits `largest`."""
     largest = max(size, largest)
     if largest < 1000:
@@ -62,7 +62,7 @@ def _bytes(size: int, largest: int = 0) -> str:
 def _now_and_then(change: Change) -> list[str]:
     texts = []
     for number in (change.now, change.then):
-        size = _bytes(number * PAGE, change.now * PAGE)
-        texts.append({"bytes": _bytes(number, change.now),
+        size = size_text(number * PAGE, change.now * PAGE)
+        texts.append({"bytes": size_text(number, change.now),
                       "pages": f"{number:,} ({size})"}.get(change.unit, f"{number:,}"))
     return texts

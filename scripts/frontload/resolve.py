@@ -54,9 +54,12 @@ class Resolved:
     nameless_data: int  # of these, touches of data
 
 
-def nameable(elf: elves.Elf) -> tuple[np.ndarray, np.ndarray]:
-    """Which symbols of a linked file are functions that a profile can name, and which data."""
-    symbols = elf.linked_symbols()
+def nameable(elf: elves.Elf, symbols: elves.Symbols | None = None
+             ) -> tuple[np.ndarray, np.ndarray]:
+    """Which symbols of a linked file are functions that a profile can name, and which data; of its
+    symbol table unless another one is given."""
+    if symbols is None:
+        symbols = elf.linked_symbols()
     classes = np.array(elf.section_classes)
     in_class = np.full(len(symbols.section), "", classes.dtype)
     placed = (symbols.section > 0) & (symbols.names.lengths() > 0)
@@ -72,8 +75,8 @@ class Resolver:
     def __init__(self, elf: elves.Elf):
         symbols = elf.linked_symbols()
         code, data = nameable(elf)
-        self._functions = _SymbolNames("function", elf, symbols, np.flatnonzero(code))
-        self._data = _SymbolNames("data", elf, symbols, np.flatnonzero(data))
+        self._functions = SymbolNames("function", elf, symbols, np.flatnonzero(code))
+        self._data = SymbolNames("data", elf, symbols, np.flatnonzero(data))
         named = np.flatnonzero(code | data)
         self._symbols = Cover(_signed(symbols.value[named]), _signed(symbols.ends()[named]))
         self._elf = elf
@@ -139,7 +142,7 @@ class _Named(Protocol):
         """The name of a group, if it can have one in a profile."""
 
 
-class _SymbolNames:
+class SymbolNames:
     """Names for the functions or the data of a linked file."""
 
     def __init__(self, kind: str, elf: elves.Elf, symbols: elves.Symbols, members: np.ndarray):
@@ -150,9 +153,15 @@ class _SymbolNames:
         self.link_map: LinkMap | None = None
         self.ranges = Ranges(symbols.value[members], symbols.ends()[members])
 
+    def symbol_name(self, group: int) -> bytes:
+        return self._symbols.names[self._chosen(group)]
+
+    def _chosen(self, group: int) -> int:
+        return min((int(self._member[each]) for each in self.ranges.members(group)),
+                   key=self._preference)
+
     def name(self, group: int) -> Name:
-        symbol = min((int(self._member[each]) for each in self.ranges.members(group)),
-                     key=self._preference)
+        symbol = self._chosen(group)
         return Name(self._kind, self._elf.section_classes[self._symbols.section[symbol]],
                     self._symbols.names[symbol], self._file(symbol))
 

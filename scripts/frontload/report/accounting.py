@@ -1,0 +1,46 @@
+"""Where the bytes went that a start has read: by file, by section, by phase.
+
+Of a section
+    read     its bytes that were brought into the page cache
+    touched  its touched bytes, whether read or in memory before
+    wasted   read and not touched
+    density  the part of what was read that was touched
+The sections of a file (with a row for what is in none) are all its bytes, each once, so the sum
+over them is what was read of the file.
+"""
+
+from dataclasses import dataclass
+
+from frontload.report.places import Places
+from frontload.report.spans import Spans
+
+
+@dataclass(frozen=True)
+class Row:
+    section: str
+    size: int
+    touched: int | None
+    read: int | None
+    wasted: int | None
+    density: float | None
+
+
+def density(read: int | None, wasted: int | None) -> float | None:
+    """The part of what was read that was not wasted; None if nothing was, or nobody knows."""
+    return None if not read or wasted is None else round((read - wasted) / read, 4)
+
+
+def rows(place: Places, read: Spans | None, touched: Spans | None) -> list[Row]:
+    """One row for each name of sections of which anything was read or touched."""
+    sizes = place.bytes_by_section(Spans([0], [place.file.size]))
+    unused = None if read is None or touched is None else read - touched
+    found = []
+    counts = [None if each is None else place.bytes_by_section(each)
+              for each in (touched, read, unused)]
+    for name, size in sizes.items():
+        was_touched, was_read, was_wasted = (None if each is None else each[name]
+                                             for each in counts)
+        if was_read or was_touched:
+            found.append(Row(name, size, was_touched, was_read, was_wasted,
+                             density(was_read, was_wasted)))
+    return found

@@ -1,0 +1,30 @@
+"""Advice: what would make a start read less, each piece a sentence with its evidence and its gain.
+
+A rule looks at one start and says something or nothing. It speaks only of what was seen in this
+start: a table of relocations that was in memory costs nothing, so nothing is said of it. What comes
+first would save the most major faults, then the most bytes.
+"""
+
+from frontload.report import advice_layout, advice_loader, advice_reading
+from frontload.report.sentence import Sentence
+from frontload.report.start import Start
+
+RULES = (
+    advice_layout.front,
+    advice_layout.prefetch,
+    advice_layout.untrained,
+    advice_layout.sparse_tables,
+    advice_loader.packing,
+    advice_loader.fixed_addresses,
+    advice_loader.symbolic,
+    advice_loader.small_libraries,
+    advice_reading.readahead,
+    advice_reading.whole_file,
+)
+
+
+def advice(start: Start) -> list[Sentence]:
+    """What every rule has to say, most gain first."""
+    found = [sentence for rule in RULES for sentence in rule(start)]
+    return sorted(found, key=lambda each: (-(each.gain.major_faults or 0),
+                                           -(each.gain.read_bytes or 0)))

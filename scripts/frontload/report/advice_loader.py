@@ -1,0 +1,120 @@
+"""Advice on what the dynamic loader does: relocations, symbols, and many small libraries."""
+
+import re
+from collections.abc import Iterator
+
+from frontload import relocations
+from frontload.errors import count
+from frontload.relocations import Change
+from frontload.relocations_report import size_text
+from frontload.report.events import CAUSES, MAJOR, is_loader
+from frontload.report.sentence import Gain, Sentence, majors_in, own_files, read_of
+from frontload.report.start import Start
+
+_PAGE = 4096
+_SMALL_LIBRARY = 1 << 20
+_LOOKUPS = 100  # fewer are not worth a flag
+_SYMBOL_SECTIONS = (".dynsym", ".dynstr", ".gnu.hash", ".hash", ".gnu.version")
+# The C library, its parts and what Frontload itself adds.
+_STAYS = re.compile(r"(libc|libm|libdl|librt|libpthread|libc\.musl.*|libfrontload.*)[-.0-9a-z_]*")
+
+
+def packing(start: Start) -> Iterator[Sentence]:
+    """Relative relocations that are not packed are a table, all of which is read."""
+    for number in own_files(start):
+        change = _change(start, number, "-z pack-relative-relocs")
+        if change is None:
+            continue
+        table = start.places[number].sections(".rela.dyn", ".rel.dyn")
+        read = (read_of(start, number) & table).size
+        saved = read * (change.now - change.then) // max(table.size, change.now)
+        if saved < _PAGE:
+            continue
+        faults = len(majors_in(start, number, table))
+        fewer = faults * (change.now - change.then) // max(table.size, change.now)
+        yield Sentence(
+            "relr",
+            f"{start.recording.files[number].name} has {size_text(change.now)} of relative "
+            f"relocations, of whose table this start read {size_text(read)} in "
+            f"{count(faults, 'major fault')}; packed they take {size_text(change.then)}.",
+            "link with -Wl,-z,pack-relative-relocs (it takes glibc 2.36 or musl 1.2.4, or newer)",
+            Gain(fewer, saved))
+
+
+def fixed_addresses(start: Start) -> Iterator[Sentence]:
+    """A program that is not position-independent needs no relative relocations: what they name is
+    right in the file, and read only where it is used."""
+    if start.main is None or start.places[start.main].elf is None:
+        return
+    change = _change(start, start.main, "-no-pie", "pages written")
+    if change is None:
+        return
+    seen = start.events
+    relocating = (seen.file == start.main) & (seen.cause == CAUSES.index("relocation"))
+    faults = int((relocating & seen.of(MAJOR)).sum())
+    read = int(seen.bytes[relocating].sum())
+    gone = change.now - change.then
+    if not faults and not read:
+        return
+    yield Sentence(
+        "no-pie",
+        f"relocation writes {change.now:,} pages of {start.recording.files[start.main].name}, for "
+        f"which this start took {count(faults, 'major fault')} and read {size_text(read)}; at "
+        f"fixed addresses it would write {change.then:,}, which saves at most that part of them "
+        "(what startup uses of these pages is read all the same).",
+        "compile with -fno-pie and link with -no-pie, if the program may do without random "
+        "addresses",
+        Gain(faults * gone // change.now, read * gone // change.now))
+
+
+def symbolic(start: Start) -> Iterator[Sentence]:
+    """A library that looks up its own symbols by name could be bound to them by the linker."""
+    for number in own_files(start):
+        change = _change(start, number, "-Bsymbolic-functions", "symbols looked up")
+        if change is None or change.now - change.then < _LOOKUPS:
+            continue
+        tables = start.places[number].sections(*_SYMBOL_SECTIONS)
+        faults = len(majors_in(start, number, tables))
+        read = (read_of(start, number) & tables).size
+        gone = change.now - change.then
+        yield Sentence(
+            "bsymbolic",
+            f"{gone:,} of the {change.now:,} symbols that {start.recording.files[number].name} "
+            f"looks up are its own functions; its tables of symbols took "
+            f"{count(faults, 'major fault')} and {size_text(read)}, of which at most that part "
+            "would be saved, and the time of the lookups.",
+            "link it with -Wl,-Bsymbolic-functions, if nobody replaces its functions",
+            Gain(faults * gone // change.now, read * gone // change.now))
+
+
+def small_libraries(start: Start) -> Iterator[Sentence]:
+    """Each shared library is mapped, relocated and faulted in by itself, however small it is."""
+    found = []
+    for number, file in enumerate(start.recording.files):
+        is_library = (number != start.main and ".dynamic" in {s.name for s in file.sections}
+                      and ".so" in file.name)
+        if (is_library and file.size <= _SMALL_LIBRARY and not is_loader(file.path)
+                and not _STAYS.fullmatch(file.name)):
+            faults = len(majors_in(start, number))
+            if faults:
+                found.append((faults, read_of(start, number).size, file.name))
+    if not found:
+        return
+    found.sort(key=lambda each: (-each[0], each[2]))
+    faults, read = (sum(each[column] for each in found) for column in (0, 1))
+    names = [name for _, _, name in found]
+    shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    yield Sentence(
+        "static-libs",
+        f"{count(len(found), 'small shared library', 'small shared libraries')} ({shown}) took "
+        f"{count(faults, 'major fault')} and {size_text(read)}; linked into the program, what is "
+        "used of them would be read with it, which saves at most that much.",
+        "link them statically (-Wl,-Bstatic -lNAME -Wl,-Bdynamic), if they are installed as "
+        "archives", Gain(faults, read))
+
+
+def _change(start: Start, number: int, option: str, what: str | None = None) -> Change | None:
+    place = start.places[number]
+    report = place.loading and relocations.examine(place.elf, place.loading)
+    return next((change for change in report.changes if change.option == option
+                 and what in (None, change.what)), None) if report else None

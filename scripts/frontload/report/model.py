@@ -1,0 +1,311 @@
+"""Makes the document of a report: all that its page and pictures show, from recorded starts.
+
+This is the declaration of the format, schema "frontload-report/1", a JSON object. Times are whole
+nanoseconds since the exec of the command, sizes and offsets bytes. What nobody knows is null. Texts
+are as they were found: a name may hold anything, and who shows it has to escape it.
+
+    schema, frontload   "frontload-report/1", and the version that wrote it
+    title               a text
+    host                what `frontload faults` says of the machine
+    page_size           the unit of `read`
+    variants            one object for each recorded start, see below; the first is the base
+    comparison          null for one variant; else {"base": 0, "variants": [{"variant": i,
+                        "ratios": {figure: variant / base}, "differences": {figure: variant - base}
+                        }, ...]} of the figures of `summary`; null where either is
+    measurement         null, or of a `frontload measure`: {"results": [{"variant", "condition",
+                        "label", "figures"}], "comparisons": [...]} as in frontload-measure/1
+    predictions         null, or [{"variant", "trace", "devices"}, ...] as in frontload-predict/1
+
+A variant has
+    name, command, condition
+    missing     [{"what", "why", "remedy"}]: what is not known of it
+    summary     major_faults, minor_faults, read_bytes, read_runs (contiguous stretches of pages),
+                requests (of the device), wall_ns, max_rss_bytes, touched_bytes (of the files of
+                which it is known), density (of these files), backward_reads, files_read
+    processes   [{"pid", "parent" (index or null), "command", "start_ns", "end_ns"}]
+    files       [{"path", "size", "sections": [{"name", "offset", "size"}],
+                "read": pages, "touched": granules of 16 bytes, both as text, the runs
+                `first+number` separated by spaces; "major_faults", "minor_faults", "read_bytes",
+                "touched_bytes"}], those with the most bytes read first; without files that were
+                neither read nor faulted in
+    events      columns of equal length, in order of time:
+                    kind      one character each: M major fault, m minor fault, F read
+                    time_ns
+                    file      index; -1 for memory of no file
+                    offset    in the file, of the byte that was touched or the first that was read
+                    bytes     of a read
+                    cause     index into `causes`; the rules are in events.py
+                    section   index into `section_names`, -1 for none
+                    symbol    index into `symbols` of what is at the offset, -1 if not known
+                    by        index into `symbols` of the code that touched it, -1 if not known
+                    backward  1 for a read that begins before the one of the same file before it,
+                              and for the major fault that waited for it
+                    process   index
+                    thread    its number
+    causes, section_names, symbols    what the columns point to
+    phases      [{"name", "process", "start_ns", "end_ns", "major_faults", "minor_faults",
+                "read_bytes"}] by process and time
+    bytes       [{"file", "section", "size", "touched", "read", "wasted", "density"}]; see
+                accounting.py. The sum of `read` over a file's rows is its read_bytes
+    waste       null if touched bytes are not known, else {"functions", "data", "objects"}, each
+                [{"name", "file", "section", "object", "size", "read", "touched", "wasted"}], the 50
+                most wasteful; objects only if the map of the link was given
+    advice      [{"id", "text", "how", "gain": {"major_faults", "read_bytes"}}]; see advice.py
+"""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from frontload import __version__
+from frontload import elf as elves
+from frontload.errors import Failure
+from frontload.report import accounting, waste
+from frontload.report.advice import advice
+from frontload.report.demangle import demangled
+from frontload.report.events import CAUSES, MAJOR, MINOR, READ
+from frontload.report.recorded import Recording
+from frontload.report.spans import Spans
+from frontload.report.start import Start, look
+from frontload.report.touched import Touched, Touches
+from frontload.resolve import GRANULE
+
+SCHEMA = "frontload-report/1"
+TRACES_REMEDY = ("record the same start with `frontload record --data -o DIR`, and give its traces "
+                 "to the report")
+
+
+def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
+          maps: Sequence[str] = (), binaries: Iterable[str] = (), measurement: dict | None = None,
+          predictions: list | None = None, title: str | None = None) -> dict:
+    """The document of these starts, in this order.
+
+    traces: of any of the programs, from `frontload record` with and without --data
+    maps: of links of any of the programs
+    binaries: linked files that are no longer where they were recorded
+    measurement, predictions: what `measured` and `predicted` made
+    """
+    if not recordings:
+        raise Failure("no recorded start was given")
+    sizes = {file.page_size for recording in recordings for file in recording.files} or {4096}
+    if len(sizes) > 1:
+        raise Failure("the recorded starts are of machines with pages of different sizes",
+                      note="make a report of each")
+    page_size = sizes.pop()
+    traces = list(traces)
+    touches = Touches(traces) if traces else None
+    known = {elves.read(path).build_id.hex(): path for path in binaries}
+    starts = [look(recording, touches, maps, known) for recording in recordings]
+    variants = []
+    for each in starts:
+        variant = _variant(each, page_size)
+        variant["advice"] = [asdict(sentence) for sentence in advice(each)]
+        variants.append(variant)
+    first = recordings[0]
+    return {
+        "schema": SCHEMA,
+        "frontload": __version__,
+        "title": title or os.path.basename(first.command[0]) or first.variant,
+        "host": first.host,
+        "page_size": page_size,
+        "variants": variants,
+        "comparison": _comparison(variants),
+        "measurement": measurement,
+        "predictions": predictions,
+    }
+
+
+def dump(document: dict) -> bytes:
+    return (json.dumps(document, separators=(",", ":")) + "\n").encode()
+
+
+def _variant(start: Start, page_size: int) -> dict:
+    recording, seen = start.recording, start.events
+    order = start.files()
+    files = [_file(start, number, page_size) for number in order]
+    texts = _Texts(start)
+    return {
+        "name": recording.variant,
+        "command": recording.command,
+        "condition": recording.condition,
+        "missing": _missing(start),
+        "summary": _summary(start, files),
+        "processes": [asdict(process) for process in recording.processes],
+        "files": files,
+        "events": {
+            "kind": "".join(seen.kind.tolist()),
+            "time_ns": seen.time_ns.tolist(),
+            "file": _renumbered(seen.file, order),
+            "offset": seen.offset.tolist(),
+            "bytes": seen.bytes.tolist(),
+            "cause": seen.cause.tolist(),
+            "section": texts.sections(seen.section),
+            "symbol": texts.symbols(seen.symbol),
+            "by": texts.symbols(seen.by),
+            "backward": seen.backward.astype(int).tolist(),
+            "process": seen.process.tolist(),
+            "thread": seen.thread.tolist(),
+        },
+        "causes": list(CAUSES),
+        "section_names": list(texts.section_index),
+        "symbols": [texts.shown[name] for name in texts.symbol_index],
+        "phases": _phases(start),
+        "bytes": [{"file": place, **asdict(row)} for place, number in enumerate(order)
+                  for row in accounting.rows(start.places[number],
+                                             recording.files[number].read,
+                                             _spans(start.touched[number]))],
+        "waste": _waste(start, order, texts),
+    }
+
+
+class _Texts:
+    """The texts that columns point to, each once, in the order in which they are first needed."""
+
+    def __init__(self, start: Start):
+        self.section_index = {name: number for number, name in enumerate(
+            dict.fromkeys(name for name in start.events.section if name))}
+        used = dict.fromkeys(name for pair in zip(start.events.symbol, start.events.by, strict=True)
+                             for name in pair if name)
+        self.symbol_index = {name: number for number, name in enumerate(used)}
+        wasted = [each.name for waste in start.waste if waste
+                  for each in (*waste.functions, *waste.data)]
+        self.shown = demangled([*used, *wasted])
+
+    def sections(self, names: Iterable[str]) -> list[int]:
+        return [self.section_index.get(name, -1) for name in names]
+
+    def symbols(self, names: Iterable[bytes]) -> list[int]:
+        return [self.symbol_index.get(name, -1) for name in names]
+
+
+def _spans(touched: Touched | None) -> Spans | None:
+    return None if touched is None else touched.spans
+
+
+def _renumbered(file: np.ndarray, order: list[int]) -> list[int]:
+    place = {number: index for index, number in enumerate(order)} | {-1: -1}
+    return [place[number] for number in file.tolist()]
+
+
+def _file(start: Start, number: int, page_size: int) -> dict:
+    file, touched, seen = start.recording.files[number], start.touched[number], start.events
+    mine = seen.file == number
+    return {
+        "path": file.path,
+        "size": file.size,
+        "sections": [{"name": section.name, "offset": section.offset, "size": section.size}
+                     for section in file.sections],
+        "read": None if file.read is None else file.read.to_text(page_size),
+        "touched": None if touched is None else touched.spans.to_text(GRANULE),
+        "major_faults": int((mine & seen.of(MAJOR)).sum()),
+        "minor_faults": int((mine & seen.of(MINOR)).sum()),
+        "read_bytes": None if file.read is None else file.read.size,
+        "touched_bytes": None if touched is None else touched.spans.size,
+    }
+
+
+def _summary(start: Start, files: list[dict]) -> dict:
+    recording, seen = start.recording, start.events
+    known = [number for number, file in enumerate(recording.files) if file.read is not None]
+    reads = [recording.files[number].read for number in known]
+    both = [number for number in known if start.touched[number] is not None]
+    read = sum(recording.files[number].read.size for number in both)
+    wasted = sum((recording.files[number].read - start.touched[number].spans).size
+                 for number in both)
+    touched = [each.spans.size for each in start.touched if each is not None]
+    return {
+        "major_faults": int(seen.of(MAJOR).sum()),
+        "minor_faults": int(seen.of(MINOR).sum()),
+        "read_bytes": sum(each.size for each in reads) if reads else None,
+        "read_runs": sum(map(len, reads)) if reads else None,
+        "requests": None if recording.requests is None else len(recording.requests),
+        "wall_ns": recording.wall_ns,
+        "max_rss_bytes": recording.max_rss_bytes,
+        "touched_bytes": sum(touched) if touched else None,
+        "density": accounting.density(read, wasted),
+        "backward_reads": int((seen.backward & seen.of(
+            MAJOR if recording.fills is None else READ)).sum()),
+        "files_read": sum(bool(file["read_bytes"]) for file in files),
+    }
+
+
+def _missing(start: Start) -> list[dict[str, str]]:
+    recording = start.recording
+    found = list(recording.missing)
+    if recording.lost:
+        found.append({"what": "some events", "why": f"the recorder lost {recording.lost} of them",
+                      "remedy": "record again on a quieter machine"})
+    main = None if recording.main is None else start.places[recording.main]
+    if main is None or main.elf is None:
+        path = recording.command[0] if main is None else main.file.path
+        found.append({"what": "names of functions and data, and advice on relocations",
+                      "why": f"{path} is not the file that was recorded, or is not there",
+                      "remedy": "say where the program is now, of the same build"})
+        return found
+    touched = start.touched[recording.main]
+    if touched is None:
+        found.append({"what": "touched bytes, and so what was read for nothing",
+                      "why": "no trace of the program was given", "remedy": TRACES_REMEDY})
+    elif touched.nameless:
+        found.append({"what": f"{touched.nameless} of the touched bytes",
+                      "why": "the traces are of another build, where they have no name",
+                      "remedy": TRACES_REMEDY})
+    return found
+
+
+def _phases(start: Start) -> list[dict]:
+    seen, found = start.events, []
+    for phase in sorted(start.recording.phases, key=lambda each: (each.process, each.start_ns)):
+        inside = (seen.process == phase.process) & (seen.time_ns >= phase.start_ns)
+        if phase.end_ns is not None:
+            inside &= seen.time_ns < phase.end_ns
+        found.append({
+            "name": phase.name, "process": phase.process,
+            "start_ns": phase.start_ns, "end_ns": phase.end_ns,
+            "major_faults": int((inside & seen.of(MAJOR)).sum()),
+            "minor_faults": int((inside & seen.of(MINOR)).sum()),
+            "read_bytes": None if start.recording.fills is None
+            else int(seen.bytes[inside].sum()),
+        })
+    return found
+
+
+def _waste(start: Start, order: list[int], texts: _Texts) -> dict | None:
+    if not any(start.waste):
+        return None
+    found = {}
+    for kind in ("functions", "data", "objects"):
+        rows = [(place, each) for place, number in enumerate(order) if start.waste[number]
+                for each in getattr(start.waste[number], kind)]
+        rows.sort(key=lambda row: -row[1].wasted)
+        found[kind] = [{
+            "name": texts.shown.get(each.name) or _text(each.name), "file": place,
+            "section": each.section, "object": None if each.object is None else _text(each.object),
+            "size": each.size, "read": each.read, "touched": each.touched, "wasted": each.wasted,
+        } for place, each in rows[:waste.TOP]]
+    return found
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "backslashreplace")
+
+
+def _comparison(variants: list[dict]) -> dict | None:
+    if len(variants) < 2:
+        return None
+    base = variants[0]["summary"]
+    found = []
+    for number, variant in enumerate(variants[1:], 1):
+        pairs = {figure: (value, base[figure]) for figure, value in variant["summary"].items()}
+        found.append({
+            "variant": number,
+            "ratios": {figure: round(value / before, 4) if value is not None and before else None
+                       for figure, (value, before) in pairs.items()},
+            "differences": {figure: None if value is None or before is None
+                            else round(value - before, 4)
+                            for figure, (value, before) in pairs.items()},
+        })
+    return {"base": 0, "variants": found}

@@ -1,0 +1,69 @@
+"""What one piece of advice is, and what the rules that give it share.
+
+A gain is what the data says would be saved, never a guess: where it is an upper limit the sentence
+says "at most", and what cannot be told is None. A negative gain of bytes is what is read more.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from frontload.report.events import MAJOR
+from frontload.report.recorded import File
+from frontload.report.spans import Spans
+from frontload.report.start import Start
+
+# What is linked by the distribution is not for the user to link otherwise.
+_SYSTEM_FOLDERS = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")
+_FRONT_SECTIONS = (".text.front", ".rodata.front")
+_COLD_SECTIONS = (".text", ".rodata")
+
+
+@dataclass(frozen=True)
+class Gain:
+    major_faults: int | None = None
+    read_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Sentence:
+    id: str
+    text: str
+    how: str
+    gain: Gain = field(default_factory=Gain)
+
+
+def own_files(start: Start) -> list[int]:
+    """The program and the libraries that are not of the distribution, those that are here."""
+    return [number for number, place in enumerate(start.places) if place.elf is not None
+            and (number == start.main
+                 or not place.file.path.startswith(tuple(f"{folder}/" for folder
+                                                         in _SYSTEM_FOLDERS)))]
+
+
+def read_of(start: Start, number: int) -> Spans:
+    """What was read of a file; nothing if that is not known."""
+    read = start.recording.files[number].read
+    return Spans.none() if read is None else read
+
+
+def majors_in(start: Start, number: int, where: Spans | None = None) -> np.ndarray:
+    """The rows of the major faults in a file, or in a part of it."""
+    seen = start.events
+    rows = np.flatnonzero((seen.file == number) & seen.of(MAJOR))
+    return rows if where is None else rows[where.holds(seen.offset[rows])]
+
+
+def front_of(file: File) -> Spans | None:
+    """The front of a file that ld.frontload linked: all before the sections that hold the rest."""
+    if not any(section.name in _FRONT_SECTIONS for section in file.sections):
+        return None
+    cold = [section.offset for section in file.sections if section.name in _COLD_SECTIONS]
+    return Spans([0], [min([*cold, file.size])])
+
+
+def in_words(names: list[str], most: int = 3) -> str:
+    """`a, b and 2 more`."""
+    if len(names) <= most:
+        return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return f"{', '.join(names[:most])} and {len(names) - most} more"

@@ -1,0 +1,113 @@
+"""Sets of bytes of a file: what was read of it, what was touched, what a section takes.
+
+A set is kept as its spans, which lie apart from each other and ascend, so its memory depends on how
+it was given and not on how large the file says it is.
+
+As text, a set is its runs, `first+number` separated by spaces, in units of a page or a granule.
+"""
+
+import re
+from functools import cached_property
+
+import numpy as np
+
+from frontload.intervals import Cover
+
+_RUN = re.compile(r"(0|[1-9][0-9]{0,17})\+([1-9][0-9]{0,17})", re.ASCII)
+
+
+class Spans:
+    """The bytes in the union of the ranges [start[i], end[i]); empty ranges are dropped."""
+
+    def __init__(self, start: np.ndarray, end: np.ndarray):
+        start, end = np.asarray(start, np.int64), np.asarray(end, np.int64)
+        some = start < end
+        order = np.argsort(start[some], kind="stable")
+        start = start[some][order]
+        reach = np.maximum.accumulate(end[some][order])
+        first = np.ones(len(start), bool)
+        first[1:] = start[1:] > reach[:-1]  # spans that touch become one
+        self.start = start[first]
+        self.end = reach[np.roll(first, -1)]
+
+    @classmethod
+    def none(cls) -> "Spans":
+        return cls(np.empty(0), np.empty(0))
+
+    @classmethod
+    def of_units(cls, units: np.ndarray, unit: int) -> "Spans":
+        """The pages or granules with these numbers."""
+        units = np.unique(units).astype(np.int64)
+        breaks = np.flatnonzero(np.diff(units) != 1)
+        first = units[np.concatenate([np.zeros(min(len(units), 1), np.int64), breaks + 1])]
+        last = units[np.append(breaks, len(units) - 1)] if len(units) else first
+        return cls(first * unit, (last + 1) * unit)
+
+    @classmethod
+    def from_text(cls, text: str, unit: int, limit: int) -> "Spans":
+        """The runs of a text, which ascend and lie in the units that `limit` bytes have; raises
+        ValueError if they do not. What is beyond `limit` in the last unit is cut off."""
+        firsts, ends = [], []
+        units = -(-limit // unit)
+        for run in text.split(" ") if text else ():
+            match = _RUN.fullmatch(run)
+            if not match:
+                raise ValueError(f"{run!r} is not a run FIRST+NUMBER")
+            first, end = int(match[1]), int(match[1]) + int(match[2])
+            if ends and first <= ends[-1]:
+                raise ValueError(f"the run {run} does not lie behind the one before it")
+            if end > units:
+                raise ValueError(f"the run {run} ends behind the last of {units}")
+            firsts.append(first)
+            ends.append(end)
+        start, end = np.array(firsts, np.int64) * unit, np.array(ends, np.int64) * unit
+        return cls(start, np.minimum(end, limit))
+
+    def to_text(self, unit: int) -> str:
+        """The runs of the units that hold any of these bytes."""
+        units = Spans(self.start // unit, -(-self.end // unit))
+        return " ".join(f"{start}+{end - start}" for start, end in
+                        zip(units.start.tolist(), units.end.tolist(), strict=True))
+
+    @cached_property
+    def _cover(self) -> Cover:
+        return Cover(self.start, self.end)
+
+    @property
+    def size(self) -> int:
+        return int((self.end - self.start).sum())
+
+    def __len__(self) -> int:
+        """How many spans there are."""
+        return len(self.start)
+
+    def between(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """How many of the bytes lie in each range."""
+        start, end = np.asarray(start, np.int64), np.asarray(end, np.int64)
+        return self._cover.between(start, np.maximum(start, end))
+
+    def within(self, start: int, end: int) -> int:
+        """How many of the bytes lie in one range."""
+        return int(self.between(np.array([start]), np.array([end]))[0])
+
+    def holds(self, position: np.ndarray) -> np.ndarray:
+        """For each position, whether it is in the set."""
+        index = np.searchsorted(self.start, position, "right") - 1
+        return (index >= 0) & (np.append(self.end, 0)[index] > position)
+
+    def __or__(self, other: "Spans") -> "Spans":
+        return Spans(np.concatenate([self.start, other.start]),
+                     np.concatenate([self.end, other.end]))
+
+    def __and__(self, other: "Spans") -> "Spans":
+        return self._pieces(other, True)
+
+    def __sub__(self, other: "Spans") -> "Spans":
+        return self._pieces(other, False)
+
+    def _pieces(self, other: "Spans", inside: bool) -> "Spans":
+        """What of this set is in the other, or is not."""
+        edges = np.unique(np.concatenate([self.start, self.end, other.start, other.end]))
+        start, end = edges[:-1], edges[1:]
+        some = self.holds(start) & (other.holds(start) == inside)
+        return Spans(start[some], end[some])
