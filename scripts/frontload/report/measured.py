@@ -2,6 +2,7 @@
 and of `frontload predict`. Their files are not trusted either; single runs are left out.
 """
 
+import math
 import os
 from collections.abc import Iterable
 
@@ -72,6 +73,7 @@ def _numbers(value: object, place: str, path: os.PathLike | str) -> dict:
         raise BadData(path, f"{place}: is not an object")
     for key, each in value.items():
         for number in each if isinstance(each, list) else [each]:
-            if number is not None and type(number) not in (int, float):
+            if number is not None and (type(number) not in (int, float)
+                                       or not math.isfinite(number)):
                 raise BadData(path, f"{place}.{key}: is not a number")
     return value

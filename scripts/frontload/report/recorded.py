@@ -156,7 +156,7 @@ class _Reader:
         return Recording(
             path=self._path, variant=self._text(document, "", "variant"), command=command,
             condition=self._text(document, "", "condition"),
-            host=host,
+            host={key: value for key, value in host.items() if type(value) in (str, int)},
             missing=[{key: self._text(value, f"missing[{number}]", key)
                       for key in ("what", "why", "remedy")}
                      for number, value in enumerate(self._list(document, "", "missing"))],

@@ -1,0 +1,109 @@
+"""What all pictures share: matplotlib set up so that the same document gives the same bytes, the
+two themes, the colours of the causes, and how figures become files.
+"""
+
+import io
+import os
+import tempfile
+import warnings
+from dataclasses import dataclass
+
+# matplotlib would leave its list of fonts in the user's home.
+_scratch = tempfile.TemporaryDirectory(prefix="frontload-pictures.")
+os.environ.setdefault("MPLCONFIGDIR", _scratch.name)
+
+import matplotlib  # noqa: E402
+
+matplotlib.use("agg")
+
+from matplotlib import pyplot  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+from frontload.errors import printable  # noqa: E402
+
+DPI = 144
+
+
+@dataclass(frozen=True)
+class Theme:
+    name: str
+    paper: str
+    ink: str
+    pale_ink: str
+    grid: str
+    unread: str
+    read: str
+    touched: str
+    unknown: str
+    backward: str
+    causes: dict[str, str]
+
+
+# Colours that also those tell apart who do not see red and green as different (after Okabe and Ito,
+# "Color Universal Design", 2008); red is left for what goes backwards.
+LIGHT = Theme("light", paper="#ffffff", ink="#1b1f24", pale_ink="#66707b", grid="#e3e7ec",
+              unread="#eceff3", read="#9cc3ea", touched="#0b3f86", unknown="#b9c0c8",
+              backward="#e0002d",
+              causes={"exec": "#6d7680", "loader": "#c0579a", "relocation": "#e08a00",
+                      "constructor": "#00966b", "code": "#0063b1", "constant": "#3fb0ea",
+                      "data": "#7d52c7", "kernel": "#a08a62"})
+DARK = Theme("dark", paper="#14181d", ink="#e8ecf1", pale_ink="#97a2ae", grid="#2b323a",
+             unread="#222930", read="#33608f", touched="#8fd0ff", unknown="#5b646e",
+             backward="#ff5470",
+             causes={"exec": "#9aa5b1", "loader": "#ea86c6", "relocation": "#ffb02e",
+                     "constructor": "#2fd39f", "code": "#4c9df0", "constant": "#8fdcff",
+                     "data": "#b493f5", "kernel": "#c9b487"})
+THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
+
+PHASES = {"exec": "exec", "loader": "loader", "relocation": "relocation",
+          "constructors": "constructor", "main": "code", "started": "constant"}
+
+
+def set_up(theme: Theme) -> None:
+    """From here on figures are of this theme."""
+    matplotlib.rcdefaults()
+    matplotlib.rcParams.update({
+        "svg.hashsalt": "frontload", "svg.fonttype": "none", "text.parse_math": False,
+        "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": 9,
+        "figure.facecolor": theme.paper, "axes.facecolor": theme.paper,
+        "savefig.facecolor": theme.paper, "text.color": theme.ink, "axes.labelcolor": theme.ink,
+        "axes.edgecolor": theme.pale_ink, "xtick.color": theme.pale_ink,
+        "ytick.color": theme.pale_ink, "axes.titlesize": 11, "axes.titleweight": "bold",
+        "axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False,
+        "grid.color": theme.grid, "grid.linewidth": 0.7, "axes.axisbelow": True,
+        "legend.frameon": False})
+
+
+def panels(count: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    """A figure with one panel beside the other, which share their vertical axis."""
+    figure, axes = pyplot.subplots(1, count, figsize=(width * count, height), sharey=True,
+                                   squeeze=False, layout="constrained")
+    return figure, list(axes[0])
+
+
+def save(figure: Figure, format: str) -> bytes:
+    """The figure as png or svg; the same figure gives the same bytes."""
+    buffer = io.BytesIO()
+    metadata = {"Date": None} if format == "svg" else {"Software": None}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # names may have any character
+        figure.savefig(buffer, format=format, dpi=DPI, metadata=metadata)
+    pyplot.close(figure)
+    return buffer.getvalue()
+
+
+def text(name: str, most: int = 48) -> str:
+    """A name from a foreign file as it is drawn: printable, and cut in its middle if it is long."""
+    shown = printable(name)
+    if len(shown) <= most:
+        return shown
+    return f"{shown[:most // 2 - 1]}…{shown[-(most - most // 2):]}"
+
+
+def megabytes(value: float, position: int | None = None) -> str:
+    return f"{value / 1e6:g}"
+
+
+def milliseconds(value: float, position: int | None = None) -> str:
+    return f"{value / 1e6:g}"
