@@ -21,9 +21,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from frontload import errors
+from frontload.device.processes import check_call
 from frontload.errors import EXIT_VERDICT, BadData, Failure
-
-from coldbench.processes import check_call
 
 APT = Path("/etc/apt")
 
