@@ -8,8 +8,9 @@ from frontload.measure import COLD, WARM
 from rich.table import Table
 
 from coldbench import verdicts
-from coldbench.bench import SLOW, Result
+from coldbench.bench import Result
 from coldbench.links import LINKERS
+from coldbench.starts import SLOW
 from coldbench.verdicts import Figures, Start, Verdict, judge_ratio
 
 SCHEMA = "frontload-bench/1"
@@ -19,7 +20,8 @@ LINK_LIMIT = 1.10
 def to_json(result: Result, *, judged: bool) -> dict:
     work = result.work
     documents = {name: measure_report.to_json(measurement)
-                 for name, measurement in (("plain", result.plain), ("throttled", result.throttled))
+                 for name, measurement in (("plain", result.starts.plain),
+                                           ("throttled", result.starts.throttled))
                  if measurement}
     document = {
         "schema": SCHEMA,
@@ -27,7 +29,7 @@ def to_json(result: Result, *, judged: bool) -> dict:
         "workload": work.workload.name,
         "host": measure_host.describe_host(),
         "place": _place(result),
-        "missing": result.missing,
+        "missing": result.starts.missing,
         "variants": [_variant(result, variant) for variant in result.variants],
         "links": _links(result),
         "verdicts": [],
@@ -39,11 +41,11 @@ def to_json(result: Result, *, judged: bool) -> dict:
 
 
 def _place(result: Result) -> dict:
-    place = next(iter(result.plain.places.values()))
-    if not result.on_device:
+    place = next(iter(result.starts.plain.places.values()))
+    if not result.starts.on_device:
         return place
     place = place | {"device": "loop device, its backing file locked in the page cache"}
-    if result.throttled:
+    if result.starts.throttled:
         slow = devices.find(SLOW)
         place["throttle"] = {"device": slow.name, "iops": slow.iops,
                              "bytes_per_second": slow.bytes_per_second}
@@ -52,7 +54,7 @@ def _place(result: Result) -> dict:
 
 def _variant(result: Result, variant: str) -> dict:
     """The figures of the table, and what one cold start has read, for the picture."""
-    cold = result.plain.of(variant, COLD)
+    cold = result.starts.plain.of(variant, COLD)
     (read,) = (state.read for state in cold[0].files.values())
     found = {
         "name": variant,
@@ -60,13 +62,13 @@ def _variant(result: Result, variant: str) -> dict:
         "page_size": measure_host.describe_host()["page_size"],
         "read_pages": read.to_text(),
         "cold": measure_report.figures(cold),
-        "warm": measure_report.figures(result.plain.of(variant, WARM)),
+        "warm": measure_report.figures(result.starts.plain.of(variant, WARM)),
     }
     front = result.work.front(variant)
     if front:
         found["front"] = front
-    if result.throttled:
-        found["throttled"] = measure_report.figures(result.throttled.of(variant, COLD))
+    if result.starts.throttled:
+        found["throttled"] = measure_report.figures(result.starts.throttled.of(variant, COLD))
     return found
 
 
@@ -87,7 +89,7 @@ def _judge(result: Result, document: dict) -> list[Verdict]:
     figures = _figures(result, document)
     found = [requirement.judge(figures) for requirement in result.work.workload.requirements]
     found.append(Verdict("the program's output is identical in all variants",
-                         result.outputs_are_identical()))
+                         result.starts.outputs_are_identical()))
     if result.links:
         links = result.links
         found += [judge_ratio(what, "ld.lld's", ratio, at_most=LINK_LIMIT)
@@ -103,14 +105,15 @@ def _figures(result: Result, document: dict) -> Figures:
     medians = {variant["name"]: {f"front_{name}": value
                                  for name, value in variant.get("front", {}).items()}
                for variant in document["variants"]}
-    if not result.on_device:
+    if not result.starts.on_device:
         return Figures(medians)
     for variant in document["variants"]:
         medians[variant["name"]] |= {name: figure["median"]
                                      for name, figure in variant["cold"].items()}
-    measured = [(result.plain, COLD, verdicts.PLAIN), (result.plain, WARM, verdicts.WARM)]
-    if result.throttled:
-        measured.append((result.throttled, COLD, verdicts.THROTTLED))
+    starts = result.starts
+    measured = [(starts.plain, COLD, verdicts.PLAIN), (starts.plain, WARM, verdicts.WARM)]
+    if starts.throttled:
+        measured.append((starts.throttled, COLD, verdicts.THROTTLED))
     times = {Start(variant, condition): [run.sample.wall_ns for run in measurement.of(variant, met)]
              for measurement, met, condition in measured for variant in result.variants}
     return Figures(medians, times)

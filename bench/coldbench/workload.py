@@ -3,15 +3,21 @@
 It is a folder with workload.py, which defines WORKLOAD, and variants.ninja, which builds
 NAME.VARIANT for each variant. That Ninja file is included into the one written here, so that only
 what is out of date is built again, a changed command line included. workloads/cc1/variants.ninja
-says which variables it is given. Workloads that measure the same program may share the folder it is
-built in, so that what they have in common is built once.
+says which variables it is given, and workloads/rules.ninja has what workloads have in common.
+Workloads that measure the same program may share the folder it is built in, so that what they have
+in common is built once.
+
+A workload that takes part in the race (bench/race) also has its `peers`: variants made by other
+people's means.
 """
 
 import importlib.util
 import json
+import os
 import shlex
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +25,11 @@ from frontload.device.processes import check_call
 from frontload.errors import Failure
 from frontload.files import write_if_changed
 
-WORKLOADS = Path(__file__).parent.parent.resolve() / "workloads"
+BENCH = Path(__file__).parent.parent.resolve()
+WORKLOADS = BENCH / "workloads"
+
+# Variants that are the file of `default`, opened in another way, by bench/openers.
+OPENED = {"preread": ("{work}/opener", "read"), "willneed": ("{work}/opener", "willneed")}
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,13 @@ class Workload:
     openers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     same_files: tuple[tuple[str, str, str], ...] = ()  # a sentence, and two targets that are equal
     timed_links: tuple[str, str] | None = None  # two targets, of LINKERS in links.py
+    # For the race (see race/rows.py), each by a row's name:
+    title: str = ""  # what the program is and does, in half a sentence
+    peers: tuple[str, ...] = ()  # rows beyond `variants` that there are
+    absent: Mapping[str, str] = field(default_factory=dict)  # why there is no such row
+    recorders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # if other than usual
+    # Set for all runs, those to train with included.
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def load(name: str) -> tuple[Workload, Path]:
@@ -54,15 +71,16 @@ class WorkFolder:
     """The folder in which the variants of a workload are built."""
 
     def __init__(self, workload: Workload, source: Path, folder: Path, bin: Path, llvm: Path):
-        self.workload, self.source, self.folder, self.llvm = workload, source, folder, llvm
+        self.workload, self.source, self.folder = workload, source, folder
+        self.bin, self.llvm = bin, llvm
         folder.mkdir(parents=True, exist_ok=True)
         archives = sorted(str(archive) for pattern in ("libclang*.a", "libLLVM*.a")
                           for archive in (llvm / "lib").glob(pattern)
                           if "Polly" not in archive.name and "clang_rt" not in archive.name)
         package = sorted((Path(__file__).parents[2] / "scripts" / "frontload").rglob("*.py"))
         variables = {
-            "source": str(source), "workloads": str(WORKLOADS), "bin": str(bin), "llvm": str(llvm),
-            "archives": " ".join(archives),
+            "source": str(source), "workloads": str(WORKLOADS), "bench": str(BENCH),
+            "bin": str(bin), "llvm": str(llvm), "archives": " ".join(archives),
             "arguments": self._training(workload.arguments),
         }
         variables |= {f"arguments.{name}": self._training(arguments)
@@ -70,6 +88,7 @@ class WorkFolder:
         lines = [f"{name} = {value}" for name, value in variables.items()]
         lines.append(f"build archives: phony {' '.join(archives)}")
         lines.append(f"build command: phony {bin}/frontload {' '.join(map(str, package))}")
+        lines.append(f"include {BENCH}/openers/openers.ninja")
         lines.append(f"include {source}/variants.ninja")
         self._ninja = ["ninja", "-C", folder, "-f", f"{workload.name}.ninja"]
         write_if_changed(folder / f"{workload.name}.ninja", ("\n".join(lines) + "\n").encode())
@@ -78,17 +97,42 @@ class WorkFolder:
         places = {"llvm": self.llvm, "source": self.source, "output": output, "work": self.folder}
         return [word.format(**places) for word in words]
 
+    def _fill_in_values(self, named: Mapping[str, str]) -> dict[str, str]:
+        return dict(zip(named, self._fill_in(named.values(), ""), strict=True))
+
     def _training(self, arguments: Iterable[str]) -> str:
         return shlex.join(self._fill_in(arguments, "training.out"))
 
     def command(self, variant: str, binary: Path, output: Path) -> tuple[str, ...]:
         """What is measured of a variant whose file is `binary`."""
-        opener = self.workload.openers.get(variant, ())
+        opener = self.workload.openers.get(variant) or OPENED.get(variant, ())
         return (*self._fill_in(opener, output), str(binary),
                 *self._fill_in(self.workload.arguments, output))
 
     def binary(self, variant: str) -> Path:
-        return self.folder / f"{self.workload.name}.{variant}"
+        """The file that is measured: evicted, and looked at."""
+        return self.folder / self.target("default" if variant in OPENED else variant)
+
+    def target(self, name: str) -> str:
+        """What Ninja calls a variant, or whatever else is made of the program."""
+        return f"{self.workload.name}.{name}"
+
+    def targets(self, variants: Iterable[str]) -> list[str]:
+        """What has to be built for variants, each once."""
+        wanted = [self.binary(variant).name for variant in variants]
+        wanted += ["opener" for variant in variants if variant in OPENED]
+        return list(dict.fromkeys(wanted))
+
+    @contextmanager
+    def environment(self) -> Iterator[None]:
+        """Within `with`, what is run has the workload's environment."""
+        before = dict(os.environ)
+        os.environ.update(self._fill_in_values(self.workload.environment))
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
 
     def front(self, variant: str) -> dict[str, int] | None:
         """The bytes of a variant's front, by what they are, if its link has left a report."""
@@ -102,7 +146,8 @@ class WorkFolder:
 
     def build(self, targets: list[str]) -> None:
         """One after the other: a link of a large program fills the memory and the processors."""
-        check_call([*self._ninja, "-j1", *targets])
+        with self.environment():
+            check_call([*self._ninja, "-j1", *targets])
 
     def build_command(self, target: str) -> str:
         """The shell command that builds a target, to be run in the work folder."""

@@ -3,8 +3,11 @@
 from coldbench.verdicts import PLAIN, THROTTLED, WARM, AtMost, Fewer, Near, Start, TimesAsLong
 from coldbench.workload import Workload
 
+NO_SOURCES = "is linked from Debian's static archives: there are no sources to compile again"
+
 WORKLOAD = Workload(
     name="cc1",
+    title="clang 22 (C++): `cc1` compiles a hello world to an object",
     variants=("default", "order", "order+relr", "front", "front+prefetch"),
     arguments=(
         "-triple", "x86_64-pc-linux-gnu", "-emit-obj", "-mrelocation-model", "pic", "-pic-level",
@@ -41,4 +44,7 @@ WORKLOAD = Workload(
         ("the same traces in another order give the same file", "same.front", "cc1.front"),
     ),
     timed_links=("timed.lld", "timed.frontload"),
+    peers=("bp-startup", "bolt", "preread", "willneed"),
+    absent={name: NO_SOURCES for name in ("temporal", "gcc-pgo", "gcc-pgo-lto", "clang-pgo")},
+    recorders={"bp-startup": ("breakpoints",)},  # a temporal profile that `frontload order` wrote
 )

@@ -1,0 +1,43 @@
+"""The limit: how many bytes of its file a start really uses, whatever the layout.
+
+They are counted by granules of 16 bytes, in the traces of `frontload record --data`, and only
+where the file has contents: what is zero at first (.bss) is not read from anywhere. No trace sees
+what the loader touches to relocate the program, so the real limit is above this one by that much.
+"""
+
+import os
+from collections.abc import Iterable
+
+import numpy as np
+from frontload import elf, trace
+from frontload.resolve import GRANULE
+
+_GRANULAR = (trace.CODE, trace.DATA)
+
+
+def touched_bytes(binary: os.PathLike | str, traces: Iterable[os.PathLike | str]) -> int:
+    """What all these traces together have touched of the file."""
+    file = elf.read(binary)
+    touched = [np.empty(0, np.uint64)]
+    for path in traces:
+        recorded = trace.read(path)
+        for number, module in enumerate(recorded.modules):
+            if module.build_id == file.build_id:
+                chosen = (recorded.owners == number) & np.isin(recorded.kinds, _GRANULAR)
+                touched.append(recorded.addresses[chosen] & ~np.uint64(GRANULE - 1))
+    granules = np.unique(np.concatenate(touched))
+    return int(np.count_nonzero(_has_contents(file, granules))) * GRANULE
+
+
+def _has_contents(file: elf.Elf, addresses: np.ndarray) -> np.ndarray:
+    """Which granules overlap a section that is loaded from the file."""
+    sections = file.sections[(file.sections["flags"] & elf.SHF_ALLOC != 0)
+                             & (file.sections["type"] != elf.SHT_NOBITS)
+                             & (file.sections["size"] > 0)]
+    sections = sections[np.argsort(sections["addr"], kind="stable")]
+    if not len(sections):
+        return np.zeros(len(addresses), bool)
+    starts = sections["addr"].astype(np.uint64)
+    ends = np.maximum.accumulate(starts + sections["size"].astype(np.uint64))
+    before = np.searchsorted(starts, addresses + np.uint64(GRANULE), side="left")
+    return (before > 0) & (ends[np.maximum(before, 1) - 1] > addresses)

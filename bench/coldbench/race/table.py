@@ -1,0 +1,198 @@
+"""bench/table: writes the race's result where people read it, docs/race.md and the README.
+
+The same result gives the same text. In the README only what lies between two marks is written.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from frontload import errors
+from frontload.errors import BadData
+from frontload.files import write_if_changed
+
+from coldbench.race import columns, rows
+from coldbench.race.__main__ import ROOT, SCHEMA
+from coldbench.race.recordings import RECORDERS
+
+BEGIN, END = "<!-- bench/table wrote this from here on -->", "<!-- up to here -->"
+LIMIT = "touched bytes (the limit)"
+
+
+def render(document: dict) -> str:
+    """docs/race.md: a table with all columns for each workload."""
+    parts = [_introduction(document)]
+    for workload in document["workloads"]:
+        parts.append(_section(workload))
+    return "\n".join(parts)
+
+
+def short(document: dict) -> str:
+    """The README's table: a row for each way, a column for each workload."""
+    workloads = document["workloads"]
+    lines = [_line(["linked by", *(_escape(workload["name"]) for workload in workloads)]),
+             _line(["---"] * (len(workloads) + 1))]
+    for name, title in _titles(workloads):
+        cells = [_short_cell(workload, name) for workload in workloads]
+        lines.append(_line([title, *cells]))
+    lines.append(_line([LIMIT, *(f"{columns.megabytes(workload['limit']['touched_bytes'])} MB"
+                                 if workload["limit"]["touched_bytes"] is not None else ""
+                                 for workload in workloads)]))
+    place = workloads[0]["place"]
+    lines += ["", f"Major faults, MB read, and seconds of a cold start{_slow(place)}."]
+    return "\n".join(lines) + "\n"
+
+
+def put_between_marks(text: str, block: str, path: os.PathLike | str) -> str:
+    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
+        raise BadData(path, f"has not the lines {BEGIN} and {END} around what is to be written")
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    return f"{before}{BEGIN}\n{block}{END}{after}"
+
+
+def _introduction(document: dict) -> str:
+    host, place = document["host"], document["workloads"][0]["place"]
+    device = ("a loop device of its own whose backing file is in memory"
+              if place["own_device"] else "the file system of the build folder")
+    slow = ""
+    if place["throttle"]:
+        slow = (f" The slow device is the same one, throttled by the kernel to "
+                f"{place['throttle']['iops']} requests and "
+                f"{place['throttle']['bytes_per_second'] / 1e6:g} MB a second.")
+    ahead = place["read_ahead_kib"]
+    return f"""# The race
+
+`bench/race` builds each program in every way that we know to make it start faster, and measures all
+of them from cold in one run; `bench/table` wrote this page from its result. {document['runs']} \
+runs of each kind.
+
+{_escape(host['kernel'])}, {_escape(host['processor'])} ({host['processors']} processors); \
+{_escape(place['file_system'])} on {device}{f', readahead {ahead} KiB' if ahead else ''}. Only the \
+program's own file is cold.{slow}
+
+* Counts are medians, MB are 10^6 bytes, times are means ± half their 95% confidence interval.
+* *Runs* are contiguous ranges of pages that were read, *requests* what the device was asked for.
+* *Link* is the median of three links, or one that takes more than 10 s; for BOLT, link and rewrite.
+* *Recording* is how many times slower the program runs while its start is recorded: {_recorders()}.
+* *Predicted* is what Frontload's model says of the file without running it.
+* *Touched bytes* are all that the start uses of the file, by granules of 16: the limit for any \
+layout.
+"""
+
+
+def _recorders() -> str:
+    return ", ".join(recorder.title for recorder in RECORDERS.values())
+
+
+def _section(workload: dict) -> str:
+    headings = ["", *(column.heading for column in columns.COLUMNS)]
+    lines = [f"## {_escape(workload['name'])}", "", f"{_escape(workload['title'])}.", "",
+             _line(headings), _line(["---"] * len(headings))]
+    variants = {variant["name"]: variant for variant in workload["variants"]}
+    notes = []
+    for name, title in _titles([workload]):
+        if name in variants:
+            cells = [column.cell(variants[name]) for column in columns.COLUMNS]
+        else:
+            notes.append(next(absent["why"] for absent in workload["absent"]
+                              if absent["name"] == name))
+            title += f" ({len(notes)})"
+            cells = [columns.ABSENT] * len(columns.COLUMNS)
+        lines.append(_line([title, *cells]))
+    lines.append(_line([LIMIT, *columns.limit(workload)]))
+    lines.append("")
+    sentence, rest = columns.verdicts(workload)
+    lines.append(sentence)
+    lines += ["", *(f"* {_escape(line)}" for line in rest)] if rest else []
+    if notes:
+        lines += ["", *(f"({number}) {_escape(why)}" + ("" if number == len(notes) else "  ")
+                        for number, why in enumerate(notes, 1))]
+    if not workload["outputs_are_identical"]:
+        lines += ["", "**The program's output is not identical in all variants.**"]
+    lines += [f"\nMissing: {_escape(missing)}" for missing in workload["missing"]]
+    return "\n".join(lines) + "\n"
+
+
+def _titles(workloads: Iterable[dict]) -> list[tuple[str, str]]:
+    """The rows that any of the workloads has or says it has not, in order, and their titles."""
+    named = {each["name"]: each["title"] for workload in workloads
+             for each in (*workload["variants"], *workload["absent"])}
+    order = {row.name: number for number, row in enumerate(rows.ROWS)}
+    return sorted(named.items(), key=lambda item: (order.get(item[0], len(order)), item[0]))
+
+
+def _short_cell(workload: dict, name: str) -> str:
+    variant = next((each for each in workload["variants"] if each["name"] == name), None)
+    if variant is None:
+        return columns.ABSENT
+    cells = {column.heading: column.cell(variant) for column in columns.COLUMNS}
+    time = variant["slow"] or variant["cold"]
+    return (f"{cells['major faults']}, {cells['MB read']} MB, "
+            f"{time['wall_ns']['mean'] / 1e9:.2f} s")
+
+
+def _slow(place: dict) -> str:
+    limits = place["throttle"]
+    return (f" at {limits['iops']} requests and {limits['bytes_per_second'] / 1e6:g} MB a second"
+            if limits else "")
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escape(text: str) -> str:
+    """Names and messages may hold anything; in Markdown they are text, in one line."""
+    line = errors.printable(text)
+    return re.sub(r"([\\|<>*_\[\]])", r"\\\1", line) if "`" not in line else \
+        line.replace("|", "\\|").replace("<", "\\<")
+
+
+def _read(path: Path) -> dict:
+    try:
+        document = json.loads(path.read_bytes())
+    except ValueError as problem:
+        raise BadData(path, f"not JSON: {problem}") from problem
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise BadData(path, f"not a result of bench/race (schema {SCHEMA})")
+    if not document.get("workloads"):
+        raise BadData(path, "has no workload")
+    return document
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="bench/table", description="Write the tables of the documents from a result of "
+        "bench/race.")
+    parser.add_argument("race", metavar="RACE.json", type=Path)
+    parser.add_argument("--docs", metavar="FILE", type=Path, default=ROOT / "docs/race.md",
+                        help="the page with all columns (default %(default)s)")
+    parser.add_argument("--readme", metavar="FILE", type=Path, default=ROOT / "README.md",
+                        help="the file with the short table, between its two marks (default "
+                        "%(default)s)")
+    args = parser.parse_args(argv)
+    try:
+        document = _read(args.race)
+        try:
+            page, block = render(document), short(document)
+        except (KeyError, TypeError, IndexError, AttributeError) as problem:
+            raise BadData(args.race, f"lacks what a result has: {problem!r}") from problem
+        readme = put_between_marks(args.readme.read_text(), block, args.readme)
+        write_if_changed(args.docs, page.encode())
+        write_if_changed(args.readme, readme.encode())
+    except errors.Failure as failure:
+        errors.error(failure.message)
+        return failure.code
+    except OSError as problem:
+        errors.error(f"{problem.filename}: {problem.strerror}")
+        return errors.EXIT_USAGE
+    return errors.EXIT_OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+"""bench/table: what the documents show of a race's result."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+
+from coldbench.race import table
+
+
+def time(mean, half=None):
+    low, high = (None, None) if half is None else (mean - half, mean + half)
+    return {"median": mean, "mean": mean, "low": low, "high": high}
+
+
+def variant(name, faults, read, **other):
+    cold = {"major_faults": {"median": faults}, "minor_faults": {"median": 10.0},
+            "read_bytes": {"median": read}, "read_runs": {"median": 3.0},
+            "max_rss_bytes": {"median": 66e6}, "wall_ns": time(125e6, 1e6)}
+    return {"name": name, "title": f"by {name}", "ours": name == "front", "size": 207_576_480,
+            "cold": cold, "warm": {"wall_ns": time(20e6)}, "slow": {"wall_ns": time(5.4e9, 2e6)},
+            "requests": {"reads": 700.0}, "link": {"seconds": 2.5, "runs": [2.5]},
+            "recording": None, "prediction": None} | other
+
+
+def race(**workload):
+    return {"schema": "frontload-race/1", "runs": 5,
+            "host": {"kernel": "Linux 6.18", "processor": "A | B", "processors": 2},
+            "workloads": [{
+                "name": "small", "title": "a program", "limit": {"touched_bytes": 7_000_000},
+                "place": {"file_system": "ext4", "read_ahead_kib": 128, "own_device": True,
+                          "throttle": {"device": "hdd", "iops": 150, "bytes_per_second": 80e6}},
+                "missing": [], "outputs_are_identical": True,
+                "variants": [variant("default", 720.0, 73.6e6),
+                             variant("front", 50.0, 0.72e6, link={"seconds": 3, "runs": [2, 3, 4]},
+                                     recording=[{"slowdown": 7.26}, {"slowdown": 312.4}],
+                                     prediction={"major_faults": 51.0, "read_bytes": 0.73e6})],
+                "absent": [{"name": "gcc-pgo", "title": "gcc PGO", "why": "it has <no> source"}],
+                "verdicts": [{"figure": "read_bytes", "first": True, "text": "bytes read"}],
+            } | workload]}
+
+
+def lines(text: str, start: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith(start)]
+
+
+def test_a_page_has_all_columns_of_each_row():
+    """Peers first, what is absent as a dash with its reason, then the limit."""
+    page = table.render(race())
+    assert lines(page, "| by ") == [
+        "| by default | 720 | 10 | 73.6 | 3 | 700 | 66.0 | 0.125 ± 0.001 | 5.400 ± 0.002 | 0.020 | "
+        "207.6 | 2.50 (once) | — | — | — |",
+        "| by front | 50 | 10 | 0.72 | 3 | 700 | 66.0 | 0.125 ± 0.001 | 5.400 ± 0.002 | 0.020 | "
+        "207.6 | 3.00 | 7.3 + 312 | 51 | 0.73 |"]
+    (absent,) = lines(page, "| gcc PGO (1) |")
+    assert page.index("| by default") < page.index(absent) < page.index("| by front")
+    assert set(absent.split("|")[2:-1]) == {" — "}
+    assert lines(page, "(1)") == [r"(1) it has \<no\> source"]
+    assert lines(page, "| touched bytes") == [
+        "| touched bytes (the limit) |  |  | 7.0 |" + "  |" * 11]
+    assert "Linux 6.18, A \\| B (2 processors)" in page
+
+
+@pytest.mark.parametrize("first, said, listed", [
+    (True, "Ours is first in every figure.", []),
+    (False, "Ours is first in 0 of 1 figures.", ["* not first: bytes read"]),
+    (None, "Ours is first in 0 of 1 figures.", ["* too close to tell: bytes read"])])
+def test_a_page_says_where_ours_is_not_first(first, said, listed):
+    """The verdict is a sentence, and what is not won is told figure by figure."""
+    page = table.render(race(verdicts=[{"figure": "read_bytes", "first": first,
+                                        "text": "bytes read"}]))
+    assert said in page.splitlines()
+    assert [line for line in lines(page, "* ") if line in listed] == listed
+
+
+def test_a_page_says_what_is_wrong():
+    """Outputs that differ, and what was not measured, cannot be overlooked."""
+    page = table.render(race(outputs_are_identical=False, missing=["a slow disk: no cgroup"],
+                             verdicts=[]))
+    assert "**The program's output is not identical in all variants.**" in page
+    assert "Missing: a slow disk: no cgroup" in page
+    assert "Not judged: " in page
+
+
+def test_the_short_table_has_a_column_for_each_workload():
+    """A row that only one of them has is a dash in the other's column."""
+    document = race()
+    document["workloads"].append(race(name="other", variants=[variant("default", 9.0, 2e6)],
+                                      absent=[])["workloads"][0])
+    text = table.short(document)
+    assert lines(text, "|") == [
+        "| linked by | small | other |", "| --- | --- | --- |",
+        "| by default | 720, 73.6 MB, 5.40 s | 9, 2.0 MB, 5.40 s |",
+        "| gcc PGO | — | — |",
+        "| by front | 50, 0.72 MB, 5.40 s | — |",
+        "| touched bytes (the limit) | 7.0 MB | 7.0 MB |"]
+    assert "at 150 requests and 80 MB a second" in text
+
+
+README = f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    """files(race, readme): writes both and calls bench/table with them; its exit status."""
+    def files(text, readme=README):
+        (tmp_path / "race.json").write_text(text if isinstance(text, str) else json.dumps(text))
+        (tmp_path / "README.md").write_text(readme)
+        return table.main([f"{tmp_path}/race.json", f"--docs={tmp_path}/race.md",
+                           f"--readme={tmp_path}/README.md"])
+    return files
+
+
+def test_only_what_is_between_the_marks_is_written(files, tmp_path):
+    """The rest of the README stays; the same result gives the same bytes."""
+    assert files(race()) == 0
+    written = (tmp_path / "README.md").read_text()
+    assert written == f"before\n{table.BEGIN}\n{table.short(race())}{table.END}\nafter\n"
+    assert (tmp_path / "race.md").read_text() == table.render(race())
+    assert files(race(), readme=written) == 0
+    assert (tmp_path / "README.md").read_text() == written
+
+
+@pytest.mark.parametrize("text", ["no JSON", "[]", '{"schema": "frontload-bench/1"}',
+                                  '{"schema": "frontload-race/1", "workloads": []}',
+                                  '{"schema": "frontload-race/1", "workloads": [1]}'])
+def test_no_table_of_something_else(files, tmp_path, capsys, text):
+    """A file that is no result of the race is refused with exit 65, and nothing is written."""
+    assert files(text) == 65
+    assert capsys.readouterr().err.startswith(f"frontload: error: {tmp_path}/race.json: ")
+    assert (tmp_path / "README.md").read_text() == README
+    assert not (tmp_path / "race.md").exists()
+
+
+@pytest.mark.parametrize("readme", ["no marks", README + README, f"{table.END}{table.BEGIN}"])
+def test_a_readme_without_marks_is_refused(files, tmp_path, capsys, readme):
+    """Nobody's text is written over by guess."""
+    assert files(race(), readme=readme) == 65
+    assert "has not the lines" in capsys.readouterr().err
+    assert (tmp_path / "README.md").read_text() == readme
+    assert not (tmp_path / "race.md").exists()
