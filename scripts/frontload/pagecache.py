@@ -26,6 +26,7 @@ IN_MEMORY = {"tmpfs", "ramfs", "devtmpfs", "hugetlbfs"}
 _libc = ctypes.CDLL(None, use_errno=True)
 _SYS_CACHESTAT = 451  # the same number on every architecture
 _CAP_FOWNER = 3
+_DROP_CACHES = "/proc/sys/vm/drop_caches"
 
 # Reads that a process started go on after it has exited, and a throttled device takes its time.
 _SETTLE_SECONDS = 30.0
@@ -211,6 +212,16 @@ def _dropped(path: os.PathLike | str, sleep) -> Residency | None:
     raise _still_read(path)
 
 
+def may_drop_everything() -> bool:
+    return os.access(_DROP_CACHES, os.W_OK, effective_ids=True)
+
+
+def drop_everything() -> None:
+    """Drops all that the kernel lets go of all files, and of its directories and inodes."""
+    os.sync()  # dirty pages are kept
+    Path(_DROP_CACHES).write_text("3")
+
+
 def make_cold(*paths: os.PathLike | str, sleep=time.sleep) -> None:
     """Drops the files' pages; fails if any stayed, and says how many and why."""
     for path, left in zip(paths, try_to_drop(*paths, sleep=sleep), strict=True):
@@ -262,22 +273,36 @@ def lock(path: os.PathLike | str) -> mmap.mmap:
 
 def file_system(path: os.PathLike | str) -> str:
     """The type of the file system a file is on."""
+    return _mount(path)[0]
+
+
+def mount_source(path: os.PathLike | str) -> str:
+    """What the file system that a file is on was mounted from."""
+    return _mount(path)[1]
+
+
+def _mount(path: os.PathLike | str) -> tuple[str, str]:
     mounts = Path("/proc/self/mountinfo").read_bytes()
-    return file_system_in(mounts, os.path.realpath(os.fsencode(path)))
+    return mount_in(mounts, os.path.realpath(os.fsencode(path)))
 
 
-def file_system_in(mounts: bytes, path: bytes) -> str:
-    """As file_system, of mountinfo's text: the longest mount point above the path decides, and the
-    last of those that are mounted over each other. (Device numbers would not do: those of files on
-    btrfs are not in the table.)
+def mount_in(mounts: bytes, path: bytes) -> tuple[str, str]:
+    """The type and source of a file's file system, of mountinfo's text: the longest mount point
+    above the path decides, and the last of those that are mounted over each other. (Device numbers
+    would not do: those of files on btrfs are not in the table.)
     """
-    best, kind = b"", b"unknown"
+    best, found = b"", (b"unknown", b"none")
     for line in mounts.splitlines():
         fields, _, tail = line.partition(b" - ")
-        point = re.sub(rb"\\([0-7]{3})", lambda code: bytes([int(code[1], 8)]), fields.split()[4])
+        point = _unescape(fields.split()[4])
         if os.path.commonpath([path, point]) == point and len(point) >= len(best):
-            best, kind = point, tail.split()[0]
-    return os.fsdecode(kind)
+            kind, source = tail.split()[:2]
+            best, found = point, (kind, _unescape(source))
+    return os.fsdecode(found[0]), os.fsdecode(found[1])
+
+
+def _unescape(field: bytes) -> bytes:
+    return re.sub(rb"\\([0-7]{3})", lambda code: bytes([int(code[1], 8)]), field)
 
 
 def mapped_by(path: os.PathLike | str) -> list[str]:

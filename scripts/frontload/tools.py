@@ -39,3 +39,11 @@ def llvm_tool(name: str, otherwise: str = "put them in PATH") -> Path:
     if found is None:
         raise Failure(f"{name}: not found", note=f"install LLVM's tools (llvm-22), or {otherwise}")
     return Path(found)
+
+
+def program(name: str, remedy: str) -> Path:
+    """The path of somebody else's program, or `remedy`."""
+    found = shutil.which(name)
+    if found is None:
+        raise Failure(f"{name}: not found", note=remedy)
+    return Path(found)

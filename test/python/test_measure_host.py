@@ -1,0 +1,65 @@
+"""What is recorded of the machine beside each measurement."""
+
+import os
+from pathlib import Path
+
+import pytest
+from frontload import measure_host
+
+
+@pytest.fixture
+def kernel(tmp_path, monkeypatch):
+    """kernel(**files): a /sys with these files, `/` in their names being `__`."""
+    def kernel(**files):
+        for name, text in files.items():
+            path = tmp_path / name.replace("__", "/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"{text}\n")
+    monkeypatch.setattr(measure_host, "_CPUS", tmp_path / "cpu")
+    monkeypatch.setattr(measure_host, "_BLOCK", tmp_path / "block")
+    return kernel
+
+
+def test_frequencies_and_governors_of_all_processors(kernel):
+    """What cpufreq says, in MHz: the least and the most of all processors."""
+    kernel(cpu__cpufreq__policy0__scaling_cur_freq=1500000,
+           cpu__cpufreq__policy0__scaling_min_freq=800000,
+           cpu__cpufreq__policy0__scaling_max_freq=3200000,
+           cpu__cpufreq__policy0__scaling_governor="powersave",
+           cpu__cpufreq__policy1__scaling_cur_freq=3000000,
+           cpu__cpufreq__policy1__scaling_governor="performance")
+    assert measure_host.describe_frequency() == {
+        "source": "cpufreq", "mhz": [1500, 3000], "governors": ["performance", "powersave"],
+        "limits_mhz": [800, 3200]}
+
+
+def test_a_governor_without_a_frequency(kernel):
+    """What the kernel does not tell is null, and the rest is there."""
+    kernel(cpu__cpufreq__policy0__scaling_governor="performance",
+           cpu__cpufreq__policy0__scaling_cur_freq="<unknown>")
+    assert measure_host.describe_frequency() == {
+        "source": "cpufreq", "mhz": None, "governors": ["performance"], "limits_mhz": None}
+
+
+def test_without_cpufreq_the_frequency_is_that_of_cpuinfo(kernel):
+    """Virtual machines have no cpufreq; most x86 ones have MHz in /proc/cpuinfo."""
+    found = measure_host.describe_frequency()
+    if "cpu MHz" in Path("/proc/cpuinfo").read_text():
+        assert found["source"] == "/proc/cpuinfo" and 0 < found["mhz"][0] <= found["mhz"][1]
+    else:
+        assert found is None
+
+
+def test_a_partition_has_its_disks_queue(kernel, tmp_path):
+    """The device of a file is named with the scheduler in use, and whether it turns."""
+    kernel(disks__sda__queue__rotational=1, disks__sda__queue__scheduler="none [mq-deadline] bfq",
+           disks__sda__sda1__partition=1)
+    (tmp_path / "block").mkdir()
+    (tmp_path / "block/8:1").symlink_to(tmp_path / "disks/sda/sda1")
+    assert measure_host._describe_device(os.makedev(8, 1)) == {
+        "number": "8:1", "name": "sda1", "rotational": True, "scheduler": "mq-deadline"}
+
+
+def test_a_file_system_without_a_device():
+    """A file in memory is on no device."""
+    assert measure_host.describe_device("/proc/self/maps") is None
