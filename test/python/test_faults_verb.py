@@ -1,0 +1,304 @@
+"""frontload faults, from the command line, with a program whose faults are known beforehand."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from frontload import elf, pagecache
+from frontload.faults import perf
+
+# The pages are so far from everything else in the file that no readahead for that reaches them, and
+# no touch reads ahead: each of them is a major fault, also on a device with a large readahead.
+FLAGS = "-O1", "-fno-toplevel-reorder"
+STRIDE, TOUCHES = 1 << 13, 6
+SOURCE = r"""
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define STRIDE (1 << 13)
+#define PAGES __attribute__((section(".big"), aligned(4096))) const char
+PAGES far[16 << 20] = {1};
+PAGES before[STRIDE] = {1}, first[6 * STRIDE] = {2}, second[6 * STRIDE] = {3}, after[STRIDE] = {4};
+PAGES farther[16 << 20] = {5};
+static char buffer[1 << 16];
+static volatile unsigned sum;
+__attribute__((noinline)) void touch(const volatile char *array) {
+  for (int i = 0; i < 6; ++i) sum += array[i * STRIDE + 100];
+}
+__attribute__((constructor)) static void construct(void) {
+  madvise((void *)before, after + STRIDE - before, MADV_RANDOM);
+  sum += ((volatile char *)before)[8];
+}
+__attribute__((noinline)) void ready(void) { sum += ((volatile char *)after)[16]; }
+int main(int argc, char **argv) {
+  if (argc > 2 && !strcmp(argv[1], "hang")) {
+    close(open(argv[2], O_CREAT | O_WRONLY, 0600));
+    pause();
+  }
+  touch(first);
+  pid_t child = fork();
+  if (child == 0) {
+    touch(second);
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+  ready();
+  if (argc > 2 && !strcmp(argv[1], "read"))
+    sum += read(open(argv[2], O_RDONLY), buffer + 4096, 8192);
+  if (argc > 2 && !strcmp(argv[1], "dlopen"))
+    sum += dlopen(argv[2], RTLD_NOW) != NULL;
+  return argc > 1 && !strcmp(argv[1], "fail") ? 3 : 0;
+}
+"""
+CAN_RECORD = perf.find()
+pytestmark = pytest.mark.skipif(not CAN_RECORD.works, reason=(
+    "perf cannot record faults here: " + "; ".join(each.why for each in CAN_RECORD.missing)))
+needs_root = pytest.mark.skipif(not CAN_RECORD.requests,
+                                reason="perf may not record tracepoints here: they need root")
+needs_breakpoints = pytest.mark.skipif(not CAN_RECORD.breakpoints,
+                                       reason="this machine has no hardware breakpoints")
+
+
+@dataclass
+class Program:
+    path: Path
+    offsets: dict[str, int]  # of symbols in the file
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory) -> Program:
+    # A name that could be taken for the beginning of another record.
+    folder = tmp_path_factory.mktemp("faults") / "odd\n1/1 name: [x]"
+    folder.mkdir(parents=True)
+    if pagecache.file_system(folder) in pagecache.IN_MEMORY:
+        pytest.skip(f"{folder} is on a file system in memory, from which nothing can be evicted")
+    (folder / "app.c").write_text(SOURCE)
+    subprocess.run(["cc", *FLAGS, "-o", folder / "app", folder / "app.c"], check=True)
+    file = elf.read(folder / "app")
+    section = file.sections[file.section_names.index(b".big")]
+    place = int(section["offset"]) - int(section["addr"])
+    return Program(folder / "app", {name.decode(): int(value) + place for name, value in zip(
+        file.symbols.names.all(), file.symbols.value, strict=True)})
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """What perf can record has been tried out already."""
+    monkeypatch.setattr(perf, "find", lambda: CAN_RECORD)
+
+
+@pytest.fixture
+def record(cli, tools, known, tmp_path):
+    """record(*arguments, code=0): the JSON of frontload faults."""
+
+    def record(*arguments, code=0) -> dict:
+        file = tmp_path / "faults.json"
+        cli("faults", "--warmup=0", f"--json={file}", "--first=0", *arguments, code=code)
+        return json.loads(file.read_text())
+
+    return record
+
+
+def faults(document: dict, path: Path) -> list[dict]:
+    """The faults in one file, one dictionary for each."""
+    columns = document["faults"]
+    number = [file["path"] for file in document["files"]].index(str(path))
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return [row for row in rows if row["file"] == number]
+
+
+def touched(program: Program, array: str) -> list[int]:
+    return [program.offsets[array] + i * STRIDE + 100 for i in range(TOUCHES)]
+
+
+def test_each_fault_is_known_to_the_byte(record, program):
+    """The pages that the program and its child touch are major faults at exactly these offsets, in
+    this order, in the process and function that touch them. In all, there are as many major faults
+    as the kernel counted. Of the minor ones those lack which it takes for a process without its
+    asking (such as the arguments that exec copies)."""
+    document = record("--", program.path)
+    assert document["condition"] == "selectively cold"
+    found = [fault for fault in faults(document, program.path) if fault["major"]]
+    for array, process in (("first", 0), ("second", 1)):
+        wanted = touched(program, array)
+        ours = [fault for fault in found if fault["offset"] in wanted]
+        assert [fault["offset"] for fault in ours] == wanted
+        assert {fault["process"] for fault in ours} == {process}
+        assert {document["files"][fault["code_file"]]["path"] for fault in ours} == \
+            {str(program.path)}
+        assert len({fault["code_offset"] for fault in ours}) == 1
+        assert {fault["thread"] for fault in ours} == {document["processes"][process]["pid"]}
+        assert {fault["access"] for fault in ours} == {"r" if CAN_RECORD.requests else "?"}
+    assert [fault["time_ns"] for fault in found] == sorted(fault["time_ns"] for fault in found)
+    assert document["processes"][1]["parent"] == 0
+
+    listed, sample = document["faults"]["major"], document["sample"]
+    before = document["recorder"]["before_exec"]
+    assert sum(listed) + before["major"] == sample["major_faults"] >= 2 * TOUCHES
+    kernel = sample["minor_faults"] - (len(listed) - sum(listed) + before["minor"])
+    if not any(missing["what"].startswith("faults taken") for missing in document["missing"]):
+        assert 0 <= kernel <= 8
+    assert document["recorder"]["lost"] == 0
+
+
+@needs_root
+def test_fills_and_requests(record, program, tmp_path):
+    """What the page cache holds after the run is what was filled; read(2) fills without a fault,
+    also a file of which only the inode is known then; and the kernel's own write into an untouched
+    page is a fault in kernel mode."""
+    data = tmp_path / "some data"
+    data.write_bytes(os.urandom(1 << 20))
+    pagecache.make_cold(data)
+    on_ext4 = pagecache.file_system(data) == "ext4"
+    evict = [] if on_ext4 else ["--evict={}", f"--evict={data}"]  # elsewhere inodes have no names
+    document = record(*evict, "--", program.path, "read", data)
+    fills, paths = document["fills"], [file["path"] for file in document["files"]]
+    for path in (program.path, data):
+        number = paths.index(str(path))
+        file = document["files"][number]
+        after = pagecache.Residency.from_text(file["size"], file["after"])
+        assert sum(size for size, of in zip(fills["bytes"], fills["file"], strict=True)
+                   if of == number) == after.resident_pages * pagecache.PAGE_SIZE > 8192
+    assert not faults(document, data)
+    columns = document["faults"]
+    assert any(kernel and access == "w" and file == -1 for kernel, access, file in
+               zip(columns["kernel"], columns["access"], columns["file"], strict=True))
+    assert sum(document["requests"]["bytes"]) >= 512 * document["sample"]["blocks_in"] > 0
+
+
+@needs_breakpoints
+def test_the_phases_of_a_start(record, program):
+    """Phases follow each other without a gap; what a constructor, main and the function of --until
+    touch lies in their phases."""
+    document = record("--until=ready", "--", program.path)
+    phases = [phase for phase in document["phases"] if phase["process"] == 0]
+    assert [phase["name"] for phase in phases] == [
+        "exec", "loader", "relocation", "constructors", "main", "started"]
+    assert phases[0]["start_ns"] == 0
+    for one, next in pairwise(phases):
+        assert one["end_ns"] == next["start_ns"] >= one["start_ns"]
+    time = {fault["offset"]: fault["time_ns"] for fault in faults(document, program.path)}
+    for offset, name in ((program.offsets["before"] + 8, "constructors"),
+                         (touched(program, "first")[0], "main"),
+                         (program.offsets["after"] + 16, "started")):
+        (phase,) = [phase for phase in phases if phase["name"] == name]
+        assert phase["start_ns"] <= time[offset] < phase["end_ns"]
+    assert document["until"] == {"symbol": "ready", "time_ns": phases[-1]["start_ns"]}
+
+
+@needs_breakpoints
+@pytest.mark.parametrize(("options", "names", "missing"), [
+    (["-static"], ["exec", "constructors", "main"], "is static"),
+    (["-s"], ["exec", "loader", "relocation", "constructors", "main"], "has no symbol main"),
+    (["-no-pie"], ["exec", "loader", "relocation", "constructors", "main"], None),
+])
+def test_phases_that_cannot_be_seen_are_said(record, program, tmp_path, options, names, missing):
+    """A static program has no loader's phases, in a stripped one main is not found: `missing` says
+    so. A function that is never entered ends no start."""
+    made = tmp_path / "app"
+    subprocess.run(["cc", *FLAGS, "-w", "-o", made, program.path.with_suffix(".c"), *options],
+                   check=True)
+    document = record("--as-it-is", "--", made)
+    assert [phase["name"] for phase in document["phases"] if phase["process"] == 0] == names
+    if missing:
+        assert any(missing in each["why"] for each in document["missing"])
+
+
+@needs_breakpoints
+def test_until_is_a_function_of_the_program(cli, tools, program):
+    """Exit 2 before anything is run, with what to do."""
+    result = cli("faults", "--until=no_such", "--", program.path, code=2)
+    assert "error: --until: no_such: " in result.err and "has no function" in result.err
+
+
+def test_programs_that_are_started_and_libraries_that_are_opened(record, program, tmp_path):
+    """Each program that a process runs has an entry, and its own files; a library that is opened
+    while the program runs is a file like those that the loader maps."""
+    (tmp_path / "late.c").write_text("const char late[1 << 16] = {1}; int used(void) {return 1;}")
+    subprocess.run(["cc", "-shared", "-o", "late.so", "late.c"], cwd=tmp_path, check=True)
+    document = record("--as-it-is", "--", "sh", "-c",
+                      f'"$1" dlopen {tmp_path}/late.so; exec "$1"', "sh", program.path)
+    names = [process["command"] for process in document["processes"]]
+    assert names == ["sh", "app", "app", "app", "app"]  # sh, what it starts, what it becomes; forks
+    assert [process["parent"] for process in document["processes"]] == [None, 0, 1, 0, 3]
+    assert document["processes"][3]["pid"] == document["processes"][0]["pid"]
+    assert faults(document, tmp_path / "late.so")
+    execs = [phase for phase in document["phases"] if phase["name"] == "exec"]
+    assert [phase["process"] for phase in execs] == [0, 1, 3]
+
+
+def test_the_tables(cli, tools, known, program):
+    """The faults are shown one by one, with section and function; names are escaped."""
+    result = cli("faults", "--warmup=0", "--all", "--", program.path)
+    assert "app, selectively cold; exit status 0:" in result.out
+    rows = [line for line in result.out.splitlines() if " .big " in line and " touch " in line]
+    assert len(rows) == 2 * TOUCHES
+    for offset, row in zip(touched(program, "first"), rows, strict=False):
+        assert f"{offset:#x}" in row and " major " in row
+    assert "odd\\n1/1 name" in result.out.replace("\n", "")
+
+
+def test_a_failing_command(cli, tools, known, program):
+    """It is recorded like any other, and said to have failed, by the exit code too."""
+    result = cli("faults", "--first=0", "--", program.path, "fail", code=1)
+    assert "app, selectively cold; exit status 3:" in result.out
+    assert "exited with status 3" in result.err
+
+
+def test_warm_runs_have_no_major_faults(record, program):
+    """--warm reads the file before; its faults are minor then."""
+    document = record("--warm", "--", program.path)
+    assert document["condition"] == "warm" and document["sample"]["major_faults"] == 0
+    assert {fault["major"] for fault in faults(document, program.path)} == {0}
+
+
+def test_without_perf(record, build, program, monkeypatch, tmp_path):
+    """Residency and rusage remain, and what is missing is said with what would give it."""
+    monkeypatch.undo()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+    document = record("--", program.path)
+    assert (document["faults"], document["fills"], document["requests"]) == (None, None, None)
+    (missing,) = document["missing"]
+    assert missing["why"] == "perf: not found" and "linux-perf" in missing["remedy"]
+    assert document["sample"]["major_faults"] >= 2 * TOUCHES
+    (file,) = document["files"]
+    assert file["before"] == "" and file["after"] != ""
+
+
+def command_line(process: Path) -> bytes:
+    try:
+        return (process / "cmdline").read_bytes()
+    except OSError:
+        return b""  # it has ended
+
+
+def test_an_interrupt_ends_the_command(build, program, tmp_path):
+    """Ctrl-C: exit 130; the command, perf and the temporary files are gone."""
+    marker = tmp_path / "marker"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "frontload", "faults", "--warmup=0", "--", program.path, "hang",
+         marker], env={**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(
+             sys.path), "FRONTLOAD_BINDIR": str(build / "bin")}, stderr=subprocess.DEVNULL)
+    try:
+        while not marker.exists():
+            assert process.poll() is None
+        group = [entry for entry in Path("/proc").glob("[0-9]*")
+                 if os.fsencode(marker) in command_line(entry)]
+    finally:
+        process.send_signal(signal.SIGINT)
+        status = process.wait(60)
+    assert status == 130
+    assert len(group) > 2  # this command, perf and what it records
+    assert not [entry for entry in group if entry.exists()]
+    assert not list(tmp_path.glob("frontload*"))
