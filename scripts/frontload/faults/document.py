@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from frontload import __version__, measure_host
-from frontload.faults import files, phases
+from frontload.faults import files, perf, phases
 from frontload.faults.history import Columns, History
 from frontload.faults.perf import Missing
 from frontload.faults.recording import Recording
@@ -32,6 +32,10 @@ def make(recording: Recording, command: Sequence[str], variant: str, condition: 
     described = [files.describe(path, known.get(path)) for path in dict.fromkeys(numbers)]
     places = {path: index for index, path in enumerate(dict.fromkeys(numbers))}
     place = [places.get(path, -1) if path is not None else -1 for path in history.paths]
+    seen = history.zero is not None
+    if recording.events and not seen:
+        missing.append(Missing("faults, fills, requests and phases", "the command's exec is not "
+                               "among perf's records", "record again"))
     zero = history.zero or 0
     end = zero + recording.sample.wall_ns
     found = phases.find(history, recording.loading, end)
@@ -58,9 +62,10 @@ def make(recording: Recording, command: Sequence[str], variant: str, condition: 
                       for number, image in enumerate(history.images)],
         "phases": [{"process": phase.process, "name": phase.name, "start_ns": phase.start - zero,
                     "end_ns": phase.end - zero} for phase in found.phases],
-        "faults": _faults(history, place, zero) if recording.events else None,
-        "fills": _fills(history, place, zero) if _has(recording, "filemap:") else None,
-        "requests": _requests(recording, described, zero),
+        "faults": _faults(history, place, zero) if seen else None,
+        "fills": _fills(history, place, zero)
+        if seen and perf.FILLS in recording.events else None,
+        "requests": _requests(recording, described, zero) if seen else None,
     }
 
 
@@ -69,10 +74,6 @@ def dump(document: dict) -> bytes:
     lines = [f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}"
              for key, value in document.items()]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
-
-
-def _has(recording: Recording, beginning: str) -> bool:
-    return any(event.startswith(beginning) for event in recording.events)
 
 
 def _learn(history: History, path: str) -> None:

@@ -151,7 +151,8 @@ class _Trial:
 
     def _lacks_accesses(self) -> None:
         self._lacks("whether a fault was a read or a write",
-                    f"not known on {platform.machine()}", "")
+                    f"error codes of faults are not known here for {platform.machine()}",
+                    "record on x86-64")
 
 
 def _known_accesses() -> tuple[str, ...]:

@@ -1,0 +1,145 @@
+"""frontload faults: how perf's records are read and put in order, without perf."""
+
+from pathlib import Path
+
+import pytest
+from frontload.faults import phases, script
+from frontload.faults.history import History
+from frontload.faults.loading import LOADER_TELLS, MAIN, Loading, Milestone
+from frontload.faults.space import AddressSpace, Region
+from frontload.faults.symbols import Sections
+from hypothesis import given
+from hypothesis import strategies as st
+
+DATA = Path(__file__).parent / "data"
+SECOND = 1_000_000_000
+ODD = "/tmp/odd\ndir/with: PERF_RECORD_COMM/a b (deleted)"
+
+
+def read(name: str) -> list[script.Record]:
+    with open(DATA / name, newline="\n") as text:
+        return list(script.parse(text))
+
+
+@pytest.fixture
+def history() -> History:
+    return History().follow(read("perf-faults.txt"))
+
+
+def test_names_may_hold_anything():
+    """A path with a line break, blanks and what looks like a record; a command with a colon."""
+    records = read("perf-faults.txt")
+    assert {record.path for record in records if isinstance(record, script.Mapping)} == {
+        "/usr/bin/frontload-exec", ODD, "//anon"}
+    assert [record.name for record in records if isinstance(record, script.Comm)] == [
+        "perf-exec", "frontload-exec", "a b:2/3 (x)", "new\nname"]
+
+
+def test_requests():
+    """Device, kind, sectors and the thread that issued it."""
+    one, two = read("perf-requests.txt")
+    assert (one.device, one.kind, one.sector, one.sectors, one.tid) == ((7, 0), "RA", 2048, 256, 77)
+    assert (two.device, two.kind, two.tid) == ((254, 0), "WS", 80)
+
+
+@given(st.text(alphabet="0123456789abcx/:.,()[]@=- \n\tPERF_RECORD_MMAP2COMMFORKLOSTUK"))
+def test_a_damaged_text_is_no_end(text):
+    """What is no record is passed over, whatever it is."""
+    start = "  1/1   U   5.000000001: "
+    list(script.parse(f"{line}\n" for line in (text + start + text).split("\n")))
+
+
+def test_the_tree_of_processes(history):
+    """The command is what frontload-exec starts; threads belong to their process, children have an
+    entry; the last name counts."""
+    assert [(image.pid, image.parent, image.name) for image in history.images] == [
+        (101, None, "new\nname"), (103, 0, "a b:2/3 (x)")]
+    assert history.zero == 5 * SECOND + 4000
+    assert [image.end for image in history.images] == [5 * SECOND + 30000, 5 * SECOND + 28000]
+
+
+def test_faults_and_fills(history):
+    """What a child does before its exec is counted, not listed. Each fault has its file, offset,
+    code and access; memory without a file has none."""
+    assert (history.before_exec, history.lost) == ({"major": 0, "minor": 1}, 3)
+    faults, odd = history.faults, history.paths.index(ODD)
+    assert faults.major == [1, 0, 0, 0]
+    assert list(zip(faults.file, faults.offset, strict=True)) == [
+        (odd, 0x4018), (odd, 0x1040), (-1, -1), (odd, 0x1040)]
+    assert faults.address == [0x404018, 0x401040, 0x7ffff7fc0008, 0x401040]
+    assert list(zip(faults.code_file, faults.code_offset, strict=True)) == [
+        (-1, -1), (odd, 0x1040), (odd, 0x1044), (odd, 0x1040)]
+    assert faults.access == ["w", "x", "?", "x"]
+    assert (faults.kernel, faults.process) == ([1, 0, 0, 0], [0, 0, 0, 1])
+    assert faults.thread == [101, 101, 102, 103]
+    fills = history.fills
+    assert (fills.file, fills.offset, fills.bytes) == ([odd], [0], [4 * 4096])
+
+
+def test_phases_of_a_static_program(history):
+    """exec ends with the first instruction, whose fault was announced before it was dealt with."""
+    loading = Loading(ODD, None, (Milestone(MAIN, ODD, 0x1139, 0x401139),))
+    found = phases.find(history, loading, 6 * SECOND)
+    assert [(phase.name, phase.start - 5 * SECOND, phase.end - 5 * SECOND)
+            for phase in found.phases if phase.process == 0] == [
+        ("exec", 4000, 17000), ("constructors", 17000, 23000), ("main", 23000, 30000)]
+    assert [missing.what for missing in found.missing] == ["the phases loader and relocation"]
+
+
+def test_phases_without_breakpoints(history):
+    """Only exec is known then."""
+    found = phases.find(history, None, 6 * SECOND)
+    assert [phase.name for phase in found.phases] == ["exec"]
+
+
+@pytest.mark.parametrize(("twice", "relocation"), [(True, (30, 50)), (False, (10, 20))])
+def test_when_the_loader_says_that_it_has_ended(twice, relocation):
+    """glibc also says that it begins, so its second word counts; musl's first. Relocation begins
+    with the last file that was mapped before; a file that becomes read-only is no new mapping."""
+    def mapping(time, start, protection="r-xp", path="/ld"):
+        return script.Mapping(2, 2, time, start, 4096, 0, (1, 1), len(path), protection, path)
+
+    records = [
+        script.Comm(1, 1, 0, "exec", True), script.Fork(2, 2, 1, 1, 1),
+        script.Comm(2, 2, 2, "app", True), mapping(3, 0x1000), mapping(4, 0x4000, path="/app"),
+        script.Fault(2, 2, 10, False, 0x1000, 0x1000, False),
+        script.Breakpoint(2, 2, 20, 0x1100),
+        mapping(25, 0x2000, "rw-p", "/lib1"), mapping(30, 0x3000, "rw-p", "/lib22"),
+        mapping(40, 0x2000, "r--p", "/lib1"),
+        script.Breakpoint(2, 2, 50, 0x1100), script.Breakpoint(2, 2, 60, 0x4200),
+        script.Exit(2, 2, 70)]
+    loading = Loading("/app", "/ld", (Milestone(LOADER_TELLS, "/ld", 0x100, 0x1100),
+                                      Milestone(MAIN, "/app", 0x200, 0x4200)), tells_twice=twice)
+    found = phases.find(History().follow(records), loading, 100)
+    assert [phase.name for phase in found.phases] == [
+        "exec", "loader", "relocation", "constructors", "main"]
+    assert (found.phases[2].start, found.phases[2].end) == relocation
+    assert found.missing == []
+
+
+regions = st.builds(lambda start, size, offset, file: Region(start, start + size, offset, file,
+                                                             False),
+                    st.integers(0, 30), st.integers(1, 12), st.integers(0, 99), st.integers(-1, 4))
+
+
+@given(st.lists(regions, max_size=12))
+def test_later_mappings_hide_earlier_ones(mapped):
+    """At every address the last mapping counts; a copy does not follow the original."""
+    space, expected = AddressSpace(), {}
+    for region in mapped:
+        space.add(region)
+        for address in range(region.start, region.end):
+            expected[address] = ((region.file, region.offset + address - region.start)
+                                 if region.file >= 0 else (-1, -1))
+    other = space.copy()
+    space.add(Region(0, 50, 0, 7, False))
+    for address in range(-1, 50):
+        assert other.place(address) == expected.get(address, (-1, -1))
+
+
+def test_sections_by_offset():
+    """Headers and what follows the last section are in none."""
+    sections = Sections([{"name": ".b", "offset": 50, "size": 10},
+                         {"name": ".a", "offset": 10, "size": 20}])
+    assert [sections.at(offset) for offset in (0, 10, 29, 30, 59, 60)] == [
+        "(no section)", ".a", ".a", "(no section)", ".b", "(no section)"]
