@@ -10,11 +10,11 @@ from pathlib import Path
 
 from frontload import pagecache
 from frontload.errors import Failure
+from frontload.faults import perf
 from frontload.tools import find_tool
 
 HOW_TO_GET_FRONTLOAD = "build Frontload with CMake, and put its bin folder in PATH"
 _PTRACE_SEIZE = 0x4206
-_NEEDED_TRACEPOINTS = ("filemap/mm_filemap_add_to_page_cache", "block/block_rq_issue")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Ability:
 
 
 def abilities() -> list[Ability]:
-    return [_ptrace(), _tracer(), _valgrind(), _tracefs(), _eviction(), _drop_caches()]
+    return [_ptrace(), _tracer(), _valgrind(), *_perf(), _eviction(), _drop_caches()]
 
 
 def _ptrace() -> Ability:
@@ -78,21 +78,15 @@ def _valgrind() -> Ability:
     return Ability(what, True, "its tool lackey runs programs")
 
 
-def _tracefs() -> Ability:
-    what = "tracefs (measure)"
-    mounts = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()
-              if line.split()[2] == "tracefs"]
-    if not mounts:
-        return Ability(what, False, "not mounted",
-                       "as root: mount -t tracefs tracefs /sys/kernel/tracing")
-    events = Path(mounts[0]) / "events"
-    if not os.access(events, os.R_OK | os.X_OK) or not os.access(events / "enable", os.W_OK):
-        return Ability(what, False, f"{mounts[0]}: no permission", "measure as root")
-    lacking = [event for event in _NEEDED_TRACEPOINTS if not (events / event).exists()]
-    if lacking:
-        return Ability(what, False, f"{mounts[0]}: no tracepoint {lacking[0]}",
-                       "use a kernel with CONFIG_FTRACE and CONFIG_BLOCK")
-    return Ability(what, True, mounts[0])
+def _perf() -> list[Ability]:
+    what, more = "perf (faults)", "perf's tracepoints and breakpoints (faults)"
+    recorder = perf.find()
+    lacking = [Ability(more, False, f"{missing.what}: {missing.why}", missing.remedy)
+               for missing in recorder.missing]
+    if not recorder.works:
+        return [Ability(what, False, missing.why, missing.remedy) for missing in recorder.missing]
+    return [Ability(what, True, f"{recorder.tool} records page faults"),
+            *(lacking or [Ability(more, True, "fills, requests, and the phases of a start")])]
 
 
 def _eviction() -> Ability:
