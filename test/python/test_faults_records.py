@@ -138,8 +138,12 @@ def test_later_mappings_hide_earlier_ones(mapped):
 
 
 def test_sections_by_offset():
-    """Headers and what follows the last section are in none."""
+    """Headers and what follows the last section are in none. What is written behind the end of the
+    data is .bss, whatever the file has there."""
     sections = Sections([{"name": ".b", "offset": 50, "size": 10},
-                         {"name": ".a", "offset": 10, "size": 20}])
+                         {"name": ".a", "offset": 10, "size": 20}],
+                        [{"offset": 10, "file_bytes": 20, "memory_bytes": 99, "flags": "rw-"}])
     assert [sections.at(offset) for offset in (0, 10, 29, 30, 59, 60)] == [
         "(no section)", ".a", ".a", "(no section)", ".b", "(no section)"]
+    assert [sections.at(offset, written=True) for offset in (29, 30, 55, 4095, 4096)] == [
+        ".a", ".bss", ".bss", ".bss", "(no section)"]

@@ -8,8 +8,10 @@ import numpy as np
 from frontload import elf
 from frontload.errors import BadData, Failure
 from frontload.measure_sections import NO_SECTION
+from frontload.pagecache import PAGE_SIZE
 
 UNKNOWN = "?"
+_BSS = ".bss"
 
 
 class Functions:
@@ -52,13 +54,22 @@ class Functions:
 
 
 class Sections:
-    """The sections of one file, as they are in the document."""
+    """The sections of one file, as they are in the document.
 
-    def __init__(self, sections: Sequence[dict]):
+    The page in which the data ends is mapped whole: in memory what follows is the beginning of
+    .bss, which is cleared, in the file something else.
+    """
+
+    def __init__(self, sections: Sequence[dict], segments: Sequence[dict] = ()):
         self._sections = sorted(sections, key=lambda section: section["offset"])
         self._starts = [section["offset"] for section in self._sections]
+        ends = [segment["offset"] + segment["file_bytes"] for segment in segments
+                if "w" in segment["flags"] and segment["memory_bytes"] > segment["file_bytes"]]
+        self._cleared = [(end, -(-end // PAGE_SIZE) * PAGE_SIZE) for end in ends]
 
-    def at(self, offset: int) -> str:
+    def at(self, offset: int, written: bool = False) -> str:
+        if written and any(start <= offset < end for start, end in self._cleared):
+            return _BSS
         index = bisect_right(self._starts, offset) - 1
         if index < 0:
             return NO_SECTION

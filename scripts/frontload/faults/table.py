@@ -156,7 +156,8 @@ def _faults(document: dict, most: int | None) -> None:
     faults = document["faults"]
     total = len(faults["time_ns"])
     shown = total if most is None else min(most, total)
-    section = _once(lambda file: Sections(document["files"][file]["sections"]))
+    section = _once(lambda file: Sections(document["files"][file]["sections"],
+                                          document["files"][file]["segments"]))
     function = _once(lambda file: Functions(document["files"][file]["path"],
                                             document["files"][file]["segments"]))
     table = console.table("ms", "fault", "access", "file", "offset", "section", "by", "thread",
@@ -172,7 +173,8 @@ def _faults(document: dict, most: int | None) -> None:
                         "major" if faults["major"][row] else "minor",
                         _ACCESSES.get(faults["access"][row], UNKNOWN), name,
                         f"{offset:#x}" if file >= 0 else f"at {faults['address'][row]:#x}",
-                        section(file).at(offset) if file >= 0 else "", by, faults["thread"][row])
+                        section(file).at(offset, faults["access"][row] == "w") if file >= 0 else "",
+                        by, faults["thread"][row])
     _title("Faults" if shown == total else f"The first {shown} of {total:,} faults (--all: all)")
     console.show(table)
 

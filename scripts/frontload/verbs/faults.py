@@ -37,6 +37,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--evict", metavar="FILE", action="append", default=[],
                         help="a file to evict and to observe instead of the program, which is {} "
                         "here; may be repeated")
+    parser.add_argument("--allow-warm", action="store_true",
+                        help="record also if pages stay in the cache; the result says which")
     parser.add_argument("--warmup", metavar="N", type=_count, default=1,
                         help="runs beforehand, so that the libraries and inputs are warm (default "
                         "%(default)s)")
@@ -79,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     before = {}
     for file in named:
         if args.condition == "selectively cold":
-            pagecache.make_cold(file)
+            (pagecache.drop if args.allow_warm else pagecache.make_cold)(file)
         elif args.condition == "warm":
             pagecache.make_warm(file)
         if pagecache.may_look(file):
