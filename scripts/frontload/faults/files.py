@@ -13,14 +13,13 @@ from pathlib import Path
 
 from frontload import elf, measure_host, pagecache
 from frontload.errors import BadData, Failure
+from frontload.faults import segments
 from frontload.faults.history import FileKey, History
-from frontload.faults.loading import load_segments
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _FILEID_INO32_GEN = 1
 _ANY_GENERATION = 0  # accepted by ext4 and its like; others give no name
 _O_PATH = getattr(os, "O_PATH", 0)
-_MAJOR_SHIFT = 20
 
 
 def name_inodes(history: History) -> int:
@@ -97,13 +96,13 @@ def _contents(path: str) -> dict:
          "size": int(section["size"]), "address": int(section["addr"])}
         for name, section in zip(read.section_names, read.sections, strict=True)
         if section["type"] not in (0, elf.SHT_NOBITS) and section["size"]]
-    segments = [
+    loaded = [
         {"address": segment["p_vaddr"], "offset": segment["p_offset"],
          "file_bytes": segment["p_filesz"], "memory_bytes": segment["p_memsz"],
          "flags": "".join(letter if segment["p_flags"] & bit else "-"
                           for letter, bit in (("r", 4), ("w", 2), ("x", 1)))}
-        for segment in load_segments(path)]
-    return {"build_id": read.build_id.hex(), "segments": segments,
+        for segment in segments.load(path)]
+    return {"build_id": read.build_id.hex(), "segments": loaded,
             "sections": sorted(sections, key=lambda section: section["offset"])}
 
 

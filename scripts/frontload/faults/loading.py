@@ -18,10 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.elf.elffile import ELFFile
-
 from frontload import elf
-from frontload.errors import BadData, Failure
+from frontload.errors import Failure
+from frontload.faults import segments as elf_segments
 
 _PTRACE_TRACEME = 0
 _ADDR_NO_RANDOMIZE = 0x0040000
@@ -60,22 +59,22 @@ def find(command: Sequence[str], until: str | None) -> Loading:
     read = elf.read(program)
     start = elf.read_start(program)
     bias = entry - start.entry
-    segments = load_segments(program)
+    segments = elf_segments.load(program)
     milestones = []
 
     def add(kind: str, path: str, address: int, bias: int, segments) -> None:
-        offset = offset_of(address, segments)
+        offset = elf_segments.offset_of(address, segments)
         if offset is not None:
             milestones.append(Milestone(kind, path, offset, address + bias))
 
     interpreter, tells_twice = None, True
     if base:
-        interpreter = os.path.realpath(_interpreter(program))
+        interpreter = os.path.realpath(elf_segments.interpreter(program))
         loader = elf.read(interpreter)
         tells = _function(loader, b"_dl_debug_state")
         tells_twice = _has(loader, b"_rtld_global")
         if tells is not None:
-            add(LOADER_TELLS, interpreter, tells, base, load_segments(interpreter))
+            add(LOADER_TELLS, interpreter, tells, base, elf_segments.load(interpreter))
     main = _function(read, b"main")
     if main is not None:
         add(MAIN, program, main, bias, segments)
@@ -119,30 +118,6 @@ def _place(command: Sequence[str]) -> tuple[str, int, int]:
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-
-
-def _interpreter(program: str) -> str:
-    with open(program, "rb") as stream:
-        for segment in ELFFile(stream).iter_segments("PT_INTERP"):
-            return segment.get_interp_name()
-    raise BadData(program, "has no loader")
-
-
-def load_segments(path: str) -> list[dict]:
-    """The PT_LOADs of a file, with pyelftools' names; none if it is not readable as ELF."""
-    try:
-        with open(path, "rb") as stream:
-            return [dict(segment.header) for segment in ELFFile(stream).iter_segments("PT_LOAD")]
-    except Exception:  # what pyelftools raises on damaged files is anything (see elf.py)
-        return []
-
-
-def offset_of(address: int, segments: list[dict]) -> int | None:
-    """Where in the file an address of a program is."""
-    for segment in segments:
-        if segment["p_vaddr"] <= address < segment["p_vaddr"] + segment["p_filesz"]:
-            return segment["p_offset"] + address - segment["p_vaddr"]
-    return None
 
 
 def _function(file: elf.Elf, name: bytes) -> int | None:

@@ -1,0 +1,33 @@
+"""The segments of a program or library: what of the file is loaded, and to which address."""
+
+from elftools.elf.elffile import ELFFile
+
+from frontload.errors import BadData
+
+
+def load(path: str) -> list[dict]:
+    """The PT_LOADs of a file, with pyelftools' names; none if it is not readable as ELF."""
+    try:
+        with open(path, "rb") as stream:
+            return [dict(segment.header) for segment in ELFFile(stream).iter_segments("PT_LOAD")]
+    except Exception:  # what pyelftools raises on damaged files is anything (see elf.py)
+        return []
+
+
+def interpreter(path: str) -> str:
+    """The loader that a program asks for."""
+    try:
+        with open(path, "rb") as stream:
+            for segment in ELFFile(stream).iter_segments("PT_INTERP"):
+                return segment.get_interp_name()
+    except Exception as problem:
+        raise BadData(path, f"not a readable ELF file: {problem}") from problem
+    raise BadData(path, "has no loader")
+
+
+def offset_of(address: int, segments: list[dict]) -> int | None:
+    """Where in the file an address of the program is."""
+    for segment in segments:
+        if segment["p_vaddr"] <= address < segment["p_vaddr"] + segment["p_filesz"]:
+            return segment["p_offset"] + address - segment["p_vaddr"]
+    return None
