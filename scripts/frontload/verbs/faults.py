@@ -3,7 +3,7 @@
 import argparse
 
 from frontload import errors
-from frontload.errors import EXIT_OK, EXIT_VERDICT, Failure
+from frontload.errors import EXIT_OK, EXIT_VERDICT
 from frontload.files import write_output
 
 DESCRIPTION = """\
@@ -62,39 +62,17 @@ def _count(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     # Imported here because numpy takes a while, which other verbs need not pay.
-    import os
-    import shutil
+    from frontload.faults import document, start, table
 
-    from frontload import pagecache
-    from frontload.faults import document, perf, table
-    from frontload.faults.recording import Session
-    from frontload.measure_run import Launcher
-
-    program = shutil.which(args.command[0])
-    if program is None:
-        raise Failure(f"{args.command[0]}: is not a program that can be run")
-    named = [file.replace("{}", program) for file in args.evict or ["{}"]]
-    session = Session(args.command, args.until, perf.find())
-    if args.condition != "as it is":
-        for _ in range(args.warmup):
-            Launcher().run(args.command)
-    before = {}
-    for file in named:
-        if args.condition == "selectively cold":
-            (pagecache.drop if args.allow_warm else pagecache.make_cold)(file)
-        elif args.condition == "warm":
-            pagecache.make_warm(file)
-        if pagecache.may_look(file):
-            before[file] = pagecache.residency(file)
-    recording = session.run()
-    made = document.make(recording, args.command, args.name or os.path.basename(args.command[0]),
-                         args.condition, before)
+    started = start.record(args.command, args.name, condition=args.condition, evict=args.evict,
+                           allow_warm=args.allow_warm, until=args.until, warmup=args.warmup)
+    made, sample = started.document, started.sample
     if args.json:
         write_output(None if args.json == "-" else args.json, document.dump(made))
     if args.json != "-":
         table.show(made, None if args.all else args.first)
-    if recording.sample.failed and not args.ignore_failure:
-        errors.error(f"{args.command[0]}: {recording.sample.how_it_ended()}"
-                     + (f": {recording.sample.complaint}" if recording.sample.complaint else ""))
+    if sample.failed and not args.ignore_failure:
+        errors.error(f"{args.command[0]}: {sample.how_it_ended()}"
+                     + (f": {sample.complaint}" if sample.complaint else ""))
         return EXIT_VERDICT
     return EXIT_OK
