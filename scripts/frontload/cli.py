@@ -5,9 +5,20 @@ import os
 import sys
 
 from frontload import __version__, errors
-from frontload.verbs import check, faults, importing, info, measure, order, profile, record, run
+from frontload.verbs import (
+    check,
+    faults,
+    importing,
+    info,
+    measure,
+    order,
+    profile,
+    record,
+    report,
+    run,
+)
 
-VERBS = (info, record, profile, importing, order, check, measure, faults, run)
+VERBS = (info, record, profile, importing, order, check, measure, faults, report, run)
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -23,7 +23,8 @@ def test_sizes(value, text):
 
 @pytest.mark.parametrize(("before", "after", "text"), [
     (724, 52, "14 times fewer"), (10, 9, "10.0% fewer"), (52, 724, "14 times more"),
-    (5, 5, "the same"), (5, 0, "none left"), (0, 5, "none before"), (None, 5, "")])
+    (5, 5, "the same"), (1000, 1001, "about the same"), (5, 0, "none left"), (0, 5, "none before"),
+    (None, 5, "")])
 def test_changes(before, after, text):
     """Two figures are compared in words."""
     assert page_text.change(before, after, "fewer") == text
@@ -129,6 +130,15 @@ def test_markup_in_names_is_escaped():
     assert page.count("</script>") == 3
     assert "<img" not in page
     assert "\u202e" not in page
+
+
+def test_measured_and_predicted_times():
+    """A measurement is shown with its intervals, a prediction for each of its devices."""
+    page = render(documents.measured()).decode()
+    assert "5.40 ms (5.10 ms to 5.70 ms)" in page
+    assert re.search("takes 0.25 \\(0.24 to 0.26\\) times as long as", page)
+    assert "5.40 s" in page and "20.0 ms" in page
+    assert "Times to rely on" not in render(documents.pair()).decode()
 
 
 @pytest.mark.parametrize("advice", [{"major_faults": 50, "read_bytes": -2_256_768}])

@@ -33,7 +33,8 @@ def drag(page, start, end, panel=1):
 
 
 @pytest.mark.parametrize("make", [documents.pair, documents.hostile, documents.bare,
-                                  documents.large, documents.four])
+                                  documents.large, documents.four,
+                                  documents.measured])
 def test_no_complaint_and_no_request(open_page, make):
     """A page opens without an error, and asks for nothing but itself."""
     page = open_page(make())

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from frontload import __version__
 from frontload.errors import Failure
-from frontload.report import page_text, page_view
+from frontload.report import page_text, page_times, page_view
 from frontload.report.page_events import picture_data
 from frontload.report.page_files import compare_files
 
@@ -56,7 +56,10 @@ def render(document: dict) -> bytes:
         verdict=page_view.verdict(variants), figures=page_view.figures(variants),
         maps=maps, folded=page_view.folded(maps), byte_rows=page_view.byte_rows(document, files),
         some_unknown=page_view.some_unknown(maps),
-        phases=page_view.phases(variants), missing=page_view.missing(variants),
+        touches_known=any(variant["summary"]["touched_bytes"] is not None for variant in variants),
+        phases=page_times.phases(variants), measured=page_times.measured(document),
+        comparisons=page_times.comparisons(document), predicted=page_times.predicted(document),
+        missing=page_view.missing(variants),
         first_rows=page_view.FIRST_ROWS, machine=page_view.machine(document),
         style=_own("style", (folder / "style.css").read_text()),
         library=_own("script", library), script=_own("script", script),

@@ -84,6 +84,8 @@ def change(before: float | None, after: float | None, less: str = "less") -> str
         return ""
     if before == after:
         return "the same"
+    if before and abs(after - before) < 0.005 * before:
+        return "about the same"
     if not after:
         return "none left"
     if not before:

@@ -64,8 +64,8 @@ def figures(variants: list[dict]) -> list[Figure]:
             continue
         first, last = values[0], values[-1]
         verdict = "same"
-        if len(values) > 1 and None not in (first, last) and first != last:
-            verdict = "better" if last < first else "worse"
+        if len(values) > 1 and None not in (first, last) and abs(last - first) >= 0.005 * first:
+            verdict = "better" if last < first else "worse" if last > first else "same"
         less = "fewer" if show is text.number else "less"
         found.append(Figure(label, meaning, [show(value) for value in values],
                             text.change(first, last, less) if len(values) > 1 else "", verdict))
@@ -84,7 +84,7 @@ def verdict(variants: list[dict]) -> list[tuple[str, bool]]:
                  (f" needs {_cost(base)}", False)]
         compared = [f"{text.change(base[key], now[key], 'fewer')} {noun}"
                     for key, noun in (("major_faults", "faults"), ("read_bytes", "bytes"))
-                    if base[key] and now[key] and base[key] != now[key]]
+                    if base[key] and now[key] and abs(base[key] - now[key]) >= 0.005 * base[key]]
         if compared:
             said.append((": " + " and ".join(compared), False))
     elif now.get("density") is not None:
@@ -197,26 +197,6 @@ def _parts(cell: dict | None, most: int) -> tuple[float, float]:
         return 0, 0
     touched = min(cell["touched"] or 0, cell["read"])
     return round(100 * touched / most, 2), round(100 * (cell["read"] - touched) / most, 2)
-
-
-def phases(variants: list[dict]) -> list[dict]:
-    """For each variant the processes with their phases, on one scale of time."""
-    end = max((phase["end_ns"] or phase["start_ns"] for variant in variants
-               for phase in variant["phases"]), default=0)
-    found = []
-    for variant in variants:
-        processes: dict[int, list[dict]] = {}
-        for phase in variant["phases"]:
-            last = phase["end_ns"] if phase["end_ns"] is not None else end
-            processes.setdefault(phase["process"], []).append({
-                **phase, "duration": last - phase["start_ns"],
-                "left": round(100 * phase["start_ns"] / end, 3) if end else 0,
-                "width": round(100 * (last - phase["start_ns"]) / end, 3) if end else 0})
-        known = variant.get("processes") or []
-        found.append({"variant": variant["name"], "processes": [
-            {"name": known[number]["command"] if number < len(known) else f"process {number}",
-             "phases": entries} for number, entries in sorted(processes.items())]})
-    return found
 
 
 def missing(variants: list[dict]) -> list[dict]:

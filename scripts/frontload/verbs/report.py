@@ -1,0 +1,187 @@
+"""frontload report: what starts read, as a page to look at."""
+
+import argparse
+
+from frontload.errors import EXIT_OK, EXIT_VERDICT, Failure
+from frontload.files import open_input, write_if_changed, write_output
+
+DESCRIPTION = """\
+Make one HTML page of recorded starts, side by side: each fault in its file and in time, what was
+read of each file and what of it for nothing, the time of each phase, and what could be better.
+The page needs no network and no other file.
+
+Record the starts and report them in one step; {} stands for each variant's program:
+
+  frontload report -o app.html --variant before=./app --variant after=./app.front -- {} --version
+
+or report what frontload faults has recorded; the first start is what others are compared with:
+
+  frontload report -o app.html --traces traces before=app.faults.json after=front.faults.json
+
+With traces of frontload record --data the report tells which of the bytes were of use.
+"""
+
+
+def add_parser(verbs) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(
+        "report", help="show as a page what starts read, and what could be better",
+        usage="%(prog)s [options] [NAME=]FAULTS.json...\n"
+        "       %(prog)s [options] --variant NAME=BINARY... -- COMMAND",
+        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+    output = parser.add_argument_group("what to write (at least one)")
+    output.add_argument("-o", "--output", metavar="FILE.html", help="the page")
+    output.add_argument("--export", metavar="FOLDER",
+                        help="each picture as PNG and SVG, light and dark")
+    output.add_argument("--json", metavar="FILE", nargs="?", const="-",
+                        help="the data of the page; without FILE to stdout")
+    parser.add_argument("--title", help="of the page (default: the program's name)")
+    known = parser.add_argument_group("what else is known")
+    known.add_argument("--traces", metavar="PATH", action="append", default=[],
+                       help="a trace of any of the programs, or a folder of them, from frontload "
+                       "record, best with --data: tells what was touched; may be repeated")
+    known.add_argument("--map", metavar="FILE", action="append", default=[],
+                       help="the map of a link: tells the objects; may be repeated")
+    known.add_argument("--binary", metavar="FILE", action="append", default=[],
+                       help="a program or library that is no longer where it was recorded; may be "
+                       "repeated")
+    known.add_argument("--measure", metavar="FILE.json",
+                       help="what frontload measure --json wrote: times with their intervals")
+    known.add_argument("--prediction", metavar="NAME=FILE.json", action="append", default=[],
+                       type=_named("NAME=FILE.json"),
+                       help="what frontload predict --json wrote for a variant; may be repeated")
+    now = parser.add_argument_group("to record now")
+    now.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
+                     type=_named("NAME=BINARY"), help="a program to start in the place of {} in "
+                     "COMMAND, after it was evicted; may be repeated")
+    now.add_argument("--evict", metavar="FILE", action="append", default=[],
+                     help="a file to evict instead of the program, which is {} here too; may be "
+                     "repeated")
+    now.add_argument("--until", metavar="SYMBOL", help="the function with whose first call the "
+                     "start has ended")
+    now.add_argument("--keep", metavar="FOLDER", help="keep what was recorded there, as "
+                     "NAME.faults.json")
+    parser.add_argument("inputs", metavar="[NAME=]FAULTS.json | COMMAND", nargs="+",
+                        help="what frontload faults --json wrote; or the command to record, and "
+                        "its arguments, after --")
+    parser.set_defaults(usage_error=parser.error)
+    return parser
+
+
+def _named(form: str):
+    def named(text: str) -> tuple[str, str]:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise argparse.ArgumentTypeError(f"{text!r} is not {form}")
+        return name, value
+    return named
+
+
+def run(args: argparse.Namespace) -> int:
+    if not (args.output or args.json or args.export):
+        args.usage_error("say what to write: -o FILE.html, --export FOLDER or --json")
+    if not args.variant and (args.keep or args.evict or args.until):
+        args.usage_error("--keep, --evict and --until are for starts that are recorded now, with "
+                         "--variant")
+    # Imported here because numpy takes a while, which other verbs need not pay.
+    from frontload.report import measured, model
+
+    recordings = _record(args) if args.variant else _read(args.inputs)
+    names = [recording.variant for recording in recordings]
+    if len(set(names)) < len(names):
+        raise Failure("two variants have the same name",
+                      note="name each of them: before=FAULTS.json after=FAULTS.json")
+    for name, path in args.prediction:
+        if name not in names:
+            raise Failure(f"{path}: there is no variant {name!r}",
+                          note="the variants are " + ", ".join(names))
+    document = model.build(
+        recordings, traces=_traces(args.traces), maps=args.map, binaries=args.binary,
+        measurement=measured.measured(_json(args.measure), args.measure) if args.measure else None,
+        predictions=[each for name, path in args.prediction
+                     for each in measured.predicted(_json(path), name, path)] or None,
+        title=args.title)
+    if args.output:
+        from frontload.report import page
+
+        write_if_changed(args.output, page.render(document))
+    if args.export:
+        from frontload.report import pictures
+
+        pictures.export(document, args.export)
+    if args.json:
+        write_output(None if args.json == "-" else args.json, model.dump(document))
+    return EXIT_OK
+
+
+def _read(inputs: list[str]) -> list:
+    """The recorded starts that are in files, by the names that were given."""
+    import os
+    from dataclasses import replace
+
+    from frontload.report import recorded
+
+    found = []
+    for text in inputs:
+        name, equals, path = text.partition("=")
+        # A file whose name has an = may be meant, too.
+        if not equals or not path or os.path.exists(text):
+            name, path = "", text
+        recording = recorded.read(path)
+        found.append(replace(recording, variant=name) if name else recording)
+    return found
+
+
+def _record(args: argparse.Namespace) -> list:
+    """Records a start of each variant, from cold."""
+    import os
+
+    from frontload.faults import document, start
+    from frontload.measure import make_variants
+    from frontload.report import recorded
+
+    found = []
+    for variant in make_variants(args.inputs, args.variant, args.evict):
+        started = start.record(variant.command, variant.name, evict=variant.files,
+                               until=args.until)
+        if started.sample.failed:
+            complaint = started.sample.complaint
+            raise Failure(f"{variant.command[0]}: {started.sample.how_it_ended()}"
+                          + (f": {complaint}" if complaint else ""), code=EXIT_VERDICT)
+        data, path = document.dump(started.document), f"{_file_name(variant.name)}.faults.json"
+        if args.keep:
+            os.makedirs(args.keep, exist_ok=True)
+            path = os.path.join(args.keep, path)
+            write_if_changed(path, data)
+        found.append(recorded.parse(data, path))
+    return found
+
+
+def _file_name(variant: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "._+-" else "_" for letter in variant)
+
+
+def _traces(paths: list[str]) -> list[str]:
+    import os
+
+    from frontload import trace
+
+    found = []
+    for path in paths:
+        inside = list(map(os.fspath, trace.find(path))) if os.path.isdir(path) else [path]
+        if not inside:
+            raise Failure(f"{path}: has no traces",
+                          note="make some with: frontload record --data -o FOLDER -- COMMAND")
+        found += inside
+    return found
+
+
+def _json(path: str) -> object:
+    import json
+
+    from frontload.errors import BadData
+
+    with open_input(path) as stream:
+        try:
+            return json.loads(stream.read())
+        except (ValueError, RecursionError) as problem:
+            raise BadData(path, f"not JSON: {problem}") from problem
