@@ -105,7 +105,7 @@ struct Question {
   const Program &program;
   std::vector<FileSegment> segments;
   const Program &recorded;
-  const SymbolMap *map; // null where the recorded build is the program itself
+  SymbolMap *map; // null where the recorded build is the program itself
   std::vector<DeviceProfile> devices;
   uint64_t prefetchBytes;
 };
@@ -120,13 +120,15 @@ static Prediction predict(const Question &question, StringRef trace) {
       orExit(readTrace(trace, buffer->getBuffer(), isRecorded), "",
              "give traces of BINARY, or name the build that they are of with --recorded");
   Prediction result{trace, touched.size(), 0, {}};
-  if (question.map)
+  if (question.map) {
+    question.map->learn(touched);
     erase_if(touched, [&](uint64_t &address) {
       std::optional<uint64_t> place = question.map->find(address);
       address = place.value_or(0);
       result.missing += !place;
       return !place;
     });
+  }
   StringRef bytes = question.program.buffer->getBuffer();
   for (const DeviceProfile &device : question.devices) {
     StartModel model(device, bytes.size(), question.segments);

@@ -16,6 +16,7 @@ namespace frontload {
 
 /// MMAP_LOTSAMISS of mm/filemap.c: from so many misses more than hits on, one page is read.
 static constexpr unsigned manyMisses = 100;
+static constexpr uint64_t mostSegments = 128;
 
 StartModel::StartModel(const DeviceProfile &profile, uint64_t fileBytes,
                        ArrayRef<FileSegment> fileSegments)
@@ -50,9 +51,18 @@ void StartModel::execute() {
       write(segment.address + segment.fileBytes);
 }
 
-/// force_page_cache_ra() of mm/readahead.c: no page is marked.
+/// force_page_cache_ra() of mm/readahead.c: no page is marked. instrument/prefetch/front.c looks at
+/// the last page first, which reads it. A request has at most BLK_MAX_SEGMENTS of
+/// include/linux/blkdev.h pieces of memory, and pages got one by one seldom lie side by side there.
 void StartModel::prefetch(uint64_t bytes) {
-  addPages(0, std::min<uint64_t>(divideCeil(bytes, device.pageBytes), cache.size()), 0);
+  uint64_t pages = std::min<uint64_t>(divideCeil(bytes, device.pageBytes), cache.size());
+  if (!pages)
+    return;
+  addPages(pages - 1, 1, 0);
+  for (uint64_t first = 0; first < pages; first += mostSegments) {
+    requestEnd = UINT64_MAX;
+    addPages(first, std::min(mostSegments, pages - first), 0);
+  }
 }
 
 void StartModel::touch(uint64_t address, bool isWrite) {
@@ -196,7 +206,10 @@ void StartModel::submit() {
     uint64_t count = uint64_t(1) << order;
     auto folio = ArrayRef(cache).slice(page, count);
     if (any_of(folio, [](const CachedPage &cached) { return cached.isCached; })) {
-      largest = 0; // page_cache_ra_unbounded() goes on page by page
+      // page_cache_ra_unbounded() goes on page by page, with a request of its own
+      if (order > 0)
+        requestEnd = UINT64_MAX;
+      largest = 0;
       page += order == 0;
       continue;
     }

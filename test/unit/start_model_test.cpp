@@ -123,8 +123,15 @@ TEST(StartModel, FindsPrefetchedPagesInMemory) {
   for (uint64_t i = 0; i < 40; ++i)
     model.readPage(i);
   EXPECT_EQ(model.counts().majorFaults, 0u);
-  EXPECT_EQ(model.counts().requests, 1u);
   EXPECT_EQ(cached(model, 100), "0-39");
+}
+
+// It is looked first whether the last page is there, and a request has 128 pages.
+TEST(StartModel, PrefetchesInLargeRequests) {
+  OneSegment model(1000);
+  model.prefetch(300 * page);
+  EXPECT_EQ(model.counts().requests, 1u + 3u);
+  EXPECT_EQ(cached(model, 1000), "0-299");
 }
 
 TEST(StartModel, PrefetchesNoMoreThanThereIs) {
@@ -166,6 +173,19 @@ TEST(StartModel, EndsAWindowWhereAFolioDoes) {
   EXPECT_EQ(cached(model, 400), "45-159 284-315"); // of 32, and no more
   model.writePage(308);
   EXPECT_EQ(cached(model, 400), "45-159 284-319");
+}
+
+// The folio that would cover a page which is there is left to page_cache_ra_unbounded(), and what
+// that reads is a request of its own, even if it goes on where the last folio ended.
+TEST(StartModel, ReadsPageByPageInARequestOfItsOwn) {
+  OneSegment model(400);
+  model.writePage(60);  // reads 44-75, marks 68
+  model.writePage(131); // reads 115-146
+  model.writePage(68);  // reads 76-107, marks 76
+  EXPECT_EQ(model.counts().requests, 3u);
+  model.writePage(76); // 108-111 are a folio, and 112-127 cannot be one
+  EXPECT_EQ(cached(model, 400), "44-146");
+  EXPECT_EQ(model.counts().requests, 5u);
 }
 
 // Linux 6.18 looks for the next gap from within a folio, and steps over a page.

@@ -67,6 +67,22 @@ TEST_F(TwoBuilds, KeepLocalSymbolsApart) {
   EXPECT_EQ(map->find(0x1014), 0x1814u);
 }
 
+// And those of one file by their order, in which every link of the same objects has them.
+TEST_F(TwoBuilds, KeepStaticsOfOneNameApart) {
+  build(R"(
+  - {Name: a.c, Type: STT_FILE, Index: SHN_ABS}
+  - {Name: local, Type: STT_FUNC, Section: .text, Value: 0x1000, Size: 0x10}
+  - {Name: 'local (1)', Type: STT_FUNC, Section: .text, Value: 0x1010, Size: 0x10}
+)",
+        R"(
+  - {Name: a.c, Type: STT_FILE, Index: SHN_ABS}
+  - {Name: local, Type: STT_FUNC, Section: .text, Value: 0x1410, Size: 0x10}
+  - {Name: 'local (1)', Type: STT_FUNC, Section: .text, Value: 0x1800, Size: 0x10}
+)");
+  EXPECT_EQ(map->find(0x1004), 0x1414u);
+  EXPECT_EQ(map->find(0x1014), 0x1804u);
+}
+
 // Between the same neighbours, as far apart, is the same nameless constant.
 TEST_F(TwoBuilds, FindWhatLiesBetweenTheSameSymbols) {
   build(first, second);
