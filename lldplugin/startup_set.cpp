@@ -486,7 +486,8 @@ template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
       CachedHashStringRef name(object.name(symbol));
       if (symbol.getType() != ELF::STT_FUNC && dataNames.mayContain(name))
         scan.wanted.push_back({name, rank});
-      else if (notesCalls)
+      // It may be code, after all: most references do not tell, and the filter only guesses.
+      if (notesCalls)
         scan.calledNames.push_back(name);
     });
   });

@@ -186,6 +186,15 @@ TEST(Next, IsOneStepFromTheStartupSet) {
     EXPECT_EQ(s.of(name), Found::No) << name.str();
 }
 
+// A reference to another object does not tell what it is to. That a name is data in one object does
+// not hide the function of that name in another.
+TEST(Next, HoldsFunctionsWhoseNamesAreDataElsewhere) {
+  Searched s(functions({"hot"}), {Object().function("hot", {"both"}), Object().data("both"),
+                                  Object().function("both")});
+  EXPECT_EQ(s.of(".rodata.both"), Found::Referred);
+  EXPECT_EQ(s.of(".text.both"), Found::Next);
+}
+
 // Startup functions that call each other are in the front only.
 TEST(Next, LeavesTheFrontAlone) {
   Searched s(functions({"a", "b"}), {Object().function("a", {"b"}).function("b", {"a"})});
