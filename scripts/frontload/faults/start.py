@@ -28,7 +28,8 @@ def record(command: Sequence[str], name: str | None = None, *, condition: str = 
            evict: Sequence[str] = (), allow_warm: bool = False, until: str | None = None,
            warmup: int = 1) -> Start:
     """Records one start of a command; `evict` names the files that are to be cold (or warm), in
-    which {} is the program, as it is alone by default. With `allow_warm` pages of theirs may stay."""
+    which {} is the program, as it is alone by default. With `allow_warm` pages of theirs may
+    stay."""
     program = shutil.which(command[0])
     if program is None:
         raise Failure(f"{command[0]}: is not a program that can be run")
