@@ -28,6 +28,9 @@ from frontload.pagecache import Residency  # noqa: E402
 from matplotlib import pyplot  # noqa: E402
 
 READ, UNREAD, TEXT = "#0b4f9c", "#dde3ea", "#7a828c"
+STYLE = {"svg.hashsalt": "frontload", "svg.fonttype": "none", "text.color": TEXT,
+         "axes.labelcolor": TEXT, "axes.edgecolor": TEXT, "axes.titlecolor": TEXT,
+         "xtick.color": TEXT, "ytick.color": TEXT, "font.family": "sans-serif", "font.size": 10}
 STRIP_INCHES = 0.62
 WIDTH_INCHES = 9.0
 # What was read is drawn at least this wide (of the strip), or a single page would not be seen.
@@ -55,9 +58,7 @@ def strips(document: dict, path: os.PathLike | str) -> list[dict]:
 
 def draw(document: dict, path: os.PathLike | str) -> bytes:
     """The picture as SVG; the same result gives the same bytes."""
-    matplotlib.rcParams.update({"svg.hashsalt": "frontload", "svg.fonttype": "none",
-                                "text.color": TEXT, "axes.labelcolor": TEXT, "xtick.color": TEXT,
-                                "font.family": "sans-serif", "font.size": 10})
+    matplotlib.rcParams.update(STYLE)
     drawn = strips(document, path)
     end = max(strip["size"] for strip in drawn)
     figure, axes = pyplot.subplots(figsize=(WIDTH_INCHES, 0.9 + STRIP_INCHES * len(drawn)))

@@ -100,6 +100,10 @@ class ColdDevice:
         """Where the copy of one of the files is."""
         return self.mounted / Path(os.path.abspath(file)).relative_to(self._top)
 
+    def set_read_ahead(self, kib: int) -> None:
+        """From here on; only while the device exists."""
+        (Path("/sys/dev/block") / self.number / "queue/read_ahead_kb").write_text(str(kib))
+
     def __enter__(self) -> "ColdDevice":
         with self._cleaning:
             self._make()
@@ -134,7 +138,7 @@ class ColdDevice:
         # The device is somebody else's afterwards, and keeps this setting.
         ahead = settings / "queue/read_ahead_kb"
         self._cleaning.callback(ahead.write_text, ahead.read_text())
-        ahead.write_text(str(self._read_ahead_kib))
+        self.set_read_ahead(self._read_ahead_kib)
         for file in files:
             self.place(file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, self.place(file))
