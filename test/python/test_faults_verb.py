@@ -30,6 +30,7 @@ SOURCE = r"""
 PAGES far[16 << 20] = {1};
 PAGES before[STRIDE] = {1}, first[6 * STRIDE] = {2}, second[6 * STRIDE] = {3}, after[STRIDE] = {4};
 PAGES farther[16 << 20] = {5};
+__asm__(".section .pad, \"\", @progbits; .zero 16 << 20; .text");  // before the symbol table
 static char buffer[1 << 16];
 static volatile unsigned sum;
 __attribute__((noinline)) void touch(const volatile char *array) {
@@ -155,7 +156,7 @@ def test_each_fault_is_known_to_the_byte(record, program):
 def test_fills_and_requests(record, program, tmp_path):
     """What the page cache holds after the run is what was filled; read(2) fills without a fault,
     also a file of which only the inode is known then; and the kernel's own write into an untouched
-    page is a fault in kernel mode."""
+    page is a fault in kernel mode. The recorder itself has read nothing of the program."""
     data = tmp_path / "some data"
     data.write_bytes(os.urandom(1 << 20))
     pagecache.make_cold(data)
