@@ -60,7 +60,8 @@ def test_the_tree_of_processes(history):
 
 def test_faults_and_fills(history):
     """What a child does before its exec is counted, not listed. Each fault has its file, offset,
-    code and access; memory without a file has none."""
+    code and access; memory without a file has none. What became dirty outside of a fault was
+    written, not read."""
     assert (history.before_exec, history.lost) == ({"major": 0, "minor": 1}, 3)
     faults, odd = history.faults, history.paths.index(ODD)
     assert faults.major == [1, 0, 0, 0]
@@ -73,7 +74,9 @@ def test_faults_and_fills(history):
     assert (faults.kernel, faults.process) == ([1, 0, 0, 0], [0, 0, 0, 1])
     assert faults.thread == [101, 101, 102, 103]
     fills = history.fills
-    assert (fills.file, fills.offset, fills.bytes) == ([odd], [0], [4 * 4096])
+    assert (fills.file, fills.offset, fills.bytes) == (
+        [odd] * 3, [0, 16384, 20480], [4 * 4096, 4096, 4096])
+    assert fills.written == [False, True, False]
 
 
 def test_phases_of_a_static_program(history):

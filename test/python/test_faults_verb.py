@@ -56,6 +56,8 @@ int main(int argc, char **argv) {
   ready();
   if (argc > 2 && !strcmp(argv[1], "read"))
     sum += read(open(argv[2], O_RDONLY), buffer + 4096, 8192);
+  if (argc > 3 && !strcmp(argv[1], "read"))
+    sum += write(open(argv[3], O_CREAT | O_WRONLY, 0600), buffer, 8192);
   if (argc > 2 && !strcmp(argv[1], "dlopen"))
     sum += dlopen(argv[2], RTLD_NOW) != NULL;
   return argc > 1 && !strcmp(argv[1], "fail") ? 3 : 0;
@@ -156,13 +158,14 @@ def test_each_fault_is_known_to_the_byte(record, program):
 def test_fills_and_requests(record, program, tmp_path):
     """What the page cache holds after the run is what was filled; read(2) fills without a fault,
     also a file of which only the inode is known then; and the kernel's own write into an untouched
-    page is a fault in kernel mode. The recorder itself has read nothing of the program."""
+    page is a fault in kernel mode. What is written is not a fill. The recorder itself has read
+    nothing of the program."""
     data = tmp_path / "some data"
     data.write_bytes(os.urandom(1 << 20))
     pagecache.make_cold(data)
     on_ext4 = pagecache.file_system(data) == "ext4"
     evict = [] if on_ext4 else ["--evict={}", f"--evict={data}"]  # elsewhere inodes have no names
-    document = record(*evict, "--", program.path, "read", data)
+    document = record(*evict, "--", program.path, "read", data, tmp_path / "written")
     fills, paths = document["fills"], [file["path"] for file in document["files"]]
     for path in (program.path, data):
         number = paths.index(str(path))
@@ -170,6 +173,8 @@ def test_fills_and_requests(record, program, tmp_path):
         after = pagecache.Residency.from_text(file["size"], file["after"])
         assert sum(size for size, of in zip(fills["bytes"], fills["file"], strict=True)
                    if of == number) == after.resident_pages * pagecache.PAGE_SIZE > 8192
+    assert str(tmp_path / "written") not in [paths[file] for file in fills["file"] if file >= 0]
+    assert document["recorder"]["written_fills"] >= 1
     assert not faults(document, data)
     columns = document["faults"]
     assert any(kernel and access == "w" and file == -1 for kernel, access, file in

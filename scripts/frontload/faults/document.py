@@ -51,7 +51,8 @@ def make(recording: Recording, command: Sequence[str], variant: str, condition: 
         "variant": variant,
         "condition": condition,
         "recorder": {"tool": recording.recorder.tool, "events": list(recording.events),
-                     "lost": history.lost, "before_exec": history.before_exec},
+                     "lost": history.lost, "before_exec": history.before_exec,
+                     "written_fills": sum(history.fills.written)},
         "missing": [dataclasses.asdict(each) for each in [*missing, *found.missing]],
         "sample": dataclasses.asdict(recording.sample),
         "until": until,
@@ -114,7 +115,7 @@ def _faults(history: History, place: list[int], zero: int) -> dict:
 
 def _fills(history: History, place: list[int], zero: int) -> dict:
     fills = history.fills
-    chosen = [i for i, time in enumerate(fills.time) if time >= zero]
+    chosen = [i for i, time in enumerate(fills.time) if time >= zero and not fills.written[i]]
     common = _common(fills, place, zero, chosen)
     return {"time_ns": common["time_ns"], "file": common["file"], "offset": common["offset"],
             "bytes": [fills.bytes[i] for i in chosen], "process": common["process"],

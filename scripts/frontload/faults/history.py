@@ -57,6 +57,7 @@ class Faults(Columns):
 @dataclass(slots=True)
 class Fills(Columns):
     bytes: list[int] = field(default_factory=list)
+    written: list[bool] = field(default_factory=list)  # by write(2), and so not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +81,12 @@ class History:
         self._spaces: dict[int, AddressSpace] = {}
         self._asked: dict[int, int] = {}  # when a pid last asked for an exec
         self._accesses: dict[int, script.Access] = {}  # the last of a thread
+        self._filled: dict[tuple[int, int, int], int] = {}  # by thread, inode and offset
         self._handlers: dict[type, Callable] = {
             script.Mapping: self._mapping, script.Comm: self._comm, script.Fork: self._fork,
             script.Exit: self._exit, script.Lost: self._lose, script.Fault: self._fault,
             script.Access: self._access, script.Breakpoint: self._stop,
-            script.Execve: self._execve, script.Fill: self._fill}
+            script.Execve: self._execve, script.Fill: self._fill, script.Write: self._write}
 
     @property
     def zero(self) -> int | None:
@@ -209,6 +211,14 @@ class History:
         fills.bytes.append(pagecache.PAGE_SIZE << record.order)
         fills.process.append(index)
         fills.thread.append(record.tid)
+        fills.written.append(False)
+        self._filled[record.tid, record.inode, record.offset] = len(fills.time) - 1
+
+    def _write(self, record: script.Write) -> None:
+        fill = self._filled.get((record.tid, record.inode, record.page * pagecache.PAGE_SIZE))
+        # In the midst of a fault it is a store to a shared mapping, whose page was read.
+        if fill is not None and record.tid not in self._accesses:
+            self.fills.written[fill] = True
 
     def _stop(self, record: script.Breakpoint) -> None:
         index = self._current.get(record.pid)

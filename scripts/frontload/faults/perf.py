@@ -21,6 +21,8 @@ from pathlib import Path
 
 FAULTS = ("major-faults", "minor-faults")
 FILLS = "filemap:mm_filemap_add_to_page_cache"
+# They tell fills that were read from those that were written. The older name is before Linux 5.18.
+WRITES, OLDER_WRITES = "writeback:writeback_dirty_folio", "writeback:writeback_dirty_page"
 REQUESTS = "block:block_rq_issue"
 EXECS = ("syscalls:sys_enter_execve", "syscalls:sys_enter_execveat")
 # They know what an access was; their error codes are the processor's, so only where we know these.
@@ -100,7 +102,7 @@ class _Trial:
 
     def result(self) -> Recorder:
         known = _known_accesses()
-        tracepoints = (FILLS, *EXECS, *known)
+        tracepoints = (FILLS, WRITES, *EXECS, *known)
         # Where everything is permitted, as to root, one trial is enough.
         if self._try((*FAULTS, *tracepoints, _A_BREAKPOINT)) is None \
                 and self._try((REQUESTS,), "--all-cpus") is None:
@@ -121,6 +123,9 @@ class _Trial:
             self._lacks("faults taken in kernel mode", not_in_kernel,
                         "sysctl kernel.perf_event_paranoid=1 (or less), or record as root")
         events += self._tracepoints((FILLS,), "page-cache fills")
+        if FILLS in events:
+            events += [OLDER_WRITES] if self._try((OLDER_WRITES,)) is None else \
+                self._tracepoints((WRITES,), "which fills were written, not read")
         events += self._tracepoints(EXECS, "the beginning of exec")
         if known := _known_accesses():
             events += self._tracepoints(known, "whether a fault was a read or a write")

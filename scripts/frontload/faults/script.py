@@ -33,6 +33,7 @@ _FILL = re.compile(r"filemap:mm_filemap_add_to_page_cache: dev (\d+):(\d+) ino (
                    r"ofs=(\d+)(?: order=(\d+))?\s")
 _ACCESS = re.compile(r"exceptions:page_fault_(?:user|kernel): address=(?:0x)?([0-9a-f]+)\S* .*?"
                      r"error_code=0x([0-9a-f]+)")
+_WRITE = re.compile(r"writeback:writeback_dirty_(?:folio|page): bdi .*?: ino=(\d+) index=(\d+)")
 _EXECVE = re.compile(r"syscalls:sys_enter_execve(?:at)?:")
 _REQUEST = re.compile(r"block:block_rq_issue: (\d+),(\d+) (\S+) \d+ \(.*?\) (\d+) \+ (\d+)\b")
 
@@ -113,6 +114,14 @@ class Fill(Record):
     inode: int
     offset: int
     order: int  # the pages are two to the power of this
+
+
+@dataclass(frozen=True, slots=True)
+class Write(Record):
+    """A page of a file became dirty."""
+
+    inode: int
+    page: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +207,8 @@ def _sample(who: tuple[int, int, int], flags: str, what: str) -> Record | None:
                        int(found[5]))
     if found := _BREAKPOINT.match(what):
         return Breakpoint(*who, int(found[1], 16))
+    if found := _WRITE.match(what):
+        return Write(*who, int(found[1]), int(found[2]))
     if _EXECVE.match(what):
         return Execve(*who)
     return None
