@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -266,6 +266,54 @@ def test_warm_runs_have_no_major_faults(record, program):
     document = record("--warm", "--", program.path)
     assert document["condition"] == "warm" and document["sample"]["major_faults"] == 0
     assert {fault["major"] for fault in faults(document, program.path)} == {0}
+
+
+def test_without_tracepoints(record, program, monkeypatch):
+    """As a user without privileges: faults in user mode with their files, and the phases. What only
+    a tracepoint tells is null or unknown."""
+    unprivileged = replace(CAN_RECORD, events=("major-faults:u", "minor-faults:u"), requests=False,
+                           missing=(perf.Missing("page-cache fills", "not permitted", "be root"),))
+    monkeypatch.setattr(perf, "find", lambda: unprivileged)
+    document = record("--", program.path)
+    assert (document["fills"], document["requests"]) == (None, None)
+    assert document["missing"][0]["remedy"] == "be root"
+    wanted = touched(program, "first")
+    ours = [fault for fault in faults(document, program.path) if fault["offset"] in wanted]
+    assert [fault["offset"] for fault in ours] == wanted
+    assert {fault["access"] for fault in ours} == {"?"}
+    assert set(document["faults"]["kernel"]) == {0}
+    names = [phase["name"] for phase in document["phases"] if phase["process"] == 0]
+    assert names == (["exec", "loader", "relocation", "constructors", "main"]
+                     if CAN_RECORD.breakpoints else ["exec"])
+
+
+@pytest.mark.parametrize(("refused", "events", "missing"), [
+    ("", {"faults", "fills", "requests", "breakpoints"}, []),
+    ("-faults:k|:mm_|:sys_|:page_fault|:block_|:writeback", {"faults", "breakpoints"}, [
+        "faults taken in kernel mode", "page-cache fills", "the beginning of exec",
+        "whether a fault was a read or a write", "block requests"]),
+    ("mem:", {"faults", "fills", "requests"}, ["phases after exec"]),
+    ("faults", set(), ["faults, fills, requests and phases"]),
+])
+def test_each_kind_of_event_is_tried_out(monkeypatch, tmp_path, refused, events, missing):
+    """What perf refuses is not recorded, and said with perf's own words and a remedy."""
+    fake = tmp_path / "perf"
+    fake.write_text(f"""#!/bin/sh
+[ "$1" = version ] && echo "perf version 6.99" && exit
+for word; do case $word in --event) next=1 ;; *) [ "$next" ] && list=$word; next= ;; esac; done
+[ -z "{refused}" ] || ! echo "$list" | grep -qE -e "{refused}" && exit
+printf 'event syntax error:\\n    \\\\___ No permission to do so\\n\\nRun perf list\\n' >&2
+exit 129
+""")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    found = perf.find()
+    kinds = {"faults": any("major-faults" in event for event in found.events),
+             "fills": perf.FILLS in found.events, "requests": found.requests,
+             "breakpoints": found.breakpoints}
+    assert {kind for kind, there in kinds.items() if there} == events
+    assert [each.what for each in found.missing] == missing
+    assert all("No permission to do so" in each.why and each.remedy for each in found.missing)
 
 
 def test_without_perf(record, build, program, monkeypatch, tmp_path):
