@@ -243,6 +243,17 @@ def test_programs_that_are_started_and_libraries_that_are_opened(record, program
     assert [phase["process"] for phase in execs] == [0, 1, 3]
 
 
+def test_the_command_is_as_it_would_be_alone(record, run, tmp_path, monkeypatch):
+    """Perf's own variables are not in the command's environment, and the user's are."""
+    monkeypatch.setenv("PREFIX", "the user's own")
+    monkeypatch.delenv("PERF_BUILDID_DIR", raising=False)
+    record("--as-it-is", "--", "sh", "-c", f"env > {tmp_path}/recorded")
+    run("sh", "-c", f"env > {tmp_path}/alone")
+    recorded, alone = (sorted(line for line in (tmp_path / name).read_text().splitlines()
+                              if not line.startswith("_=")) for name in ("recorded", "alone"))
+    assert recorded == alone
+
+
 def test_the_tables(cli, tools, known, program):
     """The faults are shown one by one, with section and function; names are escaped."""
     result = cli("faults", "--warmup=0", "--all", "--", program.path)

@@ -6,6 +6,7 @@ one the requests of all block devices, as requests are often issued by the kerne
 the command as it does for `frontload measure`.
 """
 
+import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from frontload.faults.loading import Loading
 from frontload.faults.perf import Missing, Recorder
 from frontload.measure_run import Launcher, Sample
 
+_SET_BY_PERF = "PATH", "PREFIX", "PERF_BUILDID_DIR", "DEBUGINFOD_URLS"
 _LATER_PHASES = "phases after exec"
 
 
@@ -67,6 +69,7 @@ class Session:
             if recorder.requests:
                 prefix += recorder.command(requests, [perf.REQUESTS], "--all-cpus")
             prefix += recorder.command(faults, events, "--count=1", "--data")
+            prefix += ["env", *_environment()]
             sample = _PerfLauncher(prefix, cgroup).run(self._command)
             history = History().follow(script.read(faults))
             asked = None
@@ -79,6 +82,13 @@ class Session:
                 "buffers are larger" if recorder.buffer_kib < 1024 else "record again"))
         return Recording(recorder, events, sample, history, asked, self.loading,
                          tuple(self._missing))
+
+
+def _environment() -> list[str]:
+    """The arguments of env that undo what perf does to the environment of what it runs."""
+    return [*(option for name in _SET_BY_PERF if name not in os.environ
+              for option in ("--unset", name)),
+            *(f"{name}={os.environ[name]}" for name in _SET_BY_PERF if name in os.environ)]
 
 
 class _PerfLauncher(Launcher):
