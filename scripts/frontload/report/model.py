@@ -99,6 +99,7 @@ def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
     touches = Touches(traces) if traces else None
     known = {elves.read(path).build_id.hex(): path for path in binaries}
     starts = [look(recording, touches, maps, known) for recording in recordings]
+    _check_maps(maps, starts)
     variants = []
     for each in starts:
         variant = _variant(each, page_size)
@@ -116,6 +117,16 @@ def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
         "measurement": measurement,
         "predictions": predictions,
     }
+
+
+def _check_maps(maps: Sequence[str], starts: Sequence[Start]) -> None:
+    """A map that fits nowhere is a mistake, unless a program that it could be of is not here."""
+    if any(start.main is None or start.places[start.main].elf is None for start in starts):
+        return
+    for path in maps:
+        if path not in [start.map for start in starts]:
+            raise Failure(f"{os.fspath(path)}: is the map of none of these programs",
+                          note="give the map that -Wl,-Map=FILE wrote in their own link")
 
 
 def dump(document: dict) -> bytes:

@@ -23,6 +23,7 @@ class Start:
     touched: list[Touched | None]
     waste: list[waste.Waste | None]
     events: Events
+    map: str | None  # of the program's link
 
     @property
     def main(self) -> int | None:
@@ -49,22 +50,23 @@ def look(recording: Recording, touches: Touches | None = None, maps: Iterable[st
     places = [Places(file, elsewhere) for file in recording.files]
     touched = [touches.of(place, number == recording.main) if touches else None
                for number, place in enumerate(places)]
-    link_map = _map_of(places, recording.main, maps)
+    link_map, path = _map_of(places, recording.main, maps)
     wasted = [None if file.read is None or its is None else
               waste.waste(place, file.read, its.spans,
                           link_map if number == recording.main else None)
               for number, (file, place, its) in enumerate(zip(recording.files, places, touched,
                                                               strict=True))]
-    return Start(recording, places, touched, wasted, events(recording, places))
+    return Start(recording, places, touched, wasted, events(recording, places), path)
 
 
-def _map_of(places: Sequence[Places], main: int | None, maps: Iterable[str]) -> LinkMap | None:
+def _map_of(places: Sequence[Places], main: int | None, maps: Iterable[str]
+            ) -> tuple[LinkMap | None, str | None]:
     """The first map that is of the program's link; a map may be of another variant."""
     if main is None or places[main].elf is None:
-        return None
+        return None, None
     for path in maps:
         try:
-            return LinkMap(path, places[main].elf)
+            return LinkMap(path, places[main].elf), path
         except BadData:
             continue
-    return None
+    return None, None

@@ -1,0 +1,240 @@
+"""Advice: each rule speaks where the start gives it a reason, with a gain that the start bears out,
+and keeps silent where it does not."""
+
+import pytest
+from faults_writer import PAGE, FaultsWriter, elf_file, plain_file
+from frontload.report import advice_reading, model, recorded
+from frontload.report.recorded import Section
+from frontload.report.sentence import front_of
+from frontload.report.spans import Spans
+from trace_writer import CODE, DATA, TraceWriter
+
+# Pointers to each other in some 300 pages, which are relocated; a table of which little is used.
+POINTERS = """
+#include <stdio.h>
+char *pointers[150000] = {[0 ... 149999] = (char *)pointers};
+const char table[200000] = "sparse";
+int main(void) { return printf("%d\\n", table[(long)pointers[7] & 7]) < 0; }
+"""
+# A library that calls its own functions by name.
+CALLS = "\n".join(f"__attribute__((noinline)) int f{i}(int x) {{ return x + {i}; }}" for i in range(150)) + (
+    "\nint all(int x) {" + "".join(f"x += f{i}(x);" for i in range(150)) + "return x; }")
+
+
+def sentences(writer: FaultsWriter, **more) -> dict[str, dict]:
+    document = model.build([recorded.parse(writer.to_bytes(), "start.json")], **more)
+    found = {each["id"]: each for each in document["variants"][0]["advice"]}
+    for each in found.values():
+        assert each["text"].endswith(".") and each["how"]
+    return found
+
+
+@pytest.fixture
+def start(llvm):
+    """start(program): a writer for starts of a linked program."""
+
+    def start(program, *others: dict, **changes) -> FaultsWriter:
+        return FaultsWriter(elf_file(llvm, program.path, **changes), *others,
+                            command=(str(program.path),)).phase("relocation")
+
+    return start
+
+
+def offset_of(writer: FaultsWriter, section: str, file: int = 0) -> int:
+    return next(each["offset"] for each in writer.files[file]["sections"]
+                if each["name"] == section)
+
+
+def test_unpacked_relocations_are_to_be_packed(link, start):
+    """The table was read: nearly all of it would be gone."""
+    writer = start(link("-pie", "-Wl,-z,nopack-relative-relocs", source=POINTERS, flags=("-fPIE",)))
+    for page in range(0, 800, 32):
+        writer.major(0, offset_of(writer, ".rela.dyn") + page * PAGE, pages=32)
+    said = sentences(writer)["relr"]
+    assert "3.60 MB of relative relocations" in said["text"]
+    assert 20 <= said["gain"]["major_faults"] <= 25
+    assert 3_000_000 < said["gain"]["read_bytes"] <= 150_000 * 24
+
+
+def test_packed_relocations_and_tables_in_memory_are_well(link, start):
+    """Nothing to gain: the table is packed, or it was not read."""
+    packed = start(link("-pie", "-Wl,-z,pack-relative-relocs", source=POINTERS, flags=("-fPIE",),
+                        name="packed"))
+    packed.major(0, offset_of(packed, ".relr.dyn"), pages=8)
+    assert "relr" not in sentences(packed)
+    warm = start(link("-pie", source=POINTERS, flags=("-fPIE",), name="warm"))
+    assert "relr" not in sentences(warm.fault(0, offset_of(warm, ".rela.dyn")))
+
+
+def test_pages_that_relocation_writes_need_not_be(link, start):
+    """At fixed addresses nothing is written; what is saved is at most what was read for it."""
+    program = link("-pie", source=POINTERS, flags=("-fPIE",))
+    writer = start(program)
+    for page in range(0, 288, 32):
+        writer.major(0, offset_of(writer, ".data") + page * PAGE, pages=32, access="w")
+    said = sentences(writer)["no-pie"]
+    assert "at most" in said["text"] and said["gain"]["major_faults"] == 8
+    assert 0 < said["gain"]["read_bytes"] <= 288 * PAGE
+    fixed = start(link("-no-pie", source=POINTERS, name="fixed"))
+    fixed.major(0, offset_of(fixed, ".data"), access="w")
+    assert "no-pie" not in sentences(fixed)
+    assert "no-pie" not in sentences(start(program).fault(0, PAGE))  # nothing read for it
+
+
+def test_a_library_that_looks_up_its_own_functions(link, llvm, start):
+    """The linker could bind them."""
+    program = link()
+    said = {}
+    for name, options in (("libcalls.so", []), ("libbound.so", ["-Wl,-Bsymbolic"])):
+        library = link("-shared", *options, source=CALLS, flags=("-fPIC",), name=name)
+        writer = start(program, elf_file(llvm, library.path))
+        writer.major(1, offset_of(writer, ".dynsym", 1), pages=2)
+        said[name] = sentences(writer).get("bsymbolic")
+    assert said["libbound.so"] is None
+    assert "150 of the 15" in said["libcalls.so"]["text"]
+    assert 0 < said["libcalls.so"]["gain"]["read_bytes"] < 2 * PAGE
+
+
+def library(path: str, size: int = 20 * PAGE) -> dict:
+    return plain_file(path, size, [(".dynsym", 0, PAGE), (".dynamic", PAGE, 512)], flags="r-x",
+                      before="", after="")
+
+
+def test_small_libraries_are_to_be_linked_in(link, start):
+    """Those that cost faults; not large ones, not libc and the loader, not what was in memory."""
+    writer = start(link(), library("/usr/lib/libsmall.so.1"), library("/opt/libwarm.so"),
+                   library("/lib/libc.so.6"), library("/lib64/ld-linux-x86-64.so.2"),
+                   library("/opt/liblarge.so", 2 << 20))
+    for number in (1, 3, 4, 5):
+        writer.major(number, 0, pages=4).major(number, 8 * PAGE, pages=4)
+    writer.fault(2, 0)
+    said = sentences(writer)["static-libs"]
+    assert "1 small shared library (libsmall.so.1)" in said["text"] and "at most" in said["text"]
+    assert said["gain"] == {"major_faults": 2, "read_bytes": 8 * PAGE}
+    assert "static-libs" not in sentences(start(link(name="alone")).major(0, 0))
+
+
+def test_a_program_that_is_read_here_and_there_gets_a_front(tmp_path, link, start):
+    """How much it gains, traces say; without them nobody does."""
+    program = link("-no-pie", source=POINTERS)
+    writer = start(program)
+    for page in (40, 60, 20, 80, 10):
+        writer.major(0, page * PAGE, pages=4)
+    said = sentences(writer)["front"]
+    assert "5 separate stretches by 5 major faults, and 2 of 5 reads went backwards" in said["text"]
+    assert said["gain"] == {"major_faults": None, "read_bytes": None}
+    trace = TraceWriter().module(1, str(program.path), program.build_id)
+    trace.event(program.addresses["main"] // 16 * 16, kind=CODE)
+    said = sentences(writer, traces=[trace.write(tmp_path / "trace")])["front"]
+    assert "at most" in said["text"]
+    assert 0 <= said["gain"]["major_faults"] < 5 and 0 < said["gain"]["read_bytes"] <= 20 * PAGE
+
+
+def test_a_program_that_is_read_in_one_stretch_needs_no_front(link, start):
+    """Whatever its sections are called."""
+    writer = start(link(source=POINTERS))
+    for page in range(0, 40, 8):
+        writer.major(0, page * PAGE, pages=8)
+    assert "front" not in sentences(writer)
+
+
+def with_front(*touches: tuple[int, int]) -> FaultsWriter:
+    """A program with a front of 40 pages, and major faults at (page, number of pages)."""
+    writer = FaultsWriter(plain_file("/app", 200 * PAGE, [
+        (".text.front", PAGE, 39 * PAGE), (".text", 40 * PAGE, 100 * PAGE),
+        (".rodata", 140 * PAGE, 60 * PAGE)], flags="r-x", before="", after="")).phase("main")
+    for page, pages in touches:
+        writer.major(0, page * PAGE, pages=pages, access="x")
+    return writer
+
+
+def test_a_front_that_is_faulted_in_is_to_be_prefetched():
+    """Major faults inside of it are what prefetching saves; it reads the rest of it."""
+    said = sentences(with_front((0, 8), (8, 8), (16, 8), (24, 8)))["prefetch"]
+    assert said["gain"] == {"major_faults": 3, "read_bytes": -8 * PAGE}
+    assert "prefetch" not in sentences(with_front((0, 40), (50, 8)))
+
+
+def test_what_is_read_outside_of_the_front_was_not_trained():
+    """Some faults are as they should be, many are not."""
+    said = sentences(with_front((0, 40), (50, 8), (70, 8), (150, 8), (190, 8)))["untrained"]
+    assert said["gain"] == {"major_faults": 4, "read_bytes": 32 * PAGE}
+    assert "untrained" not in sentences(with_front((0, 40), (50, 8)))
+    assert "front" not in sentences(with_front((0, 40), (50, 8), (70, 8), (150, 8), (190, 8)))
+
+
+def test_the_front_ends_where_the_rest_begins():
+    """As far as the sections say; a file without any of its sections has none."""
+    file = recorded.parse(with_front().to_bytes(), "start.json").files[0]
+    assert front_of(file).to_text(PAGE) == "0+40"
+    changed = {**vars(file), "sections": [Section(".text", 0, PAGE, 0)]}
+    assert front_of(recorded.File(**changed)) is None
+
+
+def test_a_large_table_of_which_little_is_used(tmp_path, link, start):
+    """What was read of it for nothing is at most what is saved; used tables are well."""
+    program = link(source=POINTERS)
+    for used, expected in ((10, True), (8000, False)):
+        writer = start(program)
+        first = offset_of(writer, ".rodata")
+        writer.major(0, first, pages=40)
+        trace = TraceWriter().module(1, str(program.path), program.build_id)
+        for number in range(used):
+            trace.event(program.addresses["table"] // 16 * 16 + 16 * number, kind=DATA)
+        said = sentences(writer, traces=[trace.write(tmp_path / "trace")]).get("sparse-tables")
+        assert bool(said) == expected
+        if said:
+            assert "(table)" in said["text"] and said["gain"]["major_faults"] is None
+            assert 40 * PAGE - 5000 - 16 * used < said["gain"]["read_bytes"] <= 40 * PAGE
+
+
+def replayed(pages: list[int], window: int, **changes) -> FaultsWriter:
+    """A start whose faults are those of a kernel with such a readahead."""
+    writer = FaultsWriter(plain_file("/app", 4000 * PAGE, flags="r-x", before="", after="",
+                                     **changes)).phase("main")
+    read: set[int] = set()
+    for page in pages:
+        if page in read:
+            writer.fault(0, page * PAGE)
+            continue
+        first = max(page - window // 2, 0)
+        mine = [each for each in range(first, first + window) if each not in read]
+        read.update(mine)
+        for each in mine:
+            writer.fill(0, each * PAGE)
+        writer.fault(0, page * PAGE, major=1)
+    writer.files[0]["after"] = Spans.of_units(sorted(read), PAGE).to_text(PAGE)
+    return writer
+
+
+def test_a_file_that_is_read_all_over_gains_by_more_readahead():
+    """The replay says how much; of single pages far apart only bytes are saved, by less of it."""
+    everywhere = sentences(replayed(list(range(0, 3900, 8)), 32))["readahead"]
+    assert everywhere["gain"]["major_faults"] > 60
+    apart = sentences(replayed(list(range(0, 3900, 100)), 32))["readahead"]
+    assert "16 KiB instead of 128 KiB" in apart["text"]
+    assert apart["gain"]["major_faults"] == 0 and apart["gain"]["read_bytes"] > 4_000_000
+
+
+def test_a_replay_that_does_not_fit_says_nothing():
+    """Where something else than faults has read, windows explain nothing; nor for a few faults."""
+    writer = replayed(list(range(0, 1900, 8)), 32)
+    writer.files[0]["after"] = "0+4000"
+    assert "readahead" not in sentences(writer)
+    assert "readahead" not in sentences(replayed([0, 500, 1000], 32))
+    assert "readahead" not in sentences(replayed(list(range(0, 3900, 8)), 32, read_ahead_kib=None))
+
+
+def test_a_replay_reads_windows_around_faults():
+    """Half of a window lies before the fault, and none before the beginning of the file."""
+    assert advice_reading.replay(Spans([0], [1]).start, 100 * PAGE, 8 * PAGE, PAGE) == (1, 8 * PAGE)
+    pages = Spans.of_units([10, 13, 14], PAGE)
+    offsets = (pages.start[[0, 1]] + [0, PAGE])
+    assert advice_reading.replay(offsets, 100 * PAGE, 8 * PAGE, PAGE) == (2, 12 * PAGE)
+
+
+def test_most_of_a_file_may_as_well_be_all_of_it():
+    """In one go, for the bytes that were not read; less than half is not worth it."""
+    said = sentences(replayed(list(range(0, 3900, 40)), 32))["whole-file"]
+    assert said["gain"]["major_faults"] > 90 and said["gain"]["read_bytes"] < 0
+    assert "whole-file" not in sentences(replayed(list(range(0, 3900, 100)), 32))

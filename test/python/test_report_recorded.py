@@ -1,0 +1,133 @@
+"""Recorded starts are files like any other: what is wrong in one is named, and nothing breaks."""
+
+import copy
+import json
+
+import pytest
+from faults_writer import PAGE, FaultsWriter, plain_file
+from frontload.errors import EXIT_DATA, BadData
+from frontload.report import recorded
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def a_start() -> dict:
+    writer = FaultsWriter(plain_file("/app", flags="r-x", sections=[(".text", 0, 5000)]),
+                          plain_file("/x", before="", after="1+2"))
+    writer.phase("main").major(0, 5000, 3).fault(-1, -1, access="w")
+    return writer.to_json()
+
+
+def parsed(document) -> recorded.Recording:
+    return recorded.parse(json.dumps(document).encode(), "start.json")
+
+
+def test_a_start_is_read():
+    """Names, columns and what was read of each file: by residency, else by fills."""
+    start = parsed(a_start())
+    assert start.variant == "app" and start.main == 0
+    assert start.faults["major"].tolist() == [1, 0]
+    assert start.files[0].read.to_text(PAGE) == "1+3"  # fills: its residency is not known
+    assert start.files[1].read.to_text(PAGE) == "1+2"
+    assert start.max_rss_bytes == 1000 * 1024
+
+
+def test_events_are_sorted_by_time():
+    """Recorders of several processors do not always write in order."""
+    document = a_start()
+    for column in ("time_ns", "major", "file", "offset"):
+        document["faults"][column].reverse()
+    assert parsed(document).faults["major"].tolist() == [1, 0]
+
+
+def test_what_was_not_recorded_is_missing():
+    """Without faults, fills and residency there is still the rest."""
+    document = {**a_start(), "faults": None, "fills": None}
+    start = parsed(document)
+    assert len(start.faults) == 0 and start.fills is None
+    assert start.files[0].read is None and start.files[1].read is not None
+
+
+def wrong(path: str, value) -> dict:
+    """A start in which the value at a path is another one."""
+    document = a_start()
+    *parts, last = path.split(".")
+    place = document
+    for part in parts:
+        place = place[int(part) if part.isdigit() else part]
+    place[int(last) if last.isdigit() else last] = value
+    return document
+
+
+@pytest.mark.parametrize("path, value, message", [
+    ("schema", "frontload-faults/2", "not a recorded start"),
+    ("command", [], "command: is not a list of texts"),
+    ("variant", 7, "variant: 7 is not a text"),
+    ("files", {}, "files: is not a list"),
+    ("files.0", None, "the document"),
+    ("files.0.size", -1, "files[0].size: -1 is not a whole number"),
+    ("files.0.size", 1.5, "files[0].size: 1.5 is not a whole number"),
+    ("files.0.size", True, "files[0].size: true is not a whole number"),
+    ("files.0.page_size", 1000, "files[0].page_size: 1000 is no size of pages"),
+    ("files.1.after", "1+99", "files[1].after: the run 1+99 ends behind the last of 64"),
+    ("files.1.after", "x", "files[1].after: 'x' is not a run"),
+    ("files.0.sections.0.name", None, "files[0].sections[0].name: nothing is not a text"),
+    ("faults.file.1", 2, "faults.file[1]: 2 is not a whole number from -1 to 1"),
+    ("faults.major.0", "1", 'faults.major[0]: "1" is not a whole number from -1 to 1'),
+    ("faults.time_ns.0", 1 << 70, "faults.time_ns[0]: 1180591620717411303424 is not a whole"),
+    ("faults.offset", [1], "faults.offset: has 1 rows, not the 2 of time_ns"),
+    ("faults.access", "zz", "faults.access: is not a text of xrw?"),
+    ("fills.bytes", None, "fills.bytes: is not a list"),
+    ("fills", [], "fills: is not a table"),
+    ("phases.0.process", 1, "phases[0].process: there is no process 1"),
+    ("processes.0.parent", 0, "processes[0].parent: 0 is no process before this one"),
+])
+def test_what_is_wrong_is_named(path, value, message):
+    """The message has the file and the place in it."""
+    if path == "files.0":
+        message = "files[0]: is not an object"
+    with pytest.raises(BadData) as failure:
+        parsed(wrong(path, value))
+    assert failure.value.message.startswith("start.json: ") and message in failure.value.message
+    assert failure.value.code == EXIT_DATA
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000])
+def test_what_is_no_document_is_refused(data):
+    """Not JSON, or JSON of something else."""
+    with pytest.raises(BadData):
+        recorded.parse(data, "start.json")
+
+
+def test_a_huge_file_needs_no_memory():
+    """A file may claim any size: what is kept of it are its runs."""
+    document = a_start()
+    document["files"][1] |= {"size": 1 << 61, "after": f"1+{1 << 48}"}
+    assert parsed(document).files[1].read.size == 1 << 60
+
+
+def places(value, path=()):
+    """The paths of all values in a document."""
+    yield path
+    if isinstance(value, (dict, list)):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, each in items:
+            yield from places(each, (*path, key))
+
+
+@given(st.data())
+def test_any_value_anywhere_is_read_or_refused(data):
+    """Whatever stands in a document, it is understood or a BadData."""
+    document = copy.deepcopy(a_start())
+    path = data.draw(st.sampled_from([path for path in places(document) if path]))
+    place = document
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = data.draw(st.sampled_from(
+        [None, True, -1, 0, 1, 1 << 62, 1 << 64, 0.5, "", "a", "\0", "\ud800", "9+9", [], [0],
+         ["x"], {}]))
+    try:
+        start = parsed(document)
+    except BadData:
+        return
+    assert isinstance(start, recorded.Recording)
