@@ -11,7 +11,7 @@ PAGE = 4096
 MS = 1_000_000
 
 
-def elf_file(llvm: Path, path: Path, **changes) -> dict:
+def elf_file(llvm: Path, path: Path, /, **changes) -> dict:
     """A linked file as a recording describes it; everything of it is taken to be cold."""
     found = json.loads(subprocess.run(
         [llvm / "llvm-readobj", "--elf-output-style=JSON", "--sections", "--segments", path],

@@ -17,7 +17,8 @@ const char table[200000] = "sparse";
 int main(void) { return printf("%d\\n", table[(long)pointers[7] & 7]) < 0; }
 """
 # A library that calls its own functions by name.
-CALLS = "\n".join(f"__attribute__((noinline)) int f{i}(int x) {{ return x + {i}; }}" for i in range(150)) + (
+CALLS = "#define N __attribute__((noinline))\n" + "\n".join(
+    f"N int f{i}(int x) {{ return x + {i}; }}" for i in range(150)) + (
     "\nint all(int x) {" + "".join(f"x += f{i}(x);" for i in range(150)) + "return x; }")
 
 
@@ -91,7 +92,7 @@ def test_a_library_that_looks_up_its_own_functions(link, llvm, start):
         writer.major(1, offset_of(writer, ".dynsym", 1), pages=2)
         said[name] = sentences(writer).get("bsymbolic")
     assert said["libbound.so"] is None
-    assert "150 of the 15" in said["libcalls.so"]["text"]
+    assert "149 of the 153 symbols" in said["libcalls.so"]["text"]
     assert 0 < said["libcalls.so"]["gain"]["read_bytes"] < 2 * PAGE
 
 
