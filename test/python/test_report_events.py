@@ -132,6 +132,17 @@ def test_without_fills_major_faults_stand_for_reads():
     assert seen(start, fills=None).backward.tolist() == [0, 1]
 
 
+def test_behind_the_data_its_last_page_is_bss():
+    """Mapped whole, and cleared: what is written there is no section of the file. What is read
+    there is."""
+    start = FaultsWriter(plain_file("/app", sections=[(".data", 0, 100), (".comment", 100, 100)]))
+    start.files[0]["segments"] = [{"address": 0, "offset": 0, "file_bytes": 100,
+                                   "memory_bytes": 9999, "flags": "rw-"}]
+    start.phase("main").fault(0, 150).fault(0, 150, access="w").fault(0, 50, access="w")
+    assert seen(start).section == [".comment", ".bss", ".data"]
+    assert causes(start) == ["constant", "data", "data"]
+
+
 def test_events_have_their_section():
     """By the recording alone; what lies in none, or in no file, has none."""
     start = writer().phase("main").fault(APP, CODE).fault(APP, CODE + PAGE).fault(-1, -1)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from frontload.errors import count
 from frontload.relocations_report import size_text
+from frontload.report.advice_loader import saved_by_packing
 from frontload.report.demangle import demangled
 from frontload.report.events import READ
 from frontload.report.sentence import Gain, Sentence, front_of, in_words, majors_in, read_of
@@ -36,15 +37,18 @@ def front(start: Start) -> Iterator[Sentence]:
         yield Sentence("front", f"{evidence}; a front makes it one. How much that saves, traces of "
                        "the start would tell.", how)
         return
-    wasted = (read - touched.spans).size
+    wasted, packed = (read - touched.spans).size, saved_by_packing(start, start.main)
     window = (file.read_ahead_kib or _USUAL_READ_AHEAD_KIB) * 1024
-    least = math.ceil(touched.spans.size / window)
+    least = math.ceil((touched.spans.size - packed) / window)
     yield Sentence(
         "front",
         f"{evidence}. Of the {size_text(read.size)} that were read it uses "
-        f"{size_text(read.size - wasted)}: in one stretch these are {least:,} reads of "
-        f"{window >> 10} KiB, so a front saves at most the rest.", how,
-        Gain(max(faults - least, 0), wasted))
+        f"{size_text(read.size - wasted)}"
+        + (f", {size_text(packed)} of which are relocations that ld.frontload packs" if packed
+           else "")
+        + f". The rest in one stretch is {count(least, 'read')} of {window >> 10} KiB, so a front "
+        "saves at most all else; prefetched, it is a single read.", how,
+        Gain(max(faults - least, 0), wasted + packed))
 
 
 def prefetch(start: Start) -> Iterator[Sentence]:

@@ -12,6 +12,8 @@ from frontload.report.sentence import Gain, Sentence, majors_in, own_files, read
 from frontload.report.start import Start
 
 _PAGE = 4096
+_PACKED = "-z pack-relative-relocs"
+_TABLES = (".rela.dyn", ".rel.dyn")
 _SMALL_LIBRARY = 1 << 20
 _LOOKUPS = 100  # fewer are not worth a flag
 _SYMBOL_SECTIONS = (".dynsym", ".dynstr", ".gnu.hash", ".hash", ".gnu.version")
@@ -19,17 +21,24 @@ _SYMBOL_SECTIONS = (".dynsym", ".dynstr", ".gnu.hash", ".hash", ".gnu.version")
 _STAYS = re.compile(r"(libc|libm|libdl|librt|libpthread|libc\.musl.*|libfrontload.*)[-.0-9a-z_]*")
 
 
+def saved_by_packing(start: Start, number: int) -> int:
+    """How many bytes less of a file would have been read with packed relative relocations."""
+    change = _change(start, number, _PACKED)
+    if change is None:
+        return 0
+    table = start.places[number].sections(*_TABLES)
+    read = (read_of(start, number) & table).size
+    return read * (change.now - change.then) // max(table.size, change.now)
+
+
 def packing(start: Start) -> Iterator[Sentence]:
     """Relative relocations that are not packed are a table, all of which is read."""
     for number in own_files(start):
-        change = _change(start, number, "-z pack-relative-relocs")
-        if change is None:
-            continue
-        table = start.places[number].sections(".rela.dyn", ".rel.dyn")
-        read = (read_of(start, number) & table).size
-        saved = read * (change.now - change.then) // max(table.size, change.now)
+        change, saved = _change(start, number, _PACKED), saved_by_packing(start, number)
         if saved < _PAGE:
             continue
+        table = start.places[number].sections(*_TABLES)
+        read = (read_of(start, number) & table).size
         faults = len(majors_in(start, number, table))
         fewer = faults * (change.now - change.then) // max(table.size, change.now)
         yield Sentence(

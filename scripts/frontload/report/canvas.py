@@ -89,8 +89,11 @@ def save(figure: Figure, format: str) -> bytes:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # names may have any character
         figure.savefig(buffer, format=format, dpi=DPI, metadata=metadata)
-    pyplot.close(figure)
     return buffer.getvalue()
+
+
+def close(figure: Figure) -> None:
+    pyplot.close(figure)
 
 
 def text(name: str, most: int = 48) -> str:

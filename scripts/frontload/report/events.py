@@ -37,6 +37,7 @@ from frontload.report.recorded import Recording
 
 CAUSES = ("exec", "loader", "relocation", "constructor", "code", "constant", "data", "kernel")
 MAJOR, MINOR, READ = "M", "m", "F"
+BSS = ".bss"
 _EXEC, _LOADER, _RELOCATION, _CONSTRUCTOR, _CODE, _CONSTANT, _DATA, _KERNEL = range(len(CAUSES))
 _LOADER_NAME = re.compile(r"ld(-linux[^/]*|-musl[^/]*|64)?(-[0-9.]+)?\.so(\.[0-9]+)?")
 _RELOCATIONS = re.compile(r"\.(rela?|relr)(\..*)?")
@@ -101,6 +102,8 @@ def events(recording: Recording, places: Sequence[Places]) -> Events:
     majors = np.flatnonzero((waited >= 0) & backward & (kind == READ))
     backward[waited[majors][kind[waited[majors]] == MAJOR]] = True
     section, symbol = _names(places, columns["file"], columns["offset"])
+    for row in _cleared(recording, places, columns, kind):
+        section[row], symbol[row] = BSS, b""
     code_file, code_offset = (column[order] for column in by_file)
     _, by = _names(places, code_file, code_offset)
     return Events(kind=kind, time_ns=columns["time_ns"], file=columns["file"],
@@ -124,20 +127,22 @@ def phase_of(recording: Recording, time_ns: np.ndarray, process: np.ndarray) -> 
 def _fault_causes(recording: Recording, places: Sequence[Places], phase: np.ndarray) -> np.ndarray:
     faults = recording.faults
     count = len(faults)
+    access = faults["access"] if faults["access"] is not None else np.full(count, "?")
+    written = access == "w"
     flags = np.zeros(count, "U1")
     tables = np.zeros(count, bool)
     for number, place in enumerate(places):
         mine = faults["file"] == number
         offsets = faults["offset"][mine]
-        flags[mine] = place.segment_flags(offsets)
+        flags[mine] = np.where(written[mine] & place.cleared(offsets), "w",
+                               place.segment_flags(offsets))
         tables[mine] = [bool(_RELOCATIONS.fullmatch(name)) for name in place.section_at(offsets)]
     loaders = np.array([is_loader(file.path) for file in recording.files] + [False])
     code_file = faults["code_file"] if faults["code_file"] is not None else np.full(count, -1)
-    access = faults["access"] if faults["access"] is not None else np.full(count, "?")
     kernel = faults["kernel"] == 1 if faults["kernel"] is not None else np.zeros(count, bool)
     by_loader = loaders[code_file] | loaders[faults["file"]]  # -1 is the last one: none
     relocating = phase == "relocation"
-    writes = (access == "w") | ((access == "?") & (flags == "w"))
+    writes = written | ((access == "?") & (flags == "w"))
     fetches = (access == "x") | ((access == "?") & (flags == "x"))
     rules = [
         (phase == "exec", _EXEC),
@@ -217,6 +222,19 @@ def _code(recording: Recording, reads: int) -> tuple[np.ndarray, np.ndarray]:
     nothing = np.full(len(faults), -1)
     return tuple(np.concatenate([nothing if faults[name] is None else faults[name],
                                  np.full(reads, -1)]) for name in ("code_file", "code_offset"))
+
+
+def _cleared(recording: Recording, places: Sequence[Places], columns: dict[str, np.ndarray],
+             kind: np.ndarray) -> list[int]:
+    """The rows of the faults that wrote to .bss in the last page of the data."""
+    if recording.faults["access"] is None:
+        return []
+    rows = np.flatnonzero(kind != READ)  # as in the table of faults, which is sorted by time
+    rows = rows[recording.faults["access"] == "w"]
+    found = [rows[(columns["file"][rows] == number)][place.cleared(
+        columns["offset"][rows][columns["file"][rows] == number])]
+        for number, place in enumerate(places)]
+    return np.concatenate([np.empty(0, np.int64), *found]).tolist()
 
 
 def _names(places: Sequence[Places], file: np.ndarray, offset: np.ndarray

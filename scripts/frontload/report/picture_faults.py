@@ -12,7 +12,7 @@ from frontload.errors import count
 from frontload.report import canvas
 from frontload.report.canvas import Theme
 
-_LEAST_SHARE = 0.02  # of the width, for files that are small
+_LEAST_SHARE = 0.05  # of the width, for files that are small
 _GAP_SHARE = 0.01
 _LEAST_PHASE = 0.1  # of the time, for its name
 _LEAST_STROKE = 1 / 400  # of the width: a page of a large file would not be seen
@@ -39,7 +39,7 @@ def all_files(document: dict, theme: Theme) -> Figure:
         strips = _side_by_side(variant)
         _draw(panel, variant, strips, theme)
         panel.set_xticks([strip.left + strip.width / 2 for strip in strips],
-                         [canvas.text(variant["files"][strip.number]["path"].rsplit("/", 1)[-1], 24)
+                         [canvas.text(variant["files"][strip.number]["path"].rsplit("/", 1)[-1], 20)
                           for strip in strips], rotation=25 if len(strips) > 2 else 0,
                          ha="right" if len(strips) > 2 else "center", rotation_mode="anchor")
         panel.tick_params(axis="x", length=0)

@@ -33,12 +33,14 @@ def export(document: dict, folder: os.PathLike | str, formats: Iterable[str] = F
     written = []
     Path(folder).mkdir(parents=True, exist_ok=True)
     for theme in map(canvas.THEMES.__getitem__, themes):
+        canvas.set_up(theme)
         for name, draw in _pictures(document):
+            figure = draw(theme)
             for format in formats:
-                canvas.set_up(theme)
                 path = Path(folder) / f"{name}.{theme.name}.{format}"
-                write_if_changed(path, canvas.save(draw(theme), format))
+                write_if_changed(path, canvas.save(figure, format))
                 written.append(path)
+            canvas.close(figure)
     return written
 
 

@@ -52,6 +52,17 @@ class Places:
         return [self._names[some[place]] if found else NO_SECTION
                 for place, found in zip(index.tolist(), inside.tolist(), strict=True)]
 
+    def cleared(self, offsets: np.ndarray) -> np.ndarray:
+        """Whether what is written at each offset is .bss: the page in which the data ends is mapped
+        whole, and behind the data it is cleared, whatever the file has there."""
+        found = np.zeros(len(offsets), bool)
+        for segment in self.file.segments:
+            end = segment.offset + segment.file_bytes
+            if "w" in segment.flags and segment.memory_bytes > segment.file_bytes:
+                page = self.file.page_size
+                found |= (offsets >= end) & (offsets < -(-end // page) * page)
+        return found
+
     def bytes_by_section(self, spans: Spans) -> dict[str, int]:
         """How many of these bytes of the file lie in the sections of each name. NO_SECTION, what is
         in none, comes last: together they are all, each once."""

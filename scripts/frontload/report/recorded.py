@@ -34,6 +34,7 @@ class Segment:
     address: int
     offset: int
     file_bytes: int
+    memory_bytes: int
     flags: str  # as r-x
 
     def holds(self, offset: np.ndarray) -> np.ndarray:
@@ -187,7 +188,7 @@ class _Reader:
                                 for key in ("offset", "size", "address")))
                       for number, each in enumerate(self._list(value, place, "sections"))],
             segments=[Segment(*(self._number(each, f"{place}.segments[{number}]", key)
-                                for key in ("address", "offset", "file_bytes")),
+                                for key in ("address", "offset", "file_bytes", "memory_bytes")),
                               self._text(each, f"{place}.segments[{number}]", "flags"))
                       for number, each in enumerate(self._list(value, place, "segments"))],
             read=None if after is None or before is None else after - before)
