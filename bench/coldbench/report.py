@@ -4,7 +4,8 @@ import json
 from dataclasses import asdict
 
 from frontload import __version__, console, devices, measure_host, measure_report
-from frontload.measure import COLD, WARM
+from frontload.measure import SELECTIVELY_COLD as COLD
+from frontload.measure import WARM
 from rich.table import Table
 
 from coldbench import verdicts

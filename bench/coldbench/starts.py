@@ -16,7 +16,7 @@ from frontload.device import throttle as throttles
 from frontload.device.cold_device import ColdDevice
 from frontload.device.throttle import RestedLauncher, Throttle
 from frontload.errors import Failure
-from frontload.measure import COLD, STDOUT, WARM, Measurement, Plan, Variant, measure
+from frontload.measure import SELECTIVELY_COLD, STDOUT, WARM, Measurement, Plan, Variant, measure
 from frontload.measure_run import Launcher
 
 from coldbench.requests import CountingLauncher, Requests
@@ -75,7 +75,7 @@ def measure_starts(work: WorkFolder, variants: Sequence[str], *, runs: int, devi
         starts.plain = measure(plan, launcher, progress=progress)
         if cold_device:
             starts.requests = {variant: [launcher.of(run.sample)
-                                         for run in starts.plain.of(variant, COLD)]
+                                         for run in starts.plain.of(variant, SELECTIVELY_COLD)]
                                for variant in variants}
             _measure_throttled(starts, plan, cold_device, stack, progress)
         else:
@@ -87,7 +87,7 @@ def make_plan(work: WorkFolder, binaries: dict[str, Path], output: Path, runs: i
     return Plan(
         tuple(Variant(variant, work.command(variant, binary, output), (str(binary),))
               for variant, binary in binaries.items()),
-        conditions=(COLD, WARM), runs=runs, compare=(STDOUT, str(output)))
+        conditions=(SELECTIVELY_COLD, WARM), runs=runs, compare=(STDOUT, str(output)))
 
 
 def _measure_throttled(starts: Starts, plan: Plan, device: ColdDevice, stack: ExitStack,
@@ -104,6 +104,7 @@ def _measure_throttled(starts: Starts, plan: Plan, device: ColdDevice, stack: Ex
     except OSError as problem:
         starts.missing.append(f"runs on a slow disk: {why(problem)}")
         return
-    slow = Plan(plan.variants, conditions=(COLD,), runs=plan.runs, warmup=0, compare=plan.compare)
+    slow = Plan(plan.variants, conditions=(SELECTIVELY_COLD,), runs=plan.runs, warmup=0,
+                compare=plan.compare)
     starts.throttled = measure(slow, RestedLauncher(throttle.folder),
                                progress=lambda doing: progress(f"throttled {doing}"))

@@ -1,8 +1,7 @@
 """Measures starts: which runs are made, in which order, from which state of the page cache.
 
 variant    one program (or one way to call it) among those that are compared; the first is the base
-condition  cold: the variant's files (and only they) are verified absent from the page cache before
-           the run; warm: all of their pages are present
+condition  cold, selectively cold or warm: see measure_conditions.py
 round      one run of every variant; comparisons are made within rounds
 
 Rounds come in pairs. The first of a pair runs the variants in a shuffled order (from a fixed seed),
@@ -17,20 +16,27 @@ import hashlib
 import os
 import random
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from frontload import errors, measure_host, pagecache
+from frontload import measure_host, pagecache
+from frontload.device.scratch import scratch_folder
 from frontload.errors import EXIT_VERDICT, Failure
+from frontload.measure_conditions import (
+    COLD,
+    SELECTIVELY_COLD,
+    WARM,
+    Conditions,
+    FileState,
+)
 from frontload.measure_run import Sample
 from frontload.measure_sections import Section, bytes_per_section, file_sections
 from frontload.pagecache import Residency
 
-COLD, WARM = "cold", "warm"
+RUNS = 50  # of each variant in each condition, as in the classic studies of cold starts
 STDOUT = "stdout"  # an output to compare that is not a file
 
 
@@ -38,34 +44,30 @@ STDOUT = "stdout"  # an output to compare that is not a file
 class Variant:
     name: str
     command: tuple[str, ...]
-    files: tuple[str, ...]  # evicted before cold runs, and observed
+    files: tuple[str, ...]  # the named files
+    seen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Plan:
     variants: tuple[Variant, ...]
-    conditions: tuple[str, ...] = (COLD, WARM)
-    runs: int = 10
+    conditions: tuple[str, ...] = (SELECTIVELY_COLD, WARM)
+    runs: int = RUNS
     warmup: int = 1
     seed: int = 1
+    evict_seen: bool = False  # also when selectively cold
     allow_warm: bool = False
     ignore_failure: bool = False
     compare: tuple[str, ...] = ()  # STDOUT, or files that the command writes
 
 
 @dataclass(frozen=True)
-class FileState:
-    """One file around one run. None: the kernel does not tell us (see pagecache.may_look)."""
+class Missing:
+    """A figure that this machine or user cannot have, and what would give it."""
 
-    before: Residency | None
-    after: Residency | None
-
-    @property
-    def read(self) -> Residency | None:
-        """The pages that the run brought in."""
-        if self.before is None or self.after is None:
-            return None
-        return Residency(self.after.size, self.after.pages & ~self.before.pages)
+    what: str
+    why: str
+    remedy: str
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,10 @@ class Run:
     @property
     def label(self) -> str:
         """The condition that the run really met."""
-        before = [state.before for state in self.files.values()]
+        before = [state.before for state in self.files.values() if state.named]
         if None in before:
             return f"{self.condition}, not verified"
-        if self.condition == COLD and any(residency.resident_pages for residency in before):
+        if self.condition != WARM and any(residency.resident_pages for residency in before):
             return "not cold"
         return self.condition
 
@@ -100,6 +102,9 @@ class Measurement:
     runs: list[Run]
     sections: dict[str, list[Section]]
     places: dict[str, dict]  # for each file what measure_host.describe_file says
+    host: dict = field(default_factory=measure_host.describe_host)
+    device: dict | None = None  # of its own, that the files were copied to
+    missing: list[Missing] = field(default_factory=list)
 
     def of(self, variant: str, condition: str) -> list[Run]:
         """The runs of one variant in the order of rounds."""
@@ -168,63 +173,48 @@ def orders(count: int, rounds: int, seed: int) -> Iterator[list[int]]:
         yield list(order)
 
 
+def count_runs(plan: Plan) -> int:
+    warm_ups = 1 + (COLD in plan.conditions[:-1])
+    return len(plan.variants) * (plan.warmup * warm_ups + plan.runs * len(plan.conditions))
+
+
 def measure(plan: Plan, launcher, cache=pagecache,
             progress: Callable[[str], None] = lambda doing: None) -> Measurement:
     """Makes all runs of a plan. `progress` is told before each one what it is."""
-    files = dict.fromkeys(file for variant in plan.variants for file in variant.files)
-    visible = {file: _check(file, plan, cache) for file in files}
-    sections = {file: file_sections(file) for file in files}
-    places = {file: measure_host.describe_file(file) for file in files}
+    conditions = Conditions(cache, allow_warm=plan.allow_warm, evict_seen=plan.evict_seen)
+    named = dict.fromkeys(file for variant in plan.variants for file in variant.files)
+    conditions.check(named, plan.conditions)
+    observed = named | dict.fromkeys(file for variant in plan.variants for file in variant.seen)
+    sections = {file: file_sections(file) for file in observed}
+    places = {file: measure_host.describe_file(file) for file in observed}
     runs = []
-    with tempfile.TemporaryDirectory(prefix="frontload-measure.") as scratch:
-        for variant in plan.variants:
-            for number in range(plan.warmup):
-                progress(f"warm-up {number + 1} of {variant.name}")
-                _start(variant, plan, launcher, Path(scratch))
-        for condition in plan.conditions:
+    with scratch_folder("frontload-measure.") as scratch:
+        def warm_up() -> None:
+            for variant in plan.variants:
+                for number in range(plan.warmup):
+                    progress(f"warm-up {number + 1} of {variant.name}")
+                    _start(variant, plan, launcher, scratch)
+
+        for earlier, condition in zip((None, *plan.conditions), plan.conditions, strict=False):
+            if earlier in (None, COLD):
+                warm_up()  # also after the libraries, which nobody has named, were dropped
             for number, order in enumerate(orders(len(plan.variants), plan.runs, plan.seed)):
                 for position, index in enumerate(order):
                     variant = plan.variants[index]
                     progress(f"{condition} run {number + 1} of {variant.name}")
-                    before = {file: _prepare(file, condition, visible[file], plan, cache)
-                              for file in variant.files}
-                    sample, outputs = _start(variant, plan, launcher, Path(scratch))
-                    states = {file: FileState(before[file],
-                                              cache.settled(file) if visible[file] else None)
-                              for file in variant.files}
+                    before = conditions.bring_about(condition, variant.files, variant.seen)
+                    sample, outputs = _start(variant, plan, launcher, scratch)
+                    states = conditions.after(before, variant.files)
                     runs.append(Run(variant.name, condition, number, position, sample, states,
                                     outputs))
-    return Measurement(plan, runs, sections, places)
+    missing = [_invisible(file) for file in conditions.invisible()]
+    return Measurement(plan, runs, sections, places, missing=missing)
 
 
-def _check(file: str, plan: Plan, cache) -> bool:
-    """Whether the residency of a file can be seen; refuses what cannot be measured."""
-    if not os.path.isfile(file):
-        os.stat(file)  # says better than we could why it is not there
-        raise Failure(f"{file}: is not a regular file")
-    with open(file, "rb") as stream:
-        if stream.read(2) == b"#!":
-            errors.warning(f"{file}: is a script: its faults are its interpreter's, whose own file "
-                           "stays in the cache unless --evict names it")
-    if cache.may_look(file):
-        return True
-    if COLD in plan.conditions and not plan.allow_warm:
-        cache.residency(file)  # refuses, and says why
-    return False
-
-
-def _prepare(file: str, condition: str, visible: bool, plan: Plan, cache) -> Residency | None:
-    """Brings a file into the condition and returns what is resident just before the run."""
-    if condition == COLD:
-        if visible and not plan.allow_warm:
-            cache.make_cold(file)
-        else:
-            cache.drop(file)
-    elif visible:
-        cache.make_warm(file)
-    else:
-        cache.load(file)
-    return cache.residency(file) if visible else None
+def _invisible(file: str) -> Missing:
+    return Missing(f"what was read of {file}, and whether it was in the page cache",
+                   "the kernel tells it only to those who own the file or may write it",
+                   "measure as its owner or as root, or measure a copy")
 
 
 def _start(variant: Variant, plan: Plan, launcher, scratch: Path) -> tuple[Sample, dict[str, str]]:

@@ -1,18 +1,17 @@
-"""What frontload measure says about its runs: figures, warnings, JSON and the table."""
+"""What frontload measure says about its runs: figures, warnings and JSON."""
 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 import numpy as np
-from rich.table import Table
 
-from frontload import __version__, console, measure_host, measure_statistics
-from frontload.errors import printable
-from frontload.measure import COLD, Measurement, Run
+from frontload import __version__, measure_statistics, pagecache
+from frontload.measure import Measurement, Run
+from frontload.measure_conditions import WARM
 from frontload.measure_statistics import Interval
 
-SCHEMA = "frontload-measure/1"
+SCHEMA = "frontload-measure/2"
 VARIES = 0.02  # counts repeat to within this; more deserves a warning...
 VARIES_BY = 2  # ...unless it is only this many
 
@@ -33,9 +32,14 @@ REPEATING = {"major_faults": "major faults", "read_bytes": "bytes read"}
 
 METHOD = {
     "wall_ns": "CLOCK_MONOTONIC from just before exec until the process was reaped",
-    "interval": "mean and 95% confidence interval, Student's t",
-    "ratio": "geometric mean of the ratios within each round, 95% confidence interval by Student's "
-             "t on their logarithms",
+    "interval": "mean and 95% confidence interval by the bootstrap: BCa, "
+                f"{measure_statistics.RESAMPLES} resamples from a fixed seed, scipy; of fewer than "
+                f"{measure_statistics.ENOUGH} runs by Student's t, for costs by Welch's",
+    "ratio": "geometric mean of the ratios within each round, interval as above, of logarithms",
+    "difference": "mean of the differences within each round, interval as above",
+    "costs": "mean of the cold runs less mean of the warm ones; excess: (cold - warm) less (cold - "
+             "warm) of the base, from the differences within cold and within warm rounds; "
+             "intervals as above",
     "outliers": "further from the median than 10 scaled median absolute deviations and than a "
                 "tenth of it; reported, not removed",
     "read_bytes": "resident in the page cache after the run and not before, by mincore, up to the "
@@ -62,17 +66,61 @@ def figures(runs: Sequence[Run]) -> dict[str, dict]:
     return found
 
 
+def times(measurement: Measurement, variant: str, condition: str) -> list[int]:
+    return [run.sample.wall_ns for run in measurement.of(variant, condition)]
+
+
 def time_ratio(measurement: Measurement, condition: str, variant: str) -> Interval:
     """How the times of a variant compare with those of the first variant."""
     base = measurement.plan.variants[0].name
-    times = [[run.sample.wall_ns for run in measurement.of(name, condition)]
-             for name in (variant, base)]
-    return measure_statistics.ratio(*times)
+    return measure_statistics.ratio(*(times(measurement, name, condition)
+                                      for name in (variant, base)))
+
+
+def comparisons(measurement: Measurement) -> list[dict]:
+    """The times of every variant against those of the first: their ratio, and their difference."""
+    base, *others = (variant.name for variant in measurement.plan.variants)
+    return [{"condition": condition, "variant": variant, "base": base, "figure": "wall_ns",
+             **asdict(time_ratio(measurement, condition, variant)),
+             "difference": asdict(measure_statistics.difference(
+                 *(times(measurement, name, condition) for name in (variant, base))))}
+            for condition in measurement.plan.conditions for variant in others]
+
+
+def costs(measurement: Measurement) -> list[dict]:
+    """What being cold costs each variant, and how much more than it costs the first one."""
+    plan = measurement.plan
+    base = plan.variants[0].name
+    found = []
+    for cold in plan.conditions:
+        if cold == WARM or WARM not in plan.conditions:
+            continue
+        for variant in plan.variants:
+            own = [times(measurement, variant.name, condition) for condition in (cold, WARM)]
+            of_base = [times(measurement, base, condition) for condition in (cold, WARM)]
+            found.append({
+                "condition": cold, "variant": variant.name, "figure": "wall_ns",
+                **asdict(measure_statistics.cost(*own)),
+                "excess": None if variant.name == base else {
+                    "base": base, **asdict(measure_statistics.excess(*own, *of_base))}})
+    return found
 
 
 def label(runs: Sequence[Run]) -> str:
     """The condition all runs met, or the worst that one of them met."""
     return next((run.label for run in runs if run.label != run.condition), runs[0].condition)
+
+
+def stayed(runs: Sequence[Run]) -> list[dict]:
+    """The seen files of which pages were in the cache before cold runs."""
+    found = []
+    for path, state in runs[0].files.items():
+        left = [run.files[path].before.resident_pages for run in runs
+                if not state.named and run.files[path].before is not None]
+        if any(left) and runs[0].condition != WARM:
+            found.append({"path": path, "pages": max(left), "of": state.before.pages.size,
+                          "runs": sum(pages > 0 for pages in left)})
+    return found
 
 
 def warnings(measurement: Measurement) -> list[str]:
@@ -94,7 +142,8 @@ def _doubts(runs: Sequence[Run]) -> list[str]:
         found.append("whether the pages were in the cache is unknown, and so is what was read: the "
                      "kernel tells it only to the file's owner; measure a copy, or as root")
     elif met != runs[0].condition:
-        most = max(sum(state.before.resident_pages for state in run.files.values()) for run in runs)
+        most = max(sum(state.before.resident_pages for state in run.files.values() if state.named)
+                   for run in runs)
         found.append(f"is not cold: up to {most} pages stayed in the page cache before a run")
     failed = [run for run in runs if run.sample.failed]
     if failed:
@@ -102,7 +151,7 @@ def _doubts(runs: Sequence[Run]) -> list[str]:
                      f"{failed[0].sample.how_it_ended()}")
     for name, text in REPEATING.items():
         values = [FIGURES[name](run) for run in runs]
-        if runs[0].condition != COLD or None in values or np.ptp(values) <= VARIES_BY:
+        if runs[0].condition == WARM or None in values or np.ptp(values) <= VARIES_BY:
             continue
         spread = measure_statistics.spread(values)
         if spread > VARIES:
@@ -111,42 +160,53 @@ def _doubts(runs: Sequence[Run]) -> list[str]:
     times = [run.sample.wall_ns for run in runs]
     for index in measure_statistics.outliers(times):
         middle = float(np.median(times))
-        unit = _unit(middle)
-        found.append(f"run {runs[index].round + 1} took {_time(times[index], unit)} {unit}, far "
-                     f"from the median of {_time(middle, unit)} {unit}; it is kept. A quieter "
-                     "machine or more --runs would help")
+        unit = time_unit(middle)
+        found.append(f"run {runs[index].round + 1} took {show_time(times[index], unit)} {unit}, "
+                     f"far from the median of {show_time(middle, unit)} {unit}; it is kept. A "
+                     "quieter machine or more --runs would help")
     if len(runs) < 2:
         found.append("a single run has no confidence interval; use --runs")
     return found
 
 
+def time_unit(nanoseconds: float) -> str:
+    return "s" if abs(nanoseconds) >= 1e9 else "ms"
+
+
+def show_time(nanoseconds: float, unit: str) -> str:
+    return f"{nanoseconds / 1e9:.3f}" if unit == "s" else f"{nanoseconds / 1e6:.2f}"
+
+
 def to_json(measurement: Measurement) -> dict:
     """Everything that was seen, every single run included."""
     plan = measurement.plan
-    results, comparisons = [], []
+    results = []
     for condition in plan.conditions:
         for variant in plan.variants:
             runs = measurement.of(variant.name, condition)
             results.append({
                 "variant": variant.name, "condition": condition, "label": label(runs),
                 "figures": figures(runs),
+                "stayed": [file | {"why": pagecache.why_resident(file["path"])}
+                           for file in stayed(runs)],
                 "sections_read": measurement.sections_read(variant.name, condition),
                 "runs": [_run_to_json(run) for run in runs]})
-        for variant in plan.variants[1:]:
-            comparisons.append({
-                "condition": condition, "variant": variant.name, "base": plan.variants[0].name,
-                "figure": "wall_ns", **asdict(time_ratio(measurement, condition, variant.name))})
+    named = {file for variant in plan.variants for file in variant.files}
     return {
         "schema": SCHEMA,
         "frontload": __version__,
-        "host": measure_host.describe_host(),
+        "host": measurement.host,
+        "device": measurement.device,
         "plan": asdict(plan),
-        "files": [place | {"sections": [asdict(section) for section in measurement.sections[file]]}
+        "files": [place | {"named": file in named,
+                           "sections": [asdict(section) for section in measurement.sections[file]]}
                   for file, place in measurement.places.items()],
         "method": METHOD,
         "results": results,
-        "comparisons": comparisons,
+        "comparisons": comparisons(measurement),
+        "costs": costs(measurement),
         "warnings": warnings(measurement),
+        "missing": [asdict(missing) for missing in measurement.missing],
     }
 
 
@@ -170,93 +230,3 @@ def _run_to_json(run: Run) -> dict:
 
 def dump(document: dict) -> bytes:
     return (json.dumps(document, indent=1) + "\n").encode()
-
-
-def print_report(measurement: Measurement, *, sections: bool = False) -> None:
-    """One table for each condition; with `sections` also what was read from each section."""
-    runs = measurement.plan.runs
-    for condition in measurement.plan.conditions:
-        print(f"{condition}, {runs} run{'s' if runs > 1 else ''} of each:")
-        console.show(_table(measurement, condition))
-        print()
-    if sections and COLD in measurement.plan.conditions:
-        _print_sections(measurement)
-    print(f"{machine(measurement)}.\nCounts are medians, MB are 10^6 bytes, times are means with "
-          "their 95% confidence interval,\nratios are paired by round. Only the named files are "
-          "evicted.")
-
-
-def machine(measurement: Measurement) -> str:
-    """Where it was measured, in one line."""
-    host = measure_host.describe_host()
-    lines = [f"{host['kernel']}, {host['processor']} ({host['processors']} processors)"]
-    for place in measurement.places.values():
-        ahead = place["read_ahead_kib"]
-        lines.append(place["file_system"]
-                     + (f", readahead {ahead} KiB" if ahead is not None else ""))
-    return "; ".join(dict.fromkeys(lines))
-
-
-def _table(measurement: Measurement, condition: str) -> Table:
-    variants = measurement.plan.variants
-    seen = [figures(measurement.of(variant.name, condition)) for variant in variants]
-    unit = _unit(min(figure["wall_ns"]["mean"] for figure in seen))
-    headings = ["variant", "major\nfaults", "minor\nfaults", "MB\nread", "runs\nread",
-                "peak\nRSS MB", unit, "95%\ninterval"]
-    if len(variants) > 1:
-        headings.append(f"time /\n{printable(variants[0].name)}")
-    table = console.table(*headings, numbers=range(1, len(headings)))
-    for number, variant in enumerate(variants):
-        runs = measurement.of(variant.name, condition)
-        counts, time = seen[number], seen[number]["wall_ns"]
-        console.add_row(
-            table,
-            variant.name if label(runs) == condition else f"{variant.name} ({label(runs)})",
-            _count(counts, "major_faults"), _count(counts, "minor_faults"),
-            _megabytes(counts, "read_bytes"), _count(counts, "read_runs"),
-            _megabytes(counts, "max_rss_bytes"), _time(time["mean"], unit),
-            "" if time["low"] is None else
-            f"{_time(max(time['low'], 0), unit)} to {_time(time['high'], unit)}",
-            *([_ratio(time_ratio(measurement, condition, variant.name))] if number else []))
-    return table
-
-
-def _unit(nanoseconds: float) -> str:
-    return "s" if nanoseconds >= 1e9 else "ms"
-
-
-def _time(nanoseconds: float, unit: str) -> str:
-    return f"{nanoseconds / 1e9:.3f}" if unit == "s" else f"{nanoseconds / 1e6:.2f}"
-
-
-def _count(seen: dict, name: str) -> str:
-    return f"{seen[name]['median']:.0f}" if name in seen else "?"
-
-
-def _megabytes(seen: dict, name: str) -> str:
-    if name not in seen:
-        return "?"
-    megabytes = seen[name]["median"] / 1e6
-    return f"{megabytes:.1f}" if megabytes >= 10 else f"{megabytes:.3f}"
-
-
-def _ratio(comparison: Interval) -> str:
-    if comparison.low is None:
-        return f"{comparison.estimate:.3f}"
-    return f"{comparison.estimate:.3f} ({comparison.low:.3f} to {comparison.high:.3f})"
-
-
-def _print_sections(measurement: Measurement) -> None:
-    for variant in measurement.plan.variants:
-        for path, read in measurement.sections_read(variant.name, COLD).items():
-            sizes: dict[str, int] = {}
-            for section in measurement.sections[path]:
-                sizes[section.name] = sizes.get(section.name, 0) + section.size
-            print(printable(f"{variant.name}, cold: read from {path}:"))
-            table = console.table("section", "bytes read", "of", numbers=(1, 2))
-            for name, count in read.items():
-                if count:
-                    console.add_row(table, name, f"{count:,.0f}",
-                                    f"{sizes[name]:,}" if name in sizes else "")
-            console.show(table)
-            print()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -45,10 +46,15 @@ class Sample:
 
 
 class Launcher:
-    """Runs commands through frontload-exec, in the cgroup `cgroup` if one is given."""
+    """Runs commands through frontload-exec, in the cgroup `cgroup` if one is given.
 
-    def __init__(self, cgroup: Path | None = None):
+    `end_with_us`: a command is also ended if we are, by a signal that nobody can handle.
+    """
+
+    def __init__(self, cgroup: Path | None = None, *, end_with_us: bool = False):
         self._prefix = [tools.tool("frontload-exec")]
+        if end_with_us and (setpriv := shutil.which("setpriv")):
+            self._prefix = [setpriv, "--pdeathsig", "TERM", "--", *self._prefix]
         if cgroup is not None:
             self._prefix.append(f"--cgroup={cgroup}")
 

@@ -1,24 +1,40 @@
 """The statistics of frontload measure, all of them scipy's.
 
 Times are skewed and drift with the machine, so two programs are compared within each round, where
-both met the same machine, and never by dividing two averages:
+both met the same machine, and never by two averages alone:
 
-interval  the mean with its 95% confidence interval by Student's t.
-ratio     the geometric mean of the per-round ratios; its interval is Student's t on the logarithms
-          of the ratios, taken back by exp. (On logarithms a ratio and its inverse weigh the same.)
-outlier   a value further from the median than ten times the median absolute deviation (scaled to be
-          a standard deviation) and than a tenth of the median. Lower limits cry out at every other
-          handful of runs: few of them lie close together by chance. Outliers are reported and kept.
+interval    the mean.
+ratio       the geometric mean of the per-round ratios. (On logarithms a ratio and its inverse weigh
+            the same.)
+difference  the mean of the per-round differences.
+cost        what being cold costs: the mean of the cold runs less that of the warm ones.
+excess      how much more being cold costs one program than another, (cold - warm) of the one less
+            (cold - warm) of the other. Cold and warm rounds are made one after the other, so this
+            is the mean of the per-round differences when cold less that when warm.
+
+Each comes with its 95% confidence interval by the bootstrap, bias-corrected and accelerated (BCa;
+Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 14), which asks for no normal
+distribution and follows the skew. The resamples come from a fixed seed. Of few values the bootstrap
+makes too narrow an interval (what it calls 95% holds the mean of 5 normal values 83 times of 100,
+of 10 91 times), so that for less than 10 it is Student's t, for costs Welch's.
+
+outlier     a value further from the median than ten times the median absolute deviation (scaled to
+            be a standard deviation) and than a tenth of the median. Lower limits cry out at every
+            other handful of runs: few of them lie close together by chance. Outliers are reported
+            and kept.
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
 CONFIDENCE = 0.95
+RESAMPLES = 9999
+SEED = 1
+ENOUGH = 10  # values for the bootstrap
 OUTLIER_DEVIATIONS = 10
 OUTLIER_SHARE = 0.1
 
@@ -33,16 +49,7 @@ class Interval:
 
 
 def interval(values: Sequence[float]) -> Interval:
-    mean = float(np.mean(values))
-    if len(values) < 2:
-        return Interval(mean, None, None)
-    if np.ptp(values) == 0:
-        return Interval(mean, mean, mean)
-    with warnings.catch_warnings():
-        # scipy warns where values hardly differ; the interval is still right.
-        warnings.simplefilter("ignore", RuntimeWarning)
-        found = stats.ttest_1samp(values, 0).confidence_interval(CONFIDENCE)
-    return Interval(mean, float(found.low), float(found.high))
+    return _estimated(lambda sample, axis=-1: np.mean(sample, axis=axis), values)
 
 
 def ratio(values: Sequence[float], base: Sequence[float]) -> Interval:
@@ -50,6 +57,55 @@ def ratio(values: Sequence[float], base: Sequence[float]) -> Interval:
     logarithms = interval(np.log(np.asarray(values, float) / np.asarray(base, float)))
     return Interval(*(None if bound is None else float(np.exp(bound))
                       for bound in (logarithms.estimate, logarithms.low, logarithms.high)))
+
+
+def difference(values: Sequence[float], base: Sequence[float]) -> Interval:
+    """`values` less `base`, round by round."""
+    return interval(np.asarray(values, float) - np.asarray(base, float))
+
+
+def cost(cold: Sequence[float], warm: Sequence[float]) -> Interval:
+    def between(cold, warm, axis=-1):
+        return np.mean(cold, axis=axis) - np.mean(warm, axis=axis)
+
+    return _estimated(between, cold, warm)
+
+
+def excess(cold: Sequence[float], warm: Sequence[float], base_cold: Sequence[float],
+           base_warm: Sequence[float]) -> Interval:
+    return cost(np.asarray(cold, float) - np.asarray(base_cold, float),
+                np.asarray(warm, float) - np.asarray(base_warm, float))
+
+
+def _estimated(statistic: Callable, *samples: Sequence[float]) -> Interval:
+    samples = [np.asarray(sample, float) for sample in samples]
+    estimate = float(statistic(*samples))
+    if min(map(len, samples)) < 2:
+        return Interval(estimate, None, None)
+    if all(np.ptp(sample) == 0 for sample in samples):
+        return Interval(estimate, estimate, estimate)
+    with warnings.catch_warnings():
+        # scipy warns where values hardly differ; the interval is still right.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        low, high = (_student(samples) if min(map(len, samples)) < ENOUGH
+                     else _resampled(statistic, samples))
+    return Interval(estimate, float(low), float(high))
+
+
+def _student(samples: list[np.ndarray]):
+    test = (stats.ttest_1samp(*samples, 0) if len(samples) == 1
+            else stats.ttest_ind(*samples, equal_var=False))
+    return test.confidence_interval(CONFIDENCE)
+
+
+def _resampled(statistic: Callable, samples: list[np.ndarray]):
+    for method in ("BCa", "percentile"):  # where values hardly differ, BCa may find no answer
+        found = stats.bootstrap(samples, statistic, confidence_level=CONFIDENCE, method=method,
+                                n_resamples=RESAMPLES, vectorized=True,
+                                random_state=np.random.default_rng(SEED)).confidence_interval
+        if np.isfinite(found).all():
+            break
+    return found
 
 
 def outliers(values: Sequence[float]) -> list[int]:

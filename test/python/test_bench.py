@@ -435,7 +435,7 @@ def test_the_picture_leaves_nothing_at_home(tmp_path):
     assert list((tmp_path / "home").iterdir()) == list((tmp_path / "tmp").iterdir()) == []
 
 
-@pytest.mark.parametrize("text", ["{}", "no JSON", '{"schema": "frontload-measure/1"}', "[]"])
+@pytest.mark.parametrize("text", ["{}", "no JSON", '{"schema": "frontload-measure/2"}', "[]"])
 def test_no_picture_of_something_else(tmp_path, capsys, text):
     """A file that is no result of the bench is refused with exit 65, and nothing is written."""
     (tmp_path / "result.json").write_text(text)

@@ -140,6 +140,16 @@ def test_throttle_version_1(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [living]
 
 
+@pytest.mark.parametrize("version, iops, bandwidth, limits", [
+    (1, 20, None, {"blkio.throttle.read_iops_device": "7:1 20"}),
+    (2, None, 2e7, {"io.max": "7:1 rbps=20000000"}),
+    (2, 1e12, None, {"io.max": "7:1 riops=4294967295"})])
+def test_one_limit_alone(version, iops, bandwidth, limits):
+    """What is not limited is not mentioned, and no limit is more than the kernel keeps."""
+    slow = Throttle(version, Path("/x"), "7:1", iops=iops, bytes_per_second=bandwidth)
+    assert slow._limits() == limits
+
+
 def test_a_throttle_that_cannot_be_set_leaves_nothing(tmp_path, monkeypatch):
     """If the kernel refuses the limits, the cgroup is removed again."""
     def refuse(path, text):

@@ -73,7 +73,7 @@ def test_cold_runs_read_and_warm_runs_do_not(measured, program):
     cold, warm = measured("--", program)["results"]
     for run in cold["runs"]:
         file = run["files"][str(program)]
-        assert (run["label"], file["resident_pages_before"]) == ("cold", 0)
+        assert (run["label"], file["resident_pages_before"]) == ("selectively cold", 0)
         assert file["read_bytes"] > 100_000
         assert file["read_runs"] >= 1
     assert cold["sections_read"][str(program)][".big"] > 100_000
@@ -82,10 +82,22 @@ def test_cold_runs_read_and_warm_runs_do_not(measured, program):
         assert run["major_faults"] == 0
 
 
+def test_everything_is_dropped(measured, program):
+    """From cold also what nobody named is gone, and what others hold is told: their C library."""
+    if not pagecache.may_drop_everything():
+        pytest.skip("only root can drop everything from the page cache")
+    other = shutil.copy(shutil.which("cat"), program.parent / "other")
+    (result,) = measured("--cold", "--runs=1", "--warmup=0", "--", program)["results"]
+    assert pagecache.residency(other).resident_pages == 0
+    assert [run["files"][str(program)]["resident_pages_before"] for run in result["runs"]] == [0]
+    if shutil.which("strace"):
+        assert any("libc" in os.path.basename(file["path"]) for file in result["stayed"])
+
+
 def test_variants_are_compared(measured, program, tmp_path):
     """Each variant's own binary is run, evicted and observed; the first one is the base."""
     shutil.copy(program, tmp_path / "copy")
-    document = measured("--cold", "--compare-output", f"--variant=one={program}",
+    document = measured("--selectively-cold", "--compare-output", f"--variant=one={program}",
                         f"--variant=two={tmp_path}/copy", "--", "{}")
     assert [list(result["runs"][0]["files"]) for result in document["results"]] == [
         [str(program)], [f"{tmp_path}/copy"]]
@@ -100,7 +112,8 @@ def test_a_variant_in_this_folder_needs_no_slash(measured, program, monkeypatch)
     monkeypatch.setenv("PATH", str(program.parent / "bin") + os.pathsep + os.environ["PATH"])
     (program.parent / "bin").mkdir()
     (program.parent / "bin/app").symlink_to("/bin/false")
-    document = measured("--cold", "--variant=one=app", f"--variant=two={program}", "--", "{}")
+    document = measured("--selectively-cold", "--variant=one=app", f"--variant=two={program}",
+                        "--", "{}")
     assert [list(result["runs"][0]["files"]) for result in document["results"]] == [
         ["./app"], [str(program)]]
 
@@ -108,15 +121,15 @@ def test_a_variant_in_this_folder_needs_no_slash(measured, program, monkeypatch)
 def test_the_table_goes_to_stdout(frontload, program):
     """Data on stdout, nothing on stderr that is not a diagnostic; progress only on a terminal."""
     result = frontload("measure", "--runs=2", "--name=the program", "--", program)
-    assert "cold, 2 runs of each:" in result.stdout
-    assert result.stdout.count("the program  ") == 2
+    assert "selectively cold, 2 runs of each:" in result.stdout
+    assert result.stdout.count("the program  ") == 3
     assert all(line.startswith("frontload: ") for line in result.stderr.splitlines())
 
 
 def test_json_on_stdout_is_alone(frontload, program):
     """With --json and no file, stdout is JSON and nothing else."""
-    result = frontload("measure", "--runs=1", "--cold", "--json", "--", program)
-    assert json.loads(result.stdout)["schema"] == "frontload-measure/1"
+    result = frontload("measure", "--runs=1", "--selectively-cold", "--json", "--", program)
+    assert json.loads(result.stdout)["schema"] == "frontload-measure/2"
 
 
 def test_outputs_that_differ_fail_the_verdict(measure, program, tmp_path):
@@ -158,7 +171,7 @@ def test_other_files_can_be_evicted_instead(measured, program, tmp_path):
     data = tmp_path / "data"
     data.write_bytes(os.urandom(1 << 20))
     cat = shutil.copy(shutil.which("cat"), tmp_path)  # what is root's, others cannot observe
-    document = measured("--cold", "--evict", data, "--evict", "{}", "--", cat, data)
+    document = measured("--selectively-cold", "--evict", data, "--evict", "{}", "--", cat, data)
     files = document["results"][0]["runs"][0]["files"]
     assert set(files) == {str(data), str(cat)}
     assert files[str(data)]["read_bytes"] == 1 << 20
@@ -177,7 +190,12 @@ def test_a_script_is_told_to_be_one(measure, tmp_path):
     (["--runs=0", "--", "true"], "not a number from 1 up"),
     (["--variant=x", "--", "{}"], "is not NAME=BINARY"),
     (["--variant=x=/bin/sh", "--", "sh"], "the command has no {}"),
-    (["--cold", "--warm", "--", "true"], "not allowed with"),
+    (["--device=floppy", "--", "true"], "invalid choice: 'floppy'"),
+    (["--device=hdd", "--device-iops=100", "--", "true"], "are for --device custom"),
+    (["--device=custom", "--device-iops=9", "--", "true"], "not a number from 10 up"),
+    (["--device=custom", "--device-bandwidth=1M", "--", "true"], "bytes from 10M up"),
+    (["--read-ahead=16", "--", "true"], "are for --device"),
+    (["--with=/bin/sh", "--", "true"], "are for --device"),
     (["--", "./no-such-program"], "./no-such-program: is not a program"),
     (["--evict=/no/such/file", "--", "true"], "/no/such/file: No such file"),
     (["--evict=/tmp", "--", "true"], "/tmp: is not a regular file"),

@@ -1,11 +1,13 @@
 """What frontload measure says about runs that were made up."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from frontload import measure_report
-from frontload.measure import COLD, WARM, FileState, Measurement, Plan, Run, Variant
+from frontload import measure_report, measure_table
+from frontload.measure import SELECTIVELY_COLD as COLD
+from frontload.measure import WARM, FileState, Measurement, Missing, Plan, Run, Variant
 from frontload.measure_run import Sample
 from frontload.measure_sections import NO_SECTION, Section, bytes_per_section, file_sections
 from frontload.pagecache import PAGE_SIZE, Residency
@@ -30,7 +32,8 @@ def made_up(times, *, faults=None, read=10, variants=("base",), conditions=(COLD
                                 Sample(wall_ns=round(wall * 1e9), **figures), {"app": state}))
     plan = Plan(tuple(Variant(name, (name,), ("app",)) for name in variants),
                 conditions=conditions, runs=len(times[0]))
-    place = {"path": "app", "size": SIZE, "file_system": "ext4", "read_ahead_kib": 128}
+    place = {"path": "app", "size": SIZE, "file_system": "ext4", "read_ahead_kib": 128,
+             "device": {"name": "sda"}}
     return Measurement(plan, runs, {"app": [Section(".text", 5, 3 * PAGE_SIZE)]}, {"app": place})
 
 
@@ -78,18 +81,20 @@ def test_json_has_every_run_and_the_comparison():
     measurement = made_up([[1, 2, 1.5], [2, 4, 3]], variants=("base", "new"),
                           conditions=(COLD, WARM))
     document = json.loads(measure_report.dump(measure_report.to_json(measurement)))
-    assert document["schema"] == "frontload-measure/1"
+    assert document["schema"] == "frontload-measure/2"
     assert [(result["variant"], result["condition"], len(result["runs"]))
             for result in document["results"]] == [
-        ("base", "cold", 3), ("new", "cold", 3), ("base", "warm", 3), ("new", "warm", 3)]
+        ("base", COLD, 3), ("new", COLD, 3), ("base", WARM, 3), ("new", WARM, 3)]
     run = document["results"][0]["runs"][1]
-    assert (run["round"], run["wall_ns"], run["label"]) == (1, 2_000_000_000, "cold")
+    assert (run["round"], run["wall_ns"], run["label"]) == (1, 2_000_000_000, COLD)
     assert run["files"]["app"]["read_pages"] == "0+10"
     assert document["results"][0]["sections_read"] == {
         "app": {".text": 3 * PAGE_SIZE, NO_SECTION: 7 * PAGE_SIZE}}
     comparison = document["comparisons"][0]
     assert (comparison["base"], comparison["variant"]) == ("base", "new")
     assert comparison["estimate"] == pytest.approx(2)
+    assert comparison["difference"]["estimate"] == pytest.approx(1.5e9)
+    assert document["device"] is None and document["missing"] == []
     assert document["files"][0]["read_ahead_kib"] == 128
     assert document["host"]["kernel"].startswith("Linux ")
 
@@ -99,12 +104,12 @@ def test_the_table_shows_what_was_met(capsys):
     measurement = made_up([[1, 1.1], [2, 2.2]], variants=("base", "new\x1b[31m"))
     stayed = measurement.runs[0].files["app"]
     stayed.before.pages[:2] = True
-    measure_report.print_report(measurement, sections=True)
+    measure_table.print_report(measurement, sections=True)
     shown = capsys.readouterr().out
     assert "base (not cold)" in shown
     assert "new\\x1b[31m" in shown
     assert "2.000 (2.000 to 2.000)" in shown
-    assert "ext4, readahead 128 KiB" in shown
+    assert "ext4 on sda, readahead 128 KiB" in shown
     assert ".text" in shown
 
 
@@ -114,10 +119,49 @@ def test_the_table_shows_what_was_met(capsys):
     ([0.1, 0.1], "ms interval 100.00 100.00 to 100.00")])
 def test_times_have_fixed_digits(capsys, times, shown):
     """Times line up, in milliseconds below a second, and none is negative."""
-    measure_report.print_report(made_up([times]))
+    measure_table.print_report(made_up([times]))
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     heading, row = lines[2], lines[3]
     assert " ".join([*heading[-2:], *row[-4:]]) == shown
+
+
+def test_the_figure_that_matters():
+    """What being cold costs each variant, and how much more than the first one: here that is
+    (4 - 3) - (2 - 1.9) s."""
+    walls = {("base", COLD): 2, ("new", COLD): 4, ("base", WARM): 1.9, ("new", WARM): 3}
+    both = made_up([[1] * 3, [1] * 3], variants=("base", "new"), conditions=(COLD, WARM))
+    both = replace(both, runs=[
+        replace(run, sample=replace(run.sample, wall_ns=walls[run.variant, run.condition] * 1e9))
+        for run in both.runs])
+    base, new = measure_report.to_json(both)["costs"]
+    assert (base["condition"], base["variant"], base["excess"]) == (COLD, "base", None)
+    assert base["estimate"] == pytest.approx(0.1e9)
+    assert (new["excess"]["base"], new["excess"]["estimate"]) == ("base", pytest.approx(0.9e9))
+
+
+def test_the_table_of_costs(capsys):
+    """Below the tables of times stands what being cold costs, if both were measured."""
+    both = made_up([[2, 2.1, 2], [4, 4.1, 4]], variants=("base", "new"), conditions=(COLD, WARM))
+    measure_table.print_report(both)
+    shown = capsys.readouterr().out
+    assert "what being cold costs, selectively cold less warm" in shown
+    assert "more than" in shown
+    measure_table.print_report(made_up([[2, 2.1, 2]]))
+    assert "what being cold costs" not in capsys.readouterr().out
+
+
+def test_where_it_was_measured_is_told(capsys):
+    """A device of its own, what the kernel's throttle lets through, and what could not be had."""
+    measurement = replace(
+        made_up([[1, 1.1]]), missing=[Missing("the figure", "no reason", "do something")],
+        host={"kernel": "Linux 6", "processor": "P", "processors": 2, "frequency": {
+            "source": "cpufreq", "mhz": [1000, 2000], "governors": ["powersave"]}},
+        device={"name": "hdd", "iops": 150, "bytes_per_second": 80e6, "throttle": "cgroup v2"})
+    measure_table.print_report(measurement)
+    shown = capsys.readouterr().out
+    assert "2 processors, 1000 to 2000 MHz, governor powersave" in shown
+    assert "150 requests and 80 MB per second" in shown and "first tenth of a second" in shown
+    assert "missing: the figure: no reason; do something" in shown
 
 
 def test_bytes_of_sections_that_share_a_page():

@@ -4,13 +4,14 @@ Neither the commands nor the cache are real here: fakes write down what was aske
 """
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from frontload import measure, measure_report
 from frontload.errors import Failure
-from frontload.measure import COLD, STDOUT, WARM, Plan, Variant
+from frontload.measure import COLD, SELECTIVELY_COLD, STDOUT, WARM, Plan, Variant
 from frontload.measure_run import Sample
 from frontload.pagecache import Residency
 
@@ -26,8 +27,8 @@ def sample(**figures) -> Sample:
 class FakeCache:
     """Holds for each file which of its pages are resident, and the log of what was done."""
 
-    def __init__(self, log, *, sticky=0, visible=True):
-        self.log, self.sticky, self.visible = log, sticky, visible
+    def __init__(self, log, *, sticky=0, visible=True, root=True):
+        self.log, self.sticky, self.visible, self.root = log, sticky, visible, root
         self.pages = {}
 
     def may_look(self, file):
@@ -38,16 +39,30 @@ class FakeCache:
             raise Failure(f"{file}: its residency cannot be seen")
         return Residency(PAGES * 4096, self.pages.setdefault(file, np.ones(PAGES, bool)).copy())
 
-    settled = residency
+    def settle(self, *files):
+        pass
+
+    def may_drop_everything(self):
+        return self.root
+
+    def drop_everything(self):
+        self.log.append(("drop", "everything"))
+        for file in self.pages:
+            self.pages[file] = np.arange(PAGES) < self.sticky
+
+    def try_to_drop(self, *files):
+        for file in files:
+            self.drop(file)
 
     def drop(self, file):
         self.log.append(("drop", Path(file).name))
         self.pages[file] = np.arange(PAGES) < self.sticky
 
-    def make_cold(self, file):
-        self.drop(file)
-        if self.sticky:
-            raise Failure(f"{file}: {self.sticky} of {PAGES} pages stayed")
+    def make_cold(self, *files):
+        for file in files:
+            self.drop(file)
+            if self.sticky:
+                raise Failure(f"{file}: {self.sticky} of {PAGES} pages stayed")
 
     def load(self, file):
         self.log.append(("load", Path(file).name))
@@ -93,7 +108,7 @@ def measured(variants, *, cache=None, launcher=None, **plan):
 
 def test_cold_runs_evict_just_before(variants):
     """Every cold run is preceded by the eviction of its own file, and of no other."""
-    _, log = measured(variants[:1], conditions=(COLD,), runs=2, warmup=1)
+    _, log = measured(variants[:1], conditions=(SELECTIVELY_COLD,), runs=2, warmup=1)
     assert log == [("run", "a"), ("drop", "a"), ("run", "a"), ("drop", "a"), ("run", "a")]
 
 
@@ -101,6 +116,54 @@ def test_warm_runs_load_just_before(variants):
     """Every warm run is preceded by a check that all pages are there."""
     _, log = measured(variants[:1], conditions=(WARM,), runs=2, warmup=0)
     assert log == [("load", "a"), ("run", "a")] * 2
+
+
+def test_cold_runs_drop_everything(variants):
+    """When cold the whole page cache is dropped, and then verified for the variant's own file. What
+    follows is warmed up again, because libraries that nobody has named were dropped, too."""
+    _, log = measured(variants[:1], conditions=(COLD, WARM), runs=2, warmup=1)
+    cold = [("drop", "everything"), ("drop", "a"), ("run", "a")]
+    assert log == [("run", "a"), *cold, *cold, ("run", "a"), *[("load", "a"), ("run", "a")] * 2]
+
+
+def test_only_root_can_drop_everything(variants):
+    """Without root a cold run is refused before anything is run, with what can be had instead."""
+    cache = FakeCache([], root=False)
+    with pytest.raises(Failure, match="cold: only root") as refusal:
+        measured(variants, cache=cache, conditions=(COLD, WARM))
+    assert "--selectively-cold" in refusal.value.note
+    assert cache.log == []
+
+
+@pytest.mark.parametrize("condition, evict_seen, dropped", [
+    (COLD, False, True), (SELECTIVELY_COLD, True, True), (SELECTIVELY_COLD, False, False),
+    (WARM, True, False)])
+def test_seen_files_are_dropped_where_that_is_meant(variants, condition, evict_seen, dropped):
+    """Files that a run was seen to read are evicted when cold, and by --evict-seen."""
+    variant = replace(variants[0], seen=variants[1].files)
+    _, log = measured((variant,), conditions=(condition,), evict_seen=evict_seen, runs=1, warmup=0)
+    assert (("drop", "b") in log) == dropped
+
+
+def test_seen_files_that_stay_are_told(variants):
+    """A library that others hold does not spoil a cold run; how much of it stayed is in the
+    result, and what was read of the seen files counts."""
+    class Held(FakeCache):
+        def drop(self, file):
+            super().drop(file)
+            if file == variants[1].files[0]:
+                self.pages[file][:5] = True
+
+        def make_cold(self, *files):
+            super().make_cold(*files)
+            assert not any(self.pages[file].any() for file in files)
+
+    variant = replace(variants[0], seen=variants[1].files)
+    result, _ = measured((variant,), cache=Held([]), conditions=(COLD,), runs=2)
+    assert [run.label for run in result.runs] == [COLD, COLD]
+    assert measure_report.stayed(result.runs) == [
+        {"path": variants[1].files[0], "pages": 5, "of": PAGES, "runs": 2}]
+    assert measure_report.warnings(result) == []
 
 
 def test_rounds_are_interleaved_and_balanced():
@@ -117,15 +180,15 @@ def test_each_run_is_kept(variants):
     result, log = measured(variants, runs=3, warmup=2)
     assert Counter(kind for kind, _ in log)["run"] == 2 * 2 + 2 * 2 * 3
     assert {(run.variant, run.condition, run.round) for run in result.runs} == {
-        (variant, condition, number) for variant in "ab" for condition in (COLD, WARM)
+        (variant, condition, number) for variant in "ab" for condition in (SELECTIVELY_COLD, WARM)
         for number in range(3)}
-    assert [run.round for run in result.of("b", COLD)] == [0, 1, 2]
+    assert [run.round for run in result.of("b", SELECTIVELY_COLD)] == [0, 1, 2]
 
 
 def test_what_a_run_read_is_what_was_not_there_before(variants):
     """A cold run is charged with the pages it brought in, a warm run with none."""
     result, _ = measured(variants[:1], runs=1)
-    cold, warm = result.of("a", COLD)[0], result.of("a", WARM)[0]
+    cold, warm = result.of("a", SELECTIVELY_COLD)[0], result.of("a", WARM)[0]
     assert next(iter(cold.files.values())).read.runs().tolist() == [[2, 2]]
     assert warm.total(lambda read: read.resident_pages) == 0
 
@@ -141,7 +204,7 @@ def test_pages_that_stay_are_refused(variants):
 def test_pages_that_stay_are_labelled_if_allowed(variants):
     """With --allow-warm the run is made, labelled, and not charged with the pages that stayed."""
     result, _ = measured(variants[:1], cache=FakeCache([], sticky=3), allow_warm=True, runs=2)
-    cold = result.of("a", COLD)
+    cold = result.of("a", SELECTIVELY_COLD)
     assert [run.label for run in cold] == ["not cold", "not cold"]
     assert cold[0].total(lambda read: read.resident_pages) == 1
     assert any("is not cold: up to 3 pages stayed" in text
@@ -158,9 +221,9 @@ def test_invisible_residency_is_labelled_if_allowed(variants):
     """With --allow-warm it is measured, and the figures that need residency are missing."""
     result, log = measured(variants[:1], cache=FakeCache([], visible=False), allow_warm=True,
                            runs=2)
-    run = result.of("a", COLD)[0]
-    assert run.label == "cold, not verified"
-    assert "read_bytes" not in measure_report.figures(result.of("a", COLD))
+    run = result.of("a", SELECTIVELY_COLD)[0]
+    assert run.label == "selectively cold, not verified"
+    assert "read_bytes" not in measure_report.figures(result.of("a", SELECTIVELY_COLD))
     assert ("drop", "a") in log
     assert measure_report.to_json(result)["results"][0]["runs"][0]["files"] == {
         variants[0].files[0]: None}
@@ -209,7 +272,7 @@ def test_an_output_file_is_what_this_run_wrote(variants, tmp_path):
             output.write_bytes(text)
 
     result, _ = measured(variants[:1], launcher=FakeLauncher([], None, writes=writes),
-                         compare=(str(output),), conditions=(COLD,), runs=2, warmup=1)
+                         compare=(str(output),), conditions=(SELECTIVELY_COLD,), runs=2, warmup=1)
     assert [run.outputs[str(output)] == "missing" for run in result.runs] == [False, True]
     assert result.differing_outputs() == [str(output)]
 

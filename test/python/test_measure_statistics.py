@@ -1,14 +1,55 @@
 """The statistics of frontload measure, on numbers whose answers are known."""
 
+import numpy as np
 import pytest
 from frontload import measure_statistics as statistics
+from scipy import stats
 
 
-def test_interval_is_students():
-    """The interval of 1..5 is 3 ± 2.776 (t with 4 degrees of freedom) standard errors."""
+def test_the_interval_of_few_values_is_students():
+    """The bootstrap would make too little of them. That of 1..5 is 3 ± 2.776 (t with 4 degrees of
+    freedom) standard errors."""
     found = statistics.interval([1, 2, 3, 4, 5])
     assert found.estimate == 3
     assert (found.low, found.high) == pytest.approx((3 - 1.963, 3 + 1.963), abs=1e-3)
+
+
+def test_the_interval_of_many_values_is_the_bootstraps():
+    """It needs no normal distribution: of skewed values it reaches further up than down, and it is
+    the same each time."""
+    values = [1.0] * 15 + [1.5, 2, 3, 5, 9]
+    found = statistics.interval(values)
+    assert found == statistics.interval(values)
+    assert found.estimate == pytest.approx(1.775)
+    assert found.high - found.estimate > 1.5 * (found.estimate - found.low)
+    assert found.low > 1
+
+
+def test_the_bootstrap_agrees_with_theory():
+    """Of normal values it is the mean with 1.96 standard errors, within the resampling's noise."""
+    values = stats.norm.ppf((np.arange(50) + 0.5) / 50)
+    found = statistics.interval(values)
+    reach = 1.96 * values.std() / 50 ** 0.5
+    assert (found.low, found.high) == pytest.approx((-reach, reach), rel=0.05)
+
+
+@pytest.mark.parametrize("runs", [4, 20])
+def test_a_drift_of_the_machine_is_no_difference(runs):
+    """Differences are made within rounds: what both variants meet in a round cancels out."""
+    drift = np.arange(runs) * 100.0
+    found = statistics.difference(drift + 7, drift)
+    assert (found.estimate, found.low, found.high) == (7, 7, 7)
+
+
+@pytest.mark.parametrize("runs", [4, 20])
+def test_what_cold_costs_more_is_the_difference_of_differences(runs):
+    """(cold2 - warm2) - (cold1 - warm1): that the second is 3 slower, warm as cold, is no cost."""
+    noise = np.sin(np.arange(runs))
+    cold1, warm1, cold2, warm2 = 100 + noise, 10 - noise, 143 + noise[::-1], 13 + noise
+    found = statistics.excess(cold2, warm2, cold1, warm1)
+    assert found.estimate == pytest.approx((cold2 - cold1).mean() - (warm2 - warm1).mean())
+    assert found.low < 40 < found.high and found.high - found.low < 5
+    assert statistics.cost(cold1, warm1).estimate == pytest.approx(90, abs=1)
 
 
 def test_one_value_has_no_interval():

@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 from frontload import devices, measure_host, measure_report, trace
-from frontload.measure import COLD, WARM
+from frontload.measure import SELECTIVELY_COLD as COLD
+from frontload.measure import WARM
 
 from coldbench.race import judge, limit, recordings, relinks, rows
 from coldbench.race.recordings import Recording

@@ -3,12 +3,14 @@
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from frontload.errors import Failure
 from frontload.measure_run import signals_held
 
 _STDERR = 2
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(BaseException):
@@ -24,15 +26,29 @@ def unwind_on_signals() -> None:
 
     Only the first one does: a second Ctrl-C must not interrupt the cleaning.
     """
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
     def unwind(number, frame):
-        for each in signals:
+        for each in _SIGNALS:
             signal.signal(each, signal.SIG_IGN)
         raise Interrupted(number)
 
-    for each in signals:
+    for each in _SIGNALS:
         signal.signal(each, unwind)
+
+
+@contextmanager
+def unwinding_on_signals() -> Iterator[None]:
+    """The same within `with`."""
+    # What is ignored (by nohup, say) stays so.
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    unwind_on_signals()
+    for number, handler in before.items():
+        if handler is signal.SIG_IGN:
+            signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def check_call(command: Sequence[os.PathLike | str]) -> None:

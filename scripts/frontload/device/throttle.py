@@ -38,14 +38,14 @@ def hierarchy(mounts: str) -> tuple[int, Path] | None:
 class Throttle:
     """Within `with`, there is a cgroup `folder`; its members read the device within the limits.
 
-    `device` is its number (7:1), `iops` are requests per second.
+    `device` is its number (7:1), `iops` are requests per second; None is no limit.
     """
 
-    def __init__(self, version: int, parent: Path, device: str, *, iops: float,
-                 bytes_per_second: float):
+    def __init__(self, version: int, parent: Path, device: str, *, iops: float | None,
+                 bytes_per_second: float | None):
         self._version, self._parent, self._device = version, parent, device
-        self._iops = min(max(round(iops), 1), _GREATEST)
-        self._bytes_per_second = max(round(bytes_per_second), 1)
+        self._iops = iops and min(max(round(iops), 1), _GREATEST)
+        self._bytes_per_second = bytes_per_second and max(round(bytes_per_second), 1)
         self.folder = parent / f"{PREFIX}{os.getpid()}"
         self._enabled = False
 
@@ -72,10 +72,14 @@ class Throttle:
             (self._parent / "cgroup.subtree_control").write_text("-io")
 
     def _limits(self) -> dict[str, str]:
+        """What to write into which file of the cgroup."""
         if self._version == 2:
-            return {"io.max": f"{self._device} rbps={self._bytes_per_second} riops={self._iops}"}
-        return {"blkio.throttle.read_iops_device": f"{self._device} {self._iops}",
-                "blkio.throttle.read_bps_device": f"{self._device} {self._bytes_per_second}"}
+            limits = {"rbps": self._bytes_per_second, "riops": self._iops}
+            text = " ".join(f"{name}={limit}" for name, limit in limits.items() if limit)
+            return {"io.max": f"{self._device} {text}"}
+        limits = {"blkio.throttle.read_iops_device": self._iops,
+                  "blkio.throttle.read_bps_device": self._bytes_per_second}
+        return {name: f"{self._device} {limit}" for name, limit in limits.items() if limit}
 
     def _remove_stale(self) -> None:
         """Removes what a run left that was ended by SIGKILL."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from frontload.errors import BadData
 
-_MEASURE, _PREDICT = "frontload-measure/1", "frontload-predict/1"
+_MEASURE, _PREDICT = "frontload-measure/2", "frontload-predict/1"
 
 
 def measured(document: object, path: os.PathLike | str) -> dict:

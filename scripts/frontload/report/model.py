@@ -13,7 +13,7 @@ are as they were found: a name may hold anything, and who shows it has to escape
                         "ratios": {figure: variant / base}, "differences": {figure: variant - base}
                         }, ...]} of the figures of `summary`; null where either is
     measurement         null, or of a `frontload measure`: {"results": [{"variant", "condition",
-                        "label", "figures"}], "comparisons": [...]} as in frontload-measure/1
+                        "label", "figures"}], "comparisons": [...]} as in frontload-measure/2
     predictions         null, or [{"variant", "trace", "devices"}, ...] as in frontload-predict/1
 
 A variant has

@@ -1,22 +1,32 @@
 """frontload measure: cold and warm starts of a command, or of several variants of a program."""
 
 import argparse
+import re
 import sys
+from contextlib import ExitStack
+from dataclasses import replace
 
-from frontload import errors
+from frontload import devices, errors
 from frontload.errors import EXIT_OK, EXIT_VERDICT
 from frontload.files import write_output
 
 DESCRIPTION = """\
-Measure how a command starts: page faults, what is read from its files, memory and time, from cold
-(only the named files are dropped from the page cache, and that is verified) and from warm.
+Measure how a command starts: page faults, what is read from its files, memory and time.
 
 To compare variants of a program, name each binary and write {} where it belongs in the command;
 rounds of all variants are interleaved, and times are compared within rounds:
 
   frontload measure -- ./app --version
   frontload measure --variant old=./app.old --variant new=./app.new -- {} --version
+  sudo frontload measure --device hdd --variant old=./app.old --variant new=./app.new -- {}
+
+Starts are measured selectively cold (only the named files are dropped from the page cache: the
+binary, or those that --evict names; that they are gone is verified) and warm, unless conditions are
+asked for. docs/measure.md tells what each figure means.
 """
+# A request must not take longer than a tenth of a second: it would be missed (see pagecache.py).
+_LEAST_IOPS = 10
+_LEAST_BANDWIDTH = 10_000_000
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
@@ -27,25 +37,14 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         type=_variant, help="a binary to measure in the place of {} in COMMAND; "
                         "the first one is what the others are compared with")
     parser.add_argument("--name", help="what to call the command if there are no variants")
-    parser.add_argument("--runs", metavar="N", type=_count(1), default=10,
-                        help="rounds for each condition (default %(default)s)")
+    parser.add_argument("--runs", metavar="N", type=_count(1),
+                        help="rounds for each condition (default 50)")
     parser.add_argument("--warmup", metavar="N", type=_count(0), default=1,
                         help="runs of each variant beforehand, so that the libraries and inputs "
                         "they share are warm (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the order within rounds")
-    condition = parser.add_mutually_exclusive_group()
-    condition.add_argument("--cold", dest="conditions", action="store_const", const=("cold",),
-                           help="only cold runs")
-    condition.add_argument("--warm", dest="conditions", action="store_const", const=("warm",),
-                           help="only warm runs")
-    condition.add_argument("--both", dest="conditions", action="store_const",
-                           const=("cold", "warm"), help="cold runs, then warm runs (the default)")
-    parser.set_defaults(conditions=("cold", "warm"))
-    parser.add_argument("--evict", metavar="FILE", action="append", default=[],
-                        help="a file to evict and to observe instead of the measured binary, which "
-                        "is {} here too; may be repeated")
-    parser.add_argument("--allow-warm", action="store_true",
-                        help="measure also if pages stay in the cache; the result says so")
+    _add_conditions(parser)
+    _add_device(parser)
     parser.add_argument("--ignore-failure", action="store_true",
                         help="measure also if the command fails")
     parser.add_argument("--compare-output", metavar="FILE", nargs="?", const="stdout",
@@ -58,7 +57,44 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         help="write every run as JSON to FILE, or to stdout instead of the table")
     parser.add_argument("command", metavar="COMMAND", nargs="+",
                         help="the command and its arguments, after --")
+    parser.set_defaults(usage_error=parser.error)
     return parser
+
+
+def _add_conditions(parser: argparse.ArgumentParser) -> None:
+    conditions = parser.add_argument_group("conditions (any of them; default: selectively cold, "
+                                           "then warm)")
+    conditions.add_argument("--cold", dest="conditions", action="append_const", const="cold",
+                            help="everything is dropped from the page cache, of all programs on "
+                            "this machine; needs root")
+    conditions.add_argument("--selectively-cold", dest="conditions", action="append_const",
+                            const="selectively cold", help="only the named files are dropped")
+    conditions.add_argument("--warm", dest="conditions", action="append_const", const="warm",
+                            help="all pages of the named files are in the page cache")
+    conditions.add_argument("--evict", metavar="FILE", action="append", default=[],
+                            help="a file to name instead of the measured binary, which is {} here "
+                            "too; may be repeated")
+    conditions.add_argument("--evict-seen", action="store_true",
+                            help="when selectively cold, drop also all files that a run is seen to "
+                            "read (strace tells which), as far as no other process holds them")
+    conditions.add_argument("--allow-warm", action="store_true",
+                            help="measure also if pages stay in the cache; the result says so")
+
+
+def _add_device(parser: argparse.ArgumentParser) -> None:
+    device = parser.add_argument_group("a device of its own (needs root)")
+    device.add_argument("--device", choices=(*devices.KINDS, devices.CUSTOM),
+                        help="copy the named files to a loop device that the kernel slows down to "
+                        "this kind of device, and measure there; custom: to what the options say")
+    device.add_argument("--device-iops", metavar="N", type=_count(_LEAST_IOPS),
+                        help="of a custom device: requests per second")
+    device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=_bandwidth,
+                        help="of a custom device: bytes per second")
+    device.add_argument("--read-ahead", metavar="KIB", type=_count(0),
+                        help="of any kind of device (default: what it has)")
+    device.add_argument("--with", dest="extra", metavar="FILE", action="append", default=[],
+                        help="another file or folder that the program needs beside it; libraries "
+                        "that it finds relative to itself ($ORIGIN) are copied unasked")
 
 
 def _variant(text: str) -> tuple[str, str]:
@@ -76,32 +112,90 @@ def _count(least: int):
     return count
 
 
+def _bandwidth(text: str) -> int:
+    match = re.fullmatch(r"(\d{1,15})([kMG]?)", text, re.ASCII)
+    number = int(match[1]) * 1000 ** " kMG".index(match[2] or " ") if match else 0
+    if number < _LEAST_BANDWIDTH:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of bytes from {_LEAST_BANDWIDTH // 1_000_000}M up")
+    return number
+
+
+def _device(args: argparse.Namespace) -> devices.Device | None:
+    if args.device is None and (args.read_ahead is not None or args.extra):
+        args.usage_error("--read-ahead and --with are for --device")
+    if args.device != devices.CUSTOM and (args.device_iops or args.device_bandwidth):
+        args.usage_error("--device-iops and --device-bandwidth are for --device custom")
+    if args.device is None:
+        return None
+    if args.device == devices.CUSTOM:
+        from frontload.device.cold_device import READ_AHEAD_KIB
+
+        device = devices.custom(args.device_iops, args.device_bandwidth, READ_AHEAD_KIB)
+    else:
+        device = devices.find(args.device)
+    if args.read_ahead is not None:
+        device = replace(device, read_ahead_kib=args.read_ahead)
+    return device
+
+
 def run(args: argparse.Namespace) -> int:
+    from frontload.device import processes
+
+    device = _device(args)
+    with processes.unwinding_on_signals():
+        try:
+            return _measure(args, device)
+        except processes.Interrupted as interrupted:
+            errors.error(f"measure: {interrupted}: ended, and cleaned up")
+            return interrupted.exit_status
+
+
+def _measure(args: argparse.Namespace, device: devices.Device | None) -> int:
     # Imported here because numpy and scipy take most of a second, which other verbs need not pay.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from frontload import measure_report
-    from frontload.measure import Plan, make_variants, measure
+    from frontload import measure_report, measure_seen, measure_table
+    from frontload.measure import (
+        RUNS,
+        SELECTIVELY_COLD,
+        WARM,
+        Plan,
+        count_runs,
+        make_variants,
+        measure,
+    )
+    from frontload.measure_conditions import ORDER
+    from frontload.measure_device import on_device
     from frontload.measure_run import Launcher
 
+    conditions = args.conditions or (SELECTIVELY_COLD, WARM)
     plan = Plan(make_variants(args.command, args.variant, args.evict, args.name),
-                conditions=args.conditions, runs=args.runs, warmup=args.warmup, seed=args.seed,
+                conditions=tuple(condition for condition in ORDER if condition in conditions),
+                runs=args.runs or RUNS, warmup=args.warmup, seed=args.seed,
+                evict_seen=args.evict_seen,
                 allow_warm=args.allow_warm, ignore_failure=args.ignore_failure,
                 compare=tuple(dict.fromkeys(args.compare_output)))
-    total = len(plan.variants) * (plan.warmup + plan.runs * len(plan.conditions))
-    with Progress(TextColumn("{task.description}", markup=False), BarColumn(),
-                  MofNCompleteColumn(), console=Console(stderr=True), transient=True,
-                  disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("", total=total)
-        result = measure(plan, Launcher(), progress=lambda doing: bar.update(
-            task, advance=1, description=doing))
+    with ExitStack() as stack:
+        launcher, described = Launcher(), None
+        if device:
+            launcher, described = stack.enter_context(
+                on_device(device, plan.variants, args.extra))
+        plan, missing = measure_seen.look(plan, launcher)
+        with Progress(TextColumn("{task.description}", markup=False), BarColumn(),
+                      MofNCompleteColumn(), console=Console(stderr=True), transient=True,
+                      disable=not sys.stderr.isatty()) as bar:
+            task = bar.add_task("", total=count_runs(plan))
+            result = measure(plan, launcher, progress=lambda doing: bar.update(
+                task, advance=1, description=doing))
+        result = replace(result, device=described, missing=result.missing + missing)
+        document = measure_report.to_json(result) if args.json else None
 
     for text in measure_report.warnings(result):
         errors.warning(text)
     if args.json:
-        write_output(None if args.json == "-" else args.json,
-                     measure_report.dump(measure_report.to_json(result)))
+        write_output(None if args.json == "-" else args.json, measure_report.dump(document))
     if args.json != "-":
-        measure_report.print_report(result, sections=args.sections)
+        measure_table.print_report(result, sections=args.sections)
     return EXIT_VERDICT if result.differing_outputs() else EXIT_OK

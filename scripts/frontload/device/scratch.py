@@ -1,0 +1,46 @@
+"""A temporary folder that does not outlive its process for long: after SIGKILL the next one removes
+it. Whoever uses such a folder holds a lock on it, which the kernel takes back when he ends.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+@contextmanager
+def scratch_folder(prefix: str) -> Iterator[Path]:
+    """A folder in $TMPDIR whose name begins with `prefix`; removes those that nobody uses."""
+    _remove_stale(prefix)
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=prefix))
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        if _take(lock) and folder.exists():
+            break
+        os.close(lock)  # another process took it for a stale one, before it had its lock
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _take(lock: int) -> bool:
+    with suppress(OSError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
+
+
+def _remove_stale(prefix: str) -> None:
+    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        with suppress(OSError):
+            if folder.stat().st_uid != os.geteuid():
+                continue
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            if _take(lock):
+                shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
