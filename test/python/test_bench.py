@@ -16,7 +16,7 @@ BENCH = Path(__file__).parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
 from coldbench import __main__ as program  # noqa: E402
-from coldbench import links, picture, verdicts  # noqa: E402
+from coldbench import links, overhead, picture, verdicts  # noqa: E402
 from coldbench.verdicts import THROTTLED, WARM, Figures, Start  # noqa: E402
 from coldbench.workload import WorkFolder, Workload  # noqa: E402
 from frontload import measure_run  # noqa: E402
@@ -433,6 +433,18 @@ def test_the_picture_leaves_nothing_at_home(tmp_path):
                    check=True, env={**environment, "HOME": str(tmp_path / "home"),
                                     "TMPDIR": str(tmp_path / "tmp")})
     assert list((tmp_path / "home").iterdir()) == list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_the_overhead_of_measuring(build, capsys, monkeypatch):
+    """Pairs of runs alone and measured are compared; a command that fails is an error."""
+    monkeypatch.setenv("FRONTLOAD_BINDIR", "")  # to be put back afterwards
+    options = ["--pairs=2", f"--build-dir={build}", "--"]
+    assert overhead.main([*options, "true"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [row[0] for row in rows] == ["time", "alone", "told", "around"]
+    assert rows[1][2] == "1.0000"
+    assert overhead.main([*options, "false"]) == 1
+    assert "error: false: failed" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["{}", "no JSON", '{"schema": "frontload-measure/2"}', "[]"])

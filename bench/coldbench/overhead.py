@@ -1,0 +1,88 @@
+"""bench/overhead: what it costs a warm command to be measured by frontload measure, untraced.
+
+Pairs of runs, in turn the one and the other first: the command alone, and the same command in
+frontload-exec, which is all that frontload measure adds to a run. Three times are taken:
+
+alone     from before the command is spawned until it was reaped, by this process
+told      what frontload-exec says of its run: the time that frontload measure reports
+around    from before frontload-exec is spawned until it was reaped, by this process
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from frontload import console, errors, measure_statistics, tools
+
+ROOT = Path(__file__).parents[2]
+
+
+def parse(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="bench/overhead", description="Compare a warm command's time with and without being "
+        "measured.")
+    parser.add_argument("--pairs", metavar="N", type=int, default=50,
+                        help="pairs of runs (default %(default)s)")
+    parser.add_argument("--build-dir", metavar="DIR", type=Path, default=ROOT / "build",
+                        help="where Frontload was built (default %(default)s)")
+    parser.add_argument("command", metavar="COMMAND", nargs="+", help="after --")
+    args = parser.parse_args(argv)
+    if args.pairs < 2:
+        parser.error("--pairs is a number from 2 up")
+    return args
+
+
+def spawn(command: list[str]) -> int:
+    """Runs a command without output; returns its time in nanoseconds."""
+    sink = [(os.POSIX_SPAWN_OPEN, descriptor, os.devnull, os.O_RDWR, 0) for descriptor in (0, 1)]
+    start = time.monotonic_ns()
+    child = os.posix_spawnp(command[0], command, os.environ, file_actions=sink)
+    _, status = os.waitpid(child, 0)
+    end = time.monotonic_ns()
+    if status:
+        raise errors.Failure(f"{command[0]}: failed (wait status {status})", code=1)
+    return end - start
+
+
+def measure(command: list[str], pairs: int) -> dict[str, list[int]]:
+    times: dict[str, list[int]] = {"alone": [], "told": [], "around": []}
+    with tempfile.NamedTemporaryFile() as output:
+        measured = [str(tools.tool("frontload-exec")), f"--output={output.name}", "--", *command]
+
+        def alone() -> None:
+            times["alone"].append(spawn(command))
+
+        def in_exec() -> None:
+            times["around"].append(spawn(measured))
+            times["told"].append(json.loads(Path(output.name).read_text())["wall_ns"])
+
+        for number in range(-1, pairs):  # the first pair is a warm-up
+            for run in (alone, in_exec) if number % 2 else (in_exec, alone):
+                run()
+    return {name: values[1:] for name, values in times.items()}
+
+
+def main(argv: list[str] | None = None) -> int:
+    args = parse(argv)
+    os.environ["FRONTLOAD_BINDIR"] = str((args.build_dir / "bin").resolve())
+    try:
+        times = measure(args.command, args.pairs)
+    except (errors.Failure, OSError) as problem:
+        errors.error(str(problem))
+        return errors.EXIT_VERDICT
+    table = console.table("time", "ms", "times alone", numbers=(1, 2))
+    for name, values in times.items():
+        mean = measure_statistics.interval(values)
+        ratio = measure_statistics.ratio(values, times["alone"])
+        console.add_row(table, name, f"{mean.estimate / 1e6:.3f}",
+                        f"{ratio.estimate:.4f} ({ratio.low:.4f} to {ratio.high:.4f})")
+    console.show(table)
+    return errors.EXIT_OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())
