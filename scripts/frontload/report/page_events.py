@@ -59,6 +59,8 @@ def _variant(variant: dict, number: int, files: list[ComparedFile], sections: _P
     by = column("by")
     return {
         "name": name(variant["name"]),
+        "files": {place: name(variant["files"][index]["path"])
+                  for index, place in page_file.items()},
         "end": _end(variant) // 1000,
         "leftOut": left_out,
         "sections": {page_file[index]: [[section_of["name"], section_of["offset"],

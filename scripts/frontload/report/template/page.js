@@ -48,7 +48,7 @@ function addControls(picture, data) {
   const controls = document.getElementById("controls");
   controls.append(
     element("label", {}, "show ", files), element("label", {}, "coloured by ", colouring),
-    element("small", {}, "drag to zoom, double-click to see all"),
+    element("small", {}, "drag or Ctrl + wheel to zoom, double-click to see all"),
     element("span", { className: "group" },
       act("−", "zoom out", () => picture.move(1 / 0.6, 0, 0)),
       act("+", "zoom in", () => picture.move(0.6, 0, 0)),

@@ -188,7 +188,7 @@ class FaultPicture {
       .attr("height", height + 4);
     view.overlay.attr("width", width).attr("height", height);
     this.drawTime(view.yAxis, width);
-    this.drawFiles(view.xAxis, width, height);
+    this.drawFiles(view, width, height);
     this.drawSections(view, width, height);
 
     const paths = new Map();
@@ -251,7 +251,9 @@ class FaultPicture {
   }
 
   // The axis of offsets while one file fills the picture, else the names of the files.
-  drawFiles(group, width, height) {
+  drawFiles({ xAxis: group, variant }, width, height) {
+    const short = (number, most) => middle(baseName(
+      variant.files[number] || this.data.files[number].label), most);
     group.attr("transform", `translate(0,${height + 12})`).selectAll("*").remove();
     const pieces = [...this.pieces].filter(([, piece]) =>
       piece.start < this.x[1] && piece.start + piece.width > this.x[0]);
@@ -266,7 +268,7 @@ class FaultPicture {
       group.call(d3.axisBottom(axis).ticks(Math.max(3, width / 90)).tickSize(4));
       group.select(".domain").remove();
       group.append("text").attr("x", width).attr("y", 27).attr("text-anchor", "end")
-        .text(`offset in ${middle(this.data.files[number].label, 40)}, ${unit}`);
+        .text(`offset in ${short(number, 40)}, ${unit}`);
       return;
     }
     let free = -Infinity;
@@ -276,10 +278,10 @@ class FaultPicture {
       group.append("line").attr("class", "edge").attr("x1", x).attr("x2", x)
         .attr("y1", -height - 12).attr("y2", 4);
       const most = Math.floor((end - x) / 6.2);
-      const name = middle(this.data.files[number].label, Math.max(most, 9));
+      const name = short(number, Math.max(most, 9));
       if (x < free || x + name.length * 6.2 > width + 8) continue;
       group.append("text").attr("x", x + 2).attr("y", 14).text(name)
-        .append("title").text(this.data.files[number].name);
+        .append("title").text(variant.files[number] || this.data.files[number].name);
       free = x + name.length * 6.2 + 6;
     }
     group.append("text").attr("x", width).attr("y", 27).attr("text-anchor", "end")
@@ -411,12 +413,12 @@ class FaultPicture {
 
   // Names become text, never markup.
   describe(variant, at) {
-    const { files, sections, symbols, causes } = this.data;
+    const { sections, symbols, causes } = this.data;
     const kind = variant.kind[at];
     const title = document.createElement("b");
     title.textContent = KIND_OF[kind] + (kind === "F" ? ` of ${bytesText(variant.bytes[at])}` : "")
       + (variant.backward[at] ? ", backwards" : "");
-    const rows = [["file", files[variant.file[at]].name],
+    const rows = [["file", variant.files[variant.file[at]]],
       ["offset", `0x${variant.offset[at].toString(16)} (${bytesText(variant.offset[at])})`]];
     if (variant.section[at] >= 0) rows.push(["section", sections[variant.section[at]]]);
     if (variant.symbol[at] >= 0) rows.push(["symbol", symbols[variant.symbol[at]]]);
@@ -449,6 +451,10 @@ class FaultPicture {
       return found;
     });
   }
+}
+
+function baseName(path) {
+  return path.slice(path.lastIndexOf("/") + 1) || path;
 }
 
 function middle(text, most) {
