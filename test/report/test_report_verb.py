@@ -94,7 +94,7 @@ def test_measurement_and_prediction(frontload, starts, tmp_path):
 
 @pytest.mark.parametrize(("arguments", "code", "message"), [
     (["{0}"], 2, "say what to write"),
-    (["-o", "x.html", "--keep", "folder", "{0}"], 2, "--keep, --evict and --until are for"),
+    (["-o", "x.html", "--keep", "folder", "{0}"], 2, "are for starts that are recorded now"),
     (["-o", "x.html", "{0}", "{0}"], 2, "two variants have the same name"),
     (["-o", "x.html", "missing.json"], 2, "missing.json: No such file"),
     (["-o", "x.html", "{bad}"], 65, "not a recorded start"),

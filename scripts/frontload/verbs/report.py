@@ -56,6 +56,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     now.add_argument("--evict", metavar="FILE", action="append", default=[],
                      help="a file to evict instead of the program, which is {} here too; may be "
                      "repeated")
+    now.add_argument("--allow-warm", action="store_true",
+                     help="record also if pages stay in the cache")
     now.add_argument("--until", metavar="SYMBOL", help="the function with whose first call the "
                      "start has ended")
     now.add_argument("--keep", metavar="FOLDER", help="keep what was recorded there, as "
@@ -79,9 +81,9 @@ def _named(form: str):
 def run(args: argparse.Namespace) -> int:
     if not (args.output or args.json or args.export):
         args.usage_error("say what to write: -o FILE.html, --export FOLDER or --json")
-    if not args.variant and (args.keep or args.evict or args.until):
-        args.usage_error("--keep, --evict and --until are for starts that are recorded now, with "
-                         "--variant")
+    if not args.variant and (args.keep or args.evict or args.until or args.allow_warm):
+        args.usage_error("--keep, --evict, --allow-warm and --until are for starts that are "
+                         "recorded now, with --variant")
     # Imported here because numpy takes a while, which other verbs need not pay.
     from frontload.report import measured, model
 
@@ -142,7 +144,7 @@ def _record(args: argparse.Namespace) -> list:
     found = []
     for variant in make_variants(args.inputs, args.variant, args.evict):
         started = start.record(variant.command, variant.name, evict=variant.files,
-                               until=args.until)
+                               allow_warm=args.allow_warm, until=args.until)
         if started.sample.failed:
             complaint = started.sample.complaint
             raise Failure(f"{variant.command[0]}: {started.sample.how_it_ended()}"
