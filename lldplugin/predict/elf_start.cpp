@@ -27,6 +27,8 @@ static Expected<std::vector<FileSegment>> segmentsOf(StringRef bytes, const ELFF
       continue;
     FileSegment segment = {header.p_vaddr, header.p_offset, header.p_filesz, header.p_memsz,
                            (header.p_flags & ELF::PF_X) != 0};
+    if (header.p_flags & ELF::PF_W)
+      segment.written = segment.address;
     uint64_t end = segments.empty() ? 0 : segments.back().address + segments.back().memoryBytes;
     if (segment.offset > bytes.size() || segment.fileBytes > bytes.size() - segment.offset)
       return createStringError("a segment lies outside the file");
@@ -37,6 +39,13 @@ static Expected<std::vector<FileSegment>> segmentsOf(StringRef bytes, const ELFF
       return createStringError("a segment's address does not fit its place in the file");
     segments.push_back(segment);
   }
+  // What is read-only after relocation is at the beginning of a segment, or all of it.
+  for (const auto &header : *headers)
+    if (header.p_type == ELF::PT_GNU_RELRO)
+      for (FileSegment &segment : segments)
+        if (header.p_vaddr >= segment.address &&
+            header.p_vaddr - segment.address < segment.memoryBytes)
+          segment.written = header.p_vaddr + header.p_memsz;
   if (segments.empty())
     return createStringError("has no loadable segments: it is not a linked file");
   return segments;
@@ -76,20 +85,34 @@ public:
     // glibc's elf_get_dynamic_info() too takes the last entry of a tag.
     for (const auto &entry : used)
       tags[entry.getTag()] = entry.getVal();
+    // dl_main() of glibc's elf/rtld.c: rtld_setup_main_map() reads the hash table's header,
+    // _dl_init_paths() where to search, then comes the debugger's word; _dl_map_object_deps() reads
+    // what is needed, _dl_check_map_versions() in which version.
     model.read(address);
+    for (int64_t table : {ELF::DT_GNU_HASH, ELF::DT_HASH})
+      if (tags.count(table)) {
+        model.read(tag(table));
+        break;
+      }
+    for (int64_t path : {ELF::DT_RUNPATH, ELF::DT_RPATH})
+      if (tags.count(path))
+        model.read(tag(ELF::DT_STRTAB) + tag(path));
+    model.write(address); // DT_DEBUG
     for (const auto &entry : used)
       if (entry.getTag() == ELF::DT_NEEDED)
         model.read(tag(ELF::DT_STRTAB) + entry.getVal());
-    model.write(address); // DT_DEBUG
-    for (int64_t table : {ELF::DT_VERNEED, ELF::DT_GNU_HASH, ELF::DT_HASH, ELF::DT_PLTGOT})
-      if (tags.count(table))
-        model.read(tag(table));
+    if (tags.count(ELF::DT_VERNEED))
+      model.read(tag(ELF::DT_VERNEED));
     return Error::success();
   }
 
   /// elf_dynamic_do_Rela() and its kind, in the order of ELF_DYNAMIC_RELOCATE of glibc's
   /// elf/dynamic-link.h.
   Error relocate() {
+    bool isLazy = !tags.count(ELF::DT_BIND_NOW) && !(tag(ELF::DT_FLAGS) & ELF::DF_BIND_NOW) &&
+                  !(tag(ELF::DT_FLAGS_1) & ELF::DF_1_NOW);
+    if (isLazy && tags.count(ELF::DT_JMPREL)) // elf_machine_runtime_setup()
+      model.write(tag(ELF::DT_PLTGOT) + sizeof(Word));
     if (Error e = packed(tag(ELF::DT_RELR), tag(ELF::DT_RELRSZ)))
       return e;
     if (Error e = table<typename ELFT::Rel>(tag(ELF::DT_REL), tag(ELF::DT_RELSZ)))

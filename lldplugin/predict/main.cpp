@@ -139,14 +139,14 @@ static Prediction predict(const Question &question, StringRef trace) {
       std::exit(exitData);
     }
     for (uint64_t address : touched)
-      model.read(address);
+      model.use(address);
     result.counts.push_back(model.counts());
   }
   return result;
 }
 
 static double secondsOf(const DeviceProfile &device, const StartCounts &counts) {
-  return device.seconds(counts.requests, counts.bytesRead);
+  return device.seconds(counts.requests - counts.queuedRequests, counts.bytesRead);
 }
 
 static void printText(const Question &question, ArrayRef<Prediction> predictions) {

@@ -59,10 +59,19 @@ void StartModel::prefetch(uint64_t bytes) {
   if (!pages)
     return;
   addPages(pages - 1, 1, 0);
+  uint64_t before = totals.requests;
   for (uint64_t first = 0; first < pages; first += mostSegments) {
     requestEnd = UINT64_MAX;
     addPages(first, std::min(mostSegments, pages - first), 0);
   }
+  totals.queuedRequests += totals.requests - std::min(totals.requests, before + 1);
+}
+
+/// Programs hardly have data that they may write and only read; what a start reads of it before it
+/// writes is on the same page.
+void StartModel::use(uint64_t address) {
+  const FileSegment *segment = segmentOf(address);
+  touch(address, segment && address >= segment->written);
 }
 
 void StartModel::touch(uint64_t address, bool isWrite) {

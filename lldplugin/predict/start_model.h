@@ -26,6 +26,8 @@ namespace frontload {
 struct FileSegment {
   uint64_t address, offset, fileBytes, memoryBytes;
   bool isExecutable;
+  /// From this address on the program itself may write.
+  uint64_t written = UINT64_MAX;
 };
 
 struct StartCounts {
@@ -35,6 +37,8 @@ struct StartCounts {
   uint64_t minorFaults = 0;
   /// Contiguous reads from the device.
   uint64_t requests = 0;
+  /// Those of them that are asked for together with the one before: their latencies pass at once.
+  uint64_t queuedRequests = 0;
   uint64_t bytesRead = 0;
   /// Contiguous ranges of pages in memory at the end.
   uint64_t runs = 0;
@@ -51,6 +55,8 @@ public:
   void prefetch(uint64_t bytes);
   /// A read of, or a jump to, an address before load bias; ignored if it is not in the file.
   void read(uint64_t address) { touch(address, false); }
+  /// A touch as a trace tells it: what may be written is taken to be.
+  void use(uint64_t address);
   /// A write to a private page.
   void write(uint64_t address) { touch(address, true); }
 

@@ -17,7 +17,8 @@ constexpr uint64_t page = 4096;
 constexpr DeviceProfile device = {"test", 0, 1, 0, page, page, ""};
 
 /// 128 pages: tables at 0x20000, the dynamic section at 0x40000, data at 0x60000.
-std::string image(StringRef dynamic, StringRef secondLoad = "VAddr: 0x40000, Offset: 0x40000") {
+std::string image(StringRef dynamic, StringRef secondLoad = "VAddr: 0x40000, Offset: 0x40000",
+                  StringRef moreHeaders = "") {
   std::string yaml = (R"(
 --- !ELF
 FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_DYN, Machine: EM_X86_64}
@@ -26,6 +27,7 @@ ProgramHeaders:
   - {Type: PT_LOAD, Flags: [PF_R, PF_W], FileSize: 0x40000, MemSize: 0x40000, )" +
                       secondLoad + R"(}
   - {Type: PT_DYNAMIC, VAddr: 0x40000, FirstSec: .dynamic, LastSec: .dynamic}
+)" + moreHeaders + R"(
 Sections:
   - {Name: .relr.dyn, Type: SHT_RELR, Address: 0x20000, Offset: 0x20000, Entries: [0x65c00, 1, 1, 5]}
   - Name: .rela.dyn
@@ -44,11 +46,12 @@ Sections:
 }
 
 /// The pages that are in memory after the loader has touched what it does, or what is wrong.
-std::string touchedPages(StringRef bytes, bool onlyBeforeRelocation = false) {
+std::string touchedPages(StringRef bytes, bool onlyBeforeRelocation = false,
+                         const DeviceProfile &on = device) {
   auto segments = readSegments(bytes);
   if (!segments)
     return toString(segments.takeError());
-  StartModel model(device, bytes.size(), *segments);
+  StartModel model(on, bytes.size(), *segments);
   std::string text;
   auto note = [&] {
     text.clear();
@@ -88,6 +91,41 @@ TEST(ElfStart, ReadsTheDynamicSectionBeforeItRelocates) {
                                    .str()),
                          true),
             "36 40");
+}
+
+// Which of two touches is the first decides what is read around both.
+TEST(ElfStart, ReadsTheHashTableBeforeTheNamesOfLibraries) {
+  constexpr DeviceProfile reading = {"test", 0, 1, 8 * page, page, page, ""};
+  EXPECT_EQ(touchedPages(image("{Tag: DT_NEEDED, Value: 0x4000}, {Tag: DT_STRTAB, Value: 0x30000},"
+                               "{Tag: DT_GNU_HASH, Value: 0x31000}"),
+                         true, reading),
+            "2d 2e 2f 30 31 32 33 34 3c 3d 3e 3f 40 41 42 43");
+}
+
+// Where functions are bound when they are called, the loader leaves a word in the table of them.
+TEST(ElfStart, WritesToTheTableOfFunctionsIfTheyAreBoundLazily) {
+  constexpr StringLiteral functions = "{Tag: DT_PLTGOT, Value: 0x70000}, {Tag: DT_JMPREL, Value: "
+                                      "0x28000}, {Tag: DT_PLTRELSZ, Value: 0}";
+  EXPECT_EQ(touchedPages(image(functions)), "40 70");
+  EXPECT_EQ(touchedPages(image(functions), true), "40");
+  for (StringRef now : {", {Tag: DT_FLAGS, Value: 8}", ", {Tag: DT_FLAGS_1, Value: 1}",
+                        ", {Tag: DT_BIND_NOW, Value: 0}"})
+    EXPECT_EQ(touchedPages(image((functions + now).str())), "40");
+}
+
+TEST(ElfStart, KnowsWhatTheProgramMayWrite) {
+  auto written = [](StringRef moreHeaders) {
+    std::vector<uint64_t> found;
+    auto segments = readSegments(image(packed, "VAddr: 0x40000, Offset: 0x40000", moreHeaders));
+    EXPECT_TRUE(bool(segments));
+    for (const FileSegment &segment : *segments)
+      found.push_back(segment.written);
+    return found;
+  };
+  EXPECT_EQ(written(""), (std::vector<uint64_t>{UINT64_MAX, 0x40000}));
+  EXPECT_EQ(written("  - {Type: PT_GNU_RELRO, VAddr: 0x40000, Offset: 0x40000, FileSize: 0x20000, "
+                    "MemSize: 0x20000}"),
+            (std::vector<uint64_t>{UINT64_MAX, 0x60000}));
 }
 
 TEST(ElfStart, RefusesTablesOutsideTheFile) {

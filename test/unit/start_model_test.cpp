@@ -109,6 +109,15 @@ TEST(StartModel, FaultsForEachWrittenPage) {
   EXPECT_EQ(model.counts().minorFaults, 3u);
 }
 
+// A trace does not tell reads from writes.
+TEST(StartModel, TakesATouchOfWhatMayBeWrittenForAWrite) {
+  StartModel model(smallDevice, 100 * page,
+                   FileSegment{0, 0, 100 * page, 100 * page, false, 50 * page});
+  for (uint64_t i = 48; i < 52; ++i)
+    model.use(i * page);
+  EXPECT_EQ(model.counts().minorFaults, 2u);
+}
+
 TEST(StartModel, CopiesAPageThatWasReadFirst) {
   OneSegment model(100);
   model.readPage(50);
@@ -126,11 +135,13 @@ TEST(StartModel, FindsPrefetchedPagesInMemory) {
   EXPECT_EQ(cached(model, 100), "0-39");
 }
 
-// It is looked first whether the last page is there, and a request has 128 pages.
+// It is looked first whether the last page is there; then all is asked for at once, in requests of
+// 128 pages.
 TEST(StartModel, PrefetchesInLargeRequests) {
   OneSegment model(1000);
   model.prefetch(300 * page);
   EXPECT_EQ(model.counts().requests, 1u + 3u);
+  EXPECT_EQ(model.counts().queuedRequests, 2u);
   EXPECT_EQ(cached(model, 1000), "0-299");
 }
 
