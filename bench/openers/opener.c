@@ -13,11 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The kernel cuts a larger request to what the device reads ahead, which is at least this. */
-enum { CHUNK = 128 << 10 };
+/* The kernel cuts what is wanted at a time to the readahead or to the device's largest request,
+ * whichever is more. Large pieces make few requests; small ones then get what was cut off. */
+enum { LARGE = 1 << 20, SMALL = 128 << 10 };
 
 static int read_whole(int file) {
-  static char buffer[8 * CHUNK];
+  static char buffer[LARGE];
   ssize_t got;
   while ((got = read(file, buffer, sizeof buffer)) > 0)
     ;
@@ -32,9 +33,14 @@ static int want_whole(int file) {
   char *mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
   if (mapped == MAP_FAILED)
     return 1;
-  for (size_t done = 0; done < size; done += CHUNK)
-    if (madvise(mapped + done, size - done < CHUNK ? size - done : CHUNK, MADV_WILLNEED))
+  for (size_t large = 0; large < size; large += LARGE) {
+    size_t end = size - large < LARGE ? size : large + LARGE;
+    if (madvise(mapped + large, end - large, MADV_WILLNEED))
       return 1;
+    for (size_t small = large; small < end; small += SMALL)
+      if (madvise(mapped + small, end - small < SMALL ? end - small : SMALL, MADV_WILLNEED))
+        return 1;
+  }
   return munmap(mapped, size);
 }
 

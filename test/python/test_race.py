@@ -171,21 +171,37 @@ def test_requests_are_counted_until_none_is_under_way(tmp_path, monkeypatch):
     assert launcher.of(found) == Requests(7, 100 * 512)
 
 
-def test_the_limit_is_what_traces_touched_of_the_file(tmp_path):
+@pytest.fixture
+def linked(tmp_path):
+    """linked(how, text): a program that has no library, and the addresses of its symbols."""
+    def linked(how, text):
+        (tmp_path / "p.c").write_text(text)
+        program = tmp_path / "p"
+        subprocess.run(["cc", "-nostdlib", how, "-Wl,--build-id,-e,main", tmp_path / "p.c", "-o",
+                        program], check=True)
+        listed = subprocess.run(["nm", program], check=True, text=True, capture_output=True).stdout
+        return program, {name: int(value, 16) for value, _, name in
+                         (line.split() for line in listed.splitlines())}
+    return linked
+
+
+def test_the_limit_is_what_traces_touched_of_the_file(linked, tmp_path):
     """Granules count once, whatever touched them; zeroed memory and other files do not."""
-    (tmp_path / "p.c").write_text("int data[64] = {1}, zero[64]; int main(void) { return *data; }")
-    program = tmp_path / "p"
-    subprocess.run(["cc", "-no-pie", "-Wl,--build-id", tmp_path / "p.c", "-o", program],
-                   check=True)
-    listed = subprocess.run(["nm", program], check=True, text=True, capture_output=True).stdout
-    at = {name: int(value, 16) for value, _, name in
-          (line.split() for line in listed.splitlines() if line[0] != " ")}
+    program, at = linked("-static", "int data[64] = {1}, zero[64];"
+                         "int main(void) { return *data; }")
     trace = TraceWriter().module(1, str(program), build_id(program)).module(2, "/lib/other", b"x")
     trace.event(at["data"], 1, DATA).event(at["data"] + 4, 1, DATA)
     trace.event(at["data"] + 64, 1, DATA).event(at["zero"] + 64, 1, DATA)
     trace.event(at["main"], 1, CODE).event(at["main"], 2, CODE).event(at["main"] + 64, 1, FUNCTION)
     traces = [trace.write(tmp_path / name) for name in ("1.fltrace", "2.fltrace")]
     assert limit.touched_bytes(program, traces) == 3 * 16
+
+
+def test_the_limit_has_what_the_loader_relocates(linked):
+    """No trace sees the loader, which writes every pointer."""
+    program, _ = linked("-pie", "int x; int *data[64] = {[0] = &x, [1] = &x, [32] = &x};"
+                        "int main(void) { return 0; }")
+    assert limit.touched_bytes(program, []) == 2 * 16
 
 
 def figures(faults, read, cold, slow) -> Figures:

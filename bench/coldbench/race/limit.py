@@ -2,30 +2,32 @@
 
 They are counted by granules of 16 bytes, in the traces of `frontload record --data`, and only
 where the file has contents: what is zero at first (.bss) is not read from anywhere. No trace sees
-what the loader touches to relocate the program, so the real limit is above this one by that much.
+what the loader does before, so every place that it relocates is added. The tables that tell it
+where these are do not count: packed, they take next to nothing.
 """
 
 import os
 from collections.abc import Iterable
 
 import numpy as np
-from frontload import elf, trace
+from frontload import elf, relocations, trace
 from frontload.resolve import GRANULE
 
 _GRANULAR = (trace.CODE, trace.DATA)
 
 
 def touched_bytes(binary: os.PathLike | str, traces: Iterable[os.PathLike | str]) -> int:
-    """What all these traces together have touched of the file."""
-    file = elf.read(binary)
-    touched = [np.empty(0, np.uint64)]
+    """What all these traces together, and the loader, have touched of the file."""
+    file, loading = elf.read(binary), elf.read_loading(binary)
+    touched = [loading.relocations.offset.astype(np.uint64),
+               *relocations.unpacked(loading.packed, loading.word)]
     for path in traces:
         recorded = trace.read(path)
         for number, module in enumerate(recorded.modules):
             if module.build_id == file.build_id:
                 chosen = (recorded.owners == number) & np.isin(recorded.kinds, _GRANULAR)
-                touched.append(recorded.addresses[chosen] & ~np.uint64(GRANULE - 1))
-    granules = np.unique(np.concatenate(touched))
+                touched.append(recorded.addresses[chosen])
+    granules = np.unique(np.concatenate(touched) & ~np.uint64(GRANULE - 1))
     return int(np.count_nonzero(_has_contents(file, granules))) * GRANULE
 
 
