@@ -38,7 +38,10 @@ def race(**workload):
                              variant("front", 50.0, 0.72e6, link={"seconds": 3, "runs": [2, 3, 4]},
                                      recording=[{"slowdown": 7.26}, {"slowdown": 312.4}],
                                      prediction={"major_faults": 51.0, "read_bytes": 0.73e6})],
-                "absent": [{"name": "gcc-pgo", "title": "gcc PGO", "why": "it has <no> source"}],
+                "absent": [{"name": name, "title": title, "why": why} for name, title, why in (
+                    ("gcc-pgo", "gcc PGO", "it has <no> source"),
+                    ("gcc-pgo-lto", "gcc LTO", "it has <no> source"),
+                    ("bolt", "BOLT", "it fails"))],
                 "verdicts": [{"figure": "read_bytes", "first": True, "text": "bytes read"}],
             } | workload]}
 
@@ -58,7 +61,8 @@ def test_a_page_has_all_columns_of_each_row():
     (absent,) = lines(page, "| gcc PGO (1) |")
     assert page.index("| by default") < page.index(absent) < page.index("| by front")
     assert set(absent.split("|")[2:-1]) == {" — "}
-    assert lines(page, "(1)") == [r"(1) it has \<no\> source"]
+    assert lines(page, "(") == [r"(1) it has \<no\> source  ", "(2) it fails"]
+    assert lines(page, "| gcc LTO (1) |") and lines(page, "| BOLT (2) |")
     assert lines(page, "| touched bytes") == [
         "| touched bytes (the limit) |  |  | 7.0 |" + "  |" * 11]
     assert "Linux 6.18, A \\| B (2 processors)" in page
@@ -94,7 +98,7 @@ def test_the_short_table_has_a_column_for_each_workload():
     assert lines(text, "|") == [
         "| linked by | small | other |", "| --- | --- | --- |",
         "| by default | 720, 73.6 MB, 5.40 s | 9, 2.0 MB, 5.40 s |",
-        "| gcc PGO | — | — |",
+        "| gcc PGO | — | — |", "| gcc LTO | — | — |", "| BOLT | — | — |",
         "| by front | 50, 0.72 MB, 5.40 s | — |",
         "| touched bytes (the limit) | 7.0 MB | 7.0 MB |"]
     assert "at 150 requests and 80 MB a second" in text

@@ -83,9 +83,9 @@ COLUMNS = (
     Column("warm s", seconds("warm")),
     Column("file MB", lambda variant: megabytes(variant["size"])),
     Column("link s", _link),
-    Column("recording, times slower", _recording),
-    Column("predicted faults", _predicted("major_faults", count)),
-    Column("predicted MB", _predicted("read_bytes", megabytes)),
+    Column("slowdown, recording", _recording),
+    Column("model faults", _predicted("major_faults", count)),
+    Column("model MB", _predicted("read_bytes", megabytes)),
 )
 
 

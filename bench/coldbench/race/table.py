@@ -68,8 +68,8 @@ def _introduction(document: dict) -> str:
     return f"""# The race
 
 `bench/race` builds each program in every way that we know to make it start faster, and measures all
-of them from cold in one run; `bench/table` wrote this page from its result. {document['runs']} \
-runs of each kind.
+of them from cold in one run; `bench/table` wrote this page from its result. \
+{errors.count(document['runs'], 'run')} of each kind.
 
 {_escape(host['kernel'])}, {_escape(host['processor'])} ({host['processors']} processors); \
 {_escape(place['file_system'])} on {device}{f', readahead {ahead} KiB' if ahead else ''}. Only the \
@@ -78,8 +78,9 @@ program's own file is cold.{slow}
 * Counts are medians, MB are 10^6 bytes, times are means ± half their 95% confidence interval.
 * *Runs* are contiguous ranges of pages that were read, *requests* what the device was asked for.
 * *Link* is the median of three links, or one that takes more than 10 s; for BOLT, link and rewrite.
-* *Recording* is how many times slower the program runs while its start is recorded: {_recorders()}.
-* *Predicted* is what Frontload's model says of the file without running it.
+* *Slowdown* is how many times longer the program takes while its start is recorded: by \
+{_recorders()}.
+* *Model* is what Frontload predicts of the file without running it.
 * *Touched bytes* are all that the start uses of the file, by granules of 16: the limit for any \
 layout.
 """
@@ -94,14 +95,14 @@ def _section(workload: dict) -> str:
     lines = [f"## {_escape(workload['name'])}", "", f"{_escape(workload['title'])}.", "",
              _line(headings), _line(["---"] * len(headings))]
     variants = {variant["name"]: variant for variant in workload["variants"]}
-    notes = []
+    reasons = {absent["name"]: absent["why"] for absent in workload["absent"]}
+    notes = list(dict.fromkeys(reasons[name] for name, _ in _titles([workload])
+                               if name not in variants))
     for name, title in _titles([workload]):
         if name in variants:
             cells = [column.cell(variants[name]) for column in columns.COLUMNS]
         else:
-            notes.append(next(absent["why"] for absent in workload["absent"]
-                              if absent["name"] == name))
-            title += f" ({len(notes)})"
+            title += f" ({notes.index(reasons[name]) + 1})"
             cells = [columns.ABSENT] * len(columns.COLUMNS)
         lines.append(_line([title, *cells]))
     lines.append(_line([LIMIT, *columns.limit(workload)]))

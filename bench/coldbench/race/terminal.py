@@ -7,17 +7,17 @@ from coldbench.race import columns, rows
 
 def show(workload: dict) -> None:
     print(f"{workload['title']}:")
-    table = console.table("row", *(column.heading.replace(" ", "\n") for column in columns.COLUMNS),
-                          numbers=range(1, len(columns.COLUMNS) + 1))
     variants = {variant["name"]: variant for variant in workload["variants"]}
     why = {absent["name"]: absent["why"] for absent in workload["absent"]}
-    for row in rows.ROWS:
-        if row.name in variants:
-            console.add_row(table, row.name,
-                            *(column.cell(variants[row.name]) for column in columns.COLUMNS))
-        elif row.name in why:
-            console.add_row(table, row.name, *[columns.ABSENT] * len(columns.COLUMNS))
-    console.add_row(table, "touched (limit)", *columns.limit(workload))
+    lines = [(row.name, [column.cell(variants[row.name]) for column in columns.COLUMNS])
+             for row in rows.ROWS if row.name in variants]
+    # What was not asked for takes no room.
+    shown = [number for number in range(len(columns.COLUMNS))
+             if any(cells[number] != columns.ABSENT for _, cells in lines)]
+    headings = (columns.COLUMNS[number].heading.replace(" ", "\n") for number in shown)
+    table = console.table("row", *headings, numbers=range(1, len(shown) + 1))
+    for name, cells in [*lines, ("limit", columns.limit(workload))]:
+        console.add_row(table, name, *(cells[number] for number in shown))
     console.show(table)
     for name, reason in why.items():
         print(f"{name}: {reason}")
