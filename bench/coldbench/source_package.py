@@ -6,7 +6,8 @@ lists are copied, with `deb` for `deb-src`, to a folder of our own, and apt work
 the system's is changed, and no root is needed.
 
 Only the upstream tarball is used (PACKAGE_VERSION.orig.tar.*), not Debian's patches, which a point
-release may change. It is known by its SHA-256, so that all machines build the same source.
+release may change. It is known by its SHA-256, so that all machines build the same source. A folder
+notes what it was unpacked from, and is left alone if that is what is wanted.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from frontload.device.processes import check_call
 from frontload.errors import EXIT_VERDICT, BadData, Failure
 
 APT = Path("/etc/apt")
+NOTE = ".sha256"  # in the folder: of the tarball that it is
 
 
 def source_lines(text: str) -> str:
@@ -87,13 +89,21 @@ def _sha256(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def unpack(tarball: Path, folder: Path) -> None:
+def is_there(sha256: str, folder: Path) -> bool:
+    try:
+        return (folder / NOTE).read_text() == sha256
+    except OSError:
+        return False
+
+
+def unpack(tarball: Path, sha256: str, folder: Path) -> None:
     """Unpacks what the tarball's top folder holds into the folder, which is there whole or not."""
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.") as temporary:
         top = Path(temporary) / folder.name
         top.mkdir()
         check_call(["tar", "-x", "-f", tarball, "-C", top, "--strip-components=1",
                     "--no-same-owner"])
+        (top / NOTE).write_text(sha256)
         shutil.rmtree(folder, ignore_errors=True)
         top.rename(folder)
 
@@ -104,13 +114,16 @@ def main(argv: list[str] | None = None) -> int:
         "package from, by the lists of packages of this machine.")
     parser.add_argument("package", help="name of the source package")
     parser.add_argument("sha256", help="of its .orig.tar.*: anything else is refused")
-    parser.add_argument("folder", type=Path, help="where it goes; what is there is replaced")
+    parser.add_argument("folder", type=Path,
+                        help="where it goes; another source that is there is replaced")
     args = parser.parse_args(argv)
     try:
-        args.folder.parent.mkdir(parents=True, exist_ok=True)
+        sha256, folder = args.sha256.lower(), args.folder.resolve()
+        if is_there(sha256, folder):
+            return errors.EXIT_OK
+        folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="frontload-source.") as scratch:
-            tarball = download(args.package, args.sha256.lower(), Path(scratch))
-            unpack(tarball, args.folder.resolve())
+            unpack(download(args.package, sha256, Path(scratch)), sha256, folder)
     except Failure as failure:
         errors.error(failure.message)
         if failure.note:

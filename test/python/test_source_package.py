@@ -70,8 +70,16 @@ def test_a_source_replaces_what_was_there(archive, tmp_path):
     (target / "old").write_text("")
     sha256 = hashlib.sha256(tarball.read_bytes()).hexdigest()
     assert source_package.main(["small", sha256, str(target)]) == 0
-    assert [str(file.relative_to(target)) for file in target.rglob("*")] == ["part", "part/file"]
+    assert sorted(str(file.relative_to(target)) for file in target.rglob("*")) == [
+        ".sha256", "part", "part/file"]
     assert list((tmp_path / "work").iterdir()) == [target]
+
+    # The same source is left alone, without asking the archive; another one is not taken for it.
+    (target / "part/file").write_text("built")
+    tarball.unlink()
+    assert source_package.main(["small", sha256, str(target)]) == 0
+    assert (target / "part/file").read_text() == "built"
+    assert source_package.main(["small", "0" * 64, str(target)]) == 1
 
 
 def test_another_tarball_is_refused(archive, tmp_path):
