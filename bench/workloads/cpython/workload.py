@@ -1,0 +1,21 @@
+"""CPython 3.11, modules built in: its work is to import what many programs import first.
+
+Only the program is cold: its library, compiled, is on the file system that the bench runs from.
+"""
+
+from coldbench.workload import Workload
+
+MODULES = "json, asyncio, argparse, re, decimal"
+# That they were imported, and from where, is what the work writes.
+TELL = 'open("{output}", "w").write(repr((' + MODULES + ")))"
+
+WORKLOAD = Workload(
+    name="cpython",
+    title=f"CPython 3.11 (C): `python -S -c 'import {MODULES}'`",
+    variants=("default", "order", "order+relr", "front", "front+prefetch"),
+    peers=("temporal", "bp-startup", "gcc-pgo", "gcc-pgo-lto", "clang-pgo", "bolt", "preread",
+           "willneed"),
+    arguments=("-S", "-c", f"import {MODULES}; {TELL}"),
+    # All runs alike: what is not compiled stays so, and nobody's settings count.
+    environment={"PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"},
+)

@@ -1,0 +1,20 @@
+"""wasm-tools, a Rust program of 23 MB: its work is to turn a small text into a WebAssembly module.
+
+A crate of crates.io, of this version, with the dependencies that it was published with. It needs
+rustc 1.88, so Debian 12's own (1.63) does not do: its rustc-web does, and rustup's.
+"""
+
+from coldbench.workload import Workload
+
+WORKLOAD = Workload(
+    name="wasm-tools",
+    title="wasm-tools 1.263 (Rust): `wasm-tools parse hello.wat`",
+    variants=("default", "order", "order+relr", "front", "front+prefetch"),
+    peers=("temporal", "bp-startup", "clang-pgo", "bolt", "preread", "willneed"),
+    absent={
+        "gcc-pgo": "gcc 12 compiles no Rust",
+        "gcc-pgo-lto": "gcc 12 compiles no Rust",
+    },
+    recorders={"clang-pgo": ("temporal",)},
+    arguments=("parse", "{source}/hello.wat", "-o", "{output}"),
+)
