@@ -158,6 +158,15 @@ def bare():
     return document(one)
 
 
+def empty():
+    """A report of a start of which nothing but its totals is known, as without perf."""
+    found = bare()
+    one = found["variants"][0]
+    one.update(files=[], symbols=[], section_names=[])
+    one["events"] = {key: [] for key in one["events"]} | {"kind": "", "by": None}
+    return found
+
+
 def four():
     """More variants than two."""
     return document(*(variant(name, events=40, seed=number)

@@ -151,14 +151,20 @@ function addThemeSwitch() {
 async function start() {
   addThemeSwitch();
   document.querySelectorAll("table.sortable").forEach(makeSortable);
+  document.documentElement.dataset.drawn = await drawPictures();
+}
+
+// Resolves to "yes" when there is all that there will be.
+async function drawPictures() {
+  const panels = document.getElementById("panels");
+  if (!panels) return "yes"; // nothing was recorded
   const data = await unpack(document.getElementById("data").textContent);
-  const picture = new FaultPicture(data, document.getElementById("panels"),
-    document.getElementById("tip"));
+  const picture = new FaultPicture(data, panels, document.getElementById("tip"));
   addControls(picture, data);
   drawLegend(picture);
   window.addEventListener("beforeprint", () => picture.print(true));
   window.addEventListener("afterprint", () => picture.print(false));
-  document.documentElement.dataset.drawn = "yes";
+  return "yes";
 }
 
 start();
