@@ -78,6 +78,22 @@ def test_a_flat_drag_zooms_one_axis(open_page):
     assert page.range()[1] == before[1]
 
 
+def test_the_wheel_zooms_with_ctrl_only(open_page):
+    """A wheel scrolls the page as ever; with Ctrl it zooms around the pointer."""
+    page = open_page(documents.pair())
+    whole = page.range()
+    turn = """arguments[0].dispatchEvent(new WheelEvent("wheel", {
+        deltaY: -100, ctrlKey: arguments[1],
+        clientX: arguments[0].getBoundingClientRect().left, cancelable: true}))"""
+    overlay = page.one(OVERLAY.format(1))
+    page.run(turn, overlay, False)
+    assert page.range() == whole
+    page.run(turn, overlay, True)
+    (left, right), _ = page.range()
+    assert left == pytest.approx(0, abs=0.01)
+    assert right == pytest.approx(0.72, abs=0.02)
+
+
 def test_hover_tells_the_event(open_page):
     """The event under the pointer is described: file, offset, section, symbol, cause, thread."""
     document = documents.document(documents.variant("only", events=3, symbols=["the::symbol()"]))

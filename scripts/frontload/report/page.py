@@ -29,6 +29,9 @@ from frontload.report.page_files import compare_files
 # The only other packages that the page is made with.
 _PACKAGES = "install jinja2 and mpld3 with pip for reports, or take the data alone with --json"
 
+# One after the other they are the page's script.
+_SCRIPTS = ("picture.js", "pointing.js", "page.js")
+
 
 def render(document: dict) -> bytes:
     """The page of a report's document (schema frontload-report/1)."""
@@ -40,7 +43,7 @@ def render(document: dict) -> bytes:
     folder = resources.files("frontload.report") / "template"
     files = compare_files(document["variants"])
     library = _d3()
-    script = (folder / "picture.js").read_text() + (folder / "page.js").read_text()
+    script = "".join((folder / name).read_text() for name in _SCRIPTS)
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text()),
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,

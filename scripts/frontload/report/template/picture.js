@@ -1,38 +1,21 @@
 // The fault pictures: one panel for each variant, all with the same scales, drawn with d3.
 //
-// An event is a major fault (M), a minor fault (m) or a stretch that was read (F). Files lie side by
-// side on the axis x; each is a piece of it, from 0 to 1 in all. A small file among large ones gets
-// more room than it has bytes, or it could not be seen. Time runs downwards.
+// An event is a major fault (M), a minor fault (m) or a stretch that was read (F). Files lie side
+// by side on the axis x; each is a piece of it, from 0 to 1 in all. A small file among large ones
+// gets more room than it has bytes, or it could not be seen. Time runs downwards.
 //
 // All events of a kind and colour are one SVG path, whose dots are strokes of no length with round
 // ends: ten thousand elements would be slow, and ten are not.
 "use strict";
 
 const LEAST_PIECE = 0.012; // of the axis, for a file among others
-const REACH = 9; // pixels from the pointer to the event it means
 const ROOM = { top: 8, right: 10, bottom: 40, left: 58 };
 const KIND_NAMES = { M: "major faults", m: "minor faults", F: "reads" };
-const KIND_OF = { M: "Major fault", m: "Minor fault", F: "Read" };
-
-function bytesText(value) {
-  for (const [scale, unit] of [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]])
-    if (value >= scale * 0.9995) {
-      const scaled = value / scale;
-      return `${scaled.toFixed(scaled >= 99.95 ? 0 : scaled >= 9.995 ? 1 : 2)} ${unit}`;
-    }
-  return `${value} B`;
-}
-
-function timeText(microseconds) {
-  if (microseconds >= 1e6) return `${(microseconds / 1e6).toFixed(3)} s`;
-  if (microseconds >= 1e3) return `${(microseconds / 1e3).toFixed(2)} ms`;
-  return `${microseconds} µs`;
-}
 
 class FaultPicture {
   constructor(data, panels, tip) {
     this.data = data;
-    this.tip = tip;
+    this.pointing = new Pointing(this, tip);
     this.panels = panels;
     this.shown = { M: true, m: true, F: true, jump: true };
     this.hidden = new Set(); // classes that the legend has switched off
@@ -152,7 +135,7 @@ class FaultPicture {
       const view = { variant, number, svg, note, xAxis: layer("x"), yAxis: layer("y"),
         sections: layer("sections"), marks: layer("marks").attr("clip-path", `url(#${clip})`),
         top: layer("top"), overlay: frame.append("rect").attr("class", "overlay"), at: -1 };
-      this.listen(view);
+      this.pointing.listen(view);
       return view;
     });
   }
@@ -169,9 +152,9 @@ class FaultPicture {
   }
 
   draw() {
-    this.unpoint();
+    this.pointing.unpoint();
     this.width = this.onPaper ? 700 : this.views[0].svg.node().clientWidth || 600;
-    this.height = this.onPaper ? 270 : Math.round(Math.min(520, Math.max(340, this.width * 0.72)));
+    this.height = this.onPaper ? 252 : Math.round(Math.min(520, Math.max(340, this.width * 0.72)));
     const inner = { width: this.width - ROOM.left - ROOM.right,
       height: this.height - ROOM.top - ROOM.bottom };
     this.xScale = d3.scaleLinear().domain(this.x).range([0, inner.width]);
@@ -232,7 +215,7 @@ class FaultPicture {
       .attr("y1", this.yScale(variant.end)).attr("y2", this.yScale(variant.end));
     view.tree = d3.quadtree(view.points, (point) => point[0], (point) => point[1]);
     const left = variant.leftOut
-      ? `, of which every so many; ${variant.leftOut.toLocaleString("en")} minor ones left out` : "";
+      ? `, without ${variant.leftOut.toLocaleString("en")} minor faults` : "";
     view.note.text(`${seen.toLocaleString("en")} event${seen === 1 ? "" : "s"}${left}`);
     svg.attr("aria-label", `Faults and reads of ${variant.name}: ${seen} events. Arrow keys pan, `
       + "plus and minus zoom, 0 shows all, n and p go to the next and previous event.");
@@ -306,135 +289,6 @@ class FaultPicture {
           group.append("text").attr("x", from + 3).attr("y", 8.5).style("font-size", "9.5px")
             .attr("pointer-events", "none").text(label);
       });
-  }
-
-  // A drag selects what to zoom to; a double click shows all; keys do the rest.
-  listen(view) {
-    const frame = view.overlay.node();
-    let start = null, rectangle = null;
-    const here = (event) => {
-      const box = frame.getBoundingClientRect();
-      const scale = box.width / (this.width - ROOM.left - ROOM.right);
-      return [(event.clientX - box.left) / scale, (event.clientY - box.top) / scale];
-    };
-    view.overlay.on("pointerdown", () => {
-      if (d3.event.button !== 0) return;
-      start = here(d3.event);
-      frame.setPointerCapture(d3.event.pointerId);
-      rectangle = view.top.append("rect").attr("class", "selection");
-    }).on("pointermove", () => {
-      const [x, y] = here(d3.event);
-      if (start) {
-        rectangle.attr("x", Math.min(x, start[0])).attr("y", Math.min(y, start[1]))
-          .attr("width", Math.abs(x - start[0])).attr("height", Math.abs(y - start[1]));
-      } else this.point(view, this.nearest(view, x, y));
-    }).on("pointerup pointercancel", () => {
-      if (!start) return;
-      const [x, y] = here(d3.event), [x0, y0] = start;
-      const chosen = d3.event.type === "pointerup";
-      rectangle.remove();
-      start = rectangle = null;
-      // A drag along one axis zooms along that one.
-      const wide = Math.abs(x - x0) > 6, high = Math.abs(y - y0) > 6;
-      if (!chosen || !(wide || high)) return;
-      this.zoomTo(wide ? [x0, x].sort(d3.ascending).map(this.xScale.invert) : this.x,
-        high ? [y0, y].sort(d3.ascending).map(this.yScale.invert) : this.y);
-    }).on("pointerleave", () => this.unpoint()).on("dblclick", () => this.reset());
-    frame.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey && !event.metaKey) return; // else the page scrolls
-      event.preventDefault();
-      const [x, y] = here(event).map((at, axis) => (axis ? this.yScale : this.xScale).invert(at));
-      const factor = Math.exp(event.deltaY / 300);
-      const around = (middle) => (edge) => middle + (edge - middle) * factor;
-      this.zoomTo(this.x.map(around(x)), this.y.map(around(y)));
-    }, { passive: false });
-    view.svg.on("keydown", () => {
-      const keys = { ArrowLeft: [1, -0.2, 0], ArrowRight: [1, 0.2, 0], ArrowUp: [1, 0, -0.2],
-        ArrowDown: [1, 0, 0.2], "+": [0.6, 0, 0], "=": [0.6, 0, 0], "-": [1 / 0.6, 0, 0] };
-      const { key, ctrlKey, altKey, metaKey } = d3.event;
-      if (ctrlKey || altKey || metaKey) return;
-      if (keys[key]) this.move(...keys[key]);
-      else if (key === "0" || key === "Home") this.reset();
-      else if (key === "Escape") this.unpoint();
-      else if (key === "n" || key === "p") this.step(view, key === "n" ? 1 : -1);
-      else return;
-      d3.event.preventDefault();
-    });
-  }
-
-  // The event at a place: reads are as wide as what they read, so their ends are tried, too.
-  nearest(view, x, y) {
-    let best = view.tree.find(x, y, REACH), least = REACH;
-    if (best) return best;
-    for (const point of view.points) {
-      const aside = Math.max(point[3] - x, x - point[4], 0);
-      const distance = Math.hypot(aside, point[1] - y);
-      if (distance < least) [best, least] = [point, distance];
-    }
-    return best;
-  }
-
-  step(view, direction) {
-    if (!view.points.length) return;
-    const place = view.points.findIndex((point) => point[2] === view.at);
-    const next = place < 0 ? (direction > 0 ? 0 : view.points.length - 1)
-      : (place + direction + view.points.length) % view.points.length;
-    this.point(view, view.points[next]);
-  }
-
-  unpoint() {
-    this.tip.hidden = true;
-    for (const view of this.views || []) {
-      view.at = -1;
-      view.top.selectAll(".chosen").remove();
-    }
-  }
-
-  point(view, point) {
-    if (!point) return this.unpoint();
-    const [x, y, at] = point;
-    if (view.at === at && !this.tip.hidden) return;
-    this.unpoint();
-    view.at = at;
-    view.top.append("circle").attr("class", "chosen").attr("cx", x).attr("cy", y).attr("r", 7)
-      .attr("pointer-events", "none");
-    this.tip.replaceChildren(...this.describe(view.variant, at));
-    this.tip.hidden = false;
-    const box = view.overlay.node().getBoundingClientRect();
-    const scale = box.width / (this.width - ROOM.left - ROOM.right);
-    const left = box.left + x * scale, top = box.top + y * scale;
-    const { offsetWidth: width, offsetHeight: height } = this.tip;
-    const aside = left + 18 + width < document.documentElement.clientWidth ? left + 18
-      : Math.max(6, left - 18 - width);
-    const below = top + 12 + height < window.innerHeight ? top + 12 : Math.max(6, top - 12 - height);
-    this.tip.style.left = `${aside + window.scrollX}px`;
-    this.tip.style.top = `${below + window.scrollY}px`;
-  }
-
-  // Names become text, never markup.
-  describe(variant, at) {
-    const { sections, symbols, causes } = this.data;
-    const kind = variant.kind[at];
-    const title = document.createElement("b");
-    title.textContent = KIND_OF[kind] + (kind === "F" ? ` of ${bytesText(variant.bytes[at])}` : "")
-      + (variant.backward[at] ? ", backwards" : "");
-    const rows = [["file", variant.files[variant.file[at]]],
-      ["offset", `0x${variant.offset[at].toString(16)} (${bytesText(variant.offset[at])})`]];
-    if (variant.section[at] >= 0) rows.push(["section", sections[variant.section[at]]]);
-    if (variant.symbol[at] >= 0) rows.push(["symbol", symbols[variant.symbol[at]]]);
-    if (variant.by && variant.by[at] >= 0) rows.push(["touched by", symbols[variant.by[at]]]);
-    rows.push(["cause", causes[variant.cause[at]]], ["time", timeText(variant.time[at])]);
-    const process = variant.processes[variant.process[at]];
-    rows.push(["thread", variant.thread[at] + (process ? ` of ${process}` : "")]);
-    const list = document.createElement("dl");
-    for (const [name, value] of rows) {
-      const term = document.createElement("dt"), text = document.createElement("dd");
-      term.textContent = name;
-      text.textContent = value;
-      if (value.length > 60) text.className = "long";
-      list.append(term, text);
-    }
-    return [title, list];
   }
 
   // How many events of each class every variant has, and of each kind.
