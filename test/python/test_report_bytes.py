@@ -130,6 +130,18 @@ def test_waste_is_told_by_function_datum_and_object(tmp_path, link, started):
     assert "app.o" in {row["name"] for row in waste["objects"]}
 
 
+def test_of_many_functions_the_most_wasteful_are_told(tmp_path, link, started):
+    """Wherever they are in the file."""
+    source = "".join(f"int f{i}(int *x) {{ return {' + '.join(['*x++'] * (i + 1))}; }}"
+                     for i in range(60)) + "int main(void) { return 0; }"
+    program = link(source=source)
+    trace = TraceWriter().module(1, str(program.path), program.build_id)
+    trace.event(program.addresses["main"] // 16 * 16, kind=CODE)
+    waste = document(started(program), traces=[trace.write(tmp_path / "trace")])
+    names = [row["name"] for row in waste["variants"][0]["waste"]["functions"]]
+    assert len(names) == 50 and names[:3] == ["f59", "f58", "f57"]
+
+
 def test_each_map_is_used_where_it_fits(tmp_path, link, started):
     """One map may be of one variant, and one of another; one that is of none is refused."""
     program, other = link(), link("-Wl,-Map=other.map", "-no-pie", name="other")

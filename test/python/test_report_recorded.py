@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 def a_start() -> dict:
     writer = FaultsWriter(plain_file("/app", flags="r-x", sections=[(".text", 0, 5000)]),
-                          plain_file("/x", before="", after="1+2"))
+                          plain_file("/x", before="9+2", after="1+2 9+2"))
     writer.phase("main").major(0, 5000, 3).fault(-1, -1, access="w")
     return writer.to_json()
 
@@ -28,7 +28,7 @@ def test_a_start_is_read():
     assert start.variant == "app" and start.main == 0
     assert start.faults["major"].tolist() == [1, 0]
     assert start.files[0].read.to_text(PAGE) == "1+3"  # fills: its residency is not known
-    assert start.files[1].read.to_text(PAGE) == "1+2"
+    assert start.files[1].read.to_text(PAGE) == "1+2"  # the rest was in memory before
     assert start.max_rss_bytes == 1000 * 1024
 
 
@@ -102,7 +102,7 @@ def test_what_is_no_document_is_refused(data):
 def test_a_huge_file_needs_no_memory():
     """A file may claim any size: what is kept of it are its runs."""
     document = a_start()
-    document["files"][1] |= {"size": 1 << 61, "after": f"1+{1 << 48}"}
+    document["files"][1] |= {"size": 1 << 61, "before": "", "after": f"1+{1 << 48}"}
     assert parsed(document).files[1].read.size == 1 << 60
 
 
