@@ -88,6 +88,9 @@ def test_a_program_elsewhere_is_found_by_its_build_id(tmp_path, link, llvm):
     assert "names of functions" in missing[-1]["what"] and "/mnt/gone/app" in missing[-1]["why"]
     found = model.build([start(writer)], binaries=[program.path])["variants"][0]["missing"]
     assert [each["what"] for each in found] == ["touched bytes, and so what was read for nothing"]
+    other = link("-no-pie", name="other")
+    with pytest.raises(Failure, match="other: is none of the files that were recorded"):
+        model.build([start(writer)], binaries=[other.path])
 
 
 def test_another_file_at_the_path_is_not_taken_for_it(link, llvm):
@@ -158,11 +161,16 @@ def test_any_recording_makes_a_document_or_a_message(data):
     json.loads(model.dump(found), parse_constant=lambda name: pytest.fail(name))
 
 
-MEASURED = {"schema": "frontload-measure/1", "results": [
+MEASURED = {"schema": "frontload-measure/2", "results": [
     {"variant": "a", "condition": "cold", "label": "cold", "runs": [{"very": "long"}],
      "figures": {"wall_ns": {"median": 1.5, "low": None, "outliers": [3]}}}],
     "comparisons": [{"condition": "cold", "variant": "b", "base": "a", "figure": "wall_ns",
-                     "estimate": 0.5, "low": 0.4, "high": None, "more": 1}]}
+                     "estimate": 0.5, "low": 0.4, "high": None, "more": 1}],
+    "costs": [{"condition": "cold", "variant": "a", "figure": "wall_ns", "estimate": 9.0,
+               "low": 8.0, "high": 10, "excess": None},
+              {"condition": "cold", "variant": "b", "figure": "wall_ns", "estimate": 5.0,
+               "low": 4.0, "high": 6, "excess": {"base": "a", "estimate": -4, "low": -5,
+                                                 "high": -3}}]}
 PREDICTED = {"schema": "frontload-predict/1", "predictions": [
     {"trace": "t", "touches": 1, "devices": {"hdd": {"major_faults": 7, "seconds": 0.5}}}]}
 
@@ -173,14 +181,19 @@ def test_measurements_and_predictions_come_along():
         "results": [{"variant": "a", "condition": "cold", "label": "cold",
                      "figures": MEASURED["results"][0]["figures"]}],
         "comparisons": [{"condition": "cold", "variant": "b", "base": "a", "figure": "wall_ns",
-                         "estimate": 0.5, "low": 0.4, "high": None}]}
+                         "estimate": 0.5, "low": 0.4, "high": None}],
+        "costs": MEASURED["costs"]}
     assert measured.predicted(PREDICTED, "a", "p.json") == [
         {"variant": "a", "trace": "t", "devices": {"hdd": {"major_faults": 7, "seconds": 0.5}}}]
 
 
 @pytest.mark.parametrize("document, message", [
-    ([], "is not of the schema"), ({"schema": "frontload-measure/2"}, "is not of the schema"),
+    ([], "is not of the schema"), ({"schema": "frontload-measure/9"}, "is not of the schema"),
     ({**MEASURED, "results": 1}, "results: is not a list"),
+    ({**MEASURED, "costs": [{**MEASURED["costs"][0], "excess": 1}]},
+     "costs[0].excess: is not an object"),
+    ({**MEASURED, "costs": [{**MEASURED["costs"][0], "excess": {"base": 1}}]},
+     "costs[0].excess.base: is not a text"),
     ({**MEASURED, "results": [1]}, "results[0]: is not an object"),
     ({**MEASURED, "results": [{"figures": {}}]}, "results[0].variant: is not a text"),
     ({**MEASURED, "results": [{**MEASURED["results"][0], "figures": {"x": {"y": "<b>"}}}]},

@@ -5,7 +5,7 @@ import zlib
 
 import numpy as np
 from faults_writer import PAGE, FaultsWriter, plain_file
-from frontload.report import canvas, model, picture_residency, pictures, recorded
+from frontload.report import canvas, model, picture_bars, picture_residency, pictures, recorded
 
 SECTIONS = [(".text", 0, 40 * PAGE), (".rodata", 40 * PAGE, 60 * PAGE)]
 
@@ -66,6 +66,14 @@ def test_names_may_hold_anything(tmp_path):
     for path in pictures.export(document(*names), tmp_path, formats=["svg"], themes=["light"]):
         text = path.read_bytes()
         assert b"\x1b" not in text and b"<b>" not in text and b"\\x1b[31m&lt;b&gt;&amp;" in text
+
+
+def test_small_sections_go_together():
+    """The largest by themselves, and one bar for what all others have."""
+    sums = [{"a": (9, 1, 0), "b": (5, 0, 5), "c": (2, 1, 1)}, {"c": (1, 0, 0)}]
+    assert picture_bars._gathered(["a", "b", "c"], sums, 2) == ["a", "all others"]
+    assert [found["all others"] for found in sums] == [(7, 1, 6), (1, 0, 0)]
+    assert picture_bars._gathered(["a", "b", "c"], sums, 3) == ["a", "b", "c"]
 
 
 def test_a_start_of_which_little_is_known_is_drawn_too(tmp_path):

@@ -78,9 +78,10 @@ def test_pictures(frontload, starts, tmp_path):
 def test_measurement_and_prediction(frontload, starts, tmp_path):
     """What frontload measure and frontload predict wrote is part of the page."""
     measured, predicted = tmp_path / "m.json", tmp_path / "p.json"
-    measured.write_text(json.dumps({"schema": "frontload-measure/2", "comparisons": [], "results": [
-        {"variant": "app", "condition": "cold", "label": "cold",
-         "figures": {"wall_ns": {"mean": 5e6, "low": 4e6, "high": 6e6}}}]}))
+    measured.write_text(json.dumps({
+        "schema": "frontload-measure/2", "comparisons": [], "costs": [], "results": [
+            {"variant": "app", "condition": "cold", "label": "cold",
+             "figures": {"wall_ns": {"mean": 5e6, "low": 4e6, "high": 6e6}}}]}))
     predicted.write_text(json.dumps({"schema": "frontload-predict/1", "predictions": [
         {"trace": "a.fltrace", "devices": {"hdd": {"seconds": 1.5, "requests": 9}}}]}))
     page = tmp_path / "report.html"

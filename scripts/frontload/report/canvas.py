@@ -23,6 +23,7 @@ from matplotlib.figure import Figure  # noqa: E402
 from frontload.errors import printable  # noqa: E402
 
 DPI = 144
+_COLUMNS = 3
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,21 @@ def set_up(theme: Theme) -> None:
 
 
 def panels(count: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    """A figure with one panel beside the other, which share their vertical axis."""
-    figure, axes = pyplot.subplots(1, count, figsize=(width * count, height), sharey=True,
-                                   squeeze=False, layout="constrained")
-    return figure, list(axes[0])
+    """A figure of panels of this size, side by side, which share their vertical axis; many are in
+    rows."""
+    columns = min(count, _COLUMNS)
+    rows = -(-count // columns)
+    figure, axes = pyplot.subplots(rows, columns, figsize=(width * columns, height * rows),
+                                   sharey=True, squeeze=False, layout="constrained")
+    for empty in axes.flat[count:]:
+        empty.remove()
+    return figure, list(axes.flat[:count])
+
+
+def label_vertical(axes: list[Axes], label: str) -> None:
+    """Names the vertical axis, once in each row of panels."""
+    for panel in axes[::_COLUMNS]:
+        panel.set_ylabel(label)
 
 
 def save(figure: Figure, format: str) -> bytes:

@@ -12,7 +12,7 @@ _MEASURE, _PREDICT = "frontload-measure/2", "frontload-predict/1"
 
 
 def measured(document: object, path: os.PathLike | str) -> dict:
-    """The figures and comparisons of a measurement."""
+    """The figures of a measurement, and what it says of pairs of variants and conditions."""
     _check_schema(document, _MEASURE, path)
     results = []
     for place, result in _objects(document, "results", path):
@@ -26,9 +26,20 @@ def measured(document: object, path: os.PathLike | str) -> dict:
     comparisons = [{
         **{key: _text(each, key, place, path) for key in ("condition", "variant", "base",
                                                           "figure")},
-        **_numbers({key: each.get(key) for key in ("estimate", "low", "high")}, place, path)}
+        **_interval(each, place, path)}
         for place, each in _objects(document, "comparisons", path)]
-    return {"results": results, "comparisons": comparisons}
+    costs = []
+    for place, cost in _objects(document, "costs", path):
+        more = cost.get("excess")
+        if more is not None and not isinstance(more, dict):
+            raise BadData(path, f"{place}.excess: is not an object")
+        costs.append({
+            **{key: _text(cost, key, place, path) for key in ("condition", "variant", "figure")},
+            **_interval(cost, place, path),
+            "excess": None if more is None else {
+                "base": _text(more, "base", f"{place}.excess", path),
+                **_interval(more, f"{place}.excess", path)}})
+    return {"results": results, "comparisons": comparisons, "costs": costs}
 
 
 def predicted(document: object, variant: str, path: os.PathLike | str) -> list[dict]:
@@ -64,6 +75,10 @@ def _text(value: dict, key: str, place: str, path: os.PathLike | str) -> str:
     if not isinstance(value.get(key), str):
         raise BadData(path, f"{place}.{key}: is not a text")
     return value[key]
+
+
+def _interval(value: dict, place: str, path: os.PathLike | str) -> dict:
+    return _numbers({key: value.get(key) for key in ("estimate", "low", "high")}, place, path)
 
 
 def _numbers(value: object, place: str, path: os.PathLike | str) -> dict:

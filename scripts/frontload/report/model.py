@@ -13,7 +13,8 @@ are as they were found: a name may hold anything, and who shows it has to escape
                         "ratios": {figure: variant / base}, "differences": {figure: variant - base}
                         }, ...]} of the figures of `summary`; null where either is
     measurement         null, or of a `frontload measure`: {"results": [{"variant", "condition",
-                        "label", "figures"}], "comparisons": [...]} as in frontload-measure/2
+                        "label", "figures"}], "comparisons": [...], "costs": [...]} as in
+                        frontload-measure/2
     predictions         null, or [{"variant", "trace", "devices"}, ...] as in frontload-predict/1
 
 A variant has
@@ -97,7 +98,7 @@ def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
     page_size = sizes.pop()
     traces = list(traces)
     touches = Touches(traces) if traces else None
-    known = {elves.read(path).build_id.hex(): path for path in binaries}
+    known = _known(binaries, recordings)
     starts = [look(recording, touches, maps, known) for recording in recordings]
     _check_maps(maps, starts)
     variants = []
@@ -117,6 +118,19 @@ def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
         "measurement": measurement,
         "predictions": predictions,
     }
+
+
+def _known(binaries: Iterable[str], recordings: Sequence[Recording]) -> dict[str, str]:
+    """Linked files by their build-id; one that nobody recorded is a mistake."""
+    recorded = {file.build_id for recording in recordings for file in recording.files}
+    known = {}
+    for path in binaries:
+        build_id = elves.read(path).build_id.hex()
+        if not build_id or build_id not in recorded:
+            raise Failure(f"{os.fspath(path)}: is none of the files that were recorded",
+                          note="it may have been linked again since; record it anew")
+        known[build_id] = path
+    return known
 
 
 def _check_maps(maps: Sequence[str], starts: Sequence[Start]) -> None:

@@ -10,7 +10,8 @@ from frontload.errors import count
 from frontload.report import canvas
 from frontload.report.canvas import Theme
 
-_MOST_SECTIONS = 14
+_LEAST_SECTIONS, _MOST_SECTIONS, _MOST_BARS = 4, 14, 30
+_OTHERS = "all others"
 _BAR = 0.8  # of the distance from one section or variant to the next
 _LEAST_LABEL = 0.07  # of the width
 
@@ -22,7 +23,8 @@ def sections(document: dict, theme: Theme) -> Figure:
     names = sorted({name for found in sums for name in found},
                    key=lambda name: (-max(found.get(name, (0, 0, 0))[0] for found in sums), name))
     names = [name for name in names if any(found.get(name, (0, 0, 0))[0] for found in sums)]
-    names = names[:_MOST_SECTIONS]
+    names = _gathered(names, sums, max(_LEAST_SECTIONS, min(_MOST_SECTIONS,
+                                                            _MOST_BARS // len(variants))))
     height = _BAR / len(variants)
     figure, (panel,) = canvas.panels(1, 10, 1.6 + len(names) * max(0.34, 0.19 * len(variants)))
     most = max((found[name][0] for found in sums for name in names if name in found), default=1)
@@ -93,6 +95,17 @@ def phases(document: dict, theme: Theme) -> Figure:
                   loc="outside lower center", ncols=len(names) + 1)
     figure.suptitle("Where the time went", x=0.01, ha="left", weight="bold", fontsize=13)
     return figure
+
+
+def _gathered(names: list[str], sums: list[dict[str, tuple[int, int, int]]],
+              most: int) -> list[str]:
+    """The first of the names; what the others have goes together."""
+    if len(names) <= most:
+        return names
+    for found in sums:
+        rest = [found[name] for name in names[most - 1:] if name in found]
+        found[_OTHERS] = tuple(map(sum, zip(*rest, strict=True))) if rest else (0, 0, 0)
+    return [*names[:most - 1], _OTHERS]
 
 
 def _by_section(variant: dict) -> dict[str, tuple[int, int, int]]:

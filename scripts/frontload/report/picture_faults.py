@@ -173,7 +173,7 @@ def _finish(figure: Figure, axes: list[Axes], document: dict, theme: Theme, titl
     for variant, panel in zip(document["variants"], axes, strict=True):
         _phases_beside(panel, variant, last, theme)
     axes[0].yaxis.set_major_formatter(canvas.milliseconds)
-    axes[0].set_ylabel("time since exec, ms")
+    canvas.label_vertical(axes, "time since exec, ms")
     used = {variant["causes"][cause] for variant in document["variants"]
             for cause in variant["events"]["cause"]}
     keys = [Line2D([], [], color=colour, linewidth=3, label=name)

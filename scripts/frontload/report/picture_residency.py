@@ -35,7 +35,7 @@ def draw(document: dict, places: list[int | None], theme: Theme) -> Figure:
         panel.spines[:].set_visible(False)
         if file is not None:
             _map(panel, file, page, dot, columns, rows, theme)
-    axes[0].set_ylabel("offset in the file, MB")
+    canvas.label_vertical(axes, "offset in the file, MB")
     axes[0].yaxis.set_major_formatter(
         lambda row, position: f"{row * columns * dot / 1e6:g}")
     axes[0].set_yticks(_ticks(rows, columns * dot))
