@@ -58,6 +58,8 @@ def program(tmp_path) -> Path:
                      "-Wl,-rpath,$ORIGIN"]):
         subprocess.run(["cc", *command], cwd=tmp_path, check=True)
     (tmp_path / "data").write_text("text")
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more/file").write_text("what else the program needs")
     (tmp_path / "link").symlink_to("app/program")
     return tmp_path / "link"
 
@@ -93,7 +95,7 @@ def test_a_program_is_measured_on_a_slow_device(start, program, tmp_path, needs_
     """Its files lie on a throttled loop device with the readahead that was asked for, where the
     program finds them under their own names; nothing of it stays."""
     process = start("--device=hdd", "--read-ahead=32", "--runs=1", "--warmup=0", "--json",
-                    f"--evict={tmp_path}/data", "--evict={}", f"--with={tmp_path}/app", "--",
+                    f"--evict={tmp_path}/data", "--evict={}", f"--with={tmp_path}/more", "--",
                     program, tmp_path / "data", tmp_path / "out")
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
@@ -101,7 +103,7 @@ def test_a_program_is_measured_on_a_slow_device(start, program, tmp_path, needs_
     assert (document["device"]["name"], document["device"]["iops"]) == ("hdd", 150)
     assert document["device"]["read_ahead_kib"] == 32
     assert document["device"]["copied"] == [
-        f"{tmp_path}/data", str(program), f"{tmp_path}/app/library.so", f"{tmp_path}/app/program"]
+        f"{tmp_path}/data", str(program), f"{tmp_path}/app/library.so", f"{tmp_path}/more/file"]
     for file, path in zip(document["files"], (tmp_path / "data", program), strict=True):
         assert (file["path"], file["file_system"]) == (str(path), "ext4")
         assert file["device"]["number"] == document["device"]["number"]
@@ -145,9 +147,13 @@ def test_what_a_killed_measurement_leaves_the_next_one_removes(start, program, t
     process.kill()
     process.communicate(timeout=60)
     deadline = time.monotonic() + 60
-    while any("process" in left or "loop" in left for left in left_behind(process, tmp_path)):
-        assert time.monotonic() < deadline, left_behind(process, tmp_path)
-        time.sleep(0.02)
+    try:
+        while any("process" in left or "loop" in left for left in left_behind(process, tmp_path)):
+            assert time.monotonic() < deadline, left_behind(process, tmp_path)
+            time.sleep(0.02)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(int((tmp_path / "out").read_text().split()[0]), signal.SIGKILL)
     following = start("--device=hdd", "--runs=1", "--selectively-cold", "--warmup=0", "--",
                       program, tmp_path / "data", tmp_path / "out")
     _, err = following.communicate(timeout=60)
