@@ -1,5 +1,6 @@
 """One start of a command, and what it cost: the Python side of frontload-exec."""
 
+import copy
 import json
 import os
 import shutil
@@ -57,6 +58,12 @@ class Launcher:
             self._prefix = [setpriv, "--pdeathsig", "TERM", "--", *self._prefix]
         if cgroup is not None:
             self._prefix.append(f"--cgroup={cgroup}")
+
+    def below(self, *program: str) -> "Launcher":
+        """The same, through another program, which has to run what follows as its arguments."""
+        other = copy.copy(self)
+        other._prefix = [*program, *self._prefix]
+        return other
 
     def run(self, command: Sequence[str], stdout=subprocess.DEVNULL) -> Sample:
         reader, writer = os.pipe()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from frontload import elf, pagecache
+from frontload.device import cold_device
 from frontload.faults import perf
 
 # The pages are so far from everything else in the file that no readahead for that reaches them, and
@@ -252,6 +253,29 @@ def test_the_command_is_as_it_would_be_alone(record, run, tmp_path, monkeypatch)
     recorded, alone = (sorted(line for line in (tmp_path / name).read_text().splitlines()
                               if not line.startswith("_=")) for name in ("recorded", "alone"))
     assert recorded == alone
+
+
+@needs_root
+@pytest.mark.skipif(cold_device.obstacle() is not None, reason="there can be no loop device here")
+def test_on_a_device_of_its_own(record, program):
+    """With --device the program's copy is what faults, by the program's name; the requests are
+    those of that device alone, also where the kernel holds them back and issues them itself."""
+    document = record("--device=nfs", "--", program.path)
+    (number,) = set(document["requests"]["device"])
+    assert number == document["device"]["number"]
+    assert sum(document["requests"]["bytes"]) == sum(document["fills"]["bytes"]) > 0
+    wanted = touched(program, "first")
+    assert [fault["offset"] for fault in faults(document, program.path)
+            if fault["offset"] in wanted and fault["major"]] == wanted
+
+
+def test_files_that_the_command_reads_are_evicted_too(record, program, tmp_path):
+    """With --evict-seen what it reads besides is cold, and observed, without being named."""
+    data = tmp_path / "data"
+    data.write_bytes(os.urandom(1 << 20))
+    document = record("--evict-seen", "--", program.path, "read", data)
+    (file,) = [file for file in document["files"] if file["path"] == str(data)]
+    assert file["before"] == "" and file["after"] != ""
 
 
 def test_the_tables(cli, tools, known, program):

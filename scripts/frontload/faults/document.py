@@ -17,9 +17,10 @@ _SECTOR = 512
 
 
 def make(recording: Recording, command: Sequence[str], variant: str, condition: str,
-         before: Mapping[str, Residency]) -> dict:
-    """The document. `before` is what was resident of some files just before the run."""
-    history, missing = recording.history, list(recording.missing)
+         before: Mapping[str, Residency], missing: Sequence[Missing] = ()) -> dict:
+    """The document. `before` is what was resident of some files just before the run, `missing`
+    what is missing besides what the recording says."""
+    history, missing = recording.history, [*missing, *recording.missing]
     known = {os.path.realpath(path): residency for path, residency in before.items()}
     for path in known:
         _learn(history, path)

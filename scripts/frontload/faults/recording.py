@@ -7,11 +7,11 @@ the command as it does for `frontload measure`.
 """
 
 import os
-import tempfile
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+from frontload.device.scratch import scratch_folder
 from frontload.errors import BadData
 from frontload.faults import loading as loadings
 from frontload.faults import perf, script
@@ -53,24 +53,27 @@ class Session:
                     "personality; in a container: --cap-add=SYS_PTRACE, and a seccomp profile "
                     "that lets personality switch address randomisation off"))
 
-    def run(self, cgroup: Path | None = None) -> Recording:
+    def run(self, launcher: Launcher) -> Recording:
         recorder = self.recorder
         if not recorder.works:
-            sample = Launcher(cgroup).run(self._command)
+            sample = launcher.run(self._command)
             return Recording(recorder, (), sample, History(), None, None, tuple(self._missing))
-        with tempfile.TemporaryDirectory(prefix="frontload-faults.") as folder:
-            faults, requests = Path(folder) / "faults.data", Path(folder) / "requests.data"
+        with scratch_folder("frontload-faults.") as folder:
+            faults, requests = folder / "faults.data", folder / "requests.data"
             addresses = dict.fromkeys(milestone.address for milestone in
                                       (self.loading.milestones if self.loading else ()))
             events = (*recorder.events, *(f"mem:{address:#x}:x:u" for address in addresses))
             prefix = list(recorder.prefix)
             if self.loading:
                 prefix[:0] = ["setarch", "--addr-no-randomize"]
+            if shutil.which("setpriv"):
+                prefix[:0] = ["setpriv", "--pdeathsig", "TERM", "--"]
             if recorder.requests:
                 prefix += recorder.command(requests, [perf.REQUESTS], "--all-cpus")
             prefix += recorder.command(faults, events, "--count=1", "--data")
             prefix += ["env", *_environment()]
-            sample = _PerfLauncher(prefix, cgroup).run(self._command)
+            # What ends perf ends the command: perf hands SIGTERM on.
+            sample = launcher.below(*prefix).run(self._command)
             history = History().follow(script.read(faults))
             asked = None
             if recorder.requests:
@@ -89,11 +92,3 @@ def _environment() -> list[str]:
     return [*(option for name in _SET_BY_PERF if name not in os.environ
               for option in ("--unset", name)),
             *(f"{name}={os.environ[name]}" for name in _SET_BY_PERF if name in os.environ)]
-
-
-class _PerfLauncher(Launcher):
-    """Runs commands below perf. What ends perf ends the command: perf hands SIGTERM on."""
-
-    def __init__(self, prefix: list[str], cgroup: Path | None):
-        super().__init__(cgroup)
-        self._prefix[:0] = prefix

@@ -1,7 +1,8 @@
 """One recorded start, whole: runs beforehand, the page cache, the run itself, its document.
 
-A start is recorded as it is, from warm files, or (the most telling) selectively cold: the named
-files are evicted and verified to be gone, while the rest of the system stays warm.
+A start is recorded from cold, from warm files, or (the most telling) selectively cold: the named
+files are evicted and verified to be gone, while the rest of the system stays warm. These are the
+conditions of frontload measure, brought about in the same way; or the page cache is left as it is.
 """
 
 import os
@@ -9,13 +10,16 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from frontload import pagecache
+from frontload import measure_seen, pagecache
 from frontload.errors import Failure
 from frontload.faults import document, perf
+from frontload.faults.perf import Missing
 from frontload.faults.recording import Session
+from frontload.measure_conditions import COLD, SELECTIVELY_COLD, Conditions
 from frontload.measure_run import Launcher, Sample
+from frontload.pagecache import Residency
 
-SELECTIVELY_COLD, WARM, AS_IT_IS = "selectively cold", "warm", "as it is"
+AS_IT_IS = "as it is"
 
 
 @dataclass(frozen=True)
@@ -25,26 +29,53 @@ class Start:
 
 
 def record(command: Sequence[str], name: str | None = None, *, condition: str = SELECTIVELY_COLD,
-           evict: Sequence[str] = (), allow_warm: bool = False, until: str | None = None,
-           warmup: int = 1) -> Start:
+           evict: Sequence[str] = (), evict_seen: bool = False, allow_warm: bool = False,
+           until: str | None = None, warmup: int = 1, launcher: Launcher | None = None) -> Start:
     """Records one start of a command; `evict` names the files that are to be cold (or warm), in
-    which {} is the program, as it is alone by default. With `allow_warm` pages of theirs may
-    stay."""
+    which {} is the program, as it is alone by default; with `evict_seen` also those that the
+    command is seen to read. With `allow_warm` pages of theirs may stay."""
+    launcher = launcher or Launcher(end_with_us=True)
+    named = files(command, evict)
+    conditions = Conditions(pagecache, allow_warm=allow_warm, evict_seen=evict_seen)
+    conditions.check(named, () if condition == AS_IT_IS else (condition,))
+    session = Session(command, until, perf.find())
+    missing: list[Missing] = []
+    if condition == AS_IT_IS:
+        before = {file: pagecache.residency(file) if pagecache.may_look(file) else None
+                  for file in named}
+    else:
+        seen = _seen(command, named, launcher, missing) if evict_seen or condition == COLD else ()
+        for _ in range(warmup):
+            launcher.run(command)
+        before = conditions.bring_about(condition, named, seen)
+    if condition in (COLD, SELECTIVELY_COLD):
+        missing += [Missing("a cold start", f"{_pages(before[file])} of {file} stayed in the page "
+                            "cache", "end the processes that use it") for file in named
+                    if before[file] is None or before[file].resident_pages]
+    recording = session.run(launcher)
+    known = {file: residency for file, residency in before.items() if residency is not None}
+    made = document.make(recording, command, name or os.path.basename(command[0]), condition,
+                         known, missing)
+    return Start(made, recording.sample)
+
+
+def files(command: Sequence[str], evict: Sequence[str]) -> list[str]:
+    """The files that a recording is about."""
     program = shutil.which(command[0])
     if program is None:
         raise Failure(f"{command[0]}: is not a program that can be run")
-    session = Session(command, until, perf.find())
-    if condition != AS_IT_IS:
-        for _ in range(warmup):
-            Launcher().run(command)
-    before = {}
-    for file in [file.replace("{}", program) for file in evict or ["{}"]]:
-        if condition == SELECTIVELY_COLD:
-            (pagecache.drop if allow_warm else pagecache.make_cold)(file)
-        elif condition == WARM:
-            pagecache.make_warm(file)
-        if pagecache.may_look(file):
-            before[file] = pagecache.residency(file)
-    recording = session.run()
-    return Start(document.make(recording, command, name or os.path.basename(command[0]), condition,
-                               before), recording.sample)
+    return list(dict.fromkeys(file.replace("{}", program) for file in evict or ["{}"]))
+
+
+def _seen(command: Sequence[str], named: Sequence[str], launcher: Launcher,
+          missing: list[Missing]) -> tuple[str, ...]:
+    try:
+        return measure_seen.find(command, named, launcher).files
+    except Failure as problem:
+        missing.append(Missing("what of the files that it reads stayed in the page cache",
+                               problem.message, problem.note or measure_seen.REMEDY))
+        return ()
+
+
+def _pages(residency: Residency | None) -> str:
+    return "perhaps pages" if residency is None else f"{residency.resident_pages} pages"

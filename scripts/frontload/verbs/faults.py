@@ -1,10 +1,13 @@
 """frontload faults: one start of a command, fault by fault."""
 
 import argparse
+from contextlib import ExitStack
 
 from frontload import errors
+from frontload.devices import Device
 from frontload.errors import EXIT_OK, EXIT_VERDICT
 from frontload.files import write_output
+from frontload.verbs import measure
 
 DESCRIPTION = """\
 Run a command once and record with perf every page fault of its processes, what comes into the page
@@ -25,20 +28,9 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--name", help="what to call the command (default: its file's name)")
     parser.add_argument("--until", metavar="SYMBOL", help="the function of the program with whose "
                         "first call the start has ended (default: frontload_startup_done)")
-    condition = parser.add_mutually_exclusive_group()
-    condition.add_argument("--selectively-cold", dest="condition", action="store_const",
-                           const="selectively cold", help="evict only the program, or the files "
-                           "that --evict names (the default)")
-    condition.add_argument("--warm", dest="condition", action="store_const", const="warm",
-                           help="read these files into the page cache instead")
-    condition.add_argument("--as-it-is", dest="condition", action="store_const",
-                           const="as it is", help="leave the page cache as it is")
-    parser.set_defaults(condition="selectively cold")
-    parser.add_argument("--evict", metavar="FILE", action="append", default=[],
-                        help="a file to evict and to observe instead of the program, which is {} "
-                        "here; may be repeated")
-    parser.add_argument("--allow-warm", action="store_true",
-                        help="record also if pages stay in the cache; the result says which")
+    _add_conditions(parser)
+    measure.add_device(parser)
+    parser.set_defaults(usage_error=parser.error)
     parser.add_argument("--warmup", metavar="N", type=_count, default=1,
                         help="runs beforehand, so that the libraries and inputs are warm (default "
                         "%(default)s)")
@@ -54,6 +46,29 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     return parser
 
 
+def _add_conditions(parser: argparse.ArgumentParser) -> None:
+    condition = parser.add_mutually_exclusive_group()
+    condition.add_argument("--cold", dest="condition", action="store_const", const="cold",
+                           help="drop everything from the page cache, of all programs on this "
+                           "machine; needs root")
+    condition.add_argument("--selectively-cold", dest="condition", action="store_const",
+                           const="selectively cold", help="evict only the program, or the files "
+                           "that --evict names (the default)")
+    condition.add_argument("--warm", dest="condition", action="store_const", const="warm",
+                           help="read these files into the page cache instead")
+    condition.add_argument("--as-it-is", dest="condition", action="store_const",
+                           const="as it is", help="leave the page cache as it is")
+    parser.set_defaults(condition="selectively cold")
+    parser.add_argument("--evict", metavar="FILE", action="append", default=[],
+                        help="a file to evict and to observe instead of the program, which is {} "
+                        "here; may be repeated")
+    parser.add_argument("--evict-seen", action="store_true",
+                        help="evict also all files that the command is seen to read (strace tells "
+                        "which), as far as no other process holds them")
+    parser.add_argument("--allow-warm", action="store_true",
+                        help="record also if pages stay in the cache; the result says so")
+
+
 def _count(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 up")
@@ -61,12 +76,34 @@ def _count(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
+    from frontload.device import processes
+
+    device = measure.chosen_device(args)
+    with processes.unwinding_on_signals():
+        try:
+            return _record(args, device)
+        except processes.Interrupted as interrupted:
+            errors.error(f"faults: {interrupted}: ended, and cleaned up")
+            return interrupted.exit_status
+
+
+def _record(args: argparse.Namespace, device: Device | None) -> int:
     # Imported here because numpy takes a while, which other verbs need not pay.
     from frontload.faults import document, start, table
+    from frontload.measure import Variant
+    from frontload.measure_device import on_device
 
-    started = start.record(args.command, args.name, condition=args.condition, evict=args.evict,
-                           allow_warm=args.allow_warm, until=args.until, warmup=args.warmup)
-    made, sample = started.document, started.sample
+    with ExitStack() as stack:
+        launcher, described = None, None
+        if device:
+            named = tuple(start.files(args.command, args.evict))
+            launcher, described = stack.enter_context(
+                on_device(device, [Variant("", tuple(args.command), named)], args.extra))
+        started = start.record(
+            args.command, args.name, condition=args.condition, evict=args.evict,
+            evict_seen=args.evict_seen, allow_warm=args.allow_warm, until=args.until,
+            warmup=args.warmup, launcher=launcher)
+    made, sample = started.document | {"device": described}, started.sample
     if args.json:
         write_output(None if args.json == "-" else args.json, document.dump(made))
     if args.json != "-":

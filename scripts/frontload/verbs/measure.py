@@ -44,7 +44,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "they share are warm (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the order within rounds")
     _add_conditions(parser)
-    _add_device(parser)
+    add_device(parser)
     parser.add_argument("--ignore-failure", action="store_true",
                         help="measure also if the command fails")
     parser.add_argument("--compare-output", metavar="FILE", nargs="?", const="stdout",
@@ -81,7 +81,7 @@ def _add_conditions(parser: argparse.ArgumentParser) -> None:
                             help="measure also if pages stay in the cache; the result says so")
 
 
-def _add_device(parser: argparse.ArgumentParser) -> None:
+def add_device(parser: argparse.ArgumentParser) -> None:
     device = parser.add_argument_group("a device of its own (needs root)")
     device.add_argument("--device", choices=(*devices.KINDS, devices.CUSTOM),
                         help="copy the named files to a loop device that the kernel slows down to "
@@ -121,7 +121,7 @@ def _bandwidth(text: str) -> int:
     return number
 
 
-def _device(args: argparse.Namespace) -> devices.Device | None:
+def chosen_device(args: argparse.Namespace) -> devices.Device | None:
     if args.device is None and (args.read_ahead is not None or args.extra):
         args.usage_error("--read-ahead and --with are for --device")
     if args.device != devices.CUSTOM and (args.device_iops or args.device_bandwidth):
@@ -142,7 +142,7 @@ def _device(args: argparse.Namespace) -> devices.Device | None:
 def run(args: argparse.Namespace) -> int:
     from frontload.device import processes
 
-    device = _device(args)
+    device = chosen_device(args)
     with processes.unwinding_on_signals():
         try:
             return _measure(args, device)
