@@ -12,13 +12,14 @@ from frontload.verbs import (
     info,
     measure,
     order,
+    predict,
     profile,
     record,
     report,
     run,
 )
 
-VERBS = (info, record, profile, importing, order, check, measure, faults, report, run)
+VERBS = (info, record, profile, importing, order, check, predict, measure, faults, report, run)
 
 
 def build_parser() -> argparse.ArgumentParser:

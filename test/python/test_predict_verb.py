@@ -1,0 +1,122 @@
+"""frontload predict: variants side by side, of traces wherever they lie."""
+
+import json
+
+import pytest
+from frontload import prediction
+from trace_writer import CODE, DATA, TraceWriter
+
+pytestmark = pytest.mark.usefixtures("tools")
+ORDER = "last\nf5\nf3\nf1\n"
+
+
+@pytest.fixture
+def program(link):
+    return link(name="first")
+
+
+@pytest.fixture
+def other(link, tmp_path):
+    (tmp_path / "order").write_text(ORDER)
+    return link(f"-Wl,--symbol-ordering-file={tmp_path / 'order'}", name="second")
+
+
+@pytest.fixture
+def traces(program, tmp_path):
+    """A folder with a trace of functions, and one with data, which touches more."""
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    program.trace(folder / "a.fltrace", "f1", "last")
+    writer = TraceWriter().module(1, str(program.path), program.build_id)
+    for name in ("f1", "f2", "last"):
+        writer.event(program.addresses[name], kind=CODE)
+    writer.event(program.addresses["counter"], kind=DATA)
+    writer.write(folder / "b.fltrace")
+    return folder
+
+
+def test_variants_are_compared_with_the_first(cli, program, other, traces):
+    """Every variant has its figures on every device, and its gain over the first."""
+    result = cli("predict", "--variant", f"a={program.path}", "--variant", f"b={other.path}",
+                 "--json", traces)
+    document = json.loads(result.out)
+    assert document["schema"] == "frontload-predict/1"
+    assert document["recorded"] == str(program.path)
+    assert [device["name"] for device in document["devices"]] == ["hdd", "emmc", "ssd", "nfs"]
+    assert [variant["name"] for variant in document["variants"]] == ["a", "b"]
+    first, second = (variant["devices"]["hdd"] for variant in document["variants"])
+    assert first["gain"]["major_faults"] == 0
+    assert first["gain"]["times"] == 1
+    assert second["gain"]["read_bytes"] == first["read_bytes"] - second["read_bytes"]
+    assert [each["variant"] for each in document["predictions"]] == ["a", "b"]
+
+
+def test_traces_with_data_are_taken_for_all_of_a_start(cli, program, traces):
+    """Functions alone are left out beside them, and make a start look shorter without them."""
+    result = cli("predict", "--json", "--recorded", program.path, traces)
+    assert [each["touches"] for each in json.loads(result.out)["predictions"]] == [4]
+    assert "1 trace of functions alone is left out" in cli("predict", traces).err
+    result = cli("predict", traces / "a.fltrace")
+    assert "traces of functions alone make starts look shorter than they are" in result.err
+
+
+def test_a_table_has_a_line_for_each_variant_and_device(cli, program, other, traces):
+    lines = cli("predict", "--variant", f"[red]={program.path}", "--variant", f"b={other.path}",
+                "--device", "ssd", "--device", "hdd", traces).out.splitlines()
+    assert [line.split()[:2] for line in lines[2:6]] == [
+        ["[red]", "ssd"], ["b", "ssd"], ["[red]", "hdd"], ["b", "hdd"]]
+
+
+def test_one_program_is_predicted_without_being_named(cli, program, traces):
+    """The trace says which it is of."""
+    document = json.loads(cli("predict", "--device", "nfs", "--json", traces).out)
+    assert [variant["binary"] for variant in document["variants"]] == [str(program.path)]
+    assert list(document["variants"][0]["devices"]) == ["nfs"]
+
+
+def test_a_device_can_be_described_and_a_warm_start_added(cli, program, traces):
+    """The time of the processor counts for how many times as fast a variant is."""
+    document = json.loads(cli(
+        "predict", "--device", "custom", "--device-latency", "0.25", "--device-bandwidth", "2M",
+        "--read-ahead", "16", "--warm", "3", "--json", traces).out)
+    (device,) = document["devices"]
+    assert (device["iops"], device["bytes_per_second"], device["read_ahead_kib"]) == (4, 2e6, 16)
+    figures = document["variants"][0]["devices"]["custom"]
+    assert figures["total_seconds"] == figures["seconds"] + 3
+    assert figures["seconds"] == pytest.approx(figures["requests"] / 4
+                                               + figures["read_bytes"] / 2e6)
+
+
+def test_all_devices_have_the_described_one_among_them(cli, traces):
+    document = json.loads(cli("predict", "--device", "all", "--device", "custom", "--device-iops",
+                              "9", "--device-bandwidth", "1G", "--json", traces).out)
+    assert list(document["variants"][0]["devices"]) == ["hdd", "emmc", "ssd", "nfs", "custom"]
+
+
+def test_gain_is_told_of_nothing_that_takes_no_time():
+    nothing = dict.fromkeys((*prediction.COUNTS, "seconds"), 0)
+    assert prediction.gain(nothing, nothing)["times"] is None
+
+
+@pytest.mark.parametrize("arguments, code, said", [
+    (["empty"], 2, "has no traces"),
+    (["missing"], 2, "missing: No such file or directory"),
+    (["bad"], 65, "not a trace: wrong magic"),
+    (["--device", "custom", "traces"], 2, "takes one of --device-iops and --device-latency"),
+    (["--device", "drum", "traces"], 2, "invalid choice: 'drum'"),
+    (["--variant", "a", "traces"], 2, "'a' is not NAME=BINARY"),
+    (["--variant", "a=x", "--variant", "a=y", "traces"], 2, "two variants have the same name"),
+    (["--variant", "a=bad", "traces"], 65, "give a program or a shared library"),
+    (["--prefetch", "much", "traces"], 2, "--prefetch=much: is no size"),
+    (["--warm", "nan", "traces"], 2, "'nan' is not a number above 0"),
+    (["--device-bandwidth", "2T", "traces"], 2, "'2T' is not a number above 0"),
+])
+def test_what_cannot_be_predicted_is_said(cli, tmp_path, monkeypatch, arguments, code, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "traces").mkdir()
+    TraceWriter().module(1, "/bin/true", b"").write(tmp_path / "traces/a.fltrace")
+    (tmp_path / "bad").write_text("no trace, and no program")
+    result = cli("predict", *arguments, code=code)
+    assert said in result.err
+    assert "frontload-predict" not in result.err
