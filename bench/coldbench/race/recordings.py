@@ -9,7 +9,6 @@ Only what users run is timed: the recording itself, not what is made of it after
 import os
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -78,20 +77,10 @@ def _record(work: WorkFolder, recorder: Recorder, launcher) -> float:
         program = work.folder / work.target(recorder.program)
         command = (*(word.format(**places) for word in recorder.prefix),
                    *work.command(recorder.program, program, Path(scratch) / "output"))
-        with _variables({name: value.format(**places)
-                         for name, value in recorder.environment.items()}):
-            sample = launcher.run(command)
+        os.environ.update({name: value.format(**places)
+                           for name, value in recorder.environment.items()})
+        sample = launcher.run(command)
     if sample.failed:
         raise Failure(f"{recorder.title}: the recorded run {sample.how_it_ended()}: "
                       f"{sample.complaint}")
     return sample.wall_ns / 1e9
-
-
-@contextmanager
-def _variables(values: Mapping[str, str]):
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name in values:
-            del os.environ[name]
