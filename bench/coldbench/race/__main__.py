@@ -17,7 +17,7 @@ from coldbench.race import contest, rows, terminal
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = "frontload-race/1"
-WORKLOADS = ("cc1", "git")
+WORKLOADS = ("cc1", "cpython", "git", "wasm-tools")
 
 
 def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
