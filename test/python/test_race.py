@@ -87,13 +87,14 @@ def test_the_environment_of_a_workload_ends_with_it(work, tmp_path, monkeypatch)
 
 @pytest.mark.parametrize("seconds, median", [((2, 9, 3), 3), ((30,), 30)])
 def test_a_cheap_link_is_repeated(work, tmp_path, monkeypatch, seconds, median):
-    """Three links of one that is quick, one of one that takes long."""
+    """Three links of one that is quick, one of one that takes long; without the map."""
     (tmp_path / "w.default").write_text("")
-    monkeypatch.setattr(WorkFolder, "build_command", lambda self, target: f"link {target}")
+    monkeypatch.setattr(WorkFolder, "build_command",
+                        lambda self, target: f"link -Wl,-Map=x -o {target}")
     launcher = FakeLauncher(*seconds)
     found = relinks.time_link(work(), ["w.default"], lambda doing: None, launcher)
     assert (found.median, launcher.seconds) == (median, [])
-    assert launcher.commands[0] == ["sh", "-c", 'cd "$0" && link w.default', str(tmp_path)]
+    assert launcher.commands[0] == ["sh", "-c", 'cd "$0" && link -o w.default', str(tmp_path)]
 
 
 def test_the_links_of_a_row_add_up(work, tmp_path, monkeypatch):

@@ -59,27 +59,27 @@ def run(args: argparse.Namespace) -> int:
     for name in args.workloads:  # a wrong name shows before hours of work
         described, source = workload.load(name)
         prepared.append((described, source, _chosen(described, args.rows)))
-    documents = []
+    file = args.json or base / "race.json"
+    document = {"schema": SCHEMA, "frontload": __version__, "host": measure_host.describe_host(),
+                "runs": args.runs, "workloads": []}
     with Console(stderr=True).status("") as status:
-        for described, source, chosen in prepared:
+        works = []
+        for described, source, chosen in prepared:  # all before the first is measured
             folder = (base / (described.program or described.name)).resolve()
-            work = workload.WorkFolder(described, source, folder, bin, args.llvm.resolve())
-            if args.build_only:
-                contest.build(work, chosen)
-                continue
+            works.append(workload.WorkFolder(described, source, folder, bin, args.llvm.resolve()))
+            status.update(f"{described.name}: building the variants")
+            contest.build(works[-1], chosen)
+        if args.build_only:
+            return errors.EXIT_OK
+        for work, (_, _, chosen) in zip(works, prepared, strict=True):
             found = contest.run(work, chosen, runs=args.runs, device=not args.no_device,
                                 links=not args.no_links, recorded=not args.no_recordings,
                                 progress=status.update)
-            documents.append(contest.to_json(found))
-            terminal.show(documents[-1])
-    if args.build_only:
-        return errors.EXIT_OK
-    document = {"schema": SCHEMA, "frontload": __version__,
-                "host": measure_host.describe_host(), "runs": args.runs, "workloads": documents}
-    file = args.json or base / "race.json"
-    write_if_changed(file, (json.dumps(document, indent=1) + "\n").encode())
+            document["workloads"].append(contest.to_json(found))
+            write_if_changed(file, (json.dumps(document, indent=1) + "\n").encode())
+            terminal.show(document["workloads"][-1])
     print(f"every run is in {file}")
-    same = all(document["outputs_are_identical"] for document in documents)
+    same = all(each["outputs_are_identical"] for each in document["workloads"])
     return errors.EXIT_OK if same else errors.EXIT_VERDICT
 
 

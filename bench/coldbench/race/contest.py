@@ -44,13 +44,11 @@ def _recorders(work: WorkFolder, chosen: Sequence[Row]) -> list[str]:
 
 def run(work: WorkFolder, chosen: Sequence[Row], *, runs: int, device: bool, links: bool,
         recorded: bool, progress: Callable[[str], None]) -> Contest:
-    """Builds and measures the rows; with `links` and `recorded` also what these two cost."""
+    """Measures rows that have been built; with `links` and `recorded` also what these two cost."""
     def say(doing: str) -> None:
         progress(f"{work.workload.name}: {doing}")
 
     contest = Contest(work, list(chosen))
-    say("building the variants")
-    build(work, chosen)
     contest.touched_bytes = limit.touched_bytes(work.binary(rows.BASE),
                                                 trace.find(work.folder / DATA_TRACES))
     if links:
