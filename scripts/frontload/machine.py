@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frontload import pagecache
+from frontload.device import cold_device, throttle
 from frontload.errors import Failure
 from frontload.faults import perf
 from frontload.tools import find_tool
@@ -28,7 +29,8 @@ class Ability:
 
 
 def abilities() -> list[Ability]:
-    return [_ptrace(), _tracer(), _valgrind(), *_perf(), _eviction(), _drop_caches()]
+    return [_ptrace(), _tracer(), _valgrind(), *_perf(), _eviction(), _drop_caches(),
+            _strace(), _slow_device()]
 
 
 def _ptrace() -> Ability:
@@ -103,8 +105,32 @@ def _eviction() -> Ability:
 
 
 def _drop_caches() -> Ability:
-    what = "drop_caches (measure)"
-    if os.access("/proc/sys/vm/drop_caches", os.W_OK):
+    what = "drop_caches (measure --cold)"
+    if pagecache.may_drop_everything():
         return Ability(what, True, "/proc/sys/vm/drop_caches can be written")
     return Ability(what, False, "/proc/sys/vm/drop_caches cannot be written",
-                   "not needed where eviction works; otherwise measure as root")
+                   "measure as root, or --selectively-cold --evict-seen")
+
+
+def _strace() -> Ability:
+    what = "strace (measure --evict-seen)"
+    try:
+        result = subprocess.run(["strace", "-qq", "-o", os.devnull, "true"],
+                                stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    except OSError as problem:
+        return Ability(what, False, problem.strerror, "install it: apt-get install strace")
+    if result.returncode:
+        reason = result.stderr.strip().partition("\n")[0] or f"exit status {result.returncode}"
+        return Ability(what, False, reason, "allow ptrace (above), or name the files with --evict")
+    return Ability(what, True, "it can watch a child")
+
+
+def _slow_device() -> Ability:
+    what = "slow devices (measure --device)"
+    if obstacle := cold_device.obstacle():
+        return Ability(what, False, obstacle, "measure as root, outside of a chroot or container")
+    hierarchy = throttle.hierarchy(Path("/proc/self/mountinfo").read_text())
+    if hierarchy is None:
+        return Ability(what, False, "no cgroup controller blkio (version 1) or io (version 2)",
+                       "mount one, or --device custom without limits")
+    return Ability(what, True, f"loop devices, and version {hierarchy[0]} of cgroups to slow them")
