@@ -116,6 +116,13 @@ def text(name: str, most: int = 48) -> str:
     return f"{shown[:most // 2 - 1]}…{shown[-(most - most // 2):]}"
 
 
+def file_name(variants: list[dict], places: list[int | None]) -> str:
+    """What to call a file that has a place in each variant; the programs have several names."""
+    names = {variant["files"][place]["path"].rsplit("/", 1)[-1]
+             for variant, place in zip(variants, places, strict=True) if place is not None}
+    return text(names.pop()) if len(names) == 1 else "the program"
+
+
 def megabytes(value: float, position: int | None = None) -> str:
     return f"{value / 1e6:g}"
 

@@ -64,10 +64,8 @@ def one_file(document: dict, places: list[int | None], theme: Theme) -> Figure:
         panel.set_xlim(-0.01 * most, 1.01 * most)
         panel.xaxis.set_major_formatter(canvas.megabytes)
         panel.set_xlabel("offset in the file, MB")
-    name = next(variant["files"][place]["path"] for variant, place
-                in zip(variants, places, strict=True) if place is not None)
     return _finish(figure, axes, document, theme,
-                   f"Where {canvas.text(name.rsplit('/', 1)[-1])} was read, and when")
+                   f"Where {canvas.file_name(variants, places)} was read, and when")
 
 
 def _side_by_side(variant: dict) -> list[_Strip]:

@@ -45,9 +45,9 @@ def draw(document: dict, places: list[int | None], theme: Theme) -> Figure:
         keys.append(Patch(color=theme.touched, label="touched (the darker the more)"
                           if theme.name == "light" else "touched (the brighter the more)"))
     figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
-    name = canvas.text(next(file["path"] for file in files if file).rsplit("/", 1)[-1])
-    figure.suptitle(f"What was read of {name}: each dot is a {unit}, a row {columns * dot >> 10:,} "
-                    "KiB", x=0.01, ha="left", weight="bold", fontsize=13)
+    figure.suptitle(f"What was read of {canvas.file_name(variants, places)}: each dot is a {unit}, "
+                    f"a row {columns * dot >> 10:,} KiB", x=0.01, ha="left", weight="bold",
+                    fontsize=13)
     return figure
 
 
