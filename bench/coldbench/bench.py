@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from coldbench.links import Links, time_links
+from coldbench.replay import replay
 from coldbench.starts import Starts, measure_starts
 from coldbench.workload import WorkFolder
 
@@ -16,6 +17,7 @@ class Result:
     starts: Starts = field(default_factory=Starts)
     links: Links | None = None
     same_files: list[tuple[str, bool]] = field(default_factory=list)
+    predictions: list[dict] = field(default_factory=list)  # as replay.py has them
 
 
 def run(work: WorkFolder, variants: Sequence[str], *, runs: int, link_runs: int, device: bool,
@@ -34,4 +36,6 @@ def run(work: WorkFolder, variants: Sequence[str], *, runs: int, link_runs: int,
             (sentence, filecmp.cmp(work.folder / one, work.folder / other, shallow=False))
             for sentence, one, other in comparisons]
     result.starts = measure_starts(work, variants, runs=runs, device=device, progress=progress)
+    progress("predicting the starts")
+    result.predictions = replay(work, variants, result.starts)
     return result

@@ -8,7 +8,7 @@ from frontload.measure import SELECTIVELY_COLD as COLD
 from frontload.measure import WARM
 from rich.table import Table
 
-from coldbench import verdicts
+from coldbench import replay, verdicts
 from coldbench.bench import Result
 from coldbench.links import LINKERS
 from coldbench.starts import SLOW
@@ -32,6 +32,7 @@ def to_json(result: Result, *, judged: bool) -> dict:
         "place": _place(result),
         "missing": result.starts.missing,
         "variants": [_variant(result, variant) for variant in result.variants],
+        "predictions": result.predictions,
         "links": _links(result),
         "verdicts": [],
         "measurements": documents,
@@ -97,6 +98,7 @@ def _judge(result: Result, document: dict) -> list[Verdict]:
                   for what, ratio in (("link time with a profile", links.time_ratio),
                                       ("peak memory of the link", links.memory_ratio))]
     found += [Verdict(sentence, same) for sentence, same in result.same_files]
+    found += replay.verdicts(result.predictions)
     return found
 
 
@@ -128,6 +130,9 @@ def print_report(document: dict) -> None:
     print(f"{document['workload']}, from cold:")
     console.show(_table(document))
     print()
+    if any(row["predicted"] for row in document["predictions"]):
+        console.show(replay.table(document["predictions"]))
+        print()
     if document["links"]:
         print(f"the link, median of {len(document['links']['pairs'])} pairs "
               "(and 95% confidence interval of the ratios):")
@@ -139,6 +144,9 @@ def print_report(document: dict) -> None:
             print(f"warning: {warning}")
     for missing in document["missing"]:
         print(f"missing: {missing}")
+    for row in document["predictions"]:
+        if row["predicted"] is None:
+            print(f"not predicted: {row['variant']}: {row['why']}")
     print()
     words = {True: "ok", False: "FAIL", None: "not judged"}
     for verdict in document["verdicts"]:

@@ -31,11 +31,12 @@ static cl::opt<std::string> recordedOption(
     "recorded", cl::value_desc("file"), cl::cat(optionCategory()),
     cl::desc("The build that was recorded, if it is another one than BINARY: what was touched is "
              "found in BINARY by its name"));
-static cl::opt<std::string>
-    prefetchOption("prefetch", cl::value_desc("size"), cl::cat(optionCategory()), cl::init("auto"),
-                   cl::desc("How much of BINARY's beginning is asked for before its relocations: "
-                            "front (as frontload-run does), none, a number of bytes, or auto (the "
-                            "default): the front, if BINARY was linked with --front-prefetch"));
+static cl::opt<std::string> prefetchOption(
+    "prefetch", cl::value_desc("size"), cl::cat(optionCategory()), cl::init("auto"),
+    cl::desc("How much of BINARY's beginning is asked for before its relocations: "
+             "front (as frontload-run does), none, a number of bytes, all (as one who "
+             "reads the file before it runs), or auto (the default): the front, if "
+             "BINARY was linked with --front-prefetch"));
 static cl::opt<bool> listOption("list-devices", cl::cat(optionCategory()),
                                 cl::desc("Say what is known of the devices"));
 static cl::opt<bool> jsonOption("json", cl::cat(optionCategory()), cl::desc("Print JSON"));
@@ -108,6 +109,7 @@ struct Question {
   SymbolMap *map; // null where the recorded build is the program itself
   std::vector<DeviceProfile> devices;
   uint64_t prefetchBytes;
+  bool isReadBefore; // by another program, and all of it
 };
 } // namespace
 
@@ -132,6 +134,8 @@ static Prediction predict(const Question &question, StringRef trace) {
   StringRef bytes = question.program.buffer->getBuffer();
   for (const DeviceProfile &device : question.devices) {
     StartModel model(device, bytes.size(), question.segments);
+    if (question.isReadBefore)
+      model.prefetch(bytes.size());
     model.execute();
     if (Error problem = loadProgram(bytes, question.segments, model,
                                     [&] { model.prefetch(question.prefetchBytes); })) {
@@ -195,6 +199,8 @@ static void printJson(const Question &question, ArrayRef<Prediction> predictions
   outs() << '\n';
 }
 
+static constexpr StringLiteral readBefore = "all";
+
 /// The bytes that --prefetch stands for; nothing if that is none of its values.
 static std::optional<uint64_t> prefetchBytes(const Program &program,
                                              ArrayRef<FileSegment> segments) {
@@ -203,6 +209,8 @@ static std::optional<uint64_t> prefetchBytes(const Program &program,
     return prefetchesItself(bytes, segments, *program.elf) ? frontSize(bytes) : 0;
   if (asked == "front")
     return frontSize(bytes);
+  if (asked == readBefore)
+    return bytes.size();
   uint64_t size = 0;
   if (asked != "none" && asked.getAsInteger(10, size))
     return std::nullopt;
@@ -240,7 +248,7 @@ int main(int argc, char **argv) {
                                              binaryArgument + ": ", Program::linkedFileNote);
   std::optional<uint64_t> prefetch = prefetchBytes(program, segments);
   if (!prefetch) {
-    error("--prefetch=" + prefetchOption + ": is no size", "give auto, front, none or bytes");
+    error("--prefetch=" + prefetchOption + ": is no size", "give auto, front, none, all or bytes");
     return exitUsage;
   }
   std::optional<Program> recorded;
@@ -257,7 +265,8 @@ int main(int argc, char **argv) {
                        recorded ? *recorded : program,
                        map ? &*map : nullptr,
                        std::move(*devices),
-                       *prefetch};
+                       *prefetch,
+                       prefetchOption == readBefore};
   std::vector<Prediction> predictions;
   for (const std::string &trace : traceArguments)
     predictions.push_back(predict(question, trace));

@@ -77,14 +77,13 @@ def main_program(path: Path) -> str:
 def predict(variants: Sequence[Variant], traces: Sequence[Path], recorded: str, *,
             options: Sequence[str] = (), warm_seconds: float | None = None) -> dict:
     """The document of these variants; `options` are frontload-predict's."""
-    found = {variant: _ask("--recorded", recorded, *options, "--", variant.binary, *traces)
-             for variant in variants}
+    found = {variant: ask(variant.binary, traces, recorded, options) for variant in variants}
     predictions = [{"variant": variant.name, **each}
                    for variant, answer in found.items() for each in answer["predictions"]]
     described = [{
         "name": variant.name,
         **{key: answer[key] for key in ("binary", "file_bytes", "prefetch_bytes")},
-        "devices": _medians(answer["predictions"], warm_seconds)} for variant, answer in
+        "devices": medians(answer["predictions"], warm_seconds)} for variant, answer in
         found.items()]
     for variant in described:
         for device, figures in variant["devices"].items():
@@ -97,7 +96,15 @@ def predict(variants: Sequence[Variant], traces: Sequence[Path], recorded: str, 
             "variants": described, "predictions": predictions}
 
 
-def _medians(predictions: Sequence[dict], warm_seconds: float | None) -> dict[str, dict]:
+def ask(binary: PathLike | str, traces: Sequence[PathLike | str], recorded: PathLike | str,
+        options: Sequence[str] = ()) -> dict:
+    """frontload-predict's answer for one file."""
+    return _ask("--recorded", recorded, *options, "--", binary, *traces)
+
+
+def medians(predictions: Sequence[dict], warm_seconds: float | None = None
+            ) -> dict[str, dict]:
+    """For each device the medians of what is predicted from several traces."""
     found = {}
     for device in predictions[0]["devices"]:
         all_figures = [prediction["devices"][device] for prediction in predictions]

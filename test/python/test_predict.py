@@ -145,6 +145,14 @@ def test_prefetching_leaves_few_faults(tmp_path, link, predict):
     assert predict(f"--prefetch={size}", program.path, trace)["devices"]["hdd"]["major_faults"] < 5
 
 
+def test_who_reads_all_of_a_file_before_leaves_no_faults(tmp_path, link, predict):
+    program = link(source=FAR_APART)
+    trace = program.trace(tmp_path / "trace", *[f"far{i}" for i in range(PLACES)])
+    figures = predict("--prefetch=all", program.path, trace)["devices"]["hdd"]
+    assert (figures["major_faults"], figures["read_runs"]) == (0, 1)
+    assert figures["read_bytes"] >= program.path.stat().st_size > figures["read_bytes"] - 4096
+
+
 @pytest.mark.parametrize("contents, said", [
     (b"", "not a trace: wrong magic"),
     (b"\x89FLT\r\n\x1a\n", "cut inside its header"),

@@ -38,7 +38,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--prefetch", metavar="SIZE", default="auto",
                         help="how much of a file is asked for before it is relocated: auto (the "
                         "front, where it was linked with --front-prefetch), front (as `frontload "
-                        "run` does), none, or a number of bytes (default %(default)s)")
+                        "run` does), none, a number of bytes, or all (as one who reads the file "
+                        "before) (default %(default)s)")
     parser.add_argument("--warm", metavar="SECONDS", type=_positive, help="add what a warm start "
                         "takes (see frontload measure) to the time of the device")
     device = parser.add_argument_group("devices")

@@ -1,0 +1,142 @@
+"""The replay: what is compared of a prediction and the kernel's counts, and what is judged."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+
+from coldbench import replay
+from coldbench.requests import Requests
+
+KERNEL = {"major_faults": 100, "read_bytes": 10e6, "read_runs": 3}
+PREDICTED = {"major_faults": 104, "minor_faults": 9, "read_bytes": 10e6, "read_runs": 4,
+             "requests": 150, "seconds": 1}
+
+
+@pytest.fixture
+def work(tmp_path):
+    (tmp_path / "traces.data").mkdir()
+    (tmp_path / "traces.data/a.fltrace").touch()
+    return SimpleNamespace(workload=SimpleNamespace(openers={"opened": ("open",)}, program=""),
+                           folder=tmp_path, binary=lambda variant: tmp_path / f"app.{variant}",
+                           target=lambda variant: f"app.{variant}")
+
+
+@pytest.fixture
+def starts(monkeypatch):
+    """Measured starts with the kernel's counts, throttled ones, too."""
+    def figures(condition):
+        return {name: {"median": value} for name, value in
+                {**KERNEL, "wall_ns": {"throttled": 2e9, "warm": 0.3e9}.get(condition, 1e9)
+                 }.items()}
+
+    monkeypatch.setattr(replay.measure_report, "figures", figures)
+    measured = SimpleNamespace(of=lambda variant, condition: condition,
+                               places={"app": {"read_ahead_kib": 64}})
+    return SimpleNamespace(plain=measured, throttled=measured, on_device=True,
+                           requests={"default": [Requests(150, 0), Requests(160, 0)]})
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """asked(**figures): frontload-predict answers these; returns what it is asked."""
+    questions = []
+
+    def asked(missing=0, **figures):
+        def ask(*question):
+            questions.append(question)
+            return {"predictions": [{"touches": 1000, "missing": missing,
+                                     "devices": {"hdd": {**PREDICTED, **figures}}}]}
+        monkeypatch.setattr(replay.prediction, "ask", ask)
+        return questions
+
+    asked()
+    monkeypatch.setattr(replay.os, "uname", lambda: SimpleNamespace(release="6.18.1-test"))
+    return asked
+
+
+def only(rows):
+    (row,) = rows
+    return row
+
+
+def test_all_figures_are_compared(work, starts, asked):
+    """Each has its difference, and a start on the throttled device its time: requests and bytes
+    side by side, without the first slice, and the program's own."""
+    row = only(replay.replay(work, ["default"], starts))
+    assert row["difference"]["major_faults"] == pytest.approx(0.04)
+    assert row["difference"]["read_bytes"] == 0
+    assert row["measured"]["requests"] == 155
+    assert row["predicted"]["throttled_seconds"] == pytest.approx(150 / 150 - 0.1 + 0.3)
+    assert row["agrees"]
+    verdict = only(replay.verdicts([row]))
+    assert verdict.holds
+    assert "at most +33.3% (read runs)" in verdict.text
+
+
+def test_one_more_or_less_is_no_difference_but_more_than_a_twentieth_is(work, starts, asked):
+    """Of 3 runs 4 are within one, of 100 faults 106 are not within 5%."""
+    asked(major_faults=106)
+    row = only(replay.replay(work, ["default"], starts))
+    assert row["agrees"] is False
+    assert only(replay.verdicts([row])).holds is False
+
+
+def test_it_is_predicted_from_the_default_build_with_the_readahead_of_the_device(
+        work, starts, asked, tmp_path):
+    questions = asked()
+    replay.replay(work, ["front", "preread"], starts)
+    program, traces, recorded, options = questions[0]
+    assert (program, recorded) == (tmp_path / "app.front", tmp_path / "app.default")
+    assert [path.name for path in traces] == ["a.fltrace"]
+    assert options == ["--device=hdd", "--read-ahead=64"]
+    assert questions[1][3][-1] == "--prefetch=all"
+
+
+def test_who_reads_the_file_before_is_not_compared_by_requests(work, starts, asked):
+    row = only(replay.replay(work, ["preread"], starts))
+    assert "requests" not in row["difference"]
+    assert row["agrees"]
+
+
+@pytest.mark.parametrize("change, said", [
+    (lambda work, starts, asked: asked(missing=30), "is another compilation: 3% of what was"),
+    (lambda work, starts, asked: (work.folder / "traces.data/a.fltrace").unlink(),
+     "there is no traces.data of app.default"),
+    (lambda work, starts, asked: work.workload.openers.update(default=("x",)), "is a library"),
+    (lambda work, starts, asked: setattr(work.workload, "program", "cc1"), "does other work"),
+])
+def test_what_was_not_recorded_is_not_predicted(work, starts, asked, change, said):
+    change(work, starts, asked)
+    row = only(replay.replay(work, ["default"], starts))
+    assert row["predicted"] is None
+    assert row["why"].startswith(said)
+    assert replay.verdicts([row]) == []
+
+
+def test_elsewhere_nothing_is_judged(work, starts, asked, monkeypatch):
+    """Without a device of its own, or on an older kernel, a difference says nothing."""
+    asked(major_faults=300)
+    starts.on_device = False
+    row = only(replay.replay(work, ["default"], starts))
+    assert (row["agrees"], row["why"]) == (None, "was not measured on a device of its own")
+    starts.on_device = True
+    monkeypatch.setattr(replay.os, "uname", lambda: SimpleNamespace(release="6.1.0-30-amd64"))
+    row = only(replay.replay(work, ["default"], starts))
+    assert row["agrees"] is None
+    assert only(replay.verdicts([row])).holds is None
+    assert "the model is of Linux 6.17, this is 6.1.0-30-amd64" in row["why"]
+
+
+def test_the_table_has_both_sides_by_side(work, starts, asked, capsys):
+    starts.throttled = None
+    rows = replay.replay(work, ["default", "preread"], starts)
+    replay.console.show(replay.table(rows))
+    lines = capsys.readouterr().out.splitlines()
+    assert "104 / 100" in lines[-2]
+    assert "10.0 / 10.0" in lines[-2]
+    assert "150 / 155" in lines[-2]
+    assert "- / -" in lines[-1]
