@@ -11,7 +11,7 @@ another compilation has other code under the same names.
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -149,6 +149,26 @@ def verdicts(rows: Sequence[dict]) -> list[Verdict]:
         if row["why"]:
             text += f": {row['why']}"
         found.append(Verdict(text, row["agrees"]))
+    return found
+
+
+def by_variant(rows: Sequence[dict]) -> dict[str, dict]:
+    """The rows by their variants, with what was predicted as figures of their own."""
+    return {row["variant"]: {**(row["predicted"] or {}), "difference": row["difference"],
+                             "agrees": row["agrees"], "why": row["why"]} for row in rows}
+
+
+def sentences(predictions: Mapping[str, dict]) -> list[str]:
+    """How many of these predictions, by variant, agree, which do not, and why others were not made
+    or judged."""
+    judged = [name for name, each in predictions.items() if each["agrees"] is not None]
+    wrong = [name for name in judged if not predictions[name]["agrees"]]
+    found = [f"not judged: the prediction of {name}: {each['why']}"
+             for name, each in predictions.items() if each["agrees"] is None]
+    if judged:
+        found.insert(0, f"Predictions are within {WITHIN:.0%} of the kernel's counts for "
+                     f"{len(judged) - len(wrong)} of {len(judged)} variants"
+                     + (f", but not for {', '.join(wrong)}" if wrong else ""))
     return found
 
 

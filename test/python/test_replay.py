@@ -140,3 +140,16 @@ def test_the_table_has_both_sides_by_side(work, starts, asked, capsys):
     assert "10.0 / 10.0" in lines[-2]
     assert "150 / 155" in lines[-2]
     assert "- / -" in lines[-1]
+
+
+def test_a_sentence_says_how_many_predictions_agree(work, starts, asked):
+    """Which do not is told, and why others were not judged."""
+    rows = replay.replay(work, ["default", "preread", "opened"], starts)
+    predictions = replay.by_variant(rows)
+    assert predictions["default"]["major_faults"] == 104
+    assert replay.sentences(predictions) == [
+        "Predictions are within 5% of the kernel's counts for 2 of 2 variants",
+        "not judged: the prediction of opened: is a library: who opens it reads it, too"]
+    predictions["preread"]["agrees"] = False
+    assert replay.sentences(predictions)[0].endswith("for 1 of 2 variants, but not for preread")
+    assert replay.sentences({}) == []

@@ -8,6 +8,7 @@ from frontload import devices, measure_host, measure_report, trace
 from frontload.measure import SELECTIVELY_COLD as COLD
 from frontload.measure import WARM
 
+from coldbench import replay
 from coldbench.race import judge, limit, recordings, relinks, rows
 from coldbench.race.recordings import Recording
 from coldbench.race.relinks import LinkTime
@@ -61,6 +62,9 @@ def run(work: WorkFolder, chosen: Sequence[Row], *, runs: int, device: bool, lin
             contest.recordings[name] = recordings.time_recording(work, name, say)
     contest.starts = measure_starts(work, [row.name for row in chosen], runs=runs, device=device,
                                     progress=say)
+    say("predicting the starts")
+    contest.predictions = replay.by_variant(
+        replay.replay(work, [row.name for row in chosen], contest.starts))
     return contest
 
 

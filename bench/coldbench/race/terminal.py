@@ -2,6 +2,7 @@
 
 from frontload import console
 
+from coldbench import replay
 from coldbench.race import columns, rows
 
 
@@ -27,6 +28,9 @@ def show(workload: dict) -> None:
         print(f"missing: {missing}")
     if not workload["outputs_are_identical"]:
         print("FAIL: the program's output is not identical in all variants")
+    for line in replay.sentences({variant["name"]: variant["prediction"]
+                                  for variant in workload["variants"] if variant["prediction"]}):
+        print(line)
     sentence, rest = columns.verdicts(workload)
     print(sentence)
     for line in rest:
