@@ -14,8 +14,8 @@ using namespace llvm;
 namespace frontload {
 
 /// The linker asks about each section of the link, and for nearly all of them the answer is no.
-static CachedHashStringRef addressKey(const char *name) {
-  return CachedHashStringRef(StringRef(), densemap::detail::mix(reinterpret_cast<uintptr_t>(name)));
+static uint32_t hashOf(const char *name) {
+  return densemap::detail::mix(reinterpret_cast<uintptr_t>(name));
 }
 
 /// A page: less data than that, in bytes, is not put in order.
@@ -75,7 +75,7 @@ void FrontLink::find(ArrayRef<InputObject> begun) {
         std::tie(k.region, k.rank) = std::tie(section.region, section.rank);
       k.index = std::min(k.index, section.index);
       k.contents += Placed{1, !section.named, section.size};
-      knownNames.add(addressKey(section.name));
+      knownNames.add(hashOf(section.name));
     }
     sectionsFound.push_back(std::move(sections));
   }
@@ -166,7 +166,7 @@ std::vector<FrontLink::PlannedSection> FrontLink::plannedSections() const {
 }
 
 std::optional<Pattern> FrontLink::patternFor(StringRef name) {
-  if (knownNames.mayContain(addressKey(name.data())))
+  if (knownNames.mayContain(hashOf(name.data())))
     if (auto it = known.find(name.data()); it != known.end()) {
       if (std::optional<Pattern> pattern = usedPatternOf(it->second))
         return pattern;

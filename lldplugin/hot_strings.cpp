@@ -8,21 +8,17 @@ using namespace llvm;
 
 namespace frontload {
 
-static CachedHashStringRef filterKey(uint64_t hash) {
-  return CachedHashStringRef(StringRef(), static_cast<uint32_t>(hash));
-}
-
 void HotStrings::add(StringRef contents) {
   uint64_t hash = xxh3_64bits(contents);
   if (hash >= ~uint64_t(0) - 1)
     return; // these two the map keeps for itself
-  filter.add(filterKey(hash));
+  filter.add(uint32_t(hash));
   if (known.try_emplace(hash, State::Absent).second)
     strings.push_back(contents);
 }
 
 bool HotStrings::isHot(uint64_t hash) const {
-  if (!filter.mayContain(filterKey(hash)))
+  if (!filter.mayContain(uint32_t(hash)))
     return false;
   auto it = known.find(hash);
   if (it == known.end())

@@ -91,6 +91,11 @@ static bool tellsOwner(StringRef sectionName, SectionClass c) {
                                  : sectionName.starts_with(stem);
 }
 
+/// The same by the beginning of a section's name, of at least 8 bytes or all of it.
+static bool mayTellOwner(StringRef begin) {
+  return begin.starts_with(".rodata.") || begin.starts_with(".data.");
+}
+
 /// One call of StartupSet::find.
 template <class ELFT> class StartupSet::Search {
 public:
@@ -123,9 +128,11 @@ private:
     SectionClass sectionClass = {};
     uint64_t offset = 0; ///< in the section
   };
+  /// A symbol that other objects may refer to by its name. There are many: no more than it takes to
+  /// see that it is not meant.
   struct GlobalSymbol {
-    CachedHashStringRef name;
-    uint32_t section;
+    uint32_t hash;  ///< of its name
+    uint32_t index; ///< in the symbol table
   };
 
   /// One object and what was found in it.
@@ -135,9 +142,18 @@ private:
     std::string name;                  ///< as in profiles; empty if the profile cannot name it
     ArrayRef<uint32_t> sectionEntries; ///< those that name a section of this object
     SmallVector<Match, 0> matches;
-    /// What other objects may refer to by name.
     SmallVector<GlobalSymbol, 0> data, code;
     BitVector hasDataSymbol; ///< by section index
+
+    /// Calls `visit` with the name and the section of each symbol that may be of the set.
+    template <class Visit>
+    void forEachOf(ArrayRef<GlobalSymbol> symbols, const NameFilter &set, Visit visit) const {
+      for (GlobalSymbol global : symbols)
+        if (set.mayContain(global.hash)) {
+          const auto &symbol = object->symbols()[global.index];
+          visit(CachedHashStringRef(object->name(symbol), global.hash), object->sectionOf(symbol));
+        }
+    }
 
     Places named;
     Places referred; ///< data that the front refers to
@@ -199,8 +215,10 @@ StartupSet::StartupSet(const StartupProfile &p, bool g, bool f)
     } else if (entry.kind == EntryKind::Section) {
       hasSections = true;
       sectionEntries[entry.file].push_back(i);
-      if (tellsOwner(entry.name, entry.sectionClass))
+      if (tellsOwner(entry.name, entry.sectionClass)) {
         ownedSections[entry.name].push_back(i);
+        ownedNames.add(StringMapImpl::hash(entry.name));
+      }
     }
   }
 }
@@ -213,36 +231,38 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
   std::array<CachedHashStringRef, 2> files = {CachedHashStringRef(scan.name),
                                               CachedHashStringRef("")};
   StringRef sourceFile;
-  for (const auto &symbol : object.symbols()) {
+  for (uint32_t index = 0; index < object.symbols().size(); ++index) {
+    const auto &symbol = object.symbols()[index];
     uint8_t type = symbol.getType();
     if (type == ELF::STT_FILE)
       files[1] = CachedHashStringRef(sourceFile = object.name(symbol));
     // Half of all symbols are references to elsewhere.
     if (type == ELF::STT_FILE || type == ELF::STT_SECTION || symbol.st_shndx == ELF::SHN_UNDEF)
       continue;
-    CachedHashStringRef name(object.name(symbol));
+    HashedName name(object.name(symbol));
     uint32_t section = object.sectionOf(symbol);
     bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
-    scan.definesEnd |= !isLocal && name.val() == "_end";
+    scan.definesEnd |= !isLocal && name.text() == "_end";
     if (!isLocal && section) {
-      (type == ELF::STT_FUNC ? scan.code : scan.data).push_back({name, section});
+      uint32_t hash = name.whole().hash();
+      (type == ELF::STT_FUNC ? scan.code : scan.data).push_back({hash, index});
       if (type != ELF::STT_FUNC)
-        dataNames.add(name);
+        dataNames.add(hash);
     }
     if (set.hasData && type == ELF::STT_OBJECT && section)
       scan.hasDataSymbol.set(section);
-    bool isCode = section && (object.sections()[section].sh_flags & ELF::SHF_EXECINSTR);
     auto mayAgree = ArrayRef(files).take_front(isLocal && set.hasFiles ? files.size() : 0);
     set.names->find(name, mayAgree, [&](uint32_t entry, Likeness likeness) {
       const ProfileEntry &wanted = set.profile.entries[entry];
       // What is not called so has to be of its kind; who imports names may not know that.
+      bool isCode = section && (object.sections()[section].sh_flags & ELF::SHF_EXECINSTR);
       bool isOfKind = !section || isCode == (wanted.kind == EntryKind::Function);
       if (likeness != Likeness::Exact && !isOfKind)
         return;
       StringRef file = wanted.file;
       bool agrees = isLocal && (file == sourceFile || file == scan.name);
       FindRank rank(likeness, isLocal, !file.empty(), agrees);
-      Match match{entry, rank, {name.val(), scan.number, isLocal}};
+      Match match{entry, rank, {name.text(), scan.number, isLocal}};
       if (auto c = section ? object.classify(object.sections()[section]) : std::nullopt)
         match.section = section, match.sectionClass = *c;
       match.offset = symbol.st_value;
@@ -264,7 +284,11 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSections(Scan &scan) 
                   !(section.sh_flags & ELF::SHF_EXECINSTR);
     if (!isCopy && entryOf.empty())
       continue;
+    bool mayTell = isCopy && mayTellOwner(object.nameBegin(section));
+    if (!mayTell && entryOf.empty())
+      continue;
     StringRef name = object.name(section);
+    uint32_t hash = StringMapImpl::hash(name);
     auto match = [&](uint32_t entry) {
       if (auto sectionClass = object.classify(section))
         scan.matches.push_back({entry,
@@ -273,9 +297,11 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSections(Scan &scan) 
                                 uint32_t(index),
                                 *sectionClass});
     };
-    if (auto it = set.ownedSections.find(name); isCopy && it != set.ownedSections.end())
-      llvm::for_each(it->second, match);
-    else if (auto own = entryOf.find(name); own != entryOf.end())
+    auto owned = mayTell && set.ownedNames.mayContain(hash) ? set.ownedSections.find(name, hash)
+                                                            : set.ownedSections.end();
+    if (owned != set.ownedSections.end())
+      llvm::for_each(owned->second, match);
+    else if (auto own = entryOf.find(name, hash); own != entryOf.end())
       match(own->second);
   }
 }
@@ -483,8 +509,9 @@ template <class ELFT> void StartupSet::Search<ELFT>::follow(Scan &scan) {
         referTo(scan, section, rank);
         return;
       }
-      CachedHashStringRef name(object.name(symbol));
-      if (symbol.getType() != ELF::STT_FUNC && dataNames.mayContain(name))
+      CachedHashStringRef name = hashName(object.name(symbol));
+      bool mayBeData = symbol.getType() != ELF::STT_FUNC && dataNames.mayContain(name.hash());
+      if (mayBeData)
         scan.wanted.push_back({name, rank});
       // It may be code, after all: most references do not tell, and the filter only guesses.
       if (notesCalls)
@@ -500,20 +527,17 @@ template <class ELFT> void StartupSet::Search<ELFT>::followAll() {
   NameFilter wantedNames(1 << 18);
   for (Scan &scan : scans) {
     for (auto [name, rank] : scan.wanted) {
-      wantedNames.add(name);
+      wantedNames.add(name.hash());
       lower(wantedBy[isMeasured(rank)], name, rank);
     }
     scan.wanted.clear();
   }
   forEach([&](Scan &scan) {
-    auto refer = [&](const GlobalSymbol &symbol) {
-      if (!wantedNames.mayContain(symbol.name))
-        return;
+    scan.forEachOf(scan.data, wantedNames, [&](CachedHashStringRef name, uint32_t section) {
       for (const RankOfName &wanted : wantedBy)
-        if (auto it = wanted.find(symbol.name); it != wanted.end())
-          referTo(scan, symbol.section, it->second);
-    };
-    llvm::for_each(scan.data, refer);
+        if (auto it = wanted.find(name); it != wanted.end())
+          referTo(scan, section, it->second);
+    });
   });
 }
 
@@ -523,7 +547,7 @@ template <class ELFT> void StartupSet::Search<ELFT>::placeCalls() {
   NameFilter calledNames(1 << 18);
   for (const Scan &scan : scans)
     for (CachedHashStringRef name : scan.calledNames) {
-      calledNames.add(name);
+      calledNames.add(name.hash());
       called.insert(name);
     }
   forEach([&](Scan &scan) {
@@ -532,9 +556,10 @@ template <class ELFT> void StartupSet::Search<ELFT>::placeCalls() {
         addNext(scan, section, *c);
     };
     llvm::for_each(scan.calledSections, add);
-    for (const GlobalSymbol &symbol : scan.code)
-      if (calledNames.mayContain(symbol.name) && called.contains(symbol.name))
-        add(symbol.section);
+    scan.forEachOf(scan.code, calledNames, [&](CachedHashStringRef name, uint32_t section) {
+      if (called.contains(name))
+        add(section);
+    });
   });
 }
 

@@ -11,6 +11,7 @@
 #define FRONTLOAD_LLDPLUGIN_STARTUP_SET_H
 
 #include "hot_strings.h"
+#include "name_filter.h"
 #include "names/found_names.h"
 #include "names/name_table.h"
 #include "startup_profile.h"
@@ -115,6 +116,7 @@ private:
   /// tell their owner (.rodata.function).
   llvm::StringMap<llvm::SmallVector<uint32_t, 4>> sectionEntries;
   llvm::StringMap<llvm::SmallVector<uint32_t, 1>> ownedSections;
+  NameFilter ownedNames{1 << 16};
   HotStrings strings;
   std::optional<NameTable> names;
   std::future<void> namesMade; ///< in a thread of its own, while the linker opens its inputs

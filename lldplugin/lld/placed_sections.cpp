@@ -2,6 +2,8 @@
 
 #include "placed_sections.h"
 #include "../elf_object.h"
+#include "../name_filter.h"
+#include "../names/hashed_name.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Path.h"
@@ -35,20 +37,20 @@ bool placeBySymbols(FrontLink &link, ArrayRef<KnownSection> sections, StringRef 
   NameFilter filter(1 << 19);
   for (const KnownSection &section : sections)
     if (hasName(section)) {
-      CachedHashStringRef name(section.symbol);
-      filter.add(name);
+      CachedHashStringRef name = hashName(section.symbol);
+      filter.add(name.hash());
       isThere.try_emplace(name, false);
     }
   bool hasSymbols = forEachSymbolName(output, [&](StringRef text) {
-    CachedHashStringRef name(text);
-    if (!filter.mayContain(name))
+    CachedHashStringRef name = hashName(text);
+    if (!filter.mayContain(name.hash()))
       return;
     if (auto it = isThere.find(name); it != isThere.end())
       it->second = true;
   });
   DenseSet<const InputObject *> present;
   for (const KnownSection &section : sections)
-    if (hasName(section) && isThere.lookup(CachedHashStringRef(section.symbol))) {
+    if (hasName(section) && isThere.lookup(hashName(section.symbol))) {
       link.place(section.name);
       present.insert(section.object);
     }

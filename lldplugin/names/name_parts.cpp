@@ -48,16 +48,13 @@ static uint32_t bitOf(StringRef word, ArrayRef<StringLiteral> suffixes) {
 
 static bool isNumber(StringRef word) { return !word.empty() && llvm::all_of(word, isDigit); }
 
-/// The length of Rust's legacy hash, `17h`, 16 hexadecimal digits and E.
-static constexpr size_t hashLength = 20;
-
-/// Where that hash begins, at the end of the name or before a suffix; npos if there is none. Such
-/// names have dots of their own.
+/// Where the hash of Rust's legacy mangling begins, at the end of the name or before a suffix; npos
+/// if there is none. Such names have dots of their own.
 static size_t findLegacyHash(StringRef name) {
   if (!name.starts_with("_ZN"))
     return StringRef::npos;
   auto endsAt = [&](size_t end) {
-    StringRef hash = name.take_front(end).take_back(hashLength);
+    StringRef hash = name.take_front(end).take_back(legacyHashLength);
     return hash.ends_with("E") && hash.starts_with("17h") &&
            llvm::all_of(hash.substr(3, 16), isHexDigit);
   };
@@ -65,21 +62,21 @@ static size_t findLegacyHash(StringRef name) {
   do {
     end = name.find('.', end + 1);
     if (endsAt(end))
-      return std::min(end, name.size()) - hashLength;
+      return std::min(end, name.size()) - legacyHashLength;
   } while (end != StringRef::npos);
   return StringRef::npos;
 }
 
 NameParts takeApart(StringRef name) {
   NameParts result;
-  if (isPlain(name) ||
-      name.starts_with("?")) { // Microsoft's C++ names say all by themselves, with @ in between
+  // Nearly all are plain; and Microsoft's C++ names say all by themselves, with @ in between.
+  if (headOf(name).size() == name.size() || name.starts_with("?")) {
     result.stem = name;
     return result;
   }
   StringRef suffixes;
   if (size_t hash = findLegacyHash(name); hash != StringRef::npos) {
-    result.hash = name.substr(hash, hashLength);
+    result.hash = name.substr(hash, legacyHashLength);
     result.stem = name.take_front(hash);
     suffixes = name.substr(hash + result.hash.size());
   } else {

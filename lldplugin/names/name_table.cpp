@@ -2,7 +2,6 @@
 
 #include "name_table.h"
 #include "constructors.h"
-#include "rust_paths.h"
 #include <algorithm>
 
 using namespace llvm;
@@ -29,22 +28,22 @@ NameTable::NameTable(const StartupProfile &p) : profile(p) {
     if (entry.kind != EntryKind::Function && entry.kind != EntryKind::Data)
       continue;
     NameParts parts = takeApart(entry.name);
-    CachedHashStringRef stem(parts.stem);
+    HashedName stem(parts.stem);
     auto number = uint32_t(i);
-    byName.add(CachedHashStringRef(entry.name), {number, parts, Likeness::Exact}, entry.file);
-    byStem.add(stem, {number, parts, Likeness::Suffix}, entry.file);
-    stems.add(stem);
+    byName.add(hashName(entry.name), {number, parts, Likeness::Exact}, entry.file);
+    byStem.add(stem.whole(), {number, parts, Likeness::Suffix}, entry.file);
+    heads.add(stem.hashOfHead());
     if (parts.stem != entry.name)
-      otherStems.add(stem);
+      otherStems.add(stem.whole().hash());
     for (const std::string &variant : otherVariants(parts.stem)) {
-      CachedHashStringRef other(saver.save(StringRef(variant)));
-      byStem.add(other, {number, parts, Likeness::Variant}, entry.file);
-      stems.add(other);
-      otherStems.add(other);
+      HashedName other(saver.save(StringRef(variant)));
+      byStem.add(other.whole(), {number, parts, Likeness::Variant}, entry.file);
+      heads.add(other.hashOfHead());
+      otherStems.add(other.whole().hash());
     }
     if (isRustV0(parts.stem)) {
-      CachedHashStringRef path(saver.save(StringRef(withoutCrateHashes(parts.stem))));
-      byRustPath.add(path, {number, parts, Likeness::Hash}, entry.file);
+      StringRef path = saver.save(StringRef(withoutCrateHashes(parts.stem)));
+      byRustPath.add(hashName(path), {number, parts, Likeness::Hash}, entry.file);
     }
   }
 }
@@ -68,33 +67,29 @@ void NameTable::forEach(const Index &index, CachedHashStringRef form,
       f(wanted);
 }
 
-void NameTable::find(CachedHashStringRef hashed, ArrayRef<CachedHashStringRef> files,
-                     Visit visit) const {
-  StringRef name = hashed.val();
-  bool plain = isPlain(name);
-  bool mayBeRust = !byRustPath.all.empty() && isRustV0(name);
-  if (plain && !mayBeRust && !stems.mayContain(hashed))
-    return; // as nearly all
+void NameTable::findThorough(const HashedName &hashed, ArrayRef<CachedHashStringRef> files,
+                             Visit visit) const {
+  StringRef name = hashed.text();
   NameParts parts = takeApart(name);
   auto visitOther = [&](const Wanted &wanted) {
     if (profile.entries[wanted.entry].name != name)
       if (std::optional<Likeness> likeness = compare(wanted.parts, parts))
         visit(wanted.entry, std::max(*likeness, wanted.least));
   };
-  CachedHashStringRef stem = plain ? hashed : CachedHashStringRef(parts.stem);
-  if (stems.mayContain(stem)) {
-    forEach(byName, hashed, files,
+  if (heads.mayContain(hashed.hashOfHead())) {
+    CachedHashStringRef whole = hashed.whole();
+    CachedHashStringRef stem = hashed.isPlain() ? whole : hashName(parts.stem);
+    forEach(byName, whole, files,
             [&](const Wanted &wanted) { visit(wanted.entry, Likeness::Exact); });
     // Most that are found at all are found exactly.
-    if (!plain || otherStems.mayContain(stem))
+    if (!hashed.isPlain() || otherStems.mayContain(stem.hash()))
       forEach(byStem, stem, files, visitOther);
   }
-  if (mayBeRust)
-    forEach(byRustPath, CachedHashStringRef(withoutCrateHashes(parts.stem)), files,
-            [&](const Wanted &wanted) {
-              if (wanted.parts.stem != parts.stem)
-                visitOther(wanted);
-            });
+  if (!byRustPath.all.empty() && isRustV0(name))
+    forEach(byRustPath, hashName(withoutCrateHashes(parts.stem)), files, [&](const Wanted &wanted) {
+      if (wanted.parts.stem != parts.stem)
+        visitOther(wanted);
+    });
 }
 
 } // namespace frontload

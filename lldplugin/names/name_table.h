@@ -11,7 +11,9 @@
 
 #include "../name_filter.h"
 #include "../startup_profile.h"
+#include "hashed_name.h"
 #include "name_parts.h"
+#include "rust_paths.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -31,8 +33,12 @@ public:
   /// `files` is what entries may call the file of the symbol, if it is local. Of entries that share
   /// a name, or a stem, only those of these files and a few others are looked at: where so many are
   /// not told apart it does not matter which of them it is, but time and memory do.
-  void find(llvm::CachedHashStringRef name, llvm::ArrayRef<llvm::CachedHashStringRef> files,
-            Visit visit) const;
+  void find(const HashedName &name, llvm::ArrayRef<llvm::CachedHashStringRef> files,
+            Visit visit) const {
+    bool mayBeKnown = heads.mayContain(name.hashOfHead());
+    if (mayBeKnown || (!byRustPath.all.empty() && isRustV0(name.text()))) // as hardly any
+      findThorough(name, files, visit);
+  }
 
 private:
   /// An entry that is found by one form of its name.
@@ -49,12 +55,15 @@ private:
 
     void add(llvm::CachedHashStringRef form, const Wanted &wanted, llvm::StringRef file);
   };
+  void findThorough(const HashedName &name, llvm::ArrayRef<llvm::CachedHashStringRef> files,
+                    Visit visit) const;
   template <class F>
   void forEach(const Index &index, llvm::CachedHashStringRef form,
                llvm::ArrayRef<llvm::CachedHashStringRef> files, F f) const;
 
   const StartupProfile &profile;
-  NameFilter stems{1 << 19};
+  /// Of the stems: what has another head is not in the table.
+  NameFilter heads{1 << 19};
   /// The stems that an entry shares with names without a suffix, though it is not such a name.
   NameFilter otherStems{1 << 16};
   Index byName, byStem, byRustPath;

@@ -65,7 +65,7 @@ Expected<std::vector<ListedPlace>> findListed(const StartupProfile &profile, Str
     auto files = filesOf.find(stem(objectName));
     auto mayAgree = isLocal && files != filesOf.end() ? ArrayRef(files->second)
                                                       : ArrayRef<CachedHashStringRef>();
-    names.find(CachedHashStringRef(name), mayAgree, [&](uint32_t entry, Likeness likeness) {
+    names.find(HashedName(name), mayAgree, [&](uint32_t entry, Likeness likeness) {
       matches.push_back({{entry, likeness, line, objectName, name}, isLocal, object});
       if (isLocal && profile.entries[entry].file == objectName)
         hasItsObject[entry] = true;

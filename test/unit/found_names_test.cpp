@@ -23,7 +23,7 @@ std::vector<std::string> meant(StringRef name, StringRef file, ArrayRef<Symbol> 
   FoundNames found(1);
   auto forEach = [&](auto f) {
     for (auto [object, symbol] : enumerate(symbols))
-      table.find(CachedHashStringRef(symbol.name), CachedHashStringRef(symbol.agrees ? file : ""),
+      table.find(HashedName(symbol.name), CachedHashStringRef(symbol.agrees ? file : ""),
                  [&](uint32_t entry, Likeness likeness) {
                    f(entry, FindRank(likeness, symbol.isLocal, !file.empty(), symbol.agrees),
                      Definition{symbol.name, uint32_t(object), symbol.isLocal});
@@ -107,7 +107,7 @@ TEST(FoundNames, ManyNamesakesAreToldApartByTheirFiles) {
     bool found = false;
     unsigned visits = 0;
     std::string symbol = "init.__uniq." + std::to_string(i);
-    table.find(CachedHashStringRef(symbol), CachedHashStringRef(files[i]),
+    table.find(HashedName(symbol), CachedHashStringRef(files[i]),
                [&](uint32_t entry, Likeness likeness) {
                  found |= entry == i && likeness == Likeness::Suffix;
                  ++visits;
@@ -131,7 +131,7 @@ TEST(FoundNames, NamesThatAreMadeToTakeLongDoNot) {
   NameTable table(profile);
   for (const std::string &name : {constructors, references + ".llvm.1", deep}) {
     unsigned visits = 0;
-    table.find(CachedHashStringRef(name), {}, [&](uint32_t, Likeness) { ++visits; });
+    table.find(HashedName(name), {}, [&](uint32_t, Likeness) { ++visits; });
     EXPECT_EQ(visits, 1u);
   }
 }

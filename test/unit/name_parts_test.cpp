@@ -4,6 +4,8 @@
 #include "names/rust_paths.h"
 #include "llvm/ADT/Twine.h"
 #include <gtest/gtest.h>
+#include <string>
+#include <vector>
 
 using namespace frontload;
 using namespace llvm;
@@ -95,6 +97,38 @@ TEST(NameParts, RustsCrateHashesAreNotOfTheSource) {
   EXPECT_NE(withoutCrateHashes("_RNvCs1_3abc5Csa_x"), withoutCrateHashes("_RNvCs1_3abc5Csb_x"));
   for (const char *rubbish : {"_Rubbish", "_R", "_RC", "_RCs", "_RCs_", "_RB", "_R9", "_R99999_a"})
     EXPECT_FALSE(withoutCrateHashes(rubbish).size() > strlen(rubbish));
+}
+
+// Whatever a name ends with, it begins like its stem: what has another head is another name.
+TEST(NameParts, ANameAndItsStemHaveOneHead) {
+  const StringRef pieces[] = {"f",
+                              ".f",
+                              "@",
+                              ".isra",
+                              ".0",
+                              ".avx2",
+                              ".llvm.7",
+                              "@@V1",
+                              ".cold",
+                              "_ZN",
+                              "$LT$..as",
+                              "?f@@",
+                              "E",
+                              "17h0123456789abcdefE",
+                              "17h012345678xabcdefE"};
+  std::vector<std::string> names;
+  for (StringRef a : pieces)
+    for (StringRef b : pieces)
+      for (StringRef c : pieces)
+        names.push_back((a + b + c).str());
+  for (const std::string &name : names) {
+    ASSERT_EQ(headOf(takeApart(name).stem), headOf(name)) << name;
+    for (const std::string &other : otherVariants(name))
+      ASSERT_EQ(headOf(takeApart(other).stem), headOf(other)) << other;
+  }
+  EXPECT_EQ(headOf("_ZN3abc4main17h0123456789abcdefE.llvm.9"), "_ZN3abc4main");
+  EXPECT_EQ(headOf(".L.str.5"), ".L");
+  EXPECT_EQ(headOf("f.avx2"), "f");
 }
 
 TEST(NameParts, ConstructorsAndDestructorsHaveVariants) {
