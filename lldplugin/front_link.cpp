@@ -1,11 +1,13 @@
 //===- front_link.cpp - one link with a front ------------------------------===//
 
 #include "front_link.h"
+#include "names/hashed_name.h"
 #include "tiers.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/TimeProfiler.h"
 #include <functional>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -58,10 +60,14 @@ void FrontLink::find(ArrayRef<InputObject> begun) {
   for (const StartupSections &sections : found)
     numSections += sections.size();
   known.reserve(known.size() + numSections);
+  numbers.reserve(numbers.size() + numSections);
+  sectionsFound.reserve(sectionsFound.size() + found.size());
   for (StartupSections &sections : found) {
     uint32_t object = sectionsFound.size();
     for (const StartupSection &section : sections) {
-      Known fresh{section.rank,
+      auto [entry, isNew] = numbers.try_emplace(section.name, uint32_t(known.size()));
+      Known fresh{section.name,
+                  section.rank,
                   object,
                   section.index,
                   section.sectionClass,
@@ -70,10 +76,9 @@ void FrontLink::find(ArrayRef<InputObject> begun) {
                   false,
                   0,
                   {}};
-      Known &k = known.try_emplace(section.name, fresh).first->second;
+      Known &k = isNew ? known.emplace_back(fresh) : known[entry->second];
       if (std::tie(section.region, section.rank) < std::tie(k.region, k.rank))
         std::tie(k.region, k.rank) = std::tie(section.region, section.rank);
-      k.index = std::min(k.index, section.index);
       k.contents += Placed{1, !section.named, section.size};
       knownNames.add(hashOf(section.name));
     }
@@ -103,28 +108,36 @@ static Pattern patternOf(SectionClass c, Region region) {
 /// Gives the known sections their order in their patterns. What has one rank (all that is next,
 /// what one function refers to) lies in the order of the objects on the command line.
 void FrontLink::putInOrder() {
-  auto key = [](const auto *entry) {
-    const Known &k = entry->second;
-    return std::tie(k.region, k.rank, k.object, k.index);
-  };
-  std::vector<DenseMap<const char *, Known>::value_type *> sorted;
-  sorted.reserve(known.size());
-  for (auto &entry : known)
-    sorted.push_back(&entry);
-  llvm::sort(sorted, [&](auto *a, auto *b) { return key(a) < key(b); });
+  // They are in that order, so counting those of each rank sorts them.
+  const size_t numRanks = profile.entries.size() + 1;
+  auto placeOf = [&](const Known &k) { return static_cast<size_t>(k.region) * numRanks + k.rank; };
+  std::vector<uint32_t> ends(2 * numRanks);
+  for (const Known &k : known)
+    ++ends[placeOf(k)];
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::vector<uint32_t> begins(ends);
+  std::vector<uint32_t> sorted(known.size());
+  for (uint32_t i = known.size(); i-- > 0;)
+    sorted[--begins[placeOf(known[i])]] = i;
+
   std::array<uint32_t, numPatterns> next = {};
-  std::optional<std::pair<Region, uint32_t>> current;
-  DenseMap<StringRef, uint32_t> copies; // the order of the names of the current rank
-  for (auto *entry : sorted) {
-    Known &k = entry->second;
-    if (std::pair rank(k.region, k.rank); current != rank) {
-      current = rank;
-      copies.clear();
+  auto nextOf = [&](const Known &k) -> uint32_t & {
+    return next[static_cast<unsigned>(patternOf(k.sectionClass, k.region))];
+  };
+  DenseMap<CachedHashStringRef, uint32_t> copies; // the order of the names of one rank
+  for (auto [begin, end] : zip_equal(begins, ends)) {
+    if (end - begin == 1) { // as most
+      Known &only = known[sorted[begin]];
+      only.order = nextOf(only)++;
+      continue;
     }
-    uint32_t &end = next[static_cast<unsigned>(patternOf(k.sectionClass, k.region))];
-    auto [copy, isFirst] = copies.try_emplace(entry->first, end);
-    end += isFirst;
-    k.order = copy->second;
+    copies.clear();
+    for (uint32_t i : ArrayRef(sorted).slice(begin, end - begin)) {
+      Known &k = known[i];
+      auto [copy, isFirst] = copies.try_emplace(hashName(k.name), nextOf(k));
+      nextOf(k) += isFirst;
+      k.order = copy->second;
+    }
   }
 }
 
@@ -160,17 +173,22 @@ std::optional<Pattern> FrontLink::usedPatternOf(const Known &k) const {
 std::vector<FrontLink::PlannedSection> FrontLink::plannedSections() const {
   std::vector<PlannedSection> result;
   result.reserve(known.size());
-  for (const auto &[name, k] : known)
-    result.push_back({name, k.object, usedPatternOf(k), k.order});
+  for (const Known &k : known)
+    result.push_back({k.name, k.object, usedPatternOf(k), k.order});
   return result;
+}
+
+std::optional<uint32_t> FrontLink::numberOf(StringRef name) const {
+  auto it = numbers.find(name.data());
+  return it == numbers.end() ? std::nullopt : std::optional(it->second);
 }
 
 std::optional<Pattern> FrontLink::patternFor(StringRef name) {
   if (knownNames.mayContain(hashOf(name.data())))
-    if (auto it = known.find(name.data()); it != known.end()) {
-      if (std::optional<Pattern> pattern = usedPatternOf(it->second))
+    if (std::optional<uint32_t> number = numberOf(name)) {
+      if (std::optional<Pattern> pattern = usedPatternOf(known[*number]))
         return pattern;
-      it->second.isPlaced = true; // with all of its class
+      known[*number].isPlaced = true; // with all of its class
       return std::nullopt;
     }
   return traits.mergesStrings && isStringSection(name) ? std::optional(Pattern::Strings)
@@ -178,23 +196,23 @@ std::optional<Pattern> FrontLink::patternFor(StringRef name) {
 }
 
 void FrontLink::place(StringRef name) {
-  if (auto it = known.find(name.data()); it != known.end())
-    it->second.isPlaced = true;
+  if (std::optional<uint32_t> number = numberOf(name))
+    known[*number].isPlaced = true;
 }
 
 void FrontLink::keepPlace(StringRef name) {
-  if (auto it = known.find(name.data()); it != known.end())
-    it->second.keepsPlace = true;
+  if (std::optional<uint32_t> number = numberOf(name))
+    known[*number].keepsPlace = true;
 }
 
 std::optional<int> FrontLink::priority(StringRef name) const {
-  auto it = known.find(name.data());
-  return it == known.end() ? std::nullopt : std::optional<int>(it->second.order);
+  std::optional<uint32_t> number = numberOf(name);
+  return number ? std::optional<int>(known[*number].order) : std::nullopt;
 }
 
 void FrontLink::finish() {
   DenseSet<uint32_t> contributors;
-  for (const auto &[name, k] : known)
+  for (const Known &k : known)
     if (k.isPlaced && k.keepsPlace) {
       numKeptSections += k.contents.sections;
     } else if (k.isPlaced && k.region == Region::Front) {
@@ -208,7 +226,7 @@ void FrontLink::finish() {
     states[entry] = std::max(states[entry], state);
   };
   for (const EntryPlace &p : startupSet.entryPlaces()) {
-    const Known &k = known.find(p.sectionName)->second;
+    const Known &k = known[*numberOf(p.sectionName)];
     raise(p.entry, !k.isPlaced                 ? EntryState::Unused
                    : k.keepsPlace              ? EntryState::Unmovable
                    : k.region == Region::Front ? EntryState::Placed

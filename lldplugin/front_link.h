@@ -142,6 +142,7 @@ public:
 private:
   /// The startup sections of one object that share a name.
   struct Known {
+    const char *name;
     uint32_t rank;
     uint32_t object; ///< its number, in the order of addObject()
     uint32_t index;  ///< of the first of them
@@ -156,6 +157,8 @@ private:
   void find(llvm::ArrayRef<InputObject> found);
   void putInOrder();
   std::optional<Pattern> usedPatternOf(const Known &k) const;
+  /// The number in `known` of the section with this name; none if it is none of them.
+  std::optional<uint32_t> numberOf(llvm::StringRef name) const;
 
   StartupProfile profile;
   std::string pathOfProfile;
@@ -165,7 +168,8 @@ private:
   std::vector<InputObject> objects;
   std::thread planner;
   std::vector<StartupSections> sectionsFound;
-  llvm::DenseMap<const char *, Known> known;
+  std::vector<Known> known;                       ///< by object, and by index
+  llvm::DenseMap<const char *, uint32_t> numbers; ///< in `known`
   NameFilter knownNames{1 << 19};
 
   std::array<Placed, numSectionClasses> sums = {};

@@ -599,6 +599,7 @@ template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run
     add(scans[i].named, Region::Front, /*named=*/true);
     add(scans[i].referred, Region::Front, /*named=*/false);
     add(scans[i].next, Region::Next, /*named=*/false);
+    llvm::sort(result[i], [](const auto &a, const auto &b) { return a.index < b.index; });
   });
   return result;
 }

@@ -56,7 +56,7 @@ struct StartupSection {
   uint64_t size; ///< in bytes
 };
 
-/// The startup sections of one object, each once, in no particular order. Data that is only
+/// The startup sections of one object, each once, by their index. Data that is only
 /// referred to is among them if it is constant; writable data is all in the front, and not put in
 /// order on a guess.
 using StartupSections = llvm::SmallVector<StartupSection, 0>;
