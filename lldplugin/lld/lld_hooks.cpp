@@ -12,6 +12,10 @@
 #include "lld/Common/ErrorHandler.h"
 #include "lld/Common/Strings.h"
 #include "lld_symbols.h"
+#include "llvm/ADT/STLExtras.h"
+#include <array>
+#include <utility>
+#include <vector>
 
 using namespace llvm;
 using namespace frontload;
@@ -125,47 +129,48 @@ static std::optional<Pattern> patternOf(const lld::StringMatcher *matcher) {
 }
 
 namespace {
+/// The sections of a pattern, by their names, that lld has still to ask for.
+struct Awaited {
+  std::vector<const char *> names;
+  size_t next = 0;
+
+  bool isNext(const char *name) const { return next < names.size() && names[next] == name; }
+};
+
 /// The pattern that lld is busy with: it takes one after the other, in one thread, and they stay
 /// where they are as long as it does.
 struct CurrentPattern {
   const lld::StringMatcher *matcher = nullptr;
   std::optional<Pattern> ours;
-  size_t position = 0; ///< in `asked`
-};
-
-/// A section that lld has asked for, and the answer.
-struct Asked {
-  const char *name;
-  std::optional<Pattern> pattern;
+  Awaited *awaited = nullptr; ///< none for the first of ours
 };
 } // namespace
-static std::optional<CurrentPattern> currentPattern; // in processSectionCommands only
+static bool isPlacing; // in processSectionCommands
+static CurrentPattern currentPattern;
 /// For each pattern lld goes through the same sections in the same order, and leaves out those that
-/// have a place by then. So what the first of our patterns was asked is read off for the others.
-static std::vector<Asked> asked;
-static const lld::StringMatcher *firstPattern;
+/// have a place by then. So the first of our patterns, which is asked for all sections, tells what
+/// each of the others will find.
+static std::array<Awaited, numPatterns> awaited;
+static bool isAwaiting;
 
-static std::optional<Pattern> patternFor(StringRef name) {
-  if (!firstPattern)
-    firstPattern = currentPattern->matcher;
-  if (firstPattern == currentPattern->matcher) {
-    asked.push_back({name.data(), frontLink->patternFor(name)});
-    return asked.back().pattern;
-  }
-  size_t &position = currentPattern->position;
-  while (position < asked.size() && asked[position].name != name.data())
-    ++position;
-  // At the end, should another lld have another order, nothing is read off any more.
-  return position < asked.size() ? asked[position++].pattern : frontLink->patternFor(name);
+static CurrentPattern recognize(const lld::StringMatcher *matcher) {
+  CurrentPattern result{matcher, patternOf(matcher)};
+  if (result.ours && std::exchange(isAwaiting, true))
+    result.awaited = &awaited[static_cast<unsigned>(*result.ours)];
+  return result;
 }
 
-/// Whether the section of this name belongs to the current pattern, which is ours; then it is
-/// placed.
-static bool matchesOurs(StringRef name) {
-  if (patternFor(name) != *currentPattern->ours)
-    return false;
-  frontLink->place(name);
-  return true;
+/// Whether the section of this name belongs to the first of our patterns.
+static bool matchesFirst(StringRef name) {
+  std::optional<Pattern> pattern = frontLink->patternFor(name);
+  if (pattern && pattern != currentPattern.ours)
+    awaited[static_cast<unsigned>(*pattern)].names.push_back(name.data());
+  return pattern == currentPattern.ours;
+}
+
+/// Whether lld has asked for all of them: another lld may have another order.
+static bool hasAskedForAll() {
+  return llvm::all_of(awaited, [](const Awaited &a) { return a.next == a.names.size(); });
 }
 
 /// The strings of startup, while strings are being cut.
@@ -194,24 +199,37 @@ void wrapSplitSections64BE(lld::elf::Ctx &ctx) { splitSections(ctx, realSplitSec
 void wrapProcessSectionCommands(void *linkerScript) {
   if (!frontLink)
     return realProcessSectionCommands(linkerScript);
-  currentPattern.emplace();
+  isPlacing = true;
   realProcessSectionCommands(linkerScript);
-  currentPattern.reset();
+  isPlacing = false;
+  if (!hasAskedForAll())
+    fail(exitVerdict, "the sections of the front are not all placed",
+         "please report this; link without --startup-profile until it is mended");
   frontLink->finish();
   if (int code = tellMatches(*frontLink, minMatch))
     lld::exitLld(code);
 }
 
 bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
-  if (!currentPattern)
+  if (!isPlacing)
     return realMatch(matcher, name);
-  if (currentPattern->matcher != matcher)
-    currentPattern = CurrentPattern{matcher, patternOf(matcher)};
-  return currentPattern->ours ? matchesOurs(name) : realMatch(matcher, name);
+  if (currentPattern.matcher != matcher)
+    currentPattern = recognize(matcher);
+  if (Awaited *ours = currentPattern.awaited) {
+    if (!ours->isNext(name.data()))
+      return false; // as nearly all
+    ++ours->next;
+  } else if (!currentPattern.ours) {
+    return realMatch(matcher, name);
+  } else if (!matchesFirst(name)) {
+    return false;
+  }
+  frontLink->place(name);
+  return true;
 }
 
 int wrapGetPriority(StringRef name) {
-  if (currentPattern)
+  if (isPlacing)
     if (std::optional<int> priority = frontLink->priority(name))
       return *priority;
   return realGetPriority(name);
