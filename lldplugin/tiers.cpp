@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 using namespace llvm;
 
@@ -22,10 +23,12 @@ void sortByTier(StartupProfile &profile) {
     double share = profile.share(entry);
     return share >= 1 ? 0 : share >= 0.5 ? 1 : 2;
   };
-  auto isBefore = [&](const ProfileEntry &a, const ProfileEntry &b) { return tier(a) < tier(b); };
-  // Most profiles are of one scenario, and sorted already.
-  if (!llvm::is_sorted(profile.entries, isBefore))
-    llvm::stable_sort(profile.entries, isBefore);
+  std::vector<ProfileEntry> sorted;
+  sorted.reserve(profile.entries.size());
+  for (int wanted : {0, 1, 2})
+    llvm::copy_if(profile.entries, std::back_inserter(sorted),
+                  [&](const ProfileEntry &entry) { return tier(entry) == wanted; });
+  profile.entries = std::move(sorted);
 }
 
 bool belongsToFront(uint64_t size, double windows, double share) {
