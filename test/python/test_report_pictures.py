@@ -5,7 +5,8 @@ import zlib
 
 import numpy as np
 from faults_writer import PAGE, FaultsWriter, plain_file
-from frontload.report import canvas, model, picture_bars, picture_residency, pictures, recorded
+from frontload.report import model, picture_bars, picture_residency, pictures, recorded
+from frontload.report import theme as themes
 
 SECTIONS = [(".text", 0, 40 * PAGE), (".rodata", 40 * PAGE, 60 * PAGE)]
 
@@ -93,6 +94,6 @@ def test_the_map_has_a_share_of_each_dot():
 
 def test_causes_have_colours_of_their_own():
     """In both themes, and none is that of what goes backwards."""
-    for theme in canvas.THEMES.values():
+    for theme in themes.THEMES.values():
         colours = [*theme.causes.values(), theme.backward]
         assert len(set(colours)) == len(colours) == 9

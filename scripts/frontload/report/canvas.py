@@ -1,12 +1,11 @@
-"""What all pictures share: matplotlib set up so that the same document gives the same bytes, the
-two themes, the colours of the causes, and how figures become files.
+"""What all pictures share: matplotlib set up so that the same document gives the same bytes, and
+how figures become files.
 """
 
 import io
 import os
 import tempfile
 import warnings
-from dataclasses import dataclass
 
 # matplotlib would leave its list of fonts in the user's home.
 _scratch = tempfile.TemporaryDirectory(prefix="frontload-pictures.")
@@ -21,41 +20,10 @@ from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
 from frontload.errors import printable  # noqa: E402
+from frontload.report.theme import Theme  # noqa: E402
 
 DPI = 144
 _COLUMNS = 3
-
-
-@dataclass(frozen=True)
-class Theme:
-    name: str
-    paper: str
-    ink: str
-    pale_ink: str
-    grid: str
-    unread: str
-    read: str
-    touched: str
-    unknown: str
-    backward: str
-    causes: dict[str, str]
-
-
-# Colours that also those tell apart who do not see red and green as different (after Okabe and Ito,
-# "Color Universal Design", 2008); red is left for what goes backwards.
-LIGHT = Theme("light", paper="#ffffff", ink="#1b1f24", pale_ink="#66707b", grid="#e3e7ec",
-              unread="#eceff3", read="#9cc3ea", touched="#0b3f86", unknown="#b9c0c8",
-              backward="#e0002d",
-              causes={"exec": "#6d7680", "loader": "#c0579a", "relocation": "#e08a00",
-                      "constructor": "#00966b", "code": "#0063b1", "constant": "#3fb0ea",
-                      "data": "#7d52c7", "kernel": "#a08a62"})
-DARK = Theme("dark", paper="#14181d", ink="#e8ecf1", pale_ink="#97a2ae", grid="#2b323a",
-             unread="#222930", read="#33608f", touched="#8fd0ff", unknown="#5b646e",
-             backward="#ff5470",
-             causes={"exec": "#9aa5b1", "loader": "#ea86c6", "relocation": "#ffb02e",
-                     "constructor": "#2fd39f", "code": "#4c9df0", "constant": "#8fdcff",
-                     "data": "#b493f5", "kernel": "#c9b487"})
-THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 
 PHASES = {"exec": "exec", "loader": "loader", "relocation": "relocation",
           "constructors": "constructor", "main": "code", "started": "constant"}

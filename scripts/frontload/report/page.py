@@ -22,7 +22,7 @@ from pathlib import Path
 
 from frontload import __version__
 from frontload.errors import Failure
-from frontload.report import page_text, page_times, page_view
+from frontload.report import page_text, page_times, page_view, theme
 from frontload.report.page_events import picture_data
 from frontload.report.page_files import compare_files
 
@@ -64,7 +64,7 @@ def render(document: dict) -> bytes:
         comparisons=page_times.comparisons(document), predicted=page_times.predicted(document),
         missing=page_view.missing(variants),
         first_rows=page_view.FIRST_ROWS, machine=page_view.machine(document),
-        style=_own("style", (folder / "style.css").read_text()),
+        style=_own("style", theme.style() + (folder / "style.css").read_text()),
         library=_own("script", library), script=_own("script", script),
         policy=_policy(library, script), data=_packed(picture_data(document, files)))
     return page.encode("utf-8", "backslashreplace")

@@ -8,7 +8,7 @@ from matplotlib.patches import Patch
 
 from frontload.errors import count
 from frontload.report import canvas
-from frontload.report.canvas import Theme
+from frontload.report.theme import Theme
 
 _LEAST_SECTIONS, _MOST_SECTIONS, _MOST_BARS = 4, 14, 30
 _OTHERS = "all others"

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 
 from frontload.errors import count
 from frontload.report import canvas
-from frontload.report.canvas import Theme
+from frontload.report.theme import Theme
 
 _LEAST_SHARE = 0.05  # of the width, for files that are small
 _GAP_SHARE = 0.01

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from frontload.report import canvas
-from frontload.report.canvas import Theme
 from frontload.report.spans import Spans
+from frontload.report.theme import Theme
 from frontload.resolve import GRANULE
 
 _LEAST_COLUMNS, _MOST_DOTS = 16, 1 << 18

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from frontload.files import write_if_changed
 from frontload.report import canvas, picture_bars, picture_faults, picture_residency
+from frontload.report.theme import THEMES
 
 FORMATS = ("png", "svg")
 _MOST_FILES = 6
@@ -28,11 +29,11 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._+-]+")
 
 
 def export(document: dict, folder: os.PathLike | str, formats: Iterable[str] = FORMATS,
-           themes: Iterable[str] = tuple(canvas.THEMES)) -> list[Path]:
+           themes: Iterable[str] = tuple(THEMES)) -> list[Path]:
     """Writes every picture in every format and theme; returns the paths."""
     written = []
     Path(folder).mkdir(parents=True, exist_ok=True)
-    for theme in map(canvas.THEMES.__getitem__, themes):
+    for theme in map(THEMES.__getitem__, themes):
         canvas.set_up(theme)
         for name, draw in _pictures(document):
             figure = draw(theme)
