@@ -39,6 +39,9 @@ static cl::opt<std::string> prefetchOption(
              "BINARY was linked with --front-prefetch"));
 static cl::opt<bool> listOption("list-devices", cl::cat(optionCategory()),
                                 cl::desc("Say what is known of the devices"));
+static cl::opt<bool> touchesOption(
+    "list-touches", cl::cat(optionCategory()),
+    cl::desc("Say where in BINARY is what was touched, as JSON, in place of what it costs"));
 static cl::opt<bool> jsonOption("json", cl::cat(optionCategory()), cl::desc("Print JSON"));
 
 static constexpr char overview[] =
@@ -113,7 +116,9 @@ struct Question {
 };
 } // namespace
 
-static Prediction predict(const Question &question, StringRef trace) {
+/// What a trace touched, in its order, and where that is in BINARY; `missing` counts what is not.
+static std::vector<AddressPair> touchedIn(const Question &question, StringRef trace,
+                                          uint64_t &missing) {
   std::unique_ptr<MemoryBuffer> buffer = readFile(trace);
   auto isRecorded = [&](StringRef path, StringRef id) {
     return question.recorded.isModule(path, id);
@@ -121,16 +126,20 @@ static Prediction predict(const Question &question, StringRef trace) {
   std::vector<uint64_t> touched =
       orExit(readTrace(trace, buffer->getBuffer(), isRecorded), "",
              "give traces of BINARY, or name the build that they are of with --recorded");
-  Prediction result{trace, touched.size(), 0, {}};
-  if (question.map) {
+  if (question.map)
     question.map->learn(touched);
-    erase_if(touched, [&](uint64_t &address) {
-      std::optional<uint64_t> place = question.map->find(address);
-      address = place.value_or(0);
-      result.missing += !place;
-      return !place;
-    });
-  }
+  std::vector<AddressPair> found;
+  for (uint64_t address : touched)
+    if (std::optional<uint64_t> place = question.map ? question.map->find(address) : address)
+      found.push_back({address, *place});
+  missing = touched.size() - found.size();
+  return found;
+}
+
+static Prediction predict(const Question &question, StringRef trace) {
+  Prediction result{trace, 0, 0, {}};
+  std::vector<AddressPair> touched = touchedIn(question, trace, result.missing);
+  result.touches = touched.size() + result.missing;
   StringRef bytes = question.program.buffer->getBuffer();
   for (const DeviceProfile &device : question.devices) {
     StartModel model(device, bytes.size(), question.segments);
@@ -142,8 +151,8 @@ static Prediction predict(const Question &question, StringRef trace) {
       error(binaryArgument + ": " + toString(std::move(problem)), Program::linkedFileNote);
       std::exit(exitData);
     }
-    for (uint64_t address : touched)
-      model.use(address);
+    for (AddressPair touch : touched)
+      model.use(touch.target);
     result.counts.push_back(model.counts());
   }
   return result;
@@ -200,6 +209,33 @@ static void printJson(const Question &question, ArrayRef<Prediction> predictions
 }
 
 static constexpr StringLiteral readBefore = "all";
+
+/// For each trace the addresses that it touched in the recorded build, and what they are in BINARY.
+static void printTouches(const Question &question) {
+  json::OStream out(outs());
+  out.object([&] {
+    out.attribute("schema", "frontload-touches/1");
+    out.attribute("binary", json::fixUTF8(binaryArgument));
+    out.attributeArray("traces", [&] {
+      for (const std::string &trace : traceArguments)
+        out.object([&] {
+          uint64_t missing = 0;
+          std::vector<AddressPair> touched = touchedIn(question, trace, missing);
+          out.attribute("trace", json::fixUTF8(trace));
+          out.attribute("missing", missing);
+          out.attributeArray("recorded", [&] {
+            for (AddressPair touch : touched)
+              out.value(touch.recorded);
+          });
+          out.attributeArray("binary", [&] {
+            for (AddressPair touch : touched)
+              out.value(touch.target);
+          });
+        });
+    });
+  });
+  outs() << '\n';
+}
 
 /// The bytes that --prefetch stands for; nothing if that is none of its values.
 static std::optional<uint64_t> prefetchBytes(const Program &program,
@@ -267,6 +303,10 @@ int main(int argc, char **argv) {
                        std::move(*devices),
                        *prefetch,
                        prefetchOption == readBefore};
+  if (touchesOption) {
+    printTouches(question);
+    return EXIT_SUCCESS;
+  }
   std::vector<Prediction> predictions;
   for (const std::string &trace : traceArguments)
     predictions.push_back(predict(question, trace));

@@ -20,7 +20,7 @@ missing  touches of which the variant has no counterpart, or none that can be fo
 
 import json
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -100,6 +100,15 @@ def ask(binary: PathLike | str, traces: Sequence[PathLike | str], recorded: Path
         options: Sequence[str] = ()) -> dict:
     """frontload-predict's answer for one file."""
     return _ask("--recorded", recorded, *options, "--", binary, *traces)
+
+
+def touches(binary: PathLike | str, recorded: PathLike | str, traces: Sequence[PathLike | str]
+            ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """For each trace the addresses that it touched in the build that was recorded, and what they
+    are in `binary`; without those that are not found there."""
+    answer = _ask("--list-touches", "--recorded", recorded, "--", binary, *traces)
+    for found in answer["traces"]:
+        yield np.array(found["recorded"], np.uint64), np.array(found["binary"], np.uint64)
 
 
 def medians(predictions: Sequence[dict], warm_seconds: float | None = None

@@ -61,6 +61,27 @@ def predict(run, build):
     return predict
 
 
+def test_touches_are_found_in_another_build(tmp_path, link, run, build):
+    """--list-touches tells each that is found, and where; in the recorded build that is where it
+    was."""
+    old, new = link(name="old"), link("-Wl,--image-base=0x600000", "-no-pie", name="new")
+    trace = old.trace(tmp_path / "trace", "main", "f1", old.addresses["f2"] + 1, 0x7fffffff)
+
+    def listed(*arguments) -> dict:
+        result = run(build / "bin/frontload-predict", "--list-touches", *arguments, trace)
+        document = json.loads(result.stdout)
+        assert document["schema"] == "frontload-touches/1"
+        return document["traces"][0]
+
+    touched = [old.addresses["main"], old.addresses["f1"], old.addresses["f2"] + 1]
+    same = listed(old.path)
+    assert same["recorded"] == same["binary"] == [*touched, 0x7fffffff] and same["missing"] == 0
+    other = listed(f"--recorded={old.path}", new.path)
+    assert other["recorded"] == touched and other["missing"] == 1
+    assert other["binary"] == [new.addresses["main"], new.addresses["f1"],
+                               new.addresses["f2"] + 1]
+
+
 def test_the_kernel_reads_what_was_predicted(tmp_path, link, predict, tools):
     """Faults, bytes, runs and requests of a cold start are within 5% of the prediction from its
     trace, and those of another layout from the same trace."""

@@ -49,7 +49,7 @@ def document(writer, **more) -> dict:
 
 
 @pytest.fixture
-def started(tmp_path, link, llvm):
+def started(tmp_path, link, llvm, tools):
     """started(program, name): the recording of a start that read all of the program."""
 
     def started(program, name="app") -> FaultsWriter:
@@ -87,7 +87,7 @@ def test_without_touches_of_code_functions_count_whole(tmp_path, link, started):
 
 
 def test_another_build_is_understood_by_names(tmp_path, link, started):
-    """The same functions at other places: touched bytes move along, and what has no name is
+    """The same functions at other places: touched bytes move along, and what is not found is
     told."""
     old = link(name="old")
     new = link("-Wl,--image-base=0x400000", "-no-pie", name="new",

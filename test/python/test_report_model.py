@@ -187,6 +187,18 @@ def test_measurements_and_predictions_come_along():
         {"variant": "a", "trace": "t", "devices": {"hdd": {"major_faults": 7, "seconds": 0.5}}}]
 
 
+def test_predictions_of_several_variants_are_told_apart():
+    """By their names; a single one need not have the same name."""
+    each = PREDICTED["predictions"][0]
+    both = {**PREDICTED, "predictions": [{**each, "variant": "a"},
+                                         {**each, "variant": "b", "trace": "u"}]}
+    assert [row["trace"] for row in measured.predicted(both, "b", "p.json")] == ["u"]
+    one = {**PREDICTED, "predictions": both["predictions"][1:]}
+    assert [row["variant"] for row in measured.predicted(one, "c", "p.json")] == ["c"]
+    with pytest.raises(BadData, match="no prediction for the variant 'c'"):
+        measured.predicted(both, "c", "p.json")
+
+
 @pytest.mark.parametrize("document, message", [
     ([], "is not of the schema"), ({"schema": "frontload-measure/9"}, "is not of the schema"),
     ({**MEASURED, "results": 1}, "results: is not a list"),

@@ -43,10 +43,17 @@ def measured(document: object, path: os.PathLike | str) -> dict:
 
 
 def predicted(document: object, variant: str, path: os.PathLike | str) -> list[dict]:
-    """The predictions for one variant, trace by trace."""
+    """The predictions for one variant, trace by trace; a file of another variant alone will do,
+    whatever it is called there."""
     _check_schema(document, _PREDICT, path)
     found = []
-    for place, each in _objects(document, "predictions", path):
+    objects = list(_objects(document, "predictions", path))
+    names = {str(each.get("variant", variant)) for _, each in objects}
+    if variant not in names and len(names) != 1:
+        raise BadData(path, f"has no prediction for the variant {variant!r}")
+    for place, each in objects:
+        if variant in names and each.get("variant", variant) != variant:
+            continue
         devices = each.get("devices")
         if not isinstance(devices, dict):
             raise BadData(path, f"{place}.devices: is not an object")

@@ -274,9 +274,9 @@ def _missing(start: Start) -> list[dict[str, str]]:
     if touched is None:
         found.append({"what": "touched bytes, and so what was read for nothing",
                       "why": "no trace of the program was given", "remedy": TRACES_REMEDY})
-    elif touched.nameless:
-        found.append({"what": f"{touched.nameless} of the touched bytes",
-                      "why": "the traces are of another build, where they have no name",
+    elif touched.lost:
+        found.append({"what": f"{touched.lost} of the touched bytes",
+                      "why": "the traces are of another build, and they were not found in this",
                       "remedy": TRACES_REMEDY})
     return found
 

@@ -6,9 +6,9 @@ Recordings of faults do not tell: a fault maps whole pages, and pages around it.
 touches of code by the granule, a function whose entry was touched counts as a whole. Traces are
 those of a file if they have its build-id.
 
-Of the program itself, traces of *another build* serve as well: what they touched is found by its
-name, at the same distance from its beginning. What has no name, as jump tables and merged strings,
-is not found; how many bytes that are is told, and the touched bytes are then at least so many.
+Of the program itself, traces of *another build* serve as well: frontload-predict finds what they
+touched by its name, and what has none by who refers to it. What is not found even so is told; the
+touched bytes are then at least so many.
 
 No trace sees the dynamic loader. What it must touch is added: the tables of relocations, and every
 place that they name.
@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from frontload import elf as elves
-from frontload import relocations
+from frontload import prediction, relocations
 from frontload import trace as traces
 from frontload.elf import Elf
-from frontload.errors import BadData, Failure
-from frontload.report.places import Places, named
+from frontload.errors import BadData
+from frontload.report.places import Places
 from frontload.report.spans import Spans
 from frontload.resolve import GRANULE, SymbolNames
 
@@ -33,10 +33,10 @@ _TABLES = (elves.SHT_RELA, elves.SHT_REL, elves.SHT_RELR)
 
 @dataclass(frozen=True)
 class Touched:
-    """The touched bytes of a file; of `nameless` more it is not known where they are in it."""
+    """The touched bytes of a file; of `lost` more it is not known where they are in it."""
 
     spans: Spans
-    nameless: int = 0
+    lost: int = 0
 
 
 @dataclass
@@ -46,7 +46,7 @@ class _Module:
     path: str
     build_id: str
     main: bool
-    trace: str
+    traces: list[str]
     granules: np.ndarray = field(default_factory=lambda: np.empty(0, np.uint64))
     entries: np.ndarray = field(default_factory=lambda: np.empty(0, np.uint64))
     has_code: bool = False
@@ -65,11 +65,12 @@ class Touches:
         for number, module in enumerate(trace.modules):
             build_id = module.build_id.hex()
             mine = self._modules.setdefault(build_id or module.path, _Module(
-                module.path, build_id, module.main, path))
+                module.path, build_id, module.main, []))
+            mine.traces.append(path)
             here = trace.owners == number
             kinds, addresses = trace.kinds[here], trace.addresses[here]
             by_granule = np.isin(kinds, (traces.DATA, traces.CODE))
-            mine.granules = np.union1d(mine.granules, addresses[by_granule] // np.uint64(GRANULE))
+            mine.granules = np.union1d(mine.granules, _granules(addresses[by_granule]))
             mine.entries = np.union1d(mine.entries, addresses[~by_granule])
             mine.has_code |= bool((kinds == traces.CODE).any())
 
@@ -81,18 +82,17 @@ class Touches:
         """The touched bytes of a file; None if no trace tells."""
         if place.elf is None:
             return None
-        build_id = place.elf.build_id.hex()
-        if build_id and build_id in self._modules:
-            start, end = _ranges(self._modules[build_id], place.symbols)
-            nameless = 0
-        elif is_main and (other := self._other_build()):
-            start, end, nameless = _moved(other, place.elf)
-        else:
-            return None
-        spans = _in_file(place, start, end)
+        module = self._modules.get(place.elf.build_id.hex() or None)
+        lost = 0
+        if module is None:
+            recorded = self._other_build() if is_main else None
+            if recorded is None:
+                return None
+            module, lost = _moved(recorded, place.elf)
+        spans = _in_file(place, *_ranges(module, place.symbols))
         if place.loading is not None:
             spans |= loader_touches(place)
-        return Touched(spans, nameless)
+        return Touched(spans, lost)
 
     def _other_build(self) -> _Module | None:
         """The program that was recorded, if the traces are of only one."""
@@ -121,49 +121,26 @@ def _ranges(module: _Module, symbols: SymbolNames | None) -> tuple[np.ndarray, n
             np.concatenate([end, symbols.ranges.end[groups]]))
 
 
-def _moved(module: _Module, elf: Elf) -> tuple[np.ndarray, np.ndarray, int]:
-    """What was touched of another build, as ranges of addresses of this one; and the bytes of which
-    nobody knows where they are."""
-    recorded = elves.read(module.path, note="the build that was recorded is needed to know its "
-                          "names; give traces of this one instead")
+def _moved(module: _Module, elf: Elf) -> tuple[_Module, int]:
+    """What was touched of another build, in this one; and the bytes that were not found."""
+    recorded = elves.read(module.path, note="the build that was recorded is needed to know what "
+                          "was touched; give traces of this one instead")
     if recorded.build_id.hex() != module.build_id:
-        raise BadData(module.trace, f"is of another build of {module.path} than what is there",
+        raise BadData(module.traces[0], f"is of another build of {module.path} than what is there",
                       note="give traces of what is there, or put the build back")
-    old, new = named(recorded), named(elf)
-    start, end = _ranges(module, old)
-    if old is None or new is None:
-        raise Failure(f"{module.path if old is None else elf.path}: has no symbols, so that traces "
-                      "of another build cannot be understood", note="record this build")
-    query, group = old.ranges.overlapping(start, end)
-    total = Spans(start, end).size
-    first = np.maximum(start[query], old.ranges.start[group])
-    last = np.minimum(end[query], old.ranges.end[group])
-    places = _places(new)
-    here = {number: places.get(_key(old, number)) for number in np.unique(group).tolist()}
-    target = np.array([-1 if here[number] is None else here[number] for number in group.tolist()],
-                      np.int64)
-    found = target >= 0
-    base = new.ranges.start[target[found]].astype(np.int64) - \
-        old.ranges.start[group[found]].astype(np.int64)
-    moved = [(edge[found].astype(np.int64) + base) for edge in (first, last)]
-    limit = new.ranges.end[target[found]].astype(np.int64)  # it may be smaller now
-    inside = Spans(first[found].astype(np.int64), last[found].astype(np.int64)).size
-    return (np.minimum(moved[0], limit).astype(np.uint64),
-            np.minimum(moved[1], limit).astype(np.uint64), total - inside)
+    here = _Module(elf.path, elf.build_id.hex(), True, [], has_code=module.has_code)
+    found = np.empty(0, np.uint64)
+    for touched, places in prediction.touches(elf.path, module.path, module.traces):
+        by_granule = np.isin(_granules(touched), module.granules)
+        here.granules = np.union1d(here.granules, _granules(places[by_granule]))
+        here.entries = np.union1d(here.entries, places[~by_granule])
+        found = np.union1d(found, _granules(touched))
+    lost = np.setdiff1d(np.union1d(module.granules, _granules(module.entries)), found)
+    return here, len(lost) * GRANULE
 
 
-def _places(symbols: SymbolNames) -> dict[tuple[bytes, bytes], int | None]:
-    """The group of each name and source file; None for those of which there are several."""
-    found: dict[tuple[bytes, bytes], int | None] = {}
-    for group in range(len(symbols.ranges.start)):
-        key = _key(symbols, group)
-        found[key] = None if key in found else group
-    return found
-
-
-def _key(symbols: SymbolNames, group: int) -> tuple[bytes, bytes]:
-    name = symbols.name(group)
-    return name.name, name.file
+def _granules(addresses: np.ndarray) -> np.ndarray:
+    return np.unique(addresses // np.uint64(GRANULE))
 
 
 def loader_touches(place: Places) -> Spans:
