@@ -30,7 +30,9 @@ def make(recording: Recording, command: Sequence[str], variant: str, condition: 
                                "into the page cache without being mapped, and the kernel knows no "
                                "name for them", ""))
     numbers = _numbers(history)
-    described = [files.describe(path, known.get(path)) for path in dict.fromkeys(numbers)]
+    after = {os.path.realpath(path): residency for path, residency in recording.after.items()}
+    described = [files.describe(path, known.get(path), after.get(path))
+                 for path in dict.fromkeys(numbers)]
     places = {path: index for index, path in enumerate(dict.fromkeys(numbers))}
     place = [places.get(path, -1) if path is not None else -1 for path in history.paths]
     seen = history.zero is not None
@@ -53,6 +55,7 @@ def make(recording: Recording, command: Sequence[str], variant: str, condition: 
         "condition": condition,
         "recorder": {"tool": recording.recorder.tool, "events": list(recording.events),
                      "lost": history.lost, "before_exec": history.before_exec,
+                     "unlisted": _unlisted(recording) if seen else None,
                      "written_fills": sum(history.fills.written)},
         "missing": [dataclasses.asdict(each) for each in [*missing, *found.missing]],
         "sample": dataclasses.asdict(recording.sample),
@@ -76,6 +79,15 @@ def dump(document: dict) -> bytes:
     lines = [f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}"
              for key, value in document.items()]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def _unlisted(recording: Recording) -> dict[str, int]:
+    """How many faults the kernel counted besides those that were recorded: pages that it took for
+    the process unasked (arguments of exec, mlock). Below 0: a child that nobody waited for."""
+    major = recording.history.faults.major
+    listed = {"major": sum(major), "minor": len(major) - sum(major)}
+    return {kind: getattr(recording.sample, f"{kind}_faults") - listed[kind]
+            - recording.history.before_exec[kind] for kind in listed}
 
 
 def _learn(history: History, path: str) -> None:

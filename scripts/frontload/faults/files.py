@@ -71,15 +71,19 @@ def _name(key: FileKey, root: str) -> str | None:
         os.close(mount)
 
 
-def describe(path: str, before: pagecache.Residency | None) -> dict:
-    """A file for the document; what cannot be told of it is null."""
+def describe(path: str, before: pagecache.Residency | None,
+             after: pagecache.Residency | None) -> dict:
+    """A file for the document; what cannot be told of it is null. Its residency after the run is
+    looked up now if it is not known."""
     described = {"path": path, "size": None, "build_id": "", "file_system": None,
                  "read_ahead_kib": None, "page_size": pagecache.PAGE_SIZE,
                  "sections": [], "segments": [],
                  "before": before.to_text() if before else None, "after": None}
     try:
         described |= measure_host.describe_file(path)
-        described["after"] = pagecache.settled(path).to_text() if pagecache.may_look(path) else None
+        if after is None and pagecache.may_look(path):
+            after = pagecache.residency(path)
+        described["after"] = after.to_text() if after else None
         described |= _contents(path)
     except (OSError, Failure):
         pass  # it is gone, or belongs to somebody else

@@ -8,9 +8,11 @@ the command as it does for `frontload measure`.
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
+from frontload import pagecache
 from frontload.device.scratch import scratch_folder
 from frontload.errors import BadData
 from frontload.faults import loading as loadings
@@ -19,6 +21,7 @@ from frontload.faults.history import History
 from frontload.faults.loading import Loading
 from frontload.faults.perf import Missing, Recorder
 from frontload.measure_run import Launcher, Sample
+from frontload.pagecache import Residency
 
 _SET_BY_PERF = "PATH", "PREFIX", "PERF_BUILDID_DIR", "DEBUGINFOD_URLS"
 _LATER_PHASES = "phases after exec"
@@ -33,6 +36,7 @@ class Recording:
     requests: tuple[script.Request, ...] | None
     loading: Loading | None
     missing: tuple[Missing, ...]
+    after: Mapping[str, Residency]  # of files that were to be observed
 
 
 class Session:
@@ -53,11 +57,14 @@ class Session:
                     "personality; in a container: --cap-add=SYS_PTRACE, and a seccomp profile "
                     "that lets personality switch address randomisation off"))
 
-    def run(self, launcher: Launcher) -> Recording:
+    def run(self, launcher: Launcher, observed: Sequence[str] = ()) -> Recording:
+        """Runs the command. The residency of `observed` files is looked at directly after that, as
+        pages that nobody uses any more do not stay for ever."""
         recorder = self.recorder
         if not recorder.works:
             sample = launcher.run(self._command)
-            return Recording(recorder, (), sample, History(), None, None, tuple(self._missing))
+            return Recording(recorder, (), sample, History(), None, None, tuple(self._missing),
+                             _residency(observed))
         with scratch_folder("frontload-faults.") as folder:
             faults, requests = folder / "faults.data", folder / "requests.data"
             addresses = dict.fromkeys(milestone.address for milestone in
@@ -74,6 +81,7 @@ class Session:
             prefix += ["env", *_environment()]
             # What ends perf ends the command: perf hands SIGTERM on.
             sample = launcher.below(*prefix).run(self._command)
+            after = _residency(observed)
             history = History().follow(script.read(faults))
             asked = None
             if recorder.requests:
@@ -84,7 +92,15 @@ class Session:
                 f"{history.lost} records", "perf's buffers were full", "record as root, where "
                 "buffers are larger" if recorder.buffer_kib < 1024 else "record again"))
         return Recording(recorder, events, sample, history, asked, self.loading,
-                         tuple(self._missing))
+                         tuple(self._missing), after)
+
+
+def _residency(files: Sequence[str]) -> dict[str, Residency]:
+    found = {}
+    for file in files:
+        with suppress(OSError):  # the command may have removed it
+            found[file] = pagecache.settled(file)
+    return found
 
 
 def _environment() -> list[str]:

@@ -52,8 +52,8 @@ def record(command: Sequence[str], name: str | None = None, *, condition: str = 
         missing += [Missing("a cold start", f"{_pages(before[file])} of {file} stayed in the page "
                             "cache", "end the processes that use it") for file in named
                     if before[file] is None or before[file].resident_pages]
-    recording = session.run(launcher)
     known = {file: residency for file, residency in before.items() if residency is not None}
+    recording = session.run(launcher, list(known))
     made = document.make(recording, command, name or os.path.basename(command[0]), condition,
                          known, missing)
     return Start(made, recording.sample)

@@ -45,11 +45,10 @@ def _summary(document: dict) -> None:
             ("minor faults", f"{sample['minor_faults']:,}", "rusage")]
     if document["faults"] is not None:
         listed = np.array(document["faults"]["major"], dtype=bool)
-        before = recorder["before_exec"]
-        rows += [("major faults listed below", f"{np.count_nonzero(listed):,}",
-                  f"{recorder['tool']}; {before['major']} before exec are not listed"),
-                 ("minor faults listed below", f"{np.count_nonzero(~listed):,}",
-                  f"{recorder['tool']}; {before['minor']} before exec are not listed")]
+        for kind, chosen in (("major", listed), ("minor", ~listed)):
+            rows.append((f"{kind} faults listed below", f"{np.count_nonzero(chosen):,}",
+                         f"{recorder['tool']}; not {recorder['before_exec'][kind]} before exec and "
+                         f"{recorder['unlisted'][kind]} without an instruction"))
     if document["fills"] is not None:
         rows.append(("KiB filled into the page cache", _kib(sum(document["fills"]["bytes"])),
                      count(len(document["fills"]["bytes"]), "fill")))
