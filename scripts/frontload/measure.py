@@ -102,7 +102,7 @@ class Measurement:
     runs: list[Run]
     sections: dict[str, list[Section]]
     places: dict[str, dict]  # for each file what measure_host.describe_file says
-    host: dict = field(default_factory=measure_host.describe_host)
+    host: dict  # as measure_host.describe_host says
     device: dict | None = None  # of its own, that the files were copied to
     missing: list[Missing] = field(default_factory=list)
 
@@ -208,7 +208,11 @@ def measure(plan: Plan, launcher, cache=pagecache,
                     runs.append(Run(variant.name, condition, number, position, sample, states,
                                     outputs))
     missing = [_invisible(file) for file in conditions.invisible()]
-    return Measurement(plan, runs, sections, places, missing=missing)
+    host = measure_host.describe_host()
+    if host["frequency"] is None:
+        missing.append(Missing("the processors' frequency", "this kernel does not tell it",
+                               "a kernel with cpufreq, and no virtual machine"))
+    return Measurement(plan, runs, sections, places, host, missing=missing)
 
 
 def _invisible(file: str) -> Missing:

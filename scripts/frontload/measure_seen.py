@@ -56,9 +56,9 @@ def look(plan: Plan, launcher: Launcher) -> tuple[Plan, list[Missing]]:
         invisible |= dict.fromkeys(seen.invisible)
     missing = []
     if invisible:
-        missing.append(Missing(f"whether these were in the page cache: {', '.join(invisible)}",
-                               "the kernel tells it only to those who own a file or may write it",
-                               "measure as root"))
+        missing.append(Missing(f"the eviction of what the runs also opened: {', '.join(invisible)}",
+                               "whether it worked is told only to those who own a file or may "
+                               "write it", "measure as root"))
     return replace(plan, variants=tuple(variants)), missing
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from frontload import measure_report, measure_table
+from frontload import measure_host, measure_report, measure_table
 from frontload.measure import SELECTIVELY_COLD as COLD
 from frontload.measure import WARM, FileState, Measurement, Missing, Plan, Run, Variant
 from frontload.measure_run import Sample
@@ -34,7 +34,8 @@ def made_up(times, *, faults=None, read=10, variants=("base",), conditions=(COLD
                 conditions=conditions, runs=len(times[0]))
     place = {"path": "app", "size": SIZE, "file_system": "ext4", "read_ahead_kib": 128,
              "device": {"name": "sda"}}
-    return Measurement(plan, runs, {"app": [Section(".text", 5, 3 * PAGE_SIZE)]}, {"app": place})
+    return Measurement(plan, runs, {"app": [Section(".text", 5, 3 * PAGE_SIZE)]}, {"app": place},
+                       measure_host.describe_host())
 
 
 def test_counts_are_medians_and_times_have_an_interval():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from frontload import measure, measure_report
+from frontload import measure, measure_host, measure_report
 from frontload.errors import Failure
 from frontload.measure import COLD, SELECTIVELY_COLD, STDOUT, WARM, Plan, Variant
 from frontload.measure_run import Sample
@@ -164,6 +164,13 @@ def test_seen_files_that_stay_are_told(variants):
     assert measure_report.stayed(result.runs) == [
         {"path": variants[1].files[0], "pages": 5, "of": PAGES, "runs": 2}]
     assert measure_report.warnings(result) == []
+
+
+def test_a_frequency_that_nobody_tells_is_missing(variants, monkeypatch):
+    """What a time depends on and cannot be recorded is said to be missing."""
+    monkeypatch.setattr(measure_host, "describe_frequency", lambda: None)
+    (missing,) = measured(variants, runs=1)[0].missing
+    assert missing.what == "the processors' frequency"
 
 
 def test_rounds_are_interleaved_and_balanced():
