@@ -16,7 +16,9 @@ namespace frontload {
 
 /// MMAP_LOTSAMISS of mm/filemap.c: from so many misses more than hits on, one page is read.
 static constexpr unsigned manyMisses = 100;
-static constexpr uint64_t mostSegments = 128;
+static constexpr uint64_t mostSegments = 128, largestSegment = 64 << 10;
+/// LARGE_PIECE of instrument/prefetch/front.c: what it asks for at once.
+static constexpr uint64_t prefetchPiece = 1 << 20;
 
 StartModel::StartModel(const DeviceProfile &profile, uint64_t fileBytes,
                        ArrayRef<FileSegment> fileSegments)
@@ -52,17 +54,16 @@ void StartModel::execute() {
 }
 
 /// force_page_cache_ra() of mm/readahead.c: no page is marked. instrument/prefetch/front.c looks at
-/// the last page first, which reads it. A request has at most BLK_MAX_SEGMENTS of
-/// include/linux/blkdev.h pieces of memory, and pages got one by one seldom lie side by side there.
+/// the last page first, which reads it.
 void StartModel::prefetch(uint64_t bytes) {
   uint64_t pages = std::min<uint64_t>(divideCeil(bytes, device.pageBytes), cache.size());
   if (!pages)
     return;
   addPages(pages - 1, 1, 0);
-  uint64_t before = totals.requests;
-  for (uint64_t first = 0; first < pages; first += mostSegments) {
+  uint64_t before = totals.requests, piece = pageOf(prefetchPiece);
+  for (uint64_t first = 0; first < pages; first += piece) {
     requestEnd = UINT64_MAX;
-    addPages(first, std::min(mostSegments, pages - first), 0);
+    addPages(first, std::min(piece, pages - first), 0);
   }
   totals.queuedRequests += totals.requests - std::min(totals.requests, before + 1);
 }
@@ -139,6 +140,7 @@ void StartModel::mapAround(uint64_t address, const FileSegment &segment) {
 void StartModel::readAround(uint64_t page, const FileSegment &segment) {
   misses += misses < manyMisses * 10;
   if (misses > manyMisses || !maxWindow) {
+    requestEnd = UINT64_MAX;
     addPages(page, 1, 0);
     return;
   }
@@ -229,14 +231,21 @@ void StartModel::submit() {
 }
 
 /// Brings pages in that are not there, as one folio if it is of more than one page.
+///
+/// A request has at most BLK_MAX_SEGMENTS of include/linux/blkdev.h pieces of memory, each of at
+/// most BLK_MAX_SEGMENT_SIZE. Folios seldom lie side by side there, so each is a piece.
 void StartModel::addPages(uint64_t first, uint64_t count, unsigned order) {
+  uint64_t folioPieces = divideCeil(device.pageBytes << order, largestSegment);
   for (uint64_t page = first; page < first + count; ++page) {
     if (cache[page].isCached)
       continue;
     cache[page].isCached = true;
     cache[page].order = static_cast<uint8_t>(order);
     totals.bytesRead += device.pageBytes;
-    totals.requests += page != requestEnd;
+    uint64_t pieces = page % (uint64_t(1) << order) ? 0 : folioPieces;
+    bool isNew = page != requestEnd || requestPieces + pieces > mostSegments;
+    totals.requests += isNew;
+    requestPieces = isNew ? pieces : requestPieces + pieces;
     requestEnd = page + 1;
   }
 }

@@ -98,6 +98,7 @@ private:
   Window window;
   unsigned misses = 0;              // mmap_miss: whether reading around is worth it
   uint64_t requestEnd = UINT64_MAX; // the page that would go on with the last request
+  uint64_t requestPieces = 0;       // of memory that the last request fills
   StartCounts totals;
 };
 

@@ -135,6 +135,24 @@ TEST(StartModel, FindsPrefetchedPagesInMemory) {
   EXPECT_EQ(cached(model, 100), "0-39");
 }
 
+// A single page is a request, even if it goes on where the last one ended.
+TEST(StartModel, ReadsSinglePagesOneByOne) {
+  constexpr DeviceProfile withoutReadahead = {"test", 0, 1, 0, 16 * page, page, ""};
+  StartModel model(withoutReadahead, 100 * page, FileSegment{0, 0, 100 * page, 100 * page, false});
+  for (uint64_t i = 50; i < 60; ++i)
+    model.read(i * page);
+  EXPECT_EQ(model.counts().requests, 10u);
+}
+
+// The device is told 128 places in memory at most.
+TEST(StartModel, DividesLargeWindows) {
+  constexpr DeviceProfile eager = {"test", 0, 1, 300 * page, 16 * page, page, ""};
+  StartModel model(eager, 1000 * page, FileSegment{0, 0, 1000 * page, 1000 * page, false});
+  model.read(500 * page);
+  EXPECT_EQ(model.counts().bytesRead, 300 * page);
+  EXPECT_EQ(model.counts().requests, 3u);
+}
+
 // It is looked first whether the last page is there; then all is asked for at once, in requests of
 // 128 pages.
 TEST(StartModel, PrefetchesInLargeRequests) {
@@ -167,6 +185,7 @@ TEST(StartModel, GivesUpReadingAroundWhereItDoesNotHelp) {
   for (uint64_t i = 0; i < 200; ++i)
     model.writePage(i * 64);
   EXPECT_EQ(model.counts().majorFaults, 200u);
+  EXPECT_EQ(model.counts().requests, 200u);
   // The first window is cut at the beginning of the file.
   EXPECT_EQ(model.counts().bytesRead, (100 * 32 + 100) * page);
 }
