@@ -37,7 +37,8 @@ def race(**workload):
                 "variants": [variant("default", 720.0, 73.6e6),
                              variant("front", 50.0, 0.72e6, link={"seconds": 3, "runs": [2, 3, 4]},
                                      recording=[{"slowdown": 7.26}, {"slowdown": 312.4}],
-                                     prediction={"major_faults": 51.0, "read_bytes": 0.73e6})],
+                                     prediction={"major_faults": 51.0, "read_bytes": 0.73e6,
+                                         "difference": {}, "agrees": True, "why": None})],
                 "absent": [{"name": name, "title": title, "why": why} for name, title, why in (
                     ("gcc-pgo", "gcc PGO", "it has <no> source"),
                     ("gcc-pgo-lto", "gcc LTO", "it has <no> source"),
@@ -65,6 +66,8 @@ def test_a_page_has_all_columns_of_each_row():
     assert lines(page, "| gcc LTO (1) |") and lines(page, "| BOLT (2) |")
     assert lines(page, "| touched bytes") == [
         "| touched bytes (the limit) |  |  | 7.0 |" + "  |" * 11]
+    assert lines(page, "* Predictions") == [
+        "* Predictions are within 5% of the kernel's counts for 1 of 1 variants"]
     assert "Linux 6.18, A \\| B (2 processors)" in page
 
 

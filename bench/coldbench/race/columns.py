@@ -6,6 +6,8 @@ They are made from the document (race.json) alone.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from coldbench import replay
+
 ABSENT = "—"
 
 
@@ -107,3 +109,9 @@ def verdicts(workload: dict) -> tuple[str, list[str]]:
               f"{verdict['text']}" for verdict in found if not verdict["first"]]
     ahead = sum(bool(verdict["first"]) for verdict in found)
     return f"Ours is first in {ahead} of {len(found)} figures.", behind
+
+
+def predictions(workload: dict) -> list[str]:
+    """How near the model came, in sentences."""
+    return replay.sentences({variant["name"]: variant["prediction"]
+                             for variant in workload["variants"] if variant["prediction"]})

@@ -80,7 +80,7 @@ program's own file is cold.{slow}
 * *Link* is the median of three links, or one that takes more than 10 s; for BOLT, link and rewrite.
 * *Slowdown* is how many times longer the program takes while its start is recorded: by \
 {_recorders()}.
-* *Model* is what Frontload predicts of the file without running it.
+* *Model* is what Frontload predicts of the file without running it, from traces of the first row's.
 * *Touched bytes* are all that the start uses of the file, by granules of 16: the limit for any \
 layout.
 """
@@ -109,6 +109,7 @@ def _section(workload: dict) -> str:
     lines.append("")
     sentence, rest = columns.verdicts(workload)
     lines.append(sentence)
+    rest += columns.predictions(workload)
     lines += ["", *(f"* {_escape(line)}" for line in rest)] if rest else []
     if notes:
         lines += ["", *(f"({number}) {_escape(why)}" + ("" if number == len(notes) else "  ")

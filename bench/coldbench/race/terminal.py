@@ -2,7 +2,6 @@
 
 from frontload import console
 
-from coldbench import replay
 from coldbench.race import columns, rows
 
 
@@ -28,8 +27,7 @@ def show(workload: dict) -> None:
         print(f"missing: {missing}")
     if not workload["outputs_are_identical"]:
         print("FAIL: the program's output is not identical in all variants")
-    for line in replay.sentences({variant["name"]: variant["prediction"]
-                                  for variant in workload["variants"] if variant["prediction"]}):
+    for line in columns.predictions(workload):
         print(line)
     sentence, rest = columns.verdicts(workload)
     print(sentence)
