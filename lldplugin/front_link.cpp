@@ -39,23 +39,24 @@ std::optional<MemoryBufferRef> FrontLink::firstObject() const {
   return found == objects.end() ? std::nullopt : std::optional(found->buffer);
 }
 
+/// How many threads the linker may have.
+static unsigned numThreads() { return parallel::strategy.compute_thread_count(); }
+
 void FrontLink::beginPlanning() {
-  auto work = [this, begun = std::exchange(objects, {})] { find(begun); };
-  if (parallel::strategy.ThreadsRequested == 1)
-    work();
-  else
-    planner = std::thread(std::move(work));
+  if (numThreads() > 1)
+    planner =
+        std::thread([this, begun = std::exchange(objects, {})] { find(begun, numThreads() - 1); });
 }
 
 void FrontLink::finishPlanning() {
   TimeTraceScope scope("Finish planning the front");
   if (planner.joinable())
     planner.join();
-  find(std::exchange(objects, {}));
+  find(std::exchange(objects, {}), numThreads());
 }
 
-void FrontLink::find(ArrayRef<InputObject> begun) {
-  std::vector<StartupSections> found = startupSet.find(begun);
+void FrontLink::find(ArrayRef<InputObject> begun, unsigned threads) {
+  std::vector<StartupSections> found = startupSet.find(begun, threads);
   size_t numSections = 0;
   for (const StartupSections &sections : found)
     numSections += sections.size();
@@ -195,19 +196,17 @@ std::optional<Pattern> FrontLink::patternFor(StringRef name) {
                                                        : std::nullopt;
 }
 
-void FrontLink::place(StringRef name) {
-  if (std::optional<uint32_t> number = numberOf(name))
-    known[*number].isPlaced = true;
+std::optional<uint32_t> FrontLink::place(StringRef name) {
+  std::optional<uint32_t> number = numberOf(name);
+  if (!number)
+    return std::nullopt;
+  known[*number].isPlaced = true;
+  return known[*number].order;
 }
 
 void FrontLink::keepPlace(StringRef name) {
   if (std::optional<uint32_t> number = numberOf(name))
     known[*number].keepsPlace = true;
-}
-
-std::optional<int> FrontLink::priority(StringRef name) const {
-  std::optional<uint32_t> number = numberOf(name);
-  return number ? std::optional<int>(known[*number].order) : std::nullopt;
 }
 
 void FrontLink::finish() {

@@ -51,11 +51,11 @@ public:
   /// what kind of file is linked.
   std::optional<llvm::MemoryBufferRef> firstObject() const;
 
-  /// Begins to find the startup sections of the objects that were added, in a thread of its own:
+  /// Begins to find the startup sections of the objects that were added, in all threads but one:
   /// lld spends the next while on the symbol table, which occupies one core.
   void beginPlanning();
 
-  /// Waits for that, and finds those of the objects that were added since.
+  /// Waits for that, and finds those of the objects that were added since, in all threads.
   void finishPlanning();
 
   /// What was found so far, for a linker that is told the order instead of asking for it: for each
@@ -68,13 +68,11 @@ public:
   /// The pattern of the script that the section with this name, by its address, belongs to.
   std::optional<Pattern> patternFor(llvm::StringRef name);
 
-  /// To be called when such a section is in the link and gets the place of its pattern.
-  void place(llvm::StringRef name);
-
-  /// The place in first-touch order of such a section, after finishPlanning(). Of different
-  /// sections only copies (of one name and one rank, in several objects) have the same: that does
-  /// not depend on which of them the link keeps, or on how the linker breaks ties.
-  std::optional<int> priority(llvm::StringRef name) const;
+  /// To be called when such a section is in the link and gets the place of its pattern, after
+  /// finishPlanning(). Returns where in the pattern, in first-touch order; none of strings. Of
+  /// different sections only copies (of one name and one rank, in several objects) have the same:
+  /// that does not depend on which of them the link keeps, or on how the linker breaks ties.
+  std::optional<uint32_t> place(llvm::StringRef name);
 
   /// What a linker has to know that finds sections by marks in their names.
   struct PlannedSection {
@@ -82,7 +80,7 @@ public:
     uint32_t object; ///< its number, in the order of addObject()
     /// None if it goes with its class, without an order.
     std::optional<Pattern> pattern;
-    uint32_t order; ///< in the pattern, from 0, as for priority()
+    uint32_t order; ///< in the pattern, from 0, as for place()
   };
   /// All startup sections and those that are next, in no particular order.
   std::vector<PlannedSection> plannedSections() const;
@@ -154,7 +152,7 @@ private:
     Placed contents;
   };
 
-  void find(llvm::ArrayRef<InputObject> found);
+  void find(llvm::ArrayRef<InputObject> begun, unsigned threads);
   void putInOrder();
   std::optional<Pattern> usedPatternOf(const Known &k) const;
   /// The number in `known` of the section with this name; none if it is none of them.

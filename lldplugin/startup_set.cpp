@@ -33,10 +33,10 @@
 #include "elf_object.h"
 #include "front_script.h"
 #include "identical_code.h"
+#include "share_work.h"
 #include "tiers.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/Support/Parallel.h"
 #include "llvm/Support/Path.h"
 #include <algorithm>
 #include <array>
@@ -99,8 +99,9 @@ static bool mayTellOwner(StringRef begin) {
 /// One call of StartupSet::find.
 template <class ELFT> class StartupSet::Search {
 public:
-  Search(StartupSet &s, ArrayRef<InputObject> objects) : set(s), scans(objects.size()) {
-    parallelFor(0, objects.size(), [&](size_t i) {
+  Search(StartupSet &s, ArrayRef<InputObject> objects, unsigned n)
+      : set(s), scans(objects.size()), numThreads(n) {
+    shareWork(numThreads, objects.size(), [&](size_t i) {
       StringRef bytes = objects[i].buffer.getBuffer();
       scans[i].number = set.numObjects + uint32_t(i);
       withElfType(bytes, [&]<class T>() {
@@ -172,7 +173,7 @@ private:
 
   /// Runs `f` on each object, in parallel; `f` changes nothing but its argument.
   template <class F> void forEach(F f) {
-    parallelFor(0, scans.size(), [&](size_t i) {
+    shareWork(numThreads, scans.size(), [&](size_t i) {
       if (scans[i].object)
         f(scans[i]);
     });
@@ -196,6 +197,7 @@ private:
 
   StartupSet &set;
   std::vector<Scan> scans;
+  const unsigned numThreads;
   NameFilter dataNames{1 << 22};
   /// Whether the relocations of what the profile names are followed: what they call is noted.
   bool notesCalls = true;
@@ -585,7 +587,7 @@ template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run
       set.strings.add(contents);
 
   std::vector<StartupSections> result(scans.size());
-  parallelFor(0, scans.size(), [&](size_t i) {
+  shareWork(numThreads, scans.size(), [&](size_t i) {
     auto add = [&](const Places &found, Region region, bool named) {
       for (const auto &[index, place] : found) {
         // All of the writable data is in the front; a guess is not worth putting it in order.
@@ -604,14 +606,14 @@ template <class ELFT> std::vector<StartupSections> StartupSet::Search<ELFT>::run
   return result;
 }
 
-std::vector<StartupSections> StartupSet::find(ArrayRef<InputObject> objects) {
+std::vector<StartupSections> StartupSet::find(ArrayRef<InputObject> objects, unsigned numThreads) {
   if (namesMade.valid())
     namesMade.get();
   std::vector<StartupSections> result(objects.size());
   const InputObject *first = llvm::find_if(objects, std::mem_fn(&InputObject::isElf));
   if (first != objects.end())
     withElfType(first->buffer.getBuffer(),
-                [&]<class ELFT>() { result = Search<ELFT>(*this, objects).run(); });
+                [&]<class ELFT>() { result = Search<ELFT>(*this, objects, numThreads).run(); });
   numObjects += uint32_t(objects.size());
   return result;
 }

@@ -78,14 +78,14 @@ public:
   /// `foldsCode`, the linker keeps one of several identical functions (--icf).
   StartupSet(const StartupProfile &profile, bool gathersStrings, bool foldsCode = false);
 
-  /// Finds the startup sections of `objects`, in parallel, one list per object. May be called again
-  /// for objects that appear later in the link (those made by LTO).
+  /// Finds the startup sections of `objects`, one list per object, in so many threads. May be
+  /// called again for objects that appear later in the link (those made by LTO).
   ///
   /// An entry stands for every definition that its name finds by the rules of names/found_names.h,
   /// because which copy of a COMDAT function will survive is not known yet.
   ///
   /// All objects that count are of one ELF kind, that of the first: a linker refuses others.
-  std::vector<StartupSections> find(llvm::ArrayRef<InputObject> objects);
+  std::vector<StartupSections> find(llvm::ArrayRef<InputObject> objects, unsigned numThreads = 1);
 
   /// The strings that startup reads: those of the profile, or, if it has none, those that the
   /// startup sections refer to.

@@ -12,6 +12,7 @@
 #include "lld/Common/ErrorHandler.h"
 #include "lld/Common/Strings.h"
 #include "lld_symbols.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include <array>
 #include <utility>
@@ -96,7 +97,6 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   std::optional<MemoryBufferRef> like;
   if (insteadOfLink) {
     inputs.like = frontLink->firstObject();
-    frontLink->beginPlanning();
     frontLink->finishPlanning();
     lld::exitLld(insteadOfLink(inputs));
   }
@@ -152,6 +152,9 @@ static CurrentPattern currentPattern;
 /// each of the others will find.
 static std::array<Awaited, numPatterns> awaited;
 static bool isAwaiting;
+/// The sections that the current pattern has got, by their names, and where in it they belong: lld
+/// sorts these before it goes on, and asks for each of them dozens of times.
+static DenseMap<const char *, uint32_t> orders;
 
 static CurrentPattern recognize(const lld::StringMatcher *matcher) {
   CurrentPattern result{matcher, patternOf(matcher)};
@@ -213,8 +216,10 @@ void wrapProcessSectionCommands(void *linkerScript) {
 bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
   if (!isPlacing)
     return realMatch(matcher, name);
-  if (currentPattern.matcher != matcher)
+  if (currentPattern.matcher != matcher) {
     currentPattern = recognize(matcher);
+    orders.clear();
+  }
   if (Awaited *ours = currentPattern.awaited) {
     if (!ours->isNext(name.data()))
       return false; // as nearly all
@@ -224,15 +229,14 @@ bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
   } else if (!matchesFirst(name)) {
     return false;
   }
-  frontLink->place(name);
+  if (std::optional<uint32_t> order = frontLink->place(name))
+    orders.try_emplace(name.data(), *order);
   return true;
 }
 
 int wrapGetPriority(StringRef name) {
-  if (isPlacing)
-    if (std::optional<int> priority = frontLink->priority(name))
-      return *priority;
-  return realGetPriority(name);
+  auto order = isPlacing ? orders.find(name.data()) : orders.end();
+  return order == orders.end() ? realGetPriority(name) : int(order->second);
 }
 
 void frontload::installHooks(FrontLink &link, double leastMatch,

@@ -47,6 +47,7 @@
 #include "tiers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Parallel.h"
 #include "llvm/Support/raw_ostream.h"
 #include <tuple>
 
@@ -155,7 +156,8 @@ static void resolveFiles(StartupProfile &profile) {
   if (startupSetOption)
     sortByTier(profile);
   StartupSet set(profile, /*gathersStrings=*/false);
-  std::vector<StartupSections> sections = set.find(files.objects());
+  std::vector<StartupSections> sections =
+      set.find(files.objects(), parallel::strategy.compute_thread_count());
   outs() << header;
   if (startupSetOption)
     writeSections(outs(), sections, files.objects());
