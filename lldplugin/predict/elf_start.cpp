@@ -8,6 +8,7 @@
 
 #include "elf_start.h"
 #include "elf_object.h"
+#include "packed_relocations.h"
 #include "llvm/Support/Endian.h"
 #include <map>
 
@@ -158,27 +159,15 @@ private:
     return Error::success();
   }
 
-  /// DT_RELR: an even word is an address to relocate, an odd one a bitmap of the words behind it
-  /// (System V ABI, generic part).
   Error packed(uint64_t address, uint64_t size) {
     auto words = at<typename ELFT::Relr>(address, size);
     if (!words)
       return words.takeError();
-    Word next = 0;
-    for (Word word : *words) {
+    auto readWord = [&] {
       model.read(address);
       address += sizeof(Word);
-      if (word % 2 == 0) {
-        model.write(word);
-        next = word + sizeof(Word);
-        continue;
-      }
-      Word place = next;
-      for (Word bits = word >> 1; bits; bits >>= 1, place += sizeof(Word))
-        if (bits % 2)
-          model.write(place);
-      next += (8 * sizeof(Word) - 1) * sizeof(Word);
-    }
+    };
+    forEachPackedRelocation<ELFT>(*words, readWord, [&](uint64_t place) { model.write(place); });
     return Error::success();
   }
 

@@ -2,8 +2,10 @@
 
 #include "references.h"
 #include "elf_start.h"
+#include "packed_relocations.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
+#include <optional>
 
 using namespace llvm;
 using namespace llvm::object;
@@ -55,10 +57,13 @@ static void addPointers(const ELFObjectFile<ELFT> &object, const LinkedImage &im
   auto sections = file.sections();
   if (!sections)
     return consumeError(sections.takeError());
-  auto addPlace = [&](uint64_t place) {
+  // A hostile table may name more places than there is room for in the file, or such as are not.
+  size_t most = object.getData().size() / sizeof(Word);
+  auto add = [&](uint64_t place, std::optional<uint64_t> address) {
     StringRef word = image.at(place);
-    if (word.size() >= sizeof(Word))
-      pointers[place] = support::endian::read<Word, ELFT::Endianness>(word.data());
+    if (word.size() >= sizeof(Word) && pointers.size() < most)
+      pointers[place] =
+          address ? *address : uint64_t(support::endian::read<Word, ELFT::Endianness>(word.data()));
   };
   uint32_t relative = file.getRelativeRelocationType();
   for (const auto &section : *sections) {
@@ -72,15 +77,15 @@ static void addPointers(const ELFObjectFile<ELFT> &object, const LinkedImage &im
       }
       for (const auto &relocation : *relocations)
         if (relocation.getType(file.isMips64EL()) == relative)
-          pointers[relocation.r_offset] = static_cast<uint64_t>(relocation.r_addend);
+          add(relocation.r_offset, static_cast<uint64_t>(relocation.r_addend));
     } else if (section.sh_type == ELF::SHT_RELR) {
       auto words = file.relrs(section);
       if (!words) {
         consumeError(words.takeError());
         continue;
       }
-      for (const auto &relocation : file.decode_relrs(*words))
-        addPlace(relocation.r_offset);
+      forEachPackedRelocation<ELFT>(
+          *words, [] {}, [&](uint64_t place) { add(place, std::nullopt); });
     }
   }
 }

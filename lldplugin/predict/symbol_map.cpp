@@ -103,10 +103,17 @@ void SymbolMap::learn(ArrayRef<uint64_t> touched) {
   llvm::sort(functions);
   functions.erase(llvm::unique(functions), functions.end());
   std::vector<AddressPair> found;
-  for (const Symbol *symbol : functions)
-    if (const Symbol *other = inTarget(*symbol); other && other->size == symbol->size)
-      pairReferences(recordedImage, targetImage, {symbol->address, other->address}, symbol->size,
-                     found);
+  uint64_t end = 0;
+  for (const Symbol *symbol : functions) {
+    const Symbol *other = inTarget(*symbol);
+    // Each byte of code once, whatever a hostile file says where functions end.
+    if (!other || other->size != symbol->size || symbol->address < end)
+      continue;
+    end = symbol->address +
+          std::min<uint64_t>(symbol->size, recordedImage.at(symbol->address).size());
+    pairReferences(recordedImage, targetImage, {symbol->address, other->address}, symbol->size,
+                   found);
+  }
   for (const AddressPair &pair : found)
     if (!findByName(pair.recorded))
       references.push_back(pair);

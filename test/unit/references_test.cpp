@@ -1,6 +1,7 @@
 // What no symbol names is found in another build by those who refer to it.
 #include "references.h"
 #include "symbol_map.h"
+#include "yaml_object.h"
 #include "llvm/ObjectYAML/yaml2obj.h"
 #include "llvm/Support/Endian.h"
 #include <gtest/gtest.h>
@@ -159,6 +160,32 @@ TEST_F(References, ReachAsFarAsAJumpTable) {
 
 TEST_F(References, AreNotNeededWhereALinkerKeepsTheOrder) {
   EXPECT_EQ(map().find(data + size + 8), data + size + 8);
+}
+
+// Both files are untrusted: whatever their bytes are, the search ends, and stays inside of them.
+TEST_F(References, AreSoughtInDamagedFiles) {
+  isPacked = true;
+  recorded.point(data, rodata + 0x20);
+  recorded.refer(0x10, rodata + 0x40);
+  target.point(data + 8, rodata + 0x30);
+  const ELFObjectFileBase &good = recorded.link((recordedSymbols + symbols).str());
+  const ELFObjectFileBase &other = target.link((targetSymbols + symbols).str(), isPacked);
+  forDamaged(other.getData().str(), [&](StringRef bytes) {
+    auto damaged = ObjectFile::createELFObjectFile(MemoryBufferRef(bytes, "damaged"));
+    if (!damaged)
+      return consumeError(damaged.takeError());
+    const auto &file = cast<ELFObjectFileBase>(**damaged);
+    for (auto [one, two] : {std::pair(&good, &file), {&file, &good}}) {
+      auto map = SymbolMap::create(*one, *two);
+      if (!map) {
+        consumeError(map.takeError());
+        continue;
+      }
+      map->learn({text, text + 0x10, 0, UINT64_MAX});
+      for (uint64_t address : {text, rodata + 0x20, rodata + 0x50, UINT64_MAX})
+        map->find(address);
+    }
+  });
 }
 
 TEST(ReferencePairs, AreWhatMostSay) {
