@@ -17,8 +17,9 @@ namespace frontload {
 /// MMAP_LOTSAMISS of mm/filemap.c: from so many misses more than hits on, one page is read.
 static constexpr unsigned manyMisses = 100;
 static constexpr uint64_t mostSegments = 128, largestSegment = 64 << 10;
-/// LARGE_PIECE of instrument/prefetch/front.c: what it asks for at once.
+/// LARGE_PIECE of instrument/prefetch/front.c, what it asks for at once, and its PROBES.
 static constexpr uint64_t prefetchPiece = 1 << 20;
+static constexpr unsigned prefetchProbes = 16;
 
 StartModel::StartModel(const DeviceProfile &profile, uint64_t fileBytes,
                        ArrayRef<FileSegment> fileSegments)
@@ -54,13 +55,18 @@ void StartModel::execute() {
 }
 
 /// force_page_cache_ra() of mm/readahead.c: no page is marked. instrument/prefetch/front.c looks at
-/// the last page first, which reads it.
+/// some pages first, the last one first of all, until one is missing; to look at it reads it.
 void StartModel::prefetch(uint64_t bytes) {
-  uint64_t pages = std::min<uint64_t>(divideCeil(bytes, device.pageBytes), cache.size());
-  if (!pages)
+  bytes = std::min<uint64_t>(bytes, cache.size() * device.pageBytes);
+  unsigned probe = prefetchProbes;
+  auto probed = [&] { return pageOf(std::max<uint64_t>(bytes * probe / prefetchProbes, 1) - 1); };
+  while (probe > 0 && bytes > 0 && cache[probed()].isCached)
+    --probe;
+  if (probe == 0 || bytes == 0)
     return;
-  addPages(pages - 1, 1, 0);
+  addPages(probed(), 1, 0);
   uint64_t before = totals.requests, piece = pageOf(prefetchPiece);
+  uint64_t pages = divideCeil(bytes, device.pageBytes);
   for (uint64_t first = 0; first < pages; first += piece) {
     requestEnd = UINT64_MAX;
     addPages(first, std::min(piece, pages - first), 0);

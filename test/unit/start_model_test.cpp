@@ -153,7 +153,7 @@ TEST(StartModel, DividesLargeWindows) {
   EXPECT_EQ(model.counts().requests, 3u);
 }
 
-// It is looked first whether the last page is there; then all is asked for at once, in requests of
+// It is looked first whether its last page is there; then all is asked for at once, in requests of
 // 128 pages.
 TEST(StartModel, PrefetchesInLargeRequests) {
   OneSegment model(1000);
@@ -161,6 +161,17 @@ TEST(StartModel, PrefetchesInLargeRequests) {
   EXPECT_EQ(model.counts().requests, 1u + 3u);
   EXPECT_EQ(model.counts().queuedRequests, 2u);
   EXPECT_EQ(cached(model, 1000), "0-299");
+}
+
+// One page is read for being looked at: the last sixteenth's, if the very last one is there. A
+// front of which nothing is missing there is not asked for.
+TEST(StartModel, LooksWhetherAFrontIsThereBeforeItPrefetches) {
+  OneSegment model(320);
+  model.readPage(316); // reads 300-319
+  model.prefetch(310 * page);
+  EXPECT_EQ(model.counts().requests, 1u + 1u + 4u); // page 290; 0-127, 128-255, 256-289, 291-299
+  model.prefetch(320 * page);
+  EXPECT_EQ(model.counts().requests, 6u);
 }
 
 TEST(StartModel, PrefetchesNoMoreThanThereIs) {
