@@ -123,28 +123,36 @@ def test_a_timed_link_leaves_everything_as_it_was(tmp_path):
     assert {(tmp_path / name).stat().st_mtime for name in ("target", "map")} == {1}
 
 
-@pytest.mark.parametrize("runs, kept", [((4, 1, 2, 9), (1, 2, 9)), ((60,), (60,))])
-def test_a_quick_recording_is_repeated(work, runs, kept):
-    """The first of several runs warms up; one that takes long is enough."""
-    launcher = FakeLauncher(*runs)
+def test_a_quick_recording_is_repeated(work, tmp_path):
+    """By turns with the plain program, which it is compared with; the first pair warms up."""
+    launcher = FakeLauncher(9, 4, 1, 2, 2, 8, 1, 3)
     found = recordings.time_recording(work(), "breakpoints", lambda doing: None, launcher)
-    assert found.seconds == kept
-    assert launcher.commands[0][0] == "/bin/frontload-trace"
+    assert (found.seconds, found.plain_seconds) == ((2, 8, 3), (1, 2, 1))
+    assert found.slowdown == 3
+    assert launcher.commands[0] == [f"{tmp_path}/w.default"]
+    assert launcher.commands[1][0] == "/bin/frontload-trace"
+
+
+def test_a_long_recording_is_made_once(work):
+    """It is compared with a plain run that is warm."""
+    found = recordings.time_recording(work(), "data", lambda doing: None, FakeLauncher(9, 60, 2))
+    assert (found.seconds, found.plain_seconds, found.slowdown) == ((60,), (2,), 30)
 
 
 def test_what_a_recording_writes_goes_to_scratch(work, tmp_path):
     """An instrumented program does not add to the profile it has been built from."""
-    launcher = FakeLauncher(60)
+    launcher = FakeLauncher(1, 60, 1)
     recordings.time_recording(work(), "gcc-pgo", lambda doing: None, launcher)
-    assert launcher.commands == [[f"{tmp_path}/w.recording.gcc-pgo"]]
-    scratch = launcher.environment[0]["GCOV_PREFIX"]
+    assert launcher.commands[1] == [f"{tmp_path}/w.recording.gcc-pgo"]
+    scratch = launcher.environment[1]["GCOV_PREFIX"]
+    assert "GCOV_PREFIX" not in launcher.environment[0]
     assert scratch and not Path(scratch).exists()
     assert "GCOV_PREFIX" not in os.environ
 
 
 def test_a_recording_that_fails_is_an_error(work):
     """A failed run has no slowdown."""
-    with pytest.raises(Failure, match="frontload-lackey: the recorded run exited with status 1"):
+    with pytest.raises(Failure, match="the plain program: the run exited with status 1"):
         recordings.time_recording(work(), "data", lambda doing: None, FakeLauncher(1, status=1))
 
 
@@ -292,7 +300,10 @@ def test_a_whole_race(build, tmp_path):
     assert [each["recorder"] for each in found["front"]["recording"]] == ["breakpoints", "data"]
     assert all(each["slowdown"] > 1 for each in found["front"]["recording"])
     assert {absent["why"] for absent in raced["absent"]} == {"<why>"}
-    assert [verdict["figure"] for verdict in raced["verdicts"]][:3] == [
-        "major_faults", "all_faults", "read_bytes"]
+    assert [verdict["figure"] for verdict in raced["verdicts"]][:4] == [
+        "major_faults", "all_faults", "read_bytes", "slow_by_requests_ns"]
+    # 128 KiB readahead: 16 requests at 150 a second, or 2 MB at 80.
+    waited = default["slow_by_requests_ns"] - default["warm"]["wall_ns"]["median"]
+    assert waited == pytest.approx(default["requests"]["reads"] / 150 * 1e9)
     assert "gcc-pgo: <why>" in done.stdout
     assert [file.name for file in tmp_path.glob("frontload*")] == []

@@ -49,6 +49,11 @@ def _requests(variant: dict) -> str:
     return count(variant["requests"]["reads"]) if variant["requests"] else ABSENT
 
 
+def _slow_by_requests(variant: dict) -> str:
+    time = variant["slow_by_requests_ns"]
+    return ABSENT if time is None else f"{time / 1e9:.3f}"
+
+
 def _link(variant: dict) -> str:
     link = variant["link"]
     if not link:
@@ -82,6 +87,7 @@ COLUMNS = (
     Column("peak RSS MB", _median("max_rss_bytes", megabytes)),
     Column("cold s, plain", seconds("cold")),
     Column("cold s, slow", seconds("slow")),
+    Column("slow s, by requests", _slow_by_requests),
     Column("warm s", seconds("warm")),
     Column("file MB", lambda variant: megabytes(variant["size"])),
     Column("link s", _link),

@@ -11,7 +11,7 @@ import numpy as np
 from frontload import measure_statistics
 
 COUNTS = {"major_faults": "major faults", "all_faults": "faults, minor ones too",
-          "read_bytes": "bytes read"}
+          "read_bytes": "bytes read", "slow_by_requests_ns": "time of the slow device's requests"}
 TIMES = {"cold": "cold time, plain device", "throttled": "cold time, slow device"}
 
 
@@ -48,6 +48,8 @@ def _count(name: str, title: str, ours, peers) -> Verdict:
 
 
 def _say(name: str, value: float) -> str:
+    if name.endswith("_ns"):
+        return f"{value / 1e9:.3f} s"
     return f"{value / 1e6:.2f} MB" if name.endswith("_bytes") else f"{value:g}"
 
 

@@ -1,7 +1,7 @@
 """How much slower a program is while its start is recorded, for each way that a row records it.
 
 recorder     what is run: the program under a recorder, or a build of it that records itself
-slowdown     the recorded run's wall time over the plain one's, both warm
+slowdown     the recorded run's wall time over that of a plain one just before it, both warm
 
 Only what users run is timed: the recording itself, not what is made of it afterwards.
 """
@@ -47,28 +47,36 @@ RECORDERS = {
 }
 
 
+_PLAIN = Recorder("the plain program")
+
+
 @dataclass(frozen=True)
 class Recording:
     recorder: str
     seconds: tuple[float, ...]
+    plain_seconds: tuple[float, ...]
 
     @property
-    def median(self) -> float:
-        return float(np.median(self.seconds))
+    def slowdown(self) -> float:
+        return float(np.median(self.seconds) / np.median(self.plain_seconds))
 
 
 def time_recording(work: WorkFolder, name: str, progress: Callable[[str], None],
                    launcher=None) -> Recording:
-    """Runs a recorder once to warm it up, and then once or, if that was quick, several times."""
+    """Runs plain and recorded by turns: once to warm up, then several times; but only once in all
+    if a recording takes long."""
     launcher = launcher or Launcher()
     recorder = RECORDERS[name]
-    seconds: list[float] = []
-    while len(seconds) < 2 or (seconds[0] < CHEAP_SECONDS and len(seconds) <= REPEATED):
+    pairs: list[tuple[float, float]] = []
+    while len(pairs) <= REPEATED:
         progress(f"recording by {recorder.title}")
-        seconds.append(_record(work, recorder, launcher))
-        if seconds[0] >= CHEAP_SECONDS:
-            return Recording(name, tuple(seconds))
-    return Recording(name, tuple(seconds[1:]))
+        pairs.append((_record(work, _PLAIN, launcher), _record(work, recorder, launcher)))
+        if pairs[0][1] >= CHEAP_SECONDS:
+            # A plain run of its own, warm this time.
+            pairs = [(0.0, 0.0), (_record(work, _PLAIN, launcher), pairs[0][1])]
+            break
+    plain, recorded = zip(*pairs[1:], strict=True)
+    return Recording(name, recorded, plain)
 
 
 def _record(work: WorkFolder, recorder: Recorder, launcher) -> float:
@@ -81,6 +89,6 @@ def _record(work: WorkFolder, recorder: Recorder, launcher) -> float:
                            for name, value in recorder.environment.items()})
         sample = launcher.run(command)
     if sample.failed:
-        raise Failure(f"{recorder.title}: the recorded run {sample.how_it_ended()}: "
+        raise Failure(f"{recorder.title}: the run {sample.how_it_ended()}: "
                       f"{sample.complaint}")
     return sample.wall_ns / 1e9

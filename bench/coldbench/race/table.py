@@ -77,6 +77,8 @@ program's own file is cold.{slow}
 
 * Counts are medians, MB are 10^6 bytes, times are means ± half their 95% confidence interval.
 * *Runs* are contiguous ranges of pages that were read, *requests* what the device was asked for.
+* *By requests* is what the slow device takes for all requests or bytes, whichever takes longer, \
+and a warm start: the kernel's throttle lets what is due in 0.1 s through at once, a disk does not.
 * *Link* is the median of three links, or one that takes more than 10 s; for BOLT, link and rewrite.
 * *Slowdown* is how many times longer the program takes while its start is recorded: by \
 {_recorders()}.

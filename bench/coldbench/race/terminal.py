@@ -9,7 +9,9 @@ def show(workload: dict) -> None:
     print(f"{workload['title']}:")
     variants = {variant["name"]: variant for variant in workload["variants"]}
     why = {absent["name"]: absent["why"] for absent in workload["absent"]}
-    lines = [(row.name, [column.cell(variants[row.name]) for column in columns.COLUMNS])
+    # Intervals are for the page, which is as wide as it needs to be.
+    lines = [(row.name, [column.cell(variants[row.name]).partition(" ±")[0]
+                         for column in columns.COLUMNS])
              for row in rows.ROWS if row.name in variants]
     # What was not asked for takes no room.
     shown = [number for number in range(len(columns.COLUMNS))
