@@ -62,7 +62,7 @@ def _row(work: WorkFolder, variant: str, starts: Starts, traces: Sequence[Path])
         return row
     read_ahead = next(iter(starts.plain.places.values())).get("read_ahead_kib")
     options = [f"--device={SLOW}", *([f"--read-ahead={read_ahead}"] if read_ahead else []),
-               *(["--prefetch=all"] if variant in OPENED else [])]
+               *([f"--prefetch={OPENED[variant].asks_for}"] if variant in OPENED else [])]
     answer = prediction.ask(work.binary(variant), traces, work.binary("default"), options)
     touches, missing = (sum(each[key] for each in answer["predictions"])
                         for key in ("touches", "missing"))

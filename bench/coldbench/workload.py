@@ -28,8 +28,22 @@ from frontload.files import write_if_changed
 BENCH = Path(__file__).parent.parent.resolve()
 WORKLOADS = BENCH / "workloads"
 
-# Variants that are the file of `default`, opened in another way, by bench/openers.
-OPENED = {"preread": ("{work}/opener", "read"), "willneed": ("{work}/opener", "willneed")}
+
+@dataclass(frozen=True)
+class Opened:
+    """A variant that is another one's file, asked for before it is run."""
+
+    variant: str
+    opener: tuple[str, ...]  # what stands before the file, with {work} and {bin}
+    asks_for: str  # as frontload-predict says it
+
+
+_OPENER = "{work}/opener"  # of bench/openers
+OPENED = {
+    "preread": Opened("default", (_OPENER, "read"), "all"),
+    "willneed": Opened("default", (_OPENER, "willneed"), "all"),
+    "front+run": Opened("front", ("{bin}/frontload-run", "--"), "front"),
+}
 
 
 @dataclass(frozen=True)
@@ -94,7 +108,8 @@ class WorkFolder:
         write_if_changed(folder / f"{workload.name}.ninja", ("\n".join(lines) + "\n").encode())
 
     def _fill_in(self, words: Iterable[str], output: Path | str) -> list[str]:
-        places = {"llvm": self.llvm, "source": self.source, "output": output, "work": self.folder}
+        places = {"llvm": self.llvm, "source": self.source, "output": output, "work": self.folder,
+                  "bin": self.bin}
         return [word.format(**places) for word in words]
 
     def _fill_in_values(self, named: Mapping[str, str]) -> dict[str, str]:
@@ -105,13 +120,16 @@ class WorkFolder:
 
     def command(self, variant: str, binary: Path, output: Path) -> tuple[str, ...]:
         """What is measured of a variant whose file is `binary`."""
-        opener = self.workload.openers.get(variant) or OPENED.get(variant, ())
+        opener = self.workload.openers.get(variant, ())
+        if variant in OPENED:
+            opener = OPENED[variant].opener
         return (*self._fill_in(opener, output), str(binary),
                 *self._fill_in(self.workload.arguments, output))
 
     def binary(self, variant: str) -> Path:
         """The file that is measured: evicted, and looked at."""
-        return self.folder / self.target("default" if variant in OPENED else variant)
+        file = OPENED[variant].variant if variant in OPENED else variant
+        return self.folder / self.target(file)
 
     def target(self, name: str) -> str:
         """What Ninja calls a variant, or whatever else is made of the program."""
@@ -120,7 +138,8 @@ class WorkFolder:
     def targets(self, variants: Iterable[str]) -> list[str]:
         """What has to be built for variants, each once."""
         wanted = [self.binary(variant).name for variant in variants]
-        wanted += ["opener" for variant in variants if variant in OPENED]
+        wanted += ["opener" for variant in variants
+                   if variant in OPENED and _OPENER in OPENED[variant].opener]
         return list(dict.fromkeys(wanted))
 
     @contextmanager

@@ -77,6 +77,16 @@ def test_what_is_opened_is_the_default_file(work, tmp_path):
     assert folder.targets(["default", "preread"]) == ["w.default", "opener"]
 
 
+def test_a_front_that_is_run_is_the_front_itself(work, tmp_path):
+    """frontload-run asks for the front of a file that another row has, so it builds no more."""
+    folder = work(variants=("front",), peers=("front+run",))
+    assert folder.binary("front+run") == folder.binary("front")
+    assert folder.command("front+run", Path("/d/w"), "o") == (
+        "/bin/frontload-run", "--", "/d/w")
+    assert folder.targets(["front", "front+run"]) == ["w.front"]
+    assert not rows.BY_NAME["front+run"].links_itself
+
+
 def test_the_environment_of_a_workload_ends_with_it(work, tmp_path, monkeypatch):
     """Runs have the workload's variables, with its places filled in; what follows has not."""
     monkeypatch.setenv("RACE_A", "before")

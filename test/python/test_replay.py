@@ -99,12 +99,13 @@ def test_requests_of_a_prefetch_are_shown_and_not_judged(work, starts, asked):
 def test_it_is_predicted_from_the_default_build_with_the_readahead_of_the_device(
         work, starts, asked, tmp_path):
     questions = asked()
-    replay.replay(work, ["front", "preread"], starts)
+    replay.replay(work, ["front", "preread", "front+run"], starts)
     program, traces, recorded, options = questions[0]
     assert (program, recorded) == (tmp_path / "app.front", tmp_path / "app.default")
     assert [path.name for path in traces] == ["a.fltrace"]
     assert options == ["--device=hdd", "--read-ahead=64"]
     assert questions[1][3][-1] == "--prefetch=all"
+    assert questions[2][3][-1] == "--prefetch=front"
 
 
 def test_who_reads_the_file_before_is_not_compared_by_requests(work, starts, asked):

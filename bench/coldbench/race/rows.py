@@ -48,6 +48,8 @@ ROWS = (
     Row("front", "**ld.frontload**", ours=True, recorders=("breakpoints", "data")),
     Row("front+prefetch", "**ld.frontload `--front-prefetch`**", ours=True,
         recorders=("breakpoints", "data")),
+    Row("front+run", "**ld.frontload**, run by **frontload-run**", ours=True,
+        recorders=("breakpoints", "data")),
 )
 BY_NAME = {row.name: row for row in ROWS}
 

@@ -44,7 +44,7 @@ WORKLOAD = Workload(
         ("the same traces in another order give the same file", "same.front", "cc1.front"),
     ),
     timed_links=("timed.lld", "timed.frontload"),
-    peers=("bp-startup", "bolt", "preread", "willneed"),
+    peers=("bp-startup", "bolt", "preread", "willneed", "front+run"),
     absent={name: NO_SOURCES for name in ("temporal", "gcc-pgo", "gcc-pgo-lto", "clang-pgo")},
     recorders={"bp-startup": ("breakpoints",)},  # a temporal profile that `frontload order` wrote
 )

@@ -14,7 +14,7 @@ WORKLOAD = Workload(
     title=f"CPython 3.11 (C): `python -S -c 'import {MODULES}'`",
     variants=("default", "order", "order+relr", "front", "front+prefetch"),
     peers=("temporal", "bp-startup", "gcc-pgo", "gcc-pgo-lto", "clang-pgo", "bolt", "preread",
-           "willneed"),
+           "willneed", "front+run"),
     arguments=("-S", "-c", f"import {MODULES}; {TELL}"),
     # All runs alike: what is not compiled stays so, and nobody's settings count.
     environment={"PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"},

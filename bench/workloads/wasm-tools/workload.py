@@ -10,7 +10,8 @@ WORKLOAD = Workload(
     name="wasm-tools",
     title="wasm-tools 1.263 (Rust): `wasm-tools parse hello.wat`",
     variants=("default", "order", "order+relr", "front", "front+prefetch"),
-    peers=("temporal", "bp-startup", "clang-pgo", "bolt", "preread", "willneed"),
+    peers=("temporal", "bp-startup", "clang-pgo", "bolt", "preread", "willneed",
+           "front+run"),
     absent={
         "gcc-pgo": "gcc 12 compiles no Rust",
         "gcc-pgo-lto": "gcc 12 compiles no Rust",
