@@ -100,7 +100,7 @@ def test_a_cheap_link_is_repeated(work, tmp_path, monkeypatch, seconds, median):
     """Three links of one that is quick, one of one that takes long; without the map."""
     (tmp_path / "w.default").write_text("")
     monkeypatch.setattr(WorkFolder, "build_command",
-                        lambda self, target: f"link -Wl,-Map=x -o {target}")
+                        lambda self, target: f"link -Wl,-Map=x --Map=../x -o {target}")
     launcher = FakeLauncher(*seconds)
     found = relinks.time_link(work(), ["w.default"], lambda doing: None, launcher)
     assert (found.median, launcher.seconds) == (median, [])

@@ -20,7 +20,7 @@ from coldbench.workload import WorkFolder
 
 CHEAP_SECONDS = 10
 REPEATED = 3
-_MAP = re.compile(r"\s-Wl,-Map=\S+")
+_MAP = re.compile(r"\s(-Wl,-Map|--Map)=\S+")  # of a compiler's link, and of lld's own
 
 
 @dataclass(frozen=True)
