@@ -41,13 +41,14 @@ def list_symbols(request: Request, linker: str, spell: Callable[[int, Name], lis
                 written[line] = None
     order = Order(lines(written), sum(found.values()),
                   [name for name, good in found.items() if not good])
-    report(order, linker, len(refused), reason, others, kinds)
+    report(order, linker, len(refused), reason, len(request.entries), others, kinds)
     return order
 
 
-def report(order: Order, linker: str, refused: int, reason: str, others: int,
+def report(order: Order, linker: str, refused: int, reason: str, entries: int, others: int,
            kinds: tuple[str, ...]) -> None:
-    """Says in an order how many names its format cannot hold, and how many are of other kinds."""
+    """Says in an order how many names its format cannot hold, and why it has fewer names than a
+    profile of so many entries, of which some are of other kinds."""
     if refused:
         order.warnings.append(f"{errors.count(refused, 'name')} left out, which {linker} cannot "
                               f"read from a file: {reason}")
@@ -57,3 +58,7 @@ def report(order: Order, linker: str, refused: int, reason: str, others: int,
     elif others:
         what = errors.count(others, "name that is no function's", "names that are no function's")
         order.notes.append(f"{what} left out: {linker} orders functions only")
+    if namesakes := entries - others - order.wanted:
+        order.notes.append(errors.count(
+            namesakes, "name is also that of another file, and counted once",
+            "names are also those of other files, and counted once"))

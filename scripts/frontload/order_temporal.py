@@ -40,7 +40,8 @@ def make(request: Request) -> Order:
             traces.append(Trace(scenario.runs, list(names)))
     order = Order(to_bytes(traces) if traces else b"", sum(found.values()),
                   [name for name, good in found.items() if not good])
-    report(order, "LLVM", len(refused), NOT_WRITABLE, len(request.entries) - len(spelled), SYMBOLS)
+    report(order, "LLVM", len(refused), NOT_WRITABLE, len(request.entries),
+           len(request.entries) - len(spelled), SYMBOLS)
     longest = max((len(trace.names) for trace in traces), default=0)
     if longest > MERGED_LENGTH:
         order.notes.append(f"{longest} names in a trace: lld reads this file as it is, but "

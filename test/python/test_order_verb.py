@@ -87,9 +87,12 @@ def test_without_a_binary_all_names_are_written(startup, cli):
 
 
 def test_a_name_of_two_files_is_written_once(startup, cli):
-    """lld warns about a name that stands twice, so same-named statics share one line."""
-    same = [Name("function", "text", b"init", file) for file in (b"a.c", b"b.c")]
-    assert cli("order", startup(*same), "--linker", "lld").out == "init\n"
+    """lld warns about a name that stands twice, so same-named statics share one line, and count as
+    one name, which is said."""
+    same = [Name("function", "text", b"init", file) for file in (b"a.c", b"b.c", b"c.c")]
+    result = cli("order", startup(*same), "--linker", "lld")
+    assert result.out == "init\n"
+    assert "2 names are also those of other files, and counted once" in result.err
 
 
 def test_what_has_no_symbol_is_left_out(startup, cli):
