@@ -1,5 +1,7 @@
 """What bench/race shows of a workload when it has been measured."""
 
+import re
+
 from frontload import console
 
 from coldbench.race import columns, rows
@@ -9,8 +11,8 @@ def show(workload: dict) -> None:
     print(f"{workload['title']}:")
     variants = {variant["name"]: variant for variant in workload["variants"]}
     why = {absent["name"]: absent["why"] for absent in workload["absent"]}
-    # Intervals are for the page, which is as wide as it needs to be.
-    lines = [(row.name, [column.cell(variants[row.name]).partition(" ±")[0]
+    # Intervals and remarks are for the page, which is as wide as it needs to be.
+    lines = [(row.name, [re.sub(r" [±(].*", "", column.cell(variants[row.name]))
                          for column in columns.COLUMNS])
              for row in rows.ROWS if row.name in variants]
     # What was not asked for takes no room.
@@ -18,6 +20,7 @@ def show(workload: dict) -> None:
              if any(cells[number] != columns.ABSENT for _, cells in lines)]
     headings = (columns.COLUMNS[number].heading.replace(" ", "\n") for number in shown)
     table = console.table("row", *headings, numbers=range(1, len(shown) + 1))
+    table.columns[0].no_wrap = True
     for name, cells in [*lines, ("limit", columns.limit(workload))]:
         console.add_row(table, name, *(cells[number] for number in shown))
     console.show(table)
