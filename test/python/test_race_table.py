@@ -67,8 +67,8 @@ def test_a_page_has_all_columns_of_each_row():
     assert lines(page, "| gcc LTO (1) |") and lines(page, "| BOLT (2) |")
     assert lines(page, "| touched bytes") == [
         "| touched bytes (the limit) |  |  | 7.0 |" + "  |" * 12]
-    assert lines(page, "* Predictions") == [
-        "* Predictions are within 5% of the kernel's counts for 1 of 1 variants"]
+    (near,) = lines(page, "* Predictions are within 5%")
+    assert near.endswith("for 1 of 1 variants")
     assert "Linux 6.18, A \\| B (2 processors)" in page
 
 
