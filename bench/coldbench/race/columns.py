@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from coldbench import replay
+from coldbench.race import judge
 
 ABSENT = "—"
 
@@ -104,6 +105,12 @@ def limit(workload: dict) -> list[str]:
             for column in COLUMNS]
 
 
+def _words(verdict: dict) -> str:
+    if verdict["first"] is False:
+        return "not first"
+    return "equal" if verdict["figure"] in judge.COUNTS else "too close to tell"
+
+
 def verdicts(workload: dict) -> tuple[str, list[str]]:
     """Whether ours is first, in a sentence; and where it is not or nobody can tell, what is."""
     found: Sequence[dict] = workload["verdicts"]
@@ -111,8 +118,7 @@ def verdicts(workload: dict) -> tuple[str, list[str]]:
         return "Not judged: it was not measured on a device of its own.", []
     if all(verdict["first"] for verdict in found):
         return "Ours is first in every figure.", []
-    behind = [f"{'not first' if verdict['first'] is False else 'too close to tell'}: "
-              f"{verdict['text']}" for verdict in found if not verdict["first"]]
+    behind = [f"{_words(verdict)}: {verdict['text']}" for verdict in found if not verdict["first"]]
     ahead = sum(bool(verdict["first"]) for verdict in found)
     return f"Ours is first in {ahead} of {len(found)} figures.", behind
 
