@@ -45,18 +45,25 @@ static unsigned numThreads() { return parallel::strategy.compute_thread_count();
 void FrontLink::beginPlanning() {
   if (numThreads() > 1)
     planner =
-        std::thread([this, begun = std::exchange(objects, {})] { find(begun, numThreads() - 1); });
+        std::thread([this, begun = std::exchange(objects, {})] { plan(begun, numThreads() - 1); });
 }
 
 void FrontLink::finishPlanning() {
   TimeTraceScope scope("Finish planning the front");
   if (planner.joinable())
     planner.join();
-  find(std::exchange(objects, {}), numThreads());
+  plan(std::exchange(objects, {}), numThreads());
 }
 
-void FrontLink::find(ArrayRef<InputObject> begun, unsigned threads) {
-  std::vector<StartupSections> found = startupSet.find(begun, threads);
+void FrontLink::plan(ArrayRef<InputObject> begun, unsigned threads) {
+  size_t before = known.size();
+  take(startupSet.find(begun, threads));
+  if (known.size() != before)
+    putInOrder();
+}
+
+/// Takes note of what was found in the next objects.
+void FrontLink::take(std::vector<StartupSections> found) {
   size_t numSections = 0;
   for (const StartupSections &sections : found)
     numSections += sections.size();
@@ -85,8 +92,6 @@ void FrontLink::find(ArrayRef<InputObject> begun, unsigned threads) {
     }
     sectionsFound.push_back(std::move(sections));
   }
-  if (numSections)
-    putInOrder();
 }
 
 static Pattern patternOf(SectionClass c, Region region) {

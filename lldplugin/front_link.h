@@ -152,7 +152,8 @@ private:
     Placed contents;
   };
 
-  void find(llvm::ArrayRef<InputObject> begun, unsigned threads);
+  void plan(llvm::ArrayRef<InputObject> begun, unsigned threads);
+  void take(std::vector<StartupSections> found);
   void putInOrder();
   std::optional<Pattern> usedPatternOf(const Known &k) const;
   /// The number in `known` of the section with this name; none if it is none of them.

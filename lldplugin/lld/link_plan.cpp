@@ -97,84 +97,117 @@ template <class T> static StringRef bytesOf(const std::vector<T> &items) {
   return {reinterpret_cast<const char *>(items.data()), items.size() * sizeof(T)};
 }
 
+using PlannedSections = ArrayRef<FrontLink::PlannedSection>;
+
+/// The sections of each object, of `planned`, which are ascending by object.
+static std::vector<PlannedSections> splitByObject(PlannedSections planned) {
+  std::vector<PlannedSections> result;
+  while (!planned.empty()) {
+    uint32_t object = planned[0].object;
+    result.push_back(planned.take_while([&](const auto &p) { return p.object == object; }));
+    planned = planned.drop_front(result.back().size());
+  }
+  return result;
+}
+
+/// What can be done with the names of the sections of each object.
+static std::vector<std::vector<MarkableName>> lookAtAll(const LinkInputs &inputs,
+                                                        ArrayRef<PlannedSections> byObject) {
+  std::vector<std::vector<MarkableName>> result(byObject.size());
+  parallelFor(0, byObject.size(), [&](size_t i) {
+    std::vector<const char *> names;
+    for (const auto &section : byObject[i])
+      names.push_back(section.name);
+    result[i] = lookAtNames(inputs.objects[byObject[i][0].object].buffer.getBuffer(), names);
+  });
+  return result;
+}
+
+/// What marks a section in the file that begins at `begin`; none if there are too many marks.
+static std::optional<frontload_plan_patch> patchFor(const FrontLink::PlannedSection &section,
+                                                    const char *begin) {
+  std::optional<Mark> mark = markFor(*section.pattern, section.order);
+  if (!mark)
+    return std::nullopt;
+  frontload_plan_patch patch = {};
+  patch.offset = section.name - begin;
+  StringRef stem = markedStem(*section.pattern);
+  llvm::copy(stem, patch.before);
+  llvm::copy(*mark, patch.after);
+  return patch;
+}
+
+/// The table of the hashes of `strings`, as plan_format.h has it.
+static std::vector<uint64_t> slotsOf(ArrayRef<StringRef> strings, StringHash hash) {
+  // Half full, so that hardly any cold string takes a second look.
+  std::vector<uint64_t> slots(PowerOf2Ceil(2 * strings.size() + 1));
+  for (StringRef string : strings)
+    slots[slotOf(slots, hash(string))] = hash(string);
+  return slots;
+}
+
+/// The text of a plan.
+static std::string contentsOf(const std::map<FileIdentity, PatchedFile> &patched,
+                              const std::vector<uint64_t> &slots) {
+  std::vector<frontload_plan_file> files;
+  std::vector<frontload_plan_patch> patches;
+  for (const auto &[identity, file] : patched) {
+    files.push_back({identity.device, identity.inode, identity.size, identity.seconds,
+                     identity.nanoseconds, patches.size(), file.patches.size(), 0});
+    for (const auto &[offset, patch] : file.patches)
+      patches.push_back(patch);
+  }
+  std::vector<uint8_t> seen(slots.size());
+  std::vector<frontload_plan> header(1);
+  header[0] = {FRONTLOAD_PLAN_MAGIC, files.size(),          patches.size(),
+               slots.size(),         HotStrings::shardBits, HotStrings::lowestOtherShard};
+  std::string contents;
+  for (StringRef part :
+       {bytesOf(header), bytesOf(files), bytesOf(patches), bytesOf(slots), bytesOf(seen)})
+    contents += part;
+  return contents;
+}
+
 Expected<LinkPlan> LinkPlan::make(const LinkInputs &inputs, FrontLink &link, StringHash hash) {
   LinkPlan plan;
   std::vector<LinkInputs::File> files = inputs.files;
   llvm::sort(files, [](const auto &a, const auto &b) {
     return a.buffer.getBufferStart() < b.buffer.getBufferStart();
   });
-
   std::vector<FrontLink::PlannedSection> planned = link.plannedSections();
   llvm::sort(planned, [](const auto &a, const auto &b) {
     return std::tie(a.object, a.name) < std::tie(b.object, b.name);
   });
-  // The sections of one object, one after the other.
-  std::vector<ArrayRef<FrontLink::PlannedSection>> byObject;
-  for (ArrayRef rest = planned; !rest.empty();) {
-    byObject.push_back(rest.take_while([&](const auto &p) { return p.object == rest[0].object; }));
-    rest = rest.drop_front(byObject.back().size());
-  }
-  std::vector<std::vector<MarkableName>> looked(byObject.size());
-  parallelFor(0, byObject.size(), [&](size_t i) {
-    std::vector<const char *> names;
-    for (const auto &section : byObject[i])
-      names.push_back(section.name);
-    looked[i] = lookAtNames(inputs.objects[byObject[i][0].object].buffer.getBuffer(), names);
-  });
+  std::vector<PlannedSections> byObject = splitByObject(planned);
+  std::vector<std::vector<MarkableName>> looked = lookAtAll(inputs, byObject);
 
   std::set<FileIdentity> data = dataFiles(files, inputs.objects);
   std::map<FileIdentity, PatchedFile> patched;
   for (auto [sections, names] : zip_equal(byObject, looked)) {
-    Home home = homeOf(inputs.objects[sections[0].object], files);
+    const InputObject &object = inputs.objects[sections[0].object];
+    Home home = homeOf(object, files);
     bool isData = data.contains(home.identity);
     PatchedFile &file = patched[home.identity];
     file.path = home.path;
     for (auto [section, name] : zip_equal(sections, names)) {
-      plan.known.push_back(
-          {section.name, &inputs.objects[section.object], name.symbol, name.isMerged});
+      plan.known.push_back({section.name, &object, name.symbol, name.isMerged});
       if (!section.pattern)
         continue;
-      std::optional<Mark> mark = markFor(*section.pattern, section.order);
-      if (!name.isMarkable || !mark || isData) {
-        link.keepPlace(section.name);
-        continue;
-      }
-      frontload_plan_patch patch = {};
-      patch.offset = section.name - home.begin;
-      StringRef stem = markedStem(*section.pattern);
-      llvm::copy(stem, patch.before);
-      llvm::copy(*mark, patch.after);
+      auto patch = name.isMarkable && !isData ? patchFor(section, home.begin) : std::nullopt;
       // A file may be given twice. Its objects are then planned alike, but for ties.
-      file.patches.try_emplace(patch.offset, patch);
+      if (patch)
+        file.patches.try_emplace(patch->offset, *patch);
+      else
+        link.keepPlace(section.name);
     }
   }
-
-  std::vector<frontload_plan_file> planFiles;
-  std::vector<frontload_plan_patch> patches;
-  for (const auto &[identity, file] : patched) {
-    planFiles.push_back({identity.device, identity.inode, identity.size, identity.seconds,
-                         identity.nanoseconds, patches.size(), file.patches.size(), 0});
+  for (const auto &[identity, file] : patched)
     plan.paths.push_back(file.path);
-    for (const auto &[offset, patch] : file.patches)
-      patches.push_back(patch);
-  }
   if (hash) {
     plan.hash = hash;
-    ArrayRef<StringRef> strings = link.hotStrings().contents();
-    // Half full, so that hardly any cold string takes a second look.
-    plan.slots.resize(PowerOf2Ceil(2 * strings.size() + 1));
-    for (StringRef string : strings)
-      plan.slots[slotOf(plan.slots, hash(string))] = hash(string);
+    plan.slots = slotsOf(link.hotStrings().contents(), hash);
   }
-  std::vector<uint8_t> seen(plan.slots.size());
-  std::vector<frontload_plan> header(1);
-  header[0] = {FRONTLOAD_PLAN_MAGIC, planFiles.size(),      patches.size(),
-               plan.slots.size(),    HotStrings::shardBits, HotStrings::lowestOtherShard};
-  std::string contents;
-  for (StringRef part :
-       {bytesOf(header), bytesOf(planFiles), bytesOf(patches), bytesOf(plan.slots), bytesOf(seen)})
-    contents += part;
-  Expected<MemoryFile> memory = MemoryFile::make(contents);
+  Expected<MemoryFile> memory = MemoryFile::make(contentsOf(patched, plan.slots));
   if (!memory)
     return memory.takeError();
   plan.memory = std::move(*memory);
