@@ -251,6 +251,7 @@ MatchSummary FrontLink::matchSummary() const {
       result.missing.push_back(entry.name);
       break;
     case EntryState::Unmovable:
+      ++(entry.kind == EntryKind::String ? result.strings : result.kept);
       break;
     case EntryState::LeftOut:
     case EntryState::Placed:

@@ -2,6 +2,7 @@
 
 #include "match_summary.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -34,6 +35,14 @@ std::string MatchSummary::describe() const {
      << ")";
   if (ambiguous)
     os << ", " << ambiguous << " of them ambiguous";
+  if (strings || kept) {
+    os << "; not counted: ";
+    if (strings)
+      os << strings << (strings == 1 ? " string" : " strings");
+    if (kept)
+      os << (strings ? ", " : "") << kept << (kept == 1 ? " name" : " names")
+         << " in sections that keep their place";
+  }
   const char *before = "; missing: ";
   for (StringRef name : ArrayRef(missing).take_front(mostInLine)) {
     os << before;
@@ -43,6 +52,23 @@ std::string MatchSummary::describe() const {
   if (missing.size() > mostInLine)
     os << ", ...";
   return text;
+}
+
+MatchVerdict MatchSummary::judge(StringRef path, double percent, StringRef option) const {
+  auto about = [&](const Twine &text) { return (path + ": " + text).str(); };
+  if (!isBelow(percent))
+    return {about(describe()), "", false};
+  if (total() == 0)
+    return {about("it has no names that a link could place"),
+            "the profile is of another program, or out of date: record it again", true};
+  std::string missingNames = ("accept less with " + option + "=PERCENT; missing:").str();
+  missingNames += listMissing();
+  if (found == 0)
+    return {about("none of its " + Twine(total()) + " names is in this link"),
+            "the profile is of another program, or out of date: record it again, or " +
+                missingNames,
+            true};
+  return {about(describe()), "record the profile again, or " + missingNames, true};
 }
 
 std::string MatchSummary::listMissing() const {

@@ -103,15 +103,11 @@ void GoldLink::countPlaced() {
 void GoldLink::judge() {
   isJudged = true;
   countPlaced();
-  MatchSummary summary = link.matchSummary();
-  std::string told =
-      options.profile + ": " +
-      (summary.total() ? summary.describe() : "it has no names that a link could place");
-  if (summary.isBelow(options.minMatch))
-    fail(told,
-         "record the profile again, or accept less with --plugin-opt=min-match=PERCENT; missing:" +
-             summary.listMissing());
-  linker.say(LDPL_INFO, told);
+  MatchVerdict verdict =
+      link.matchSummary().judge(options.profile, options.minMatch, "--plugin-opt=min-match");
+  if (verdict.isError)
+    fail(verdict.text, verdict.note);
+  linker.say(LDPL_INFO, verdict.text);
 }
 
 void GoldLink::end() {

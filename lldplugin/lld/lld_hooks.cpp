@@ -35,23 +35,14 @@ static std::string script; // lld keeps references into its text
 
 /// A profile that fits no more would otherwise cost its user the front without a word.
 int frontload::tellMatches(const FrontLink &link, double leastMatch) {
-  MatchSummary summary = link.matchSummary();
-  const std::string &path = link.profilePath();
-  if (!summary.isBelow(leastMatch)) {
-    // Not stdout: the report may go there.
-    lld::message("ld.frontload: " + path + ": " + summary.describe(), errs());
-    return EXIT_SUCCESS;
+  MatchVerdict verdict = link.matchSummary().judge(link.profilePath(), leastMatch, "--min-match");
+  if (verdict.isError) {
+    error(verdict.text, verdict.note);
+    return exitVerdict;
   }
-  if (summary.found == 0)
-    error(path + (summary.total() ? ": none of its " + std::to_string(summary.total()) +
-                                        " names is in this link"
-                                  : ": it has no names that a link could place"),
-          "the profile is of another program, or out of date: record it again");
-  else
-    error(path + ": " + summary.describe(),
-          "record the profile again, or accept less with --min-match=PERCENT; missing:" +
-              summary.listMissing());
-  return exitVerdict;
+  // Not stdout: the report may go there.
+  lld::message("ld.frontload: " + verdict.text, errs());
+  return EXIT_SUCCESS;
 }
 
 std::optional<MemoryBufferRef> wrapReadFile(lld::elf::Ctx &ctx, StringRef path) {

@@ -82,8 +82,8 @@ def test_profile_of_another_program(tmp_path, program):
     """No name is found: the link fails before gold has written, and the names are told."""
     profile = write_profile(tmp_path, *(f"x{i}" for i in range(12)))
     line, note, *missing = refuse(tmp_path, program, options=[f"profile={profile}"])
-    assert f"{profile}: 0 of 12 names found (0.0%)" in line
-    assert "record the profile again" in note
+    assert f"{profile}: none of its 12 names is in this link" in line
+    assert "of another program, or out of date: record it again" in note
     assert "min-match" in note
     assert missing == [*(f"  x{i}" for i in range(10)), "  ... and 2 more"]
 

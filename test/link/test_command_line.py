@@ -95,6 +95,17 @@ def test_every_link_tells_how_much_it_has_found(tmp_path, program):
     assert "4 of 5 names found (80.0%); missing: gone\\n" in result.stderr
 
 
+def test_what_does_not_count_is_told(tmp_path):
+    """Strings are told by the output, and a section with a name of its own keeps its place."""
+    program = compile_text(tmp_path, "a.c", "__attribute__((section(\"own\"))) int kept(void) "
+                           "{ return 0; }\nint main(void) { return kept(); }\n")
+    profile = write_profile(tmp_path, "main", "kept", ("string", "rodata", "a"),
+                            ("string", "rodata", "b"))
+    result = ld(program, "-o", tmp_path / "out", "-e", "main", f"--startup-profile={profile}")
+    assert result.stderr.endswith(": 1 of 1 names found (100.0%); not counted: 2 strings, "
+                                  "1 name in sections that keep their place\n")
+
+
 def test_stale_profile_fails_the_link(tmp_path, program):
     """Below four fifths found, or what --min-match says; 0 accepts everything."""
     names = ["main", *(f"gone{i}" for i in range(12))]
