@@ -84,6 +84,25 @@ def test_a_start_of_which_little_is_known_is_drawn_too(tmp_path):
     assert pictures.export(model.build([start]), tmp_path, formats=["svg"], themes=["dark"])
 
 
+def test_other_processes_have_phases_too():
+    """The first process is the bar of its variant; of the others there are those that took
+    longest."""
+    writer = FaultsWriter(plain_file("/app"), processes=[
+        {"pid": 7 + number, "parent": 0 if number else None, "command": f"part{number}",
+         "start_ns": number, "end_ns": 100 * number + 50} for number in range(12)])
+    writer.phase("exec")
+    for number in range(1, 12):
+        writer.phases.append({"process": number, "name": "loader", "start_ns": number,
+                              "end_ns": number + 40})
+    built = model.build([recorded.parse(writer.to_bytes(), "start.json")])
+    bars = picture_bars._processes(built["variants"][0])
+    assert [bar.name for bar in bars] == ["app", *(f"part{number}" for number in range(4, 12))]
+    assert (bars[1].start, bars[1].end) == (4, 450) and not bars[1].is_first
+    figure = picture_bars.phases(built, themes.LIGHT)
+    shown = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert shown == [bar.name for bar in bars]
+
+
 def test_the_map_has_a_share_of_each_dot():
     """Of a page that is read in part, the part; the last page may be shorter."""
     start = np.array([0, PAGE])

@@ -1,6 +1,7 @@
 """Bars: which sections the bytes came from, and where the time went."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -12,6 +13,7 @@ from frontload.report.theme import Theme
 
 _LEAST_SECTIONS, _MOST_SECTIONS, _MOST_BARS = 4, 14, 30
 _OTHERS = "all others"
+_MOST_PROCESSES = 8  # of one variant, besides the first
 _BAR = 0.8  # of the distance from one section or variant to the next
 _LEAST_LABEL = 0.07  # of the width
 
@@ -60,41 +62,89 @@ def sections(document: dict, theme: Theme) -> Figure:
 
 
 def phases(document: dict, theme: Theme) -> Figure:
-    """A bar of time for each variant, of the phases of its first process."""
+    """A bar of time for each variant, of the phases of its first process; below it a thin one for
+    each other process, those that took longest."""
     variants = document["variants"]
-    figure, (panel,) = canvas.panels(1, 10, 1.5 + 0.85 * len(variants))
-    rows = [[phase for phase in variant["phases"] if phase["process"] == 0]
-            for variant in variants]
-    ends = [max([variant["summary"]["wall_ns"] or 0, *(_end(variant, phase) for phase in found)],
-                default=0) for variant, found in zip(variants, rows, strict=True)]
-    most = max([*ends, 1])
-    for number, (variant, found, end) in enumerate(zip(variants, rows, ends, strict=True)):
-        panel.barh(number, end, 0.5, color=theme.unread, linewidth=0)
-        for phase in found:
-            length = _end(variant, phase) - phase["start_ns"]
-            panel.barh(number, length, 0.5, left=phase["start_ns"], edgecolor=theme.paper,
+    rows = [row for variant in variants for row in _processes(variant)]
+    places, place = [], -0.5
+    for row in rows:
+        places.append(place + row.room / 2)
+        place += row.room
+    figure, (panel,) = canvas.panels(1, 10, 1.5 + 0.85 * (place + 0.5))
+    most = max([*(row.end for row in rows), 1])
+    for number, row in zip(places, rows, strict=True):
+        width = 0.5 * row.room
+        panel.barh(number, row.end - row.start, width, left=row.start, color=theme.unread,
+                   linewidth=0)
+        for phase in row.phases:
+            length = _end(row.variant, phase) - phase["start_ns"]
+            panel.barh(number, length, width, left=phase["start_ns"], edgecolor=theme.paper,
                        linewidth=0.8, color=_colour(phase["name"], theme))
-            if length >= _LEAST_LABEL * most:
+            if row.is_first and length >= _LEAST_LABEL * most:
                 panel.text(phase["start_ns"] + length / 2, number,
                            f"{_time(length)}\n{count(phase['major_faults'], 'fault')}",
                            ha="center", va="center", fontsize=8, color=theme.paper, weight="bold")
-        faults = count(variant["summary"]["major_faults"], "major fault")
-        panel.text(end + 0.008 * most, number, f"{_time(end)}\n{faults}", va="center",
-                   fontsize=8.5, color=theme.ink)
-    panel.set_yticks(range(len(variants)), [canvas.text(variant["name"], 28)
-                                            for variant in variants])
+        panel.text(row.end + 0.008 * most, number, row.says, va="center",
+                   fontsize=8.5 if row.is_first else 7,
+                   color=theme.ink if row.is_first else theme.pale_ink)
+    panel.set_yticks(places, [row.name for row in rows])
+    for label, row in zip(panel.get_yticklabels(), rows, strict=True):
+        label.set_fontsize(9 if row.is_first else 7)
     panel.tick_params(axis="y", length=0, labelcolor=theme.ink)
-    panel.set_ylim(len(variants) - 0.5, -0.5)
+    panel.set_ylim(place, -0.5)
     panel.set_xlim(0, 1.15 * most)
     panel.xaxis.set_major_formatter(canvas.milliseconds)
     panel.set_xlabel("ms since exec; recorded, so a little slower than otherwise")
     panel.grid(True, axis="x")
-    names = dict.fromkeys(phase["name"] for found in rows for phase in found)
+    names = dict.fromkeys(phase["name"] for row in rows for phase in row.phases)
     figure.legend(handles=[Patch(color=_colour(name, theme), label=canvas.text(name))
                            for name in names] + [Patch(color=theme.unread, label="no phase")],
                   loc="outside lower center", ncols=len(names) + 1)
     figure.suptitle("Where the time went", x=0.01, ha="left", weight="bold", fontsize=13)
     return figure
+
+
+@dataclass(frozen=True)
+class _Bar:
+    """One process in the picture of phases; `room` is its share of the height."""
+
+    variant: dict
+    name: str
+    phases: list[dict]
+    start: int
+    end: int
+    says: str
+    is_first: bool
+
+    @property
+    def room(self) -> float:
+        return 1 if self.is_first else 0.35
+
+
+def _processes(variant: dict) -> list[_Bar]:
+    """The first process of a variant, and of the others those that took longest, in their order."""
+    found: dict[int, list[dict]] = {0: []}
+    for phase in variant["phases"]:
+        found.setdefault(phase["process"], []).append(phase)
+    bars = []
+    for number, own in sorted(found.items()):
+        known = variant["processes"][number:number + 1]
+        start = known[0]["start_ns"] if known else 0
+        ends = [*(each["end_ns"] for each in known), *(_end(variant, phase) for phase in own)]
+        if number == 0:
+            end = max([variant["summary"]["wall_ns"] or 0, *(end for end in ends if end)],
+                      default=0)
+            majors = variant["summary"]["major_faults"]
+            says = f"{_time(end)}\n{count('?' if majors is None else majors, 'major fault')}"
+            bars.append(_Bar(variant, canvas.text(variant["name"], 28), own, 0, end, says, True))
+            continue
+        end = max(end for end in ends if end)
+        majors = sum(phase["major_faults"] for phase in own)
+        says = f"{_time(end - start)}, {count(majors, 'fault')} in these phases"
+        name = known[0]["command"] if known else f"process {number}"
+        bars.append(_Bar(variant, canvas.text(name, 28), own, start, end, says, False))
+    longest = sorted(bars[1:], key=lambda bar: bar.start - bar.end)[:_MOST_PROCESSES]
+    return [bar for bar in bars if bar.is_first or bar in longest]
 
 
 def _gathered(names: list[str], sums: list[dict[str, tuple[int, int, int]]],
