@@ -77,6 +77,18 @@ def test_touched_bytes_come_from_traces(tmp_path, link, started):
         1 - sum(row["wasted"] for row in found["bytes"]) / found["files"][0]["size"], 4)
 
 
+def test_what_no_trace_tells_of_is_not_called_wasted(tmp_path, link, started):
+    """The sum is over the files that traces tell of: others may have been used to the last byte."""
+    program = link()
+    trace = TraceWriter().module(1, str(program.path), program.build_id)
+    trace.event(program.addresses["f1"] // 16 * 16, kind=CODE)
+    writer = started(program)
+    writer.files.append(plain_file("/data", 50 * PAGE, before="", after="0+50"))
+    found = document(writer, traces=[trace.write(tmp_path / "trace")])["variants"][0]
+    assert found["summary"]["wasted_bytes"] == sum(row["wasted"] or 0 for row in found["bytes"])
+    assert found["summary"]["wasted_bytes"] < found["files"][1]["size"]
+
+
 def test_without_touches_of_code_functions_count_whole(tmp_path, link, started):
     """Breakpoints tell only that a function was entered."""
     program = link()

@@ -39,7 +39,7 @@ def test_a_variant_is_summed_up():
     assert variant["summary"] == {
         "major_faults": 3, "minor_faults": 2, "read_bytes": 18 * PAGE, "read_runs": 3,
         "requests": None, "wall_ns": 100 * MS, "max_rss_bytes": 1024_000, "touched_bytes": None,
-        "density": None, "backward_reads": 1, "files_read": 2}
+        "wasted_bytes": None, "density": None, "backward_reads": 1, "files_read": 2}
     assert [(file["path"], file["read"], file["major_faults"], file["minor_faults"])
             for file in variant["files"]] == [("/app", "4+8 20+8", 2, 1), ("/small", "0+2", 1, 0)]
     events = variant["events"]
@@ -48,6 +48,16 @@ def test_a_variant_is_summed_up():
     assert [(phase["name"], phase["major_faults"], phase["read_bytes"])
             for phase in variant["phases"]] == [("exec", 1, 2 * PAGE), ("main", 2, 16 * PAGE)]
     assert document["comparison"] is None and document["title"] == "app"
+
+
+def test_without_single_faults_the_totals_count():
+    """No fault was listed, as without perf: that is not the same as none."""
+    writer = two_files(sample={"wall_ns": MS, "major_faults": 3, "minor_faults": 90})
+    found = recorded.parse(writer.to_bytes(faults=None, fills=None), "start.json")
+    variant = model.build([found])["variants"][0]
+    assert variant["summary"]["major_faults"] == 3 and variant["summary"]["minor_faults"] == 90
+    assert variant["summary"]["backward_reads"] is None
+    assert all(file["major_faults"] is None for file in variant["files"])
 
 
 def test_variants_are_compared_with_the_first():

@@ -63,7 +63,7 @@ def variant(name, *, files=1, events=40, size=4 << 20, seed=1, program="/opt/app
         "summary": {"major_faults": events // 4, "minor_faults": events // 2, "read_bytes": read,
                     "read_runs": events // 4, "requests": None, "wall_ns": time + 1_000_000,
                     "max_rss_bytes": 30_000_000, "touched_bytes": touched,
-                    "density": touched / read,
+                    "wasted_bytes": read - touched, "density": touched / read,
                     "backward_reads": sum(table["backward"]), "files_read": files},
         "files": described, "events": table, "causes": CAUSES, "section_names": section_names,
         "symbols": symbols,
@@ -135,7 +135,13 @@ def measured():
                      "figures": {"wall_ns": time, "major_faults": {"median": 724.0}}}
                     for name in ("before", "after")],
         "comparisons": [{"condition": "cold", "variant": "after", "base": "before",
-                         "figure": "wall_ns", "estimate": 0.25, "low": 0.24, "high": 0.26}]}
+                         "figure": "wall_ns", "estimate": 0.25, "low": 0.24, "high": 0.26}],
+        "costs": [{"condition": "cold", "variant": "before", "figure": "wall_ns",
+                   "estimate": 4e6, "low": 3.5e6, "high": 4.5e6, "excess": None},
+                  {"condition": "cold", "variant": "after", "figure": "wall_ns",
+                   "estimate": 1e6, "low": 0.5e6, "high": 1.5e6,
+                   "excess": {"base": "before", "estimate": -3e6, "low": -3.6e6,
+                              "high": -2.4e6}}]}
     found["predictions"] = [{"variant": name, "trace": "app.1.fltrace", "devices": {
         device: {"major_faults": 52, "requests": 91, "read_bytes": 10_000_000, "seconds": seconds}
         for device, seconds in (("hdd", 5.4), ("ssd", 0.02))}} for name in ("before", "after")]

@@ -140,6 +140,9 @@ def test_measured_and_predicted_times():
     assert "5.40 ms (5.10 ms to 5.70 ms)" in page
     assert re.search("takes 0.25 \\(0.24 to 0.26\\) times as long as", page)
     assert "5.40 s" in page and "20.0 ms" in page
+    assert "1.00 ms (500 µs to 1.50 ms)" in page  # cold less warm
+    minus = "\N{MINUS SIGN}"
+    assert f"{minus}3.00 ms ({minus}3.60 ms to {minus}2.40 ms)" in page  # more than the base's
     assert "Times to rely on" not in render(documents.pair()).decode()
 
 

@@ -20,9 +20,10 @@ are as they were found: a name may hold anything, and who shows it has to escape
 A variant has
     name, command, condition
     missing     [{"what", "why", "remedy"}]: what is not known of it
-    summary     major_faults, minor_faults, read_bytes, read_runs (contiguous stretches of pages),
-                requests (of the device), wall_ns, max_rss_bytes, touched_bytes (of the files of
-                which it is known), density (of these files), backward_reads, files_read
+    summary     major_faults, minor_faults (where single faults were not recorded: the kernel's own
+                totals), read_bytes, read_runs (contiguous stretches of pages), requests (of the
+                device), wall_ns, max_rss_bytes, touched_bytes (of the files of which it is known),
+                wasted_bytes and density (of these files), backward_reads, files_read
     processes   [{"pid", "parent" (index or null), "command", "start_ns", "end_ns"}]
     files       [{"path", "size", "sections": [{"name", "offset", "size"}],
                 "read": pages, "touched": granules of 16 bytes, both as text, the runs
@@ -217,7 +218,7 @@ def _renumbered(file: np.ndarray, order: list[int]) -> list[int]:
 
 def _file(start: Start, number: int, page_size: int) -> dict:
     file, touched, seen = start.recording.files[number], start.touched[number], start.events
-    mine = seen.file == number
+    mine, unlisted = seen.file == number, start.recording.totals is not None
     return {
         "path": file.path,
         "size": file.size,
@@ -225,8 +226,8 @@ def _file(start: Start, number: int, page_size: int) -> dict:
                      for section in file.sections],
         "read": None if file.read is None else file.read.to_text(page_size),
         "touched": None if touched is None else touched.spans.to_text(GRANULE),
-        "major_faults": int((mine & seen.of(MAJOR)).sum()),
-        "minor_faults": int((mine & seen.of(MINOR)).sum()),
+        "major_faults": None if unlisted else int((mine & seen.of(MAJOR)).sum()),
+        "minor_faults": None if unlisted else int((mine & seen.of(MINOR)).sum()),
         "read_bytes": None if file.read is None else file.read.size,
         "touched_bytes": None if touched is None else touched.spans.size,
     }
@@ -241,18 +242,20 @@ def _summary(start: Start, files: list[dict]) -> dict:
     wasted = sum((recording.files[number].read - start.touched[number].spans).size
                  for number in both)
     touched = [each.spans.size for each in start.touched if each is not None]
+    counted = recording.totals or {"major_faults": int(seen.of(MAJOR).sum()),
+                                   "minor_faults": int(seen.of(MINOR).sum())}
     return {
-        "major_faults": int(seen.of(MAJOR).sum()),
-        "minor_faults": int(seen.of(MINOR).sum()),
+        **counted,
         "read_bytes": sum(each.size for each in reads) if reads else None,
         "read_runs": sum(map(len, reads)) if reads else None,
         "requests": None if recording.requests is None else len(recording.requests),
         "wall_ns": recording.wall_ns,
         "max_rss_bytes": recording.max_rss_bytes,
         "touched_bytes": sum(touched) if touched else None,
+        "wasted_bytes": wasted if both else None,
         "density": accounting.density(read, wasted),
-        "backward_reads": int((seen.backward & seen.of(
-            MAJOR if recording.fills is None else READ)).sum()),
+        "backward_reads": None if recording.fills is None and recording.totals else int(
+            (seen.backward & seen.of(MAJOR if recording.fills is None else READ)).sum()),
         "files_read": sum(bool(file["read_bytes"]) for file in files),
     }
 

@@ -61,6 +61,18 @@ def comparisons(document: dict) -> list[dict]:
             if each["figure"] == "wall_ns" and each["estimate"] is not None]
 
 
+def costs(document: dict) -> list[dict]:
+    """What being cold costs each variant, cold less warm, and how much more it is than the base's:
+    the figure that tells what a layout changes, whatever else the program does."""
+    measurement = document["measurement"] or {"costs": []}
+    return [{"variant": each["variant"], "condition": each["condition"],
+             "cost": _interval(each, text.duration),
+             "more": each["excess"] and _interval(each["excess"], text.duration),
+             "base": each["excess"] and each["excess"]["base"]}
+            for each in measurement["costs"]
+            if each["figure"] == "wall_ns" and each["estimate"] is not None]
+
+
 def predicted(document: dict) -> tuple[list[str], list[dict]]:
     """The devices, and for each variant and trace what a cold start costs on them."""
     predictions = document["predictions"] or []

@@ -46,18 +46,10 @@ _FIGURES: tuple[tuple[str, str, str, Callable], ...] = (
 )
 
 
-def _figure_values(variant: dict) -> dict:
-    summary = dict(variant["summary"])
-    read, touched = summary.get("read_bytes"), summary.get("touched_bytes")
-    summary["wasted_bytes"] = (None if read is None or touched is None
-                               else max(0, read - touched))
-    return summary
-
-
 def figures(variants: list[dict]) -> list[Figure]:
     """The key figures that at least one variant has."""
     found = []
-    summaries = [_figure_values(variant) for variant in variants]
+    summaries = [variant["summary"] for variant in variants]
     for key, label, meaning, show in _FIGURES:
         values = [summary.get(key) for summary in summaries]
         if all(value is None for value in values):

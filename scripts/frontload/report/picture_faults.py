@@ -114,8 +114,9 @@ def _draw(panel: Axes, variant: dict, strips: list[_Strip], theme: Theme,
     seen = variant["summary"]
     read = "?" if seen["read_bytes"] is None else f"{seen['read_bytes'] / 1e6:.1f}"
     panel.set_title(f"{canvas.text(variant['name'])}\n", pad=8)
-    panel.text(0, 1.012, f"{count(seen['major_faults'], 'major fault')}, {read} MB read, "
-               f"{count(seen['backward_reads'], 'read')} backwards",
+    counts = [count("?" if seen[key] is None else seen[key], noun)
+              for key, noun in (("major_faults", "major fault"), ("backward_reads", "read"))]
+    panel.text(0, 1.012, f"{counts[0]}, {read} MB read, {counts[1]} backwards",
                transform=panel.transAxes, color=theme.pale_ink, fontsize=9)
 
 

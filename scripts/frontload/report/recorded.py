@@ -111,6 +111,8 @@ class Recording:
     fills: Table | None
     requests: Table | None
     main: int | None = field(default=None)  # the file of the program itself
+    # The kernel's own totals where the faults were not recorded one by one, else None.
+    totals: dict[str, int | None] | None = field(default=None)
 
 
 def read(path: os.PathLike | str) -> Recording:
@@ -169,7 +171,10 @@ class _Reader:
                     for number, value in enumerate(self._list(document, "", "phases"))],
             faults=self._faults(document, len(found), len(processes)), fills=fills,
             requests=self._table(document, "requests", {"time_ns": _LARGEST, "bytes": _LARGEST}),
-            main=_main_file(command, found))
+            main=_main_file(command, found),
+            totals=None if document.get("faults") is not None else {
+                key: self._number(sample, "sample", key, optional=True)
+                for key in ("major_faults", "minor_faults")})
 
     def _file(self, value: object, place: str) -> File:
         size = self._number(value, place, "size")
