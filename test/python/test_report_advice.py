@@ -1,9 +1,11 @@
 """Advice: each rule speaks where the start gives it a reason, with a gain that the start bears out,
 and keeps silent where it does not."""
 
+import numpy as np
 import pytest
 from faults_writer import PAGE, FaultsWriter, elf_file, plain_file
 from frontload.report import advice_reading, model, recorded
+from frontload.report.places import Places
 from frontload.report.recorded import Section
 from frontload.report.sentence import front_of
 from frontload.report.spans import Spans
@@ -79,6 +81,12 @@ def test_pages_that_relocation_writes_need_not_be(link, start):
     said = sentences(writer)["no-pie"]
     assert "at most" in said["text"] and 5 <= said["gain"]["major_faults"] <= 7
     assert 0 < said["gain"]["read_bytes"] <= 56 * PAGE
+    table = start(link("-pie", "-Wl,-z,nopack-relative-relocs", source=POINTERS, flags=("-fPIE",),
+                       name="unpacked"))
+    for page in range(0, 160, 8):
+        table.major(0, offset_of(table, ".rela.dyn") + page * PAGE, pages=8, access="r")
+    gain = sentences(table)["no-pie"]["gain"]  # the list is gone, whatever pages are still written
+    assert gain["major_faults"] >= 18 and gain["read_bytes"] > 0.9 * 160 * PAGE
     fixed = start(link("-no-pie", source=POINTERS, name="fixed"))
     fixed.major(0, offset_of(fixed, ".data"), access="w")
     assert "no-pie" not in sentences(fixed)
@@ -174,6 +182,25 @@ def test_the_front_ends_where_the_rest_begins():
     assert front_of(file).to_text(PAGE) == "0+40"
     changed = {**vars(file), "sections": [Section(".text", 0, PAGE, 0)]}
     assert front_of(recorded.File(**changed)) is None
+
+
+def test_the_front_ends_where_the_file_notes_it(tmp_path, link, start):
+    """What is behind it is not prefetched, though in sections that begin in the front."""
+    source = tmp_path / "note.s"
+    source.write_text('''.section .note.frontload,"a",@note
+.align 4
+.long 10, 16, 1
+.asciz "Frontload"
+.align 4
+.long 1, 1
+.quad front_end
+''')
+    program = link(str(source), "-no-pie", "-Wl,--defsym=front_end=main", source=POINTERS,
+                   name="noted")
+    writer = start(program)
+    place = Places(recorded.parse(writer.to_bytes(), "start.json").files[0])
+    assert place.front_end == int(place.offsets(np.array([program.addresses["main"]]))[0]) > 0
+    assert Places(recorded.parse(start(link()).to_bytes(), "x").files[0]).front_end is None
 
 
 def test_a_large_table_of_which_little_is_used(tmp_path, link, start):

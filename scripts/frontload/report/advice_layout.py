@@ -9,6 +9,7 @@ from frontload.report.advice_loader import saved_by_packing
 from frontload.report.demangle import demangled
 from frontload.report.events import READ
 from frontload.report.sentence import Gain, Sentence, front_of, in_words, majors_in, read_of
+from frontload.report.spans import Spans
 from frontload.report.start import Start
 
 _FEW = 3  # major faults that a good layout has, too
@@ -17,9 +18,13 @@ _SPARSE = 0.05
 _USUAL_READ_AHEAD_KIB = 128
 
 
+def _front(start: Start) -> Spans | None:
+    return front_of(start.recording.files[start.main], start.places[start.main].front_end)
+
+
 def front(start: Start) -> Iterator[Sentence]:
     """A program that is read here and there gets a front."""
-    if start.main is None or front_of(start.recording.files[start.main]):
+    if start.main is None or _front(start):
         return
     file, read = start.recording.files[start.main], read_of(start, start.main)
     faults = len(majors_in(start, start.main))
@@ -47,7 +52,7 @@ def front(start: Start) -> Iterator[Sentence]:
         + (f", {size_text(packed)} of which are relocations that ld.frontload packs" if packed
            else "")
         + f". The rest in one stretch is {count(least, 'read')} of {window >> 10} KiB, so a front "
-        "saves at most all else; prefetched, it is a single read.", how,
+        "saves at most all else; prefetched, nothing waits for these reads one by one.", how,
         Gain(max(faults - least, 0), wasted + packed))
 
 
@@ -55,8 +60,7 @@ def prefetch(start: Start) -> Iterator[Sentence]:
     """A front that is faulted in piece by piece could be asked for at once."""
     if start.main is None:
         return
-    file = start.recording.files[start.main]
-    where = front_of(file)
+    file, where = start.recording.files[start.main], _front(start)
     if where is None:
         return
     faults = len(majors_in(start, start.main, where))
@@ -76,7 +80,7 @@ def untrained(start: Start) -> Iterator[Sentence]:
     if start.main is None:
         return
     file, place = start.recording.files[start.main], start.places[start.main]
-    where = front_of(file)
+    where = _front(start)
     if where is None:
         return
     rows = majors_in(start, start.main)

@@ -7,6 +7,7 @@ with the same build-id. If there is none, or it is stripped, places in it have n
 An *offset* is of the file, an *address* the one that the linker gave it.
 """
 
+import struct
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +23,8 @@ from frontload.report.spans import Spans
 from frontload.resolve import SymbolNames, nameable
 
 _LIMIT = 1 << 60
+_NOTE = b".note.frontload"
+_NOTE_LARGEST = 24 + 8 + 8 * 8
 
 
 class Places:
@@ -103,6 +106,27 @@ class Places:
         except (Failure, OSError, ValueError):  # ValueError: what is no path on this system
             return None
         return found if found.linked and found.build_id.hex() == self.file.build_id else None
+
+    @cached_property
+    def front_end(self) -> int | None:
+        """The offset at which the front ends, as ld.frontload noted it in the file; None without a
+        note, or with a wrong one. The note is described in instrument/format/frontload_note.h."""
+        names = self.elf.section_names if self.elf else []
+        if _NOTE not in names:
+            return None
+        section = names.index(_NOTE)
+        header = self.elf.sections[section]
+        try:
+            note = elves.read_range(self.elf, section, int(header["addr"]),
+                                    min(int(header["size"]), _NOTE_LARGEST))
+            version, tiers = struct.unpack_from("=II", note, 24)
+            end, = struct.unpack_from("=Q", note, 24 + 8 * tiers)
+        except (Failure, OSError, struct.error):
+            return None
+        if version != 1 or not tiers:
+            return None
+        return next((segment.offset + end - segment.address for segment in self.file.segments
+                     if segment.address <= end <= segment.address + segment.file_bytes), None)
 
     @cached_property
     def loading(self) -> Loading | None:

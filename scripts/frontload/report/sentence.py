@@ -54,8 +54,11 @@ def majors_in(start: Start, number: int, where: Spans | None = None) -> np.ndarr
     return rows if where is None else rows[where.holds(seen.offset[rows])]
 
 
-def front_of(file: File) -> Spans | None:
-    """The front of a file that ld.frontload linked: all before the sections that hold the rest."""
+def front_of(file: File, end: int | None = None) -> Spans | None:
+    """The front of a file that ld.frontload linked, up to the end that the file notes (Places.
+    front_end); where the file is not here, all before the sections that hold the rest."""
+    if end is not None:
+        return Spans([0], [min(end, file.size)])
     if not any(section.name in _FRONT_SECTIONS for section in file.sections):
         return None
     cold = [section.offset for section in file.sections if section.name in _COLD_SECTIONS]
