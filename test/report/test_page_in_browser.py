@@ -190,6 +190,8 @@ def test_reads_backwards_have_arrows(open_page):
     page = open_page(document)
     assert marks(page, "F") == 3
     assert marks(page, "arrow") == 1
+    colour = page.run("return getComputedStyle(document.querySelector('.panel .arrow')).fill")
+    assert colour == "rgb(224, 0, 45)"  # as in the exported pictures, and of no cause
     assert marks(page, "jump") == 1
 
 

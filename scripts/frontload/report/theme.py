@@ -38,7 +38,8 @@ THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 def style() -> str:
     """The colours that mean something as CSS variables: each once, for light and for dark."""
     pairs = {"touched": (LIGHT.touched, DARK.touched), "wasted": (LIGHT.read, DARK.read),
-             "unknown": (LIGHT.unknown, DARK.unknown)}
+             "unknown": (LIGHT.unknown, DARK.unknown),
+             "backward": (LIGHT.backward, DARK.backward)}
     pairs |= {f"c{number}": (LIGHT.causes[cause], DARK.causes[cause])
               for number, cause in enumerate(LIGHT.causes)}
     lines = [f"  --{name}: light-dark({light}, {dark});" for name, (light, dark) in pairs.items()]
