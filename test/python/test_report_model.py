@@ -60,6 +60,16 @@ def test_without_single_faults_the_totals_count():
     assert all(file["major_faults"] is None for file in variant["files"])
 
 
+def test_faults_that_were_counted_only_count():
+    """Without root those taken in the kernel are not listed, such as the first of every program."""
+    writer = two_files(recorder={"unlisted": {"major": 1, "minor": 18}})
+    summary = model.build([start(writer)])["variants"][0]["summary"]
+    assert summary["major_faults"] == 3 + 1 and summary["minor_faults"] == 2 + 18
+    # A child that nobody waited for is listed, and the kernel's total is without it.
+    writer = two_files(recorder={"unlisted": {"major": -1, "minor": 0}})
+    assert model.build([start(writer)])["variants"][0]["summary"]["major_faults"] == 3
+
+
 def test_variants_are_compared_with_the_first():
     """Ratios and differences of every figure that both have."""
     after = FaultsWriter(plain_file("/app", 100 * PAGE, before="", after=""), variant="after")

@@ -20,8 +20,8 @@ are as they were found: a name may hold anything, and who shows it has to escape
 A variant has
     name, command, condition
     missing     [{"what", "why", "remedy"}]: what is not known of it
-    summary     major_faults, minor_faults (where single faults were not recorded: the kernel's own
-                totals), read_bytes, read_runs (contiguous stretches of pages), requests (of the
+    summary     major_faults, minor_faults (with those that were not recorded one by one, but counted
+                by the kernel), read_bytes, read_runs (contiguous stretches of pages), requests (of the
                 device), wall_ns, max_rss_bytes, touched_bytes (of the files of which it is known),
                 wasted_bytes and density (of these files), backward_reads, files_read
     processes   [{"pid", "parent" (index or null), "command", "start_ns", "end_ns"}]
@@ -242,8 +242,9 @@ def _summary(start: Start, files: list[dict]) -> dict:
     wasted = sum((recording.files[number].read - start.touched[number].spans).size
                  for number in both)
     touched = [each.spans.size for each in start.touched if each is not None]
-    counted = recording.totals or {"major_faults": int(seen.of(MAJOR).sum()),
-                                   "minor_faults": int(seen.of(MINOR).sum())}
+    counted = recording.totals or {
+        f"{name}_faults": int(seen.of(kind).sum()) + recording.unlisted.get(name, 0)
+        for name, kind in (("major", MAJOR), ("minor", MINOR))}
     return {
         **counted,
         "read_bytes": sum(each.size for each in reads) if reads else None,

@@ -113,6 +113,8 @@ class Recording:
     main: int | None = field(default=None)  # the file of the program itself
     # The kernel's own totals where the faults were not recorded one by one, else None.
     totals: dict[str, int | None] | None = field(default=None)
+    # Faults that the kernel counted beside those that were recorded one by one.
+    unlisted: dict[str, int] = field(default_factory=dict)
 
 
 def read(path: os.PathLike | str) -> Recording:
@@ -174,7 +176,18 @@ class _Reader:
             main=_main_file(command, found),
             totals=None if document.get("faults") is not None else {
                 key: self._number(sample, "sample", key, optional=True)
-                for key in ("major_faults", "minor_faults")})
+                for key in ("major_faults", "minor_faults")},
+            unlisted=self._unlisted(recorder))
+
+    def _unlisted(self, recorder: dict) -> dict[str, int]:
+        """Below 0 there are none: a child that nobody waited for is listed and not counted."""
+        value = recorder.get("unlisted")
+        found = {}
+        for kind, number in value.items() if isinstance(value, dict) else ():
+            if type(number) is not int or number > _LARGEST:
+                raise self._bad(f"recorder.unlisted.{kind}", f"{_shown(number)} is no number")
+            found[kind] = max(number, 0)
+        return found
 
     def _file(self, value: object, place: str) -> File:
         size = self._number(value, place, "size")
