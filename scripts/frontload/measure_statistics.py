@@ -14,9 +14,13 @@ excess      how much more being cold costs one program than another, (cold - war
 
 Each comes with its 95% confidence interval by the bootstrap, bias-corrected and accelerated (BCa;
 Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 14), which asks for no normal
-distribution and follows the skew. The resamples come from a fixed seed. Of few values the bootstrap
-makes too narrow an interval (what it calls 95% holds the mean of 5 normal values 83 times of 100,
-of 10 91 times), so that for less than 10 it is Student's t, for costs Welch's.
+distribution and follows the skew. The resamples come from a fixed seed. A plain bootstrap makes too
+narrow an interval of n values: it takes their spread for that of what they come from, and knows no
+more than a normal distribution how uncertain that is. So it is asked for as much more confidence as
+makes of the normal 1.96 Student's t and of the spread that of a sample, by sqrt(n / (n - 1)) (the
+"expanded" bootstrap of T. Hesterberg, What Teachers Should Know About the Bootstrap, 2015, section
+5.3). Of 10 normal values it then holds the mean 94 times of 100 (plain 90), an excess of skewed
+times 92 (88). Of less than 10 it is Student's t, for costs Welch's.
 
 outlier     a value further from the median than ten times the median absolute deviation (scaled to
             be a standard deviation) and than a tenth of the median. Lower limits cry out at every
@@ -99,13 +103,20 @@ def _student(samples: list[np.ndarray]):
 
 
 def _resampled(statistic: Callable, samples: list[np.ndarray]):
+    confidence = _expanded(min(map(len, samples)))
     for method in ("BCa", "percentile"):  # where values hardly differ, BCa may find no answer
-        found = stats.bootstrap(samples, statistic, confidence_level=CONFIDENCE, method=method,
+        found = stats.bootstrap(samples, statistic, confidence_level=confidence, method=method,
                                 n_resamples=RESAMPLES, vectorized=True,
                                 random_state=np.random.default_rng(SEED)).confidence_interval
         if np.isfinite(found).all():
             break
     return found
+
+
+def _expanded(count: int) -> float:
+    """The confidence to ask a bootstrap of so many values for, so that it has ours."""
+    reach = stats.t.ppf((1 + CONFIDENCE) / 2, count - 1) * (count / (count - 1)) ** 0.5
+    return float(1 - 2 * stats.norm.sf(reach))
 
 
 def outliers(values: Sequence[float]) -> list[int]:
