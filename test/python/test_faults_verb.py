@@ -232,6 +232,27 @@ def test_until_is_a_function_of_the_program(cli, tools, program):
     assert "error: --until: no_such: " in result.err and "has no function" in result.err
 
 
+@needs_breakpoints
+def test_until_is_a_name_that_people_read(record, cli, tools, tmp_path):
+    """A function of C++ goes by its symbol, or by its name, with or without what is around it; what
+    several functions are called is refused, and which they are is said."""
+    source = tmp_path / "app.cpp"
+    source.write_text("""namespace app { struct Server { void ready(); void again(int), again(char); }; }
+        volatile int sum;
+        __attribute__((noinline)) void app::Server::ready() { sum = 1; }
+        __attribute__((noinline)) void app::Server::again(int) { sum = 2; }
+        __attribute__((noinline)) void app::Server::again(char) { sum = 3; }
+        int main() { app::Server it; it.ready(); it.again(1); it.again('1'); }""")
+    app = tmp_path / "app"
+    subprocess.run(["c++", "-O1", "-o", app, source], check=True)
+    for name in ("_ZN3app6Server5readyEv", "app::Server::ready", "Server::again(char)"):
+        document = record("--as-it-is", "--warmup=0", f"--until={name}", "--", app)
+        assert document["until"]["symbol"] == name and document["until"]["time_ns"] > 0
+    result = cli("faults", "--until=again", "--", app, code=2)
+    assert "--until: again: 2 functions of " in result.err
+    assert "_ZN3app6Server5againEc, _ZN3app6Server5againEi" in result.err
+
+
 def test_programs_that_are_started_and_libraries_that_are_opened(record, program, tmp_path):
     """Each program that a process runs has an entry, and its own files; a library that is opened
     while the program runs is a file like those that the loader maps."""

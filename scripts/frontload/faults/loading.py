@@ -12,6 +12,7 @@ milestone  a moment of a start: the loader tells debuggers something, main or an
 
 import ctypes
 import os
+import re
 import signal
 import struct
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from pathlib import Path
 from frontload import elf
 from frontload.errors import Failure
 from frontload.faults import segments as elf_segments
+from frontload.report.demangle import demangled
 
 _PTRACE_TRACEME = 0
 _ADDR_NO_RANDOMIZE = 0x0040000
@@ -28,6 +30,9 @@ _AT_PHDR_BASE, _AT_ENTRY = 7, 9
 STARTUP_DONE = b"frontload_startup_done"
 
 LOADER_TELLS, MAIN, ENTRY, UNTIL = "loader tells", "main", "entry", "until"
+# What follows a function's own name where people read it: parameters, or the hash of Rust.
+_AFTER_NAME = re.compile(r"(?<!operator)\((?!anonymous namespace\)).*|::h[0-9a-f]{16}$", re.DOTALL)
+_MOST_SHOWN = 5
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
 _libc.personality.argtypes = [ctypes.c_ulong]
@@ -80,15 +85,49 @@ def find(command: Sequence[str], until: str | None) -> Loading:
         add(MAIN, program, main, bias, segments)
     else:
         add(ENTRY, program, start.entry, bias, segments)
-    name = os.fsencode(until) if until is not None else STARTUP_DONE
-    address = _function(read, name)
+    address = _until(read, program, until)
     if address is not None:
         add(UNTIL, program, address, bias, segments)
-    elif until is not None:
-        raise Failure(f"--until: {until}: {program} has no function of this name",
-                      note="give the name as it is in the symbol table (nm lists them)")
     return Loading(program, interpreter, tuple(milestones), tells_twice,
-                   None if address is None else name.decode(errors="backslashreplace"))
+                   None if address is None else until or os.fsdecode(STARTUP_DONE))
+
+
+def _until(file: elf.Elf, program: str, until: str | None) -> int | None:
+    """The address of the function with which a start ends."""
+    if until is None:
+        return _function(file, STARTUP_DONE)
+    address = _function(file, os.fsencode(until))
+    if address is not None:
+        return address
+    found = _readable(file, until)
+    if not found:
+        raise Failure(f"--until: {until}: {program} has no function of this name",
+                      note="give the name as it is in the symbol table (nm lists them), or as "
+                      "people read it (nm --demangle)")
+    if len(found) > 1:
+        shown = sorted(found.values())
+        more = f" and {len(shown) - _MOST_SHOWN} more" if len(shown) > _MOST_SHOWN else ""
+        raise Failure(f"--until: {until}: {len(shown)} functions of {program} have this name",
+                      note=f"give one of {', '.join(shown[:_MOST_SHOWN])}{more}")
+    return next(iter(found))
+
+
+def _readable(file: elf.Elf, name: str) -> dict[int, str]:
+    """The symbols, by address, of functions of C++ or Rust that people call by this name: with or
+    without its parameters, and the namespaces and classes around it."""
+    last = re.split(r"[<(]", name.rpartition("::")[2].removeprefix("~"))[0].strip()
+    symbols = file.symbols or file.dynamic_symbols
+    if not last or symbols is None:
+        return {}
+    places = {symbol: index for index, symbol in enumerate(symbols.names.all())
+              if symbol.startswith((b"_Z", b"_R")) and os.fsencode(last) in symbol
+              and symbols.type[index] == elf.STT_FUNC and symbols.section[index] > 0}
+    found: dict[int, str] = {}
+    for symbol, shown in demangled(places).items():
+        if any(called == name or called.endswith((f"::{name}", f" {name}"))
+               for called in (shown, _AFTER_NAME.sub("", shown))):
+            found.setdefault(int(symbols.value[places[symbol]]), os.fsdecode(symbol))
+    return found
 
 
 def _place(command: Sequence[str]) -> tuple[str, int, int]:

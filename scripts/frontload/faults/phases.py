@@ -120,6 +120,6 @@ def _missing(history: History, loading: Loading | None, stops: _Stops) -> list[M
     others = sum(image.executed is not None and image not in images for image in history.images)
     if others and images:
         missing.append(Missing("the phases after relocation of other programs than the command's",
-                               f"there are {others} such processes; main is watched only in "
-                               f"{loading.program}", "record them on their own"))
+                               f"there {'is' if others == 1 else 'are'} {others} such; main is "
+                               f"watched only in {loading.program}", "record them on their own"))
     return missing
