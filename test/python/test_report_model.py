@@ -70,6 +70,15 @@ def test_faults_that_were_counted_only_count():
     assert model.build([start(writer)])["variants"][0]["summary"]["major_faults"] == 3
 
 
+def test_a_device_of_its_own_is_told():
+    """Times of a device that the kernel slowed down are not those of the machine."""
+    writer = two_files(device={"name": "hdd", "description": "a disk", "read_ahead_kib": 128})
+    assert model.build([start(writer)])["variants"][0]["device"] == (
+        "hdd: a disk, readahead 128 KiB")
+    with pytest.raises(BadData, match=r"device\.name: nothing is not a text"):
+        start(two_files(device={}))
+
+
 def test_variants_are_compared_with_the_first():
     """Ratios and differences of every figure that both have."""
     after = FaultsWriter(plain_file("/app", 100 * PAGE, before="", after=""), variant="after")

@@ -58,6 +58,7 @@ def variant(name, *, files=1, events=40, size=4 << 20, seed=1, program="/opt/app
     touched = sum(touched_bytes)
     return {
         "name": name, "command": command or [program, "--version"], "condition": "cold",
+        "device": None,
         "missing": [{"what": "page-cache fills", "why": "tracing is not permitted",
                      "remedy": "run as root"}],
         "summary": {"major_faults": events // 4, "minor_faults": events // 2, "read_bytes": read,
@@ -114,7 +115,7 @@ def hostile():
                     command=["/" + LONG, *names])]
     for one in made:
         one["files"][1]["path"] = "/usr/" + NEWLINES
-        one["condition"] = HOSTILE
+        one["condition"] = one["device"] = HOSTILE
         for place in (*one["missing"], *one["advice"], *one["waste"]["functions"],
                       *one["waste"]["data"], *one["waste"]["objects"], *one["phases"]):
             place.update({key: HOSTILE for key, value in place.items() if isinstance(value, str)})

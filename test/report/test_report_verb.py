@@ -5,6 +5,7 @@ import os
 import shutil
 
 import pytest
+from frontload.device import cold_device
 
 
 def recorded(name, program="/opt/app", faults=3):
@@ -96,6 +97,7 @@ def test_measurement_and_prediction(frontload, starts, tmp_path):
 @pytest.mark.parametrize(("arguments", "code", "message"), [
     (["{0}"], 2, "say what to write"),
     (["-o", "x.html", "--keep", "folder", "{0}"], 2, "are for starts that are recorded now"),
+    (["-o", "x.html", "--device", "hdd", "{0}"], 2, "are for starts that are recorded now"),
     (["-o", "x.html", "{0}", "{0}"], 2, "two variants have the same name"),
     (["-o", "x.html", "missing.json"], 2, "missing.json: No such file"),
     (["-o", "x.html", "{bad}"], 65, "not a recorded start"),
@@ -148,6 +150,19 @@ def test_one_step(frontload, programs, tmp_path):
     program = next(file for file in variant["files"] if file["path"] == str(programs[0]))
     assert program["read_bytes"] > 1_000_000
     assert variant["summary"]["major_faults"] > 0 or variant["missing"]
+
+
+@pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")
+@pytest.mark.skipif(cold_device.obstacle() is not None, reason="there can be no loop device here")
+def test_one_step_on_a_device(frontload, programs, tmp_path):
+    """With --device each start is on such a device, and the page says so."""
+    data, page = tmp_path / "report.json", tmp_path / "report.html"
+    frontload("report", "--json", data, "-o", page, "--device", "nfs", "--variant",
+              f"a={programs[1]}", "--", "{}")
+    [variant] = json.loads(data.read_text())["variants"]
+    assert variant["device"].startswith("nfs: ") and "on a device of its own" in page.read_text()
+    program = next(file for file in variant["files"] if file["path"] == str(programs[1]))
+    assert program["read_bytes"] > 0
 
 
 @pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")

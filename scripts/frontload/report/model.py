@@ -19,11 +19,13 @@ are as they were found: a name may hold anything, and who shows it has to escape
 
 A variant has
     name, command, condition
+    device      null, or of what kind the device was that the kernel slowed down, as a text
     missing     [{"what", "why", "remedy"}]: what is not known of it
-    summary     major_faults, minor_faults (with those that were not recorded one by one, but counted
-                by the kernel), read_bytes, read_runs (contiguous stretches of pages), requests (of the
-                device), wall_ns, max_rss_bytes, touched_bytes (of the files of which it is known),
-                wasted_bytes and density (of these files), backward_reads, files_read
+    summary     major_faults, minor_faults (with those that were not recorded one by one, but
+                counted by the kernel), read_bytes, read_runs (contiguous stretches of pages),
+                requests (of the device), wall_ns, max_rss_bytes, touched_bytes (of the files of
+                which it is known), wasted_bytes and density (of these files), backward_reads,
+                files_read
     processes   [{"pid", "parent" (index or null), "command", "start_ns", "end_ns"}]
     files       [{"path", "size", "sections": [{"name", "offset", "size"}],
                 "read": pages, "touched": granules of 16 bytes, both as text, the runs
@@ -157,6 +159,7 @@ def _variant(start: Start, page_size: int) -> dict:
         "name": recording.variant,
         "command": recording.command,
         "condition": recording.condition,
+        "device": recording.device,
         "missing": _missing(start),
         "summary": _summary(start, files),
         "processes": [asdict(process) for process in recording.processes],

@@ -115,6 +115,7 @@ class Recording:
     totals: dict[str, int | None] | None = field(default=None)
     # Faults that the kernel counted beside those that were recorded one by one.
     unlisted: dict[str, int] = field(default_factory=dict)
+    device: str | None = field(default=None)  # what kind it was slowed down to, if it was
 
 
 def read(path: os.PathLike | str) -> Recording:
@@ -177,7 +178,15 @@ class _Reader:
             totals=None if document.get("faults") is not None else {
                 key: self._number(sample, "sample", key, optional=True)
                 for key in ("major_faults", "minor_faults")},
-            unlisted=self._unlisted(recorder))
+            unlisted=self._unlisted(recorder), device=self._device(document))
+
+    def _device(self, document: dict) -> str | None:
+        value = document.get("device")
+        if value is None:
+            return None
+        name, description = (self._text(value, "device", key) for key in ("name", "description"))
+        ahead = self._number(value, "device", "read_ahead_kib", optional=True)
+        return f"{name}: {description}" + ("" if ahead is None else f", readahead {ahead} KiB")
 
     def _unlisted(self, recorder: dict) -> dict[str, int]:
         """Below 0 there are none: a child that nobody waited for is listed and not counted."""

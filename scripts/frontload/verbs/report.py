@@ -2,15 +2,19 @@
 
 import argparse
 
+from frontload import errors
+from frontload.devices import Device
 from frontload.errors import EXIT_OK, EXIT_VERDICT, Failure
 from frontload.files import open_input, write_if_changed, write_output
+from frontload.verbs import measure
 
 DESCRIPTION = """\
 Make one HTML page of recorded starts, side by side: each fault in its file and in time, what was
 read of each file and what of it for nothing, the time of each phase, and what could be better.
 The page needs no network and no other file.
 
-Record the starts and report them in one step; {} stands for each variant's program:
+Record the starts and report them in one step (with --device hdd on a disk that you need not have);
+{} stands for each variant's program:
 
   frontload report -o app.html --variant before=./app --variant after=./app.front -- {} --version
 
@@ -60,8 +64,12 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                      help="record also if pages stay in the cache")
     now.add_argument("--until", metavar="SYMBOL", help="the function with whose first call the "
                      "start has ended")
+    now.add_argument("--evict-seen", action="store_true", help="evict also all files that the "
+                     "command is seen to read (strace tells which), as far as no other process "
+                     "holds them")
     now.add_argument("--keep", metavar="FOLDER", help="keep what was recorded there, as "
                      "NAME.faults.json")
+    measure.add_device(parser)
     parser.add_argument("inputs", metavar="[NAME=]FAULTS.json | COMMAND", nargs="+",
                         help="what frontload faults --json wrote; or the command to record, and "
                         "its arguments, after --")
@@ -81,13 +89,25 @@ def _named(form: str):
 def run(args: argparse.Namespace) -> int:
     if not (args.output or args.json or args.export):
         args.usage_error("say what to write: -o FILE.html, --export FOLDER or --json")
-    if not args.variant and (args.keep or args.evict or args.until or args.allow_warm):
-        args.usage_error("--keep, --evict, --allow-warm and --until are for starts that are "
-                         "recorded now, with --variant")
+    if not args.variant and (args.keep or args.evict or args.until or args.allow_warm
+                             or args.evict_seen or args.device):
+        args.usage_error("--keep, --evict, --evict-seen, --allow-warm, --until and --device are "
+                         "for starts that are recorded now, with --variant")
+    device = measure.chosen_device(args)
     # Imported here because numpy takes a while, which other verbs need not pay.
     from frontload.report import measured, model
 
-    recordings = _record(args) if args.variant else _read(args.inputs)
+    if args.variant:
+        from frontload.device import processes
+
+        with processes.unwinding_on_signals():
+            try:
+                recordings = _record(args, device)
+            except processes.Interrupted as interrupted:
+                errors.error(f"report: {interrupted}: ended, and cleaned up")
+                return interrupted.exit_status
+    else:
+        recordings = _read(args.inputs)
     names = [recording.variant for recording in recordings]
     if len(set(names)) < len(names):
         raise Failure("two variants have the same name",
@@ -133,23 +153,30 @@ def _read(inputs: list[str]) -> list:
     return found
 
 
-def _record(args: argparse.Namespace) -> list:
+def _record(args: argparse.Namespace, device: Device | None) -> list:
     """Records a start of each variant, from cold."""
     import os
+    from contextlib import ExitStack
 
     from frontload.faults import document, start
     from frontload.measure import make_variants
+    from frontload.measure_device import on_device
     from frontload.report import recorded
 
     found = []
     for variant in make_variants(args.inputs, args.variant, args.evict):
-        started = start.record(variant.command, variant.name, evict=variant.files,
-                               allow_warm=args.allow_warm, until=args.until)
+        with ExitStack() as stack:
+            launcher, described = (stack.enter_context(on_device(device, [variant], args.extra))
+                                   if device else (None, None))
+            started = start.record(variant.command, variant.name, evict=variant.files,
+                                   evict_seen=args.evict_seen, allow_warm=args.allow_warm,
+                                   until=args.until, launcher=launcher)
         if started.sample.failed:
             complaint = started.sample.complaint
             raise Failure(f"{variant.command[0]}: {started.sample.how_it_ended()}"
                           + (f": {complaint}" if complaint else ""), code=EXIT_VERDICT)
-        data, path = document.dump(started.document), f"{_file_name(variant.name)}.faults.json"
+        made = started.document | {"device": described}
+        data, path = document.dump(made), f"{_file_name(variant.name)}.faults.json"
         if args.keep:
             os.makedirs(args.keep, exist_ok=True)
             path = os.path.join(args.keep, path)
