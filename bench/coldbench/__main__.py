@@ -6,11 +6,10 @@ import sys
 from pathlib import Path
 
 from frontload import errors
-from frontload.device import processes
 from frontload.files import write_if_changed
 from rich.console import Console
 
-from coldbench import bench, report, workload
+from coldbench import bench, command, report, workload
 
 ROOT = Path(__file__).parents[2]
 
@@ -78,20 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 def main() -> int:
     args = parse()
-    processes.unwind_on_signals()
-    try:
-        return run(args)
-    except errors.Failure as failure:
-        errors.error(failure.message)
-        if failure.note:
-            errors.note(failure.note)
-        return failure.code
-    except OSError as problem:
-        errors.error(f"{problem.filename or args.workload}: {problem.strerror or problem}")
-        return errors.EXIT_USAGE
-    except processes.Interrupted as interrupted:
-        errors.error(f"{interrupted}: ended, and cleaned up")
-        return interrupted.exit_status
+    return command.end(lambda: run(args), "bench/run")
 
 
 if __name__ == "__main__":

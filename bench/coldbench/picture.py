@@ -27,6 +27,8 @@ from frontload.files import write_if_changed  # noqa: E402
 from frontload.pagecache import Residency  # noqa: E402
 from matplotlib import pyplot  # noqa: E402
 
+from coldbench import command  # noqa: E402
+
 READ, UNREAD, TEXT = "#0b4f9c", "#dde3ea", "#7a828c"
 STYLE = {"svg.hashsalt": "frontload", "svg.fonttype": "none", "text.color": TEXT,
          "axes.labelcolor": TEXT, "axes.edgecolor": TEXT, "axes.titlecolor": TEXT,
@@ -98,18 +100,15 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("result", metavar="RESULT.json", type=Path, help="what bench/run wrote")
     parser.add_argument("-o", "--output", metavar="FILE.svg", type=Path, required=True)
     args = parser.parse_args(argv)
+    return command.end(lambda: _run(args), "bench/picture")
+
+
+def _run(args: argparse.Namespace) -> int:
     try:
-        try:
-            document = json.loads(args.result.read_bytes())
-        except ValueError as problem:
-            raise BadData(args.result, f"not JSON: {problem}") from problem
-        write_if_changed(args.output, draw(document, args.result))
-    except errors.Failure as failure:
-        errors.error(failure.message)
-        return failure.code
-    except OSError as problem:
-        errors.error(f"{problem.filename}: {problem.strerror}")
-        return errors.EXIT_USAGE
+        document = json.loads(args.result.read_bytes())
+    except ValueError as problem:
+        raise BadData(args.result, f"not JSON: {problem}") from problem
+    write_if_changed(args.output, draw(document, args.result))
     return errors.EXIT_OK
 
 

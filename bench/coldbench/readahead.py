@@ -16,13 +16,12 @@ from pathlib import Path
 
 from frontload import __version__, errors, measure_host
 from frontload.device import cold_device as loop_device
-from frontload.device import processes
 from frontload.device.cold_device import ColdDevice
 from frontload.files import write_if_changed
 from frontload.measure import COLD, Plan, Variant, measure
 from rich.console import Console
 
-from coldbench import workload
+from coldbench import command, workload
 from coldbench.picture import STYLE, TEXT, matplotlib, pyplot
 from coldbench.requests import CountingLauncher
 
@@ -141,20 +140,7 @@ def run(args: argparse.Namespace) -> int:
 
 def main() -> int:
     args = parse()
-    processes.unwind_on_signals()
-    try:
-        return run(args)
-    except errors.Failure as failure:
-        errors.error(failure.message)
-        if failure.note:
-            errors.note(failure.note)
-        return failure.code
-    except OSError as problem:
-        errors.error(f"{problem.filename or args.workload}: {problem.strerror or problem}")
-        return errors.EXIT_USAGE
-    except processes.Interrupted as interrupted:
-        errors.error(f"{interrupted}: ended, and cleaned up")
-        return interrupted.exit_status
+    return command.end(lambda: run(args), "bench/readahead")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ from frontload import errors
 from frontload.device.processes import check_call
 from frontload.errors import EXIT_VERDICT, BadData, Failure
 
+from coldbench import command
+
 APT = Path("/etc/apt")
 NOTE = ".sha256"  # in the folder: of the tarball that it is
 
@@ -117,21 +119,16 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("folder", type=Path,
                         help="where it goes; another source that is there is replaced")
     args = parser.parse_args(argv)
-    try:
-        sha256, folder = args.sha256.lower(), args.folder.resolve()
-        if is_there(sha256, folder):
-            return errors.EXIT_OK
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="frontload-source.") as scratch:
-            unpack(download(args.package, sha256, Path(scratch)), sha256, folder)
-    except Failure as failure:
-        errors.error(failure.message)
-        if failure.note:
-            errors.note(failure.note)
-        return failure.code
-    except OSError as problem:
-        errors.error(f"{args.package}: {problem}")
-        return errors.EXIT_USAGE
+    return command.end(lambda: _run(args), "bench/fetch-source")
+
+
+def _run(args: argparse.Namespace) -> int:
+    sha256, folder = args.sha256.lower(), args.folder.resolve()
+    if is_there(sha256, folder):
+        return errors.EXIT_OK
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="frontload-source.") as scratch:
+        unpack(download(args.package, sha256, Path(scratch)), sha256, folder)
     return errors.EXIT_OK
 
 

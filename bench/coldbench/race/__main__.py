@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from frontload import __version__, errors, measure_host
-from frontload.device import processes
 from frontload.files import write_if_changed
 from rich.console import Console
 
-from coldbench import workload
+from coldbench import command, workload
 from coldbench.race import contest, rows, terminal
 
 ROOT = Path(__file__).parents[3]
@@ -98,20 +97,7 @@ def _chosen(described: workload.Workload, names: str | None) -> list[rows.Row]:
 
 def main() -> int:
     args = parse()
-    processes.unwind_on_signals()
-    try:
-        return run(args)
-    except errors.Failure as failure:
-        errors.error(failure.message)
-        if failure.note:
-            errors.note(failure.note)
-        return failure.code
-    except OSError as problem:
-        errors.error(f"{problem.filename or 'bench/race'}: {problem.strerror or problem}")
-        return errors.EXIT_USAGE
-    except processes.Interrupted as interrupted:
-        errors.error(f"{interrupted}: ended, and cleaned up")
-        return interrupted.exit_status
+    return command.end(lambda: run(args), "bench/race")
 
 
 if __name__ == "__main__":

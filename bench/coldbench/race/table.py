@@ -15,6 +15,7 @@ from frontload import errors
 from frontload.errors import BadData
 from frontload.files import write_if_changed
 
+from coldbench import command
 from coldbench.race import columns, rows
 from coldbench.race.__main__ import ROOT, SCHEMA
 from coldbench.race.recordings import RECORDERS
@@ -181,21 +182,18 @@ def main(argv: Sequence[str] | None = None) -> int:
                         help="the file with the short table, between its two marks (default "
                         "%(default)s)")
     args = parser.parse_args(argv)
+    return command.end(lambda: _run(args), "bench/table")
+
+
+def _run(args: argparse.Namespace) -> int:
+    document = _read(args.race)
     try:
-        document = _read(args.race)
-        try:
-            page, block = render(document), short(document)
-        except (KeyError, TypeError, IndexError, AttributeError) as problem:
-            raise BadData(args.race, f"lacks what a result has: {problem!r}") from problem
-        readme = put_between_marks(args.readme.read_text(), block, args.readme)
-        write_if_changed(args.docs, page.encode())
-        write_if_changed(args.readme, readme.encode())
-    except errors.Failure as failure:
-        errors.error(failure.message)
-        return failure.code
-    except OSError as problem:
-        errors.error(f"{problem.filename}: {problem.strerror}")
-        return errors.EXIT_USAGE
+        page, block = render(document), short(document)
+    except (KeyError, TypeError, IndexError, AttributeError) as problem:
+        raise BadData(args.race, f"lacks what a result has: {problem!r}") from problem
+    readme = put_between_marks(args.readme.read_text(), block, args.readme)
+    write_if_changed(args.docs, page.encode())
+    write_if_changed(args.readme, readme.encode())
     return errors.EXIT_OK
 
 
