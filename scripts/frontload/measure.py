@@ -146,7 +146,8 @@ def make_variants(command: Sequence[str], binaries: Sequence[tuple[str, str]],
         raise Failure("the command has no {}, so all variants would run the same program",
                       note="write {} where the variant's binary belongs: -- {} ARGUMENTS")
     # A binary is a file rather than a command, so PATH is only for what is none.
-    paths = [(label, os.path.join(".", binary) if os.path.isfile(binary) else binary)
+    paths = [(label, os.path.join(".", binary) if os.path.isfile(binary) and "/" not in binary
+              else binary)
              for label, binary in binaries]
     return tuple(
         Variant(label, tuple(argument.replace("{}", path) for argument in command),

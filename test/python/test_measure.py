@@ -116,6 +116,8 @@ def test_a_variant_in_this_folder_needs_no_slash(measured, program, monkeypatch)
                         "--", "{}")
     assert [list(result["runs"][0]["files"]) for result in document["results"]] == [
         ["./app"], [str(program)]]
+    document = measured("--selectively-cold", "--variant=one=./app", "--", "{}")
+    assert list(document["results"][0]["runs"][0]["files"]) == ["./app"]
 
 
 def test_the_table_goes_to_stdout(frontload, program):
