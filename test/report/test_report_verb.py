@@ -165,6 +165,18 @@ def test_one_step_on_a_device(frontload, programs, tmp_path):
     assert program["read_bytes"] > 0
 
 
+def test_without_perf_the_totals_are_reported(frontload, programs, tmp_path):
+    """Where single faults cannot be recorded the kernel's totals remain, and a warning says why."""
+    (tmp_path / "perf").write_text("#!/bin/sh\nexit 255\n")
+    (tmp_path / "perf").chmod(0o755)
+    result = frontload("report", "--json", tmp_path / "report.json", "--variant",
+                       f"a={programs[1]}", "--", "{}",
+                       env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert "a: not recorded: faults, fills, requests and phases: perf does not run" in result.stderr
+    [variant] = json.loads((tmp_path / "report.json").read_text())["variants"]
+    assert variant["summary"]["minor_faults"] > 20 and variant["events"]["kind"] == ""
+
+
 @pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")
 def test_a_start_that_fails(frontload, tmp_path):
     """A start that fails is not reported."""

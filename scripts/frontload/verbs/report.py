@@ -176,6 +176,8 @@ def _record(args: argparse.Namespace, device: Device | None) -> list:
             raise Failure(f"{variant.command[0]}: {started.sample.how_it_ended()}"
                           + (f": {complaint}" if complaint else ""), code=EXIT_VERDICT)
         made = started.document | {"device": described}
+        if made["faults"] is None:
+            _warn(variant.name, made["missing"])
         data, path = document.dump(made), f"{_file_name(variant.name)}.faults.json"
         if args.keep:
             os.makedirs(args.keep, exist_ok=True)
@@ -183,6 +185,14 @@ def _record(args: argparse.Namespace, device: Device | None) -> list:
             write_if_changed(path, data)
         found.append(recorded.parse(data, path))
     return found
+
+
+def _warn(variant: str, missing: list[dict]) -> None:
+    """A page without any fault is not what was asked for, so what it takes is said at once."""
+    for each in missing:
+        errors.warning(f"{variant}: not recorded: {each['what']}: {each['why']}")
+        if each["remedy"]:
+            errors.note(each["remedy"])
 
 
 def _file_name(variant: str) -> str:
