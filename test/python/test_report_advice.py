@@ -220,8 +220,8 @@ def test_a_large_table_of_which_little_is_used(tmp_path, link, start):
             assert 40 * PAGE - 5000 - 16 * used < said["gain"]["read_bytes"] <= 40 * PAGE
 
 
-def replayed(pages: list[int], window: int, **changes) -> FaultsWriter:
-    """A start whose faults are those of a kernel with such a readahead."""
+def replayed(pages: list[int], window: int, ahead: bool = False, **changes) -> FaultsWriter:
+    """A start whose faults are those of a kernel with such a readahead, around each or ahead."""
     writer = FaultsWriter(plain_file("/app", 4000 * PAGE, flags="r-x", before="", after="",
                                      **changes)).phase("main")
     read: set[int] = set()
@@ -229,8 +229,8 @@ def replayed(pages: list[int], window: int, **changes) -> FaultsWriter:
         if page in read:
             writer.fault(0, page * PAGE)
             continue
-        first = max(page - window // 2, 0)
-        mine = [each for each in range(first, first + window) if each not in read]
+        first = page if ahead else max(page - window // 2, 0)
+        mine = [each for each in range(first, min(first + window, 4000)) if each not in read]
         read.update(mine)
         for each in mine:
             writer.fill(0, each * PAGE)
@@ -243,6 +243,8 @@ def test_a_file_that_is_read_all_over_gains_by_more_readahead():
     """The replay says how much; of single pages far apart only bytes are saved, by less of it."""
     everywhere = sentences(replayed(list(range(0, 3900, 8)), 32))["readahead"]
     assert everywhere["gain"]["major_faults"] > 60
+    ahead = sentences(replayed(list(range(0, 3900, 8)), 32, ahead=True))["readahead"]
+    assert "instead of 122 and bring in" in ahead["text"] and ahead["gain"]["major_faults"] > 60
     apart = sentences(replayed(list(range(0, 3900, 100)), 32))["readahead"]
     assert "16 KiB instead of 128 KiB" in apart["text"]
     assert apart["gain"]["major_faults"] == 0 and apart["gain"]["read_bytes"] > 4_000_000
@@ -263,6 +265,11 @@ def test_a_replay_reads_windows_around_faults():
     pages = Spans.of_units([10, 13, 14], PAGE)
     offsets = (pages.start[[0, 1]] + [0, PAGE])
     assert advice_reading.replay(offsets, 100 * PAGE, 8 * PAGE, PAGE) == (2, 12 * PAGE)
+    # In code it begins with the fault, and ends with the mapping.
+    ends = np.array([0, 16 * PAGE])
+    assert advice_reading.replay(offsets, 100 * PAGE, 2 * PAGE, PAGE, ends) == (2, 4 * PAGE)
+    assert advice_reading.replay(offsets[1:], 100 * PAGE, 8 * PAGE, PAGE, ends[1:]) == (
+        1, 2 * PAGE)
 
 
 def test_most_of_a_file_may_as_well_be_all_of_it():
