@@ -34,7 +34,8 @@ METHOD = {
     "wall_ns": "CLOCK_MONOTONIC from just before exec until the process was reaped",
     "interval": "mean and 95% confidence interval by the bootstrap: BCa, "
                 f"{measure_statistics.RESAMPLES} resamples from a fixed seed, scipy, expanded for "
-                f"the number of runs; of fewer than {measure_statistics.ENOUGH} by Student's t, for costs by Welch's",
+                f"the number of runs; of fewer than {measure_statistics.ENOUGH} by Student's t, "
+                "for costs by Welch's",
     "ratio": "geometric mean of the ratios within each round, interval as above, of logarithms",
     "difference": "mean of the differences within each round, interval as above",
     "costs": "mean of the cold runs less mean of the warm ones; excess: (cold - warm) less (cold - "
