@@ -237,11 +237,12 @@ def test_until_is_a_name_that_people_read(record, cli, tools, tmp_path):
     """A function of C++ goes by its symbol, or by its name, with or without what is around it; what
     several functions are called is refused, and which they are is said."""
     source = tmp_path / "app.cpp"
-    source.write_text("""namespace app { struct Server { void ready(); void again(int), again(char); }; }
+    source.write_text("""
+        namespace app { struct Server { void ready(), again(int), again(char); }; }
         volatile int sum;
-        __attribute__((noinline)) void app::Server::ready() { sum = 1; }
-        __attribute__((noinline)) void app::Server::again(int) { sum = 2; }
-        __attribute__((noinline)) void app::Server::again(char) { sum = 3; }
+        [[gnu::noinline]] void app::Server::ready() { sum = 1; }
+        [[gnu::noinline]] void app::Server::again(int) { sum = 2; }
+        [[gnu::noinline]] void app::Server::again(char) { sum = 3; }
         int main() { app::Server it; it.ready(); it.again(1); it.again('1'); }""")
     app = tmp_path / "app"
     subprocess.run(["c++", "-O1", "-o", app, source], check=True)
