@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -223,6 +224,36 @@ def test_an_interrupt_while_the_command_starts(build, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         Launcher().run(["sleep", "600"])
     assert started[0].returncode is not None
+
+
+def _is_gone(pid: str) -> bool:
+    """Ended; somebody whom nobody waits for may be a zombie for ever."""
+    try:
+        return Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is not there")
+def test_a_killed_measurement_ends_the_command(build, program, tmp_path):
+    """Nobody can handle SIGKILL, and the measured program is gone all the same."""
+    marker = tmp_path / "pid"
+    shell = shutil.copy(shutil.which("sh"), tmp_path)
+    process = subprocess.Popen(
+        [build / "bin/frontload", "measure", "--", shell, "-c",
+         f"echo $$ > {marker}.new; mv {marker}.new {marker}; exec {program} hang"],
+        env={**os.environ, "TMPDIR": str(tmp_path)})
+    while not marker.exists():
+        assert process.poll() is None
+    process.kill()
+    process.wait()
+    pid = marker.read_text().strip()
+    for _ in range(3000):
+        if _is_gone(pid):
+            return
+        time.sleep(0.01)
+    os.kill(int(pid), signal.SIGKILL)
+    pytest.fail("the measured program is still there")
 
 
 def test_an_interrupt_ends_the_command(build, program, tmp_path):

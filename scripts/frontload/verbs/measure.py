@@ -178,7 +178,7 @@ def _measure(args: argparse.Namespace, device: devices.Device | None) -> int:
                 allow_warm=args.allow_warm, ignore_failure=args.ignore_failure,
                 compare=tuple(dict.fromkeys(args.compare_output)))
     with ExitStack() as stack:
-        launcher, described = Launcher(), None
+        launcher, described = Launcher(end_with_us=True), None
         if device:
             launcher, described = stack.enter_context(
                 on_device(device, plan.variants, args.extra))
