@@ -103,6 +103,7 @@ def test_verbose_says_what_was_done(launcher, plain, run):
     pagecache.make_cold(plain.path)
     size = noted.front_offset(plain.path, plain.end) / 1e6
     assert run(launcher, plain.path, code=7, stdin=subprocess.DEVNULL).stderr == ""
+    pagecache.settled(plain.path)
     assert run(launcher, "--verbose", plain.path, code=7, stdin=subprocess.DEVNULL).stderr == (
         f"frontload-run: note: {plain.path}: {size:.1f} MB are in memory already\n")
     assert run(launcher, "--verbose", "true").stderr == (

@@ -83,7 +83,7 @@ def test_the_device_has_the_readahead_that_was_asked_for(on_device, tmp_path):
     assert on_device(tmp_path / "file", ahead=32)["ahead"] == 32
 
 
-def test_kinds_of_devices():
+def test_kinds_of_devices(tools):
     """The slow disk is the bench's; a kind that is not known is refused with those that are."""
     assert (devices.find("hdd").iops, devices.find("hdd").bytes_per_second) == (150, 80e6)
     with pytest.raises(Failure, match="floppy: no such kind of device") as refusal:

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from frontload import __version__, measure_host
 from frontload.faults import files, perf, phases
@@ -46,6 +47,7 @@ def make(recording: Recording, command: Sequence[str], variant: str, condition: 
     if recording.loading and recording.loading.until:
         until = {"symbol": recording.loading.until,
                  "time_ns": None if found.until is None else found.until - zero}
+    fills = _fills(history, place, zero) if seen and perf.FILLS in recording.events else None
     return {
         "schema": SCHEMA,
         "frontload": __version__,
@@ -68,9 +70,8 @@ def make(recording: Recording, command: Sequence[str], variant: str, condition: 
         "phases": [{"process": phase.process, "name": phase.name, "start_ns": phase.start - zero,
                     "end_ns": phase.end - zero} for phase in found.phases],
         "faults": _faults(history, place, zero) if seen else None,
-        "fills": _fills(history, place, zero)
-        if seen and perf.FILLS in recording.events else None,
-        "requests": _requests(recording, described, zero) if seen else None,
+        "fills": fills,
+        "requests": _requests(recording, described, fills, zero) if seen else None,
     }
 
 
@@ -135,17 +136,18 @@ def _fills(history: History, place: list[int], zero: int) -> dict:
             "thread": common["thread"]}
 
 
-def _requests(recording: Recording, described: list[dict], zero: int) -> dict | None:
-    """The reads of the devices that the files are on, while the command ran. Whose reads they are
-    cannot be told."""
+def _requests(recording: Recording, described: list[dict], fills: dict | None,
+              zero: int) -> dict | None:
+    """The reads of the devices that something was read from, while the command ran. Whose reads
+    they are cannot be told."""
     if recording.requests is None:
         return None
+    read = set(fills["file"]) if fills else {-1}
     devices = set()
-    for file in described:
-        try:
-            devices.add(files.disk(os.stat(file["path"]).st_dev))
-        except OSError:
-            continue
+    for number, file in enumerate(described):
+        if number in read or -1 in read:  # a file without a name may be on any of them
+            with suppress(OSError):
+                devices.add(files.disk(os.stat(file["path"]).st_dev))
     end = zero + recording.sample.wall_ns
     chosen = [request for request in recording.requests
               if request.device in devices and request.kind.startswith("R")
