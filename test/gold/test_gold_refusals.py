@@ -208,8 +208,9 @@ def idle(tmp_path):
 
 
 def test_damaged_objects_are_left_to_gold(tmp_path, idle):
-    """What gold refuses, it refuses with the plugin, too, and nothing crashes that would not crash
-    without: some objects do where gold looks at sections twice, as here and for --gc-sections."""
+    """What gold refuses, it refuses with the plugin, too, and what it accepts never crashes. Some of
+    what it refuses it reads beyond the end, where it looks at sections twice, as here and for
+    --gc-sections: whether that ends in a message or a crash is up to what lies there."""
     o = compile_text(tmp_path, "o.c", "static int t[9]; int f(int x) { return t[x]; }\n" + SOURCE
                      .replace("void f(void) {}", "").replace("f();", "f(1);"))
     good = o.read_bytes()
@@ -226,9 +227,7 @@ def test_damaged_objects_are_left_to_gold(tmp_path, idle):
         together = gold("-o", tmp_path / "together", bad, f"--plugin={PLUGIN}",
                         f"--plugin-opt=profile={profile}", "--plugin-opt=min-match=0")
         assert together.returncode or not alone.returncode, (round, alone, together)
-        if together.returncode < 0:
-            twice = gold("-o", tmp_path / "twice", bad, idle, "--gc-sections")
-            assert twice.returncode == together.returncode, (round, together)
+        assert together.returncode >= 0 or alone.returncode, (round, alone, together)
 
 
 def test_damaged_archive_is_left_to_gold(tmp_path, idle):
