@@ -208,8 +208,8 @@ def idle(tmp_path):
 
 
 def test_damaged_objects_are_left_to_gold(tmp_path, idle):
-    """What gold refuses, it refuses with the plugin, too, and what it accepts never crashes. Some of
-    what it refuses it reads beyond the end, where it looks at sections twice, as here and for
+    """What gold refuses, it refuses with the plugin, too, and what it accepts never crashes. Some
+    of what it refuses it reads beyond the end, where it looks at sections twice, as here and for
     --gc-sections: whether that ends in a message or a crash is up to what lies there."""
     o = compile_text(tmp_path, "o.c", "static int t[9]; int f(int x) { return t[x]; }\n" + SOURCE
                      .replace("void f(void) {}", "").replace("f();", "f(1);"))
