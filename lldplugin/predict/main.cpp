@@ -33,10 +33,10 @@ static cl::opt<std::string> recordedOption(
              "found in BINARY by its name"));
 static cl::opt<std::string> prefetchOption(
     "prefetch", cl::value_desc("size"), cl::cat(optionCategory()), cl::init("auto"),
-    cl::desc("How much of BINARY's beginning is asked for before its relocations: "
-             "front (as frontload-run does), none, a number of bytes, all (as one who "
-             "reads the file before it runs), or auto (the default): the front, if "
-             "BINARY was linked with --front-prefetch"));
+    cl::desc("How much of BINARY's beginning is asked for: before it runs, front (as "
+             "frontload-run does) or all (by one who reads the file); before its relocations, "
+             "none, a number of bytes, or auto (the default): the front, if BINARY was linked "
+             "with --front-prefetch"));
 static cl::opt<bool> listOption("list-devices", cl::cat(optionCategory()),
                                 cl::desc("Say what is known of the devices"));
 static cl::opt<bool> touchesOption(
@@ -112,7 +112,7 @@ struct Question {
   SymbolMap *map; // null where the recorded build is the program itself
   std::vector<DeviceProfile> devices;
   uint64_t prefetchBytes;
-  bool isReadBefore; // by another program, and all of it
+  bool isAskedBefore; // by another program, which then executes this one
 };
 } // namespace
 
@@ -143,8 +143,8 @@ static Prediction predict(const Question &question, StringRef trace) {
   StringRef bytes = question.program.buffer->getBuffer();
   for (const DeviceProfile &device : question.devices) {
     StartModel model(device, bytes.size(), question.segments);
-    if (question.isReadBefore)
-      model.prefetch(bytes.size());
+    if (question.isAskedBefore)
+      model.prefetch(question.prefetchBytes);
     model.execute();
     if (Error problem = loadProgram(bytes, question.segments, model,
                                     [&] { model.prefetch(question.prefetchBytes); })) {
@@ -302,7 +302,7 @@ int main(int argc, char **argv) {
                        map ? &*map : nullptr,
                        std::move(*devices),
                        *prefetch,
-                       prefetchOption == readBefore};
+                       prefetchOption == readBefore || prefetchOption == "front"};
   if (touchesOption) {
     printTouches(question);
     return EXIT_SUCCESS;

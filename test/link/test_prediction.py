@@ -12,19 +12,24 @@ BIG = "\n".join([*(f"""__attribute__((used)) void hot_{i}(void) {{ asm(".skip 50
 
 
 @pytest.fixture
-def read_bytes(tmp_path):
-    """read_bytes(program, *options): what a start reads that touches nothing but what the kernel
-    and the dynamic linker do."""
+def predict(tmp_path):
+    """predict(program, *options): a start that touches nothing but what the kernel and the dynamic
+    linker do."""
 
-    def read_bytes(program, *options) -> int:
+    def predict(program, *options) -> dict:
         trace = tmp_path / "trace"
         check_run(BUILD / "bin/frontload-trace", "-o", trace, "--", program)
         predicted = json.loads(check_run(BUILD / "bin/frontload-predict", "--json", *options,
                                          program, trace))
         trace.unlink()
-        return predicted["predictions"][0]["devices"]["hdd"]["read_bytes"]
+        return predicted["predictions"][0]["devices"]["hdd"]
 
-    return read_bytes
+    return predict
+
+
+@pytest.fixture
+def read_bytes(predict):
+    return lambda program, *options: predict(program, *options)["read_bytes"]
 
 
 @pytest.mark.parametrize("static", [False, True], ids=["dynamic", "static"])
@@ -41,3 +46,14 @@ def test_a_program_linked_to_prefetch_itself_is_predicted_so(tmp_path, read_byte
     assert read_bytes(noted, "--prefetch=front") > front
     assert read_bytes(asking, "--prefetch=none") < front
     assert read_bytes(noted) < front
+
+
+def test_what_frontload_run_asks_for_is_there_when_the_program_is_executed(tmp_path, predict):
+    """What the kernel clears after the last byte of data is in memory then; where the program asks
+    itself, that has been a fault."""
+    big = compile_text(tmp_path, "big.c", BIG + "int data = 1, bss[9];\n", "-fPIE")
+    profile = write_profile(tmp_path, *(f"hot_{i}" for i in range(HOT)))
+    asking = tmp_path / "asking"
+    link(asking, big, "-pie", f"-Wl,-rpath,{BUILD}/lib", "-Wl,--front-prefetch", profile=profile)
+    assert predict(asking)["major_faults"] > 0
+    assert predict(asking, "--prefetch=front")["major_faults"] == 0
