@@ -8,9 +8,9 @@ from frontload.device import processes
 
 def end(run: Callable[[], int], program: str) -> int:
     """Does the work of `program`; returns its exit status, or that of what went wrong."""
-    processes.unwind_on_signals()
     try:
-        return run()
+        with processes.unwinding_on_signals():
+            return run()
     except errors.Failure as failure:
         errors.error(failure.message)
         if failure.note:

@@ -454,3 +454,10 @@ def test_no_picture_of_something_else(tmp_path, capsys, text):
     assert picture.main([f"{tmp_path}/result.json", "-o", f"{tmp_path}/x.svg"]) == 65
     assert capsys.readouterr().err.startswith(f"frontload: error: {tmp_path}/result.json: ")
     assert not (tmp_path / "x.svg").exists()
+
+
+def test_who_calls_a_program_of_the_bench_keeps_his_signals(tmp_path):
+    """As these tests do, which could not be interrupted otherwise."""
+    before = signal.getsignal(signal.SIGINT)
+    assert picture.main([f"{tmp_path}/no.json", "-o", f"{tmp_path}/x.svg"]) == 2
+    assert signal.getsignal(signal.SIGINT) is before
