@@ -18,7 +18,7 @@ from frontload import __version__, errors, measure_host
 from frontload.device import cold_device as loop_device
 from frontload.device.cold_device import ColdDevice
 from frontload.files import write_if_changed
-from frontload.measure import COLD, Plan, Variant, measure
+from frontload.measure import SELECTIVELY_COLD, Plan, Variant, measure
 from rich.console import Console
 
 from coldbench import command, workload
@@ -43,7 +43,7 @@ def sweep(work: workload.WorkFolder, variants: tuple[str, ...], settings: tuple[
         placed = {variant: str(device.place(work.binary(variant))) for variant in variants}
         plan = Plan(
             tuple(Variant(name, work.command(name, Path(file), Path(scratch) / "output"), (file,))
-                  for name, file in placed.items()), conditions=(COLD,), runs=1)
+                  for name, file in placed.items()), conditions=(SELECTIVELY_COLD,), runs=1)
         for kib in settings:
             device.set_read_ahead(kib)
             progress(f"readahead of {kib} KiB")
