@@ -1,7 +1,6 @@
 """bench/run: builds the variants of a workload, measures them, and judges the figures."""
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -49,16 +48,12 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
 
 def run(args: argparse.Namespace) -> int:
     described, source = workload.load(args.workload)
-    bin = (args.build_dir / "bin").resolve()
-    os.environ["FRONTLOAD_BINDIR"] = str(bin)
-    program = described.program or described.name
-    folder = (args.work_dir or args.build_dir / "bench" / program).resolve()
     variants = tuple(args.variants.split(",")) if args.variants else described.variants
     unknown = set(variants) - set(described.variants)
     if unknown:
         raise errors.Failure(f"--variants: {', '.join(sorted(unknown))}: no such variant",
                              note=f"there are: {', '.join(described.variants)}")
-    work = workload.WorkFolder(described, source, folder, bin, args.llvm.resolve())
+    work = workload.work_folder(described, source, args.build_dir, args.llvm, args.work_dir)
 
     with Console(stderr=True).status("") as status:
         def progress(doing: str) -> None:
@@ -67,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
                            link_runs=0 if args.no_links else args.link_runs,
                            device=not args.no_device)
     document = report.to_json(result, judged=not args.no_verdict)
-    file = args.json or folder / f"{described.name}.result.json"
+    file = args.json or work.folder / f"{described.name}.result.json"
     write_if_changed(file, report.dump(document))
     report.print_report(document)
     print(f"every run is in {file}")

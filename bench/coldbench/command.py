@@ -19,6 +19,6 @@ def end(run: Callable[[], int], program: str) -> int:
     except OSError as problem:
         errors.error(f"{problem.filename or program}: {problem.strerror or problem}")
         return errors.EXIT_USAGE
-    except processes.Interrupted as interrupted:
+    except errors.Interrupted as interrupted:
         errors.error(f"{interrupted}: ended, and cleaned up")
         return interrupted.exit_status

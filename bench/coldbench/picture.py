@@ -7,7 +7,6 @@ because the picture is shown on pages of either theme.
 
 import argparse
 import io
-import json
 import os
 import sys
 import tempfile
@@ -23,7 +22,7 @@ matplotlib.use("svg")
 
 from frontload import errors  # noqa: E402
 from frontload.errors import BadData  # noqa: E402
-from frontload.files import write_if_changed  # noqa: E402
+from frontload.files import parse_json, write_if_changed  # noqa: E402
 from frontload.pagecache import Residency  # noqa: E402
 from matplotlib import pyplot  # noqa: E402
 
@@ -104,10 +103,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    try:
-        document = json.loads(args.result.read_bytes())
-    except ValueError as problem:
-        raise BadData(args.result, f"not JSON: {problem}") from problem
+    document = parse_json(args.result.read_bytes(), args.result)
     write_if_changed(args.output, draw(document, args.result))
     return errors.EXIT_OK
 

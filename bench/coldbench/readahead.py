@@ -9,21 +9,22 @@ repeat, so that one start of each is enough.
 import argparse
 import io
 import json
-import os
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from frontload import __version__, errors, measure_host
 from frontload.device import cold_device as loop_device
 from frontload.device.cold_device import ColdDevice
 from frontload.files import write_if_changed
-from frontload.measure import SELECTIVELY_COLD, Plan, Variant, measure
+from frontload.measure import SELECTIVELY_COLD, measure
 from rich.console import Console
 
 from coldbench import command, workload
 from coldbench.picture import STYLE, TEXT, matplotlib, pyplot
 from coldbench.requests import CountingLauncher
+from coldbench.starts import make_plan
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = "frontload-readahead/1"
@@ -40,15 +41,14 @@ def sweep(work: workload.WorkFolder, variants: tuple[str, ...], settings: tuple[
     with (work.environment(), tempfile.TemporaryDirectory(prefix="frontload-bench.") as scratch,
           ColdDevice(work.folder, [work.binary(variant) for variant in variants]) as device):
         launcher = CountingLauncher(device.number)
-        placed = {variant: str(device.place(work.binary(variant))) for variant in variants}
-        plan = Plan(
-            tuple(Variant(name, work.command(name, Path(file), Path(scratch) / "output"), (file,))
-                  for name, file in placed.items()), conditions=(SELECTIVELY_COLD,), runs=1)
+        placed = {variant: device.place(work.binary(variant)) for variant in variants}
+        plan = replace(make_plan(work, placed, Path(scratch) / "output", runs=1),
+                       conditions=(SELECTIVELY_COLD,))
         for kib in settings:
             device.set_read_ahead(kib)
             progress(f"readahead of {kib} KiB")
             for run in measure(plan, launcher).runs:
-                read = run.files[placed[run.variant]].read
+                read = run.files[str(placed[run.variant])].read
                 rows.append({"read_ahead_kib": kib, "variant": run.variant,
                              "major_faults": run.sample.major_faults,
                              "minor_faults": run.sample.minor_faults,
@@ -121,16 +121,13 @@ def run(args: argparse.Namespace) -> int:
     if obstacle := loop_device.obstacle():
         raise errors.Failure(obstacle)
     described, source = workload.load(args.workload)
-    bin = (args.build_dir / "bin").resolve()
-    os.environ["FRONTLOAD_BINDIR"] = str(bin)
-    folder = (args.build_dir / "bench" / (described.program or described.name)).resolve()
-    work = workload.WorkFolder(described, source, folder, bin, args.llvm.resolve())
+    work = workload.work_folder(described, source, args.build_dir, args.llvm)
     work.build([work.binary(variant).name for variant in described.variants])
     with Console(stderr=True).status("") as status:
         rows = sweep(work, described.variants, args.settings, status.update)
     document = {"schema": SCHEMA, "frontload": __version__, "workload": described.name,
                 "host": measure_host.describe_host(), "variants": described.variants, "rows": rows}
-    file = args.json or folder / f"{described.name}.readahead.json"
+    file = args.json or work.folder / f"{described.name}.readahead.json"
     write_if_changed(file, (json.dumps(document, indent=1) + "\n").encode())
     if args.output:
         write_if_changed(args.output, draw(document))

@@ -7,7 +7,7 @@ throttles the device to a slow disk's speed.
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from frontload import devices
@@ -104,7 +104,6 @@ def _measure_throttled(starts: Starts, plan: Plan, device: ColdDevice, stack: Ex
     except OSError as problem:
         starts.missing.append(f"runs on a slow disk: {why(problem)}")
         return
-    slow = Plan(plan.variants, conditions=(SELECTIVELY_COLD,), runs=plan.runs, warmup=0,
-                compare=plan.compare)
+    slow = replace(plan, conditions=(SELECTIVELY_COLD,), warmup=0)
     starts.throttled = measure(slow, RestedLauncher(throttle.folder),
                                progress=lambda doing: progress(f"throttled {doing}"))

@@ -67,6 +67,11 @@ class Workload:
     # Set for all runs, those to train with included.
     environment: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def folder_name(self) -> str:
+        """What its work folder is called: workloads of one program may share it."""
+        return self.program or self.name
+
 
 def load(name: str) -> tuple[Workload, Path]:
     """The workload `name` of bench/workloads, or the one in the folder `name`; with its folder."""
@@ -173,3 +178,13 @@ class WorkFolder:
         found = subprocess.run([*self._ninja, "-t", "commands", "-s", target],
                                capture_output=True, text=True, check=True)
         return found.stdout.strip()
+
+
+def work_folder(workload: Workload, source: Path, build_dir: Path, llvm: Path,
+                folder: Path | None = None) -> WorkFolder:
+    """A workload's folder, by default in `build_dir`, where Frontload was built: its programs there
+    are the ones that this process finds, too."""
+    bin = (build_dir / "bin").resolve()
+    os.environ["FRONTLOAD_BINDIR"] = str(bin)
+    folder = folder or build_dir / "bench" / workload.folder_name
+    return WorkFolder(workload, source, folder.resolve(), bin, llvm.resolve())

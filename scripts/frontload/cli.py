@@ -64,5 +64,8 @@ def main(argv: list[str] | None = None) -> int:
         thing = problem.filename if problem.filename is not None else args.verb
         errors.error(f"{os.fsdecode(thing)}: {problem.strerror or problem}")
         return errors.EXIT_USAGE
+    except errors.Interrupted as interrupted:
+        errors.error(f"{args.verb}: {interrupted}: ended, and cleaned up")
+        return interrupted.exit_status
     except KeyboardInterrupt:
         return 128 + 2

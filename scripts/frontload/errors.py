@@ -6,6 +6,7 @@ it helps a second one, `frontload: note: <what to do>`. Verbs raise `Failure`; o
 
 import math
 import os
+import signal
 import sys
 
 EXIT_OK = 0
@@ -34,6 +35,14 @@ class BadData(Failure):
         if offset is not None:
             what += f" (at byte {offset})"
         super().__init__(f"{where}: {what}", code=EXIT_DATA, note=note)
+
+
+class Interrupted(BaseException):
+    """A signal asked us to end; like KeyboardInterrupt, but for SIGTERM and SIGHUP too."""
+
+    def __init__(self, number: int):
+        super().__init__(signal.strsignal(number))
+        self.exit_status = 128 + number
 
 
 def printable(text: str) -> str:

@@ -1,12 +1,13 @@
 """Opening input files, and writing output files whole or not at all."""
 
+import json
 import os
 import sys
 import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
-from frontload.errors import Failure, printable
+from frontload.errors import BadData, Failure, printable
 
 
 def open_input(path: os.PathLike | str, note: str | None = None) -> BinaryIO:
@@ -17,6 +18,14 @@ def open_input(path: os.PathLike | str, note: str | None = None) -> BinaryIO:
         return open(path, "rb")
     except OSError as problem:
         raise Failure(f"{os.fspath(path)}: {problem.strerror}", note=note) from problem
+
+
+def parse_json(data: bytes, path: os.PathLike | str, note: str | None = None) -> object:
+    """The value that a file's JSON stands for; BadData with the note if it is none."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as problem:
+        raise BadData(path, f"not JSON: {problem}", note=note) from problem
 
 
 def write_output(path: os.PathLike | str | None, data: bytes) -> None:

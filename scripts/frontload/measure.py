@@ -34,6 +34,7 @@ from frontload.measure_conditions import (
 )
 from frontload.measure_run import Sample
 from frontload.measure_sections import Section, bytes_per_section, file_sections
+from frontload.missing import Missing
 from frontload.pagecache import Residency
 
 RUNS = 50  # of each variant in each condition, as in the classic studies of cold starts
@@ -59,15 +60,6 @@ class Plan:
     allow_warm: bool = False
     ignore_failure: bool = False
     compare: tuple[str, ...] = ()  # STDOUT, or files that the command writes
-
-
-@dataclass(frozen=True)
-class Missing:
-    """A figure that this machine or user cannot have, and what would give it."""
-
-    what: str
-    why: str
-    remedy: str
 
 
 @dataclass(frozen=True)
@@ -232,9 +224,8 @@ def _start(variant: Variant, plan: Plan, launcher, scratch: Path) -> tuple[Sampl
     with open(stdout if STDOUT in plan.compare else os.devnull, "wb") as sink:
         sample = launcher.run(variant.command, stdout=sink)
     if sample.failed and not plan.ignore_failure:
-        raise Failure(f"{variant.command[0]}: {sample.how_it_ended()}"
-                      + (f": {sample.complaint}" if sample.complaint else ""),
-                      code=EXIT_VERDICT, note="--ignore-failure measures it all the same")
+        raise Failure(sample.failure_of(variant.command[0]), code=EXIT_VERDICT,
+                      note="--ignore-failure measures it all the same")
     return sample, {output: _digest(stdout if output == STDOUT else Path(output))
                     for output in plan.compare}
 

@@ -45,6 +45,11 @@ class Sample:
             return f"was ended by signal {self.signal} ({signal.strsignal(self.signal)})"
         return f"exited with status {self.exit_status}"
 
+    def failure_of(self, program: str) -> str:
+        """What to say of a program that failed."""
+        return f"{program}: {self.how_it_ended()}" + (
+            f": {self.complaint}" if self.complaint else "")
+
 
 class Launcher:
     """Runs commands through frontload-exec, in the cgroup `cgroup` if one is given.

@@ -18,8 +18,9 @@ from dataclasses import dataclass, field, replace
 from frontload import dependencies, pagecache, tools
 from frontload.device.scratch import scratch_folder
 from frontload.errors import Failure
-from frontload.measure import COLD, SELECTIVELY_COLD, Missing, Plan
+from frontload.measure import COLD, SELECTIVELY_COLD, Plan
 from frontload.measure_run import Launcher
+from frontload.missing import Missing
 
 REMEDY = "install strace (apt-get install strace), and allow ptrace; or name the files with --evict"
 _CALLS = "execve,execveat,open,openat,openat2,chdir,fchdir"

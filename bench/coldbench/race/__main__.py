@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -51,8 +50,6 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def run(args: argparse.Namespace) -> int:
-    bin = (args.build_dir / "bin").resolve()
-    os.environ["FRONTLOAD_BINDIR"] = str(bin)
     base = args.work_dir or args.build_dir / "bench"
     prepared = []
     for name in args.workloads:  # a wrong name shows before hours of work
@@ -64,8 +61,8 @@ def run(args: argparse.Namespace) -> int:
     with Console(stderr=True).status("") as status:
         works = []
         for described, source, chosen in prepared:  # all before the first is measured
-            folder = (base / (described.program or described.name)).resolve()
-            works.append(workload.WorkFolder(described, source, folder, bin, args.llvm.resolve()))
+            works.append(workload.work_folder(described, source, args.build_dir, args.llvm,
+                                              base / described.folder_name))
             status.update(f"{described.name}: building the variants")
             contest.build(works[-1], chosen)
         if args.build_only:

@@ -4,7 +4,6 @@ The same result gives the same text. In the README only what lies between two ma
 """
 
 import argparse
-import json
 import os
 import re
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from frontload import errors
 from frontload.errors import BadData
-from frontload.files import write_if_changed
+from frontload.files import parse_json, write_if_changed
 
 from coldbench import command
 from coldbench.race import columns, rows
@@ -160,10 +159,7 @@ def _escape(text: str) -> str:
 
 
 def _read(path: Path) -> dict:
-    try:
-        document = json.loads(path.read_bytes())
-    except ValueError as problem:
-        raise BadData(path, f"not JSON: {problem}") from problem
+    document = parse_json(path.read_bytes(), path)
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise BadData(path, f"not a result of bench/race (schema {SCHEMA})")
     if not document.get("workloads"):

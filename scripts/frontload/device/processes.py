@@ -6,44 +6,29 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from frontload.errors import Failure
+from frontload.errors import Failure, Interrupted
 from frontload.measure_run import signals_held
 
 _STDERR = 2
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Interrupted(BaseException):
-    """A signal asked us to end; like KeyboardInterrupt, but for SIGTERM and SIGHUP too."""
+@contextmanager
+def unwinding_on_signals() -> Iterator[None]:
+    """Within `with`, SIGINT, SIGTERM and SIGHUP unwind the stack, so that everything is cleaned up.
 
-    def __init__(self, number: int):
-        super().__init__(signal.strsignal(number))
-        self.exit_status = 128 + number
-
-
-def unwind_on_signals() -> None:
-    """From here on SIGINT, SIGTERM and SIGHUP unwind the stack, so that everything is cleaned up.
-
-    Only the first one does: a second Ctrl-C must not interrupt the cleaning.
+    Only the first one does: a second Ctrl-C must not interrupt the cleaning. What is ignored (by
+    nohup, say) stays so.
     """
     def unwind(number, frame):
         for each in _SIGNALS:
             signal.signal(each, signal.SIG_IGN)
         raise Interrupted(number)
 
-    for each in _SIGNALS:
-        signal.signal(each, unwind)
-
-
-@contextmanager
-def unwinding_on_signals() -> Iterator[None]:
-    """The same within `with`."""
-    # What is ignored (by nohup, say) stays so.
     before = {number: signal.getsignal(number) for number in _SIGNALS}
-    unwind_on_signals()
     for number, handler in before.items():
-        if handler is signal.SIG_IGN:
-            signal.signal(number, handler)
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, unwind)
     try:
         yield
     finally:

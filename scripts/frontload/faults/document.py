@@ -9,8 +9,8 @@ from contextlib import suppress
 from frontload import __version__, measure_host
 from frontload.faults import files, perf, phases
 from frontload.faults.history import Columns, History
-from frontload.faults.perf import Missing
 from frontload.faults.recording import Recording
+from frontload.missing import Missing
 from frontload.pagecache import Residency
 
 SCHEMA = "frontload-faults/1"

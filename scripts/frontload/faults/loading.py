@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frontload import elf
+from frontload.demangle import demangled
 from frontload.errors import Failure
 from frontload.faults import segments as elf_segments
-from frontload.report.demangle import demangled
 
 _PTRACE_TRACEME = 0
 _ADDR_NO_RANDOMIZE = 0x0040000

@@ -19,6 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from frontload.missing import Missing
+
 FAULTS = ("major-faults", "minor-faults")
 FILLS = "filemap:mm_filemap_add_to_page_cache"
 # They tell fills that were read from those that were written. The older name is before Linux 5.18.
@@ -37,15 +39,6 @@ _TRACEFS = "/sys/kernel/tracing"
 # kernel gives 516 KiB (kernel.perf_event_mlock_kb), of which the data must be a power of two.
 _SMALL_BUFFER_KIB = 512
 _BUFFERS_KIB, _LARGE_BUFFER_KIB = 64 << 10, 16 << 10
-
-
-@dataclass(frozen=True)
-class Missing:
-    """A figure that the result does not have."""
-
-    what: str
-    why: str
-    remedy: str
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from frontload.faults.history import History, Image
 from frontload.faults.loading import ENTRY, LOADER_TELLS, MAIN, UNTIL, Loading
-from frontload.faults.perf import Missing
+from frontload.missing import Missing
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,9 @@ from frontload.faults import loading as loadings
 from frontload.faults import perf, script
 from frontload.faults.history import History
 from frontload.faults.loading import Loading
-from frontload.faults.perf import Missing, Recorder
+from frontload.faults.perf import Recorder
 from frontload.measure_run import Launcher, Sample
+from frontload.missing import Missing
 from frontload.pagecache import Residency
 
 _SET_BY_PERF = "PATH", "PREFIX", "PERF_BUILDID_DIR", "DEBUGINFOD_URLS"

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from frontload import measure_seen, pagecache
 from frontload.errors import Failure
 from frontload.faults import document, perf
-from frontload.faults.perf import Missing
 from frontload.faults.recording import Session
 from frontload.measure_conditions import COLD, SELECTIVELY_COLD, Conditions
 from frontload.measure_run import Launcher, Sample
+from frontload.missing import Missing
 from frontload.pagecache import Residency
 
 AS_IT_IS = "as it is"

@@ -66,10 +66,10 @@ import numpy as np
 
 from frontload import __version__
 from frontload import elf as elves
+from frontload.demangle import demangled
 from frontload.errors import Failure
 from frontload.report import accounting, waste
 from frontload.report.advice import advice
-from frontload.report.demangle import demangled
 from frontload.report.events import CAUSES, MAJOR, MINOR, READ
 from frontload.report.recorded import Recording
 from frontload.report.spans import Spans

@@ -127,10 +127,7 @@ def read(path: os.PathLike | str) -> Recording:
 
 def parse(data: bytes, path: os.PathLike | str) -> Recording:
     """The start in `data`; `path` is for the messages."""
-    try:
-        document = json.loads(data)
-    except (ValueError, RecursionError) as problem:
-        raise BadData(path, f"not JSON: {problem}", note=_MAKE_ONE) from problem
+    document = files.parse_json(data, path, _MAKE_ONE)
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise BadData(path, f"not a recorded start (schema {SCHEMA})", note=_MAKE_ONE)
     return _Reader(path).recording(document)

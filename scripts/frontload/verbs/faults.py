@@ -8,6 +8,7 @@ from frontload.devices import Device
 from frontload.errors import EXIT_OK, EXIT_VERDICT
 from frontload.files import write_output
 from frontload.verbs import measure
+from frontload.verbs.arguments import count
 
 DESCRIPTION = """\
 Run a command once and record with perf every page fault of its processes, what comes into the page
@@ -31,12 +32,12 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     _add_conditions(parser)
     measure.add_device(parser)
     parser.set_defaults(usage_error=parser.error)
-    parser.add_argument("--warmup", metavar="N", type=_count, default=1,
+    parser.add_argument("--warmup", metavar="N", type=count(0), default=1,
                         help="runs beforehand, so that the libraries and inputs are warm (default "
                         "%(default)s)")
     parser.add_argument("--ignore-failure", action="store_true",
                         help="exit 0 also if the command fails")
-    parser.add_argument("--first", metavar="N", type=_count, default=20,
+    parser.add_argument("--first", metavar="N", type=count(0), default=20,
                         help="show so many faults (default %(default)s)")
     parser.add_argument("--all", action="store_true", help="show all faults, one by one")
     parser.add_argument("--json", metavar="FILE", nargs="?", const="-",
@@ -69,22 +70,12 @@ def _add_conditions(parser: argparse.ArgumentParser) -> None:
                         help="record also if pages stay in the cache; the result says so")
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 up")
-    return int(text)
-
-
 def run(args: argparse.Namespace) -> int:
     from frontload.device import processes
 
     device = measure.chosen_device(args)
     with processes.unwinding_on_signals():
-        try:
-            return _record(args, device)
-        except processes.Interrupted as interrupted:
-            errors.error(f"faults: {interrupted}: ended, and cleaned up")
-            return interrupted.exit_status
+        return _record(args, device)
 
 
 def _record(args: argparse.Namespace, device: Device | None) -> int:
@@ -109,7 +100,6 @@ def _record(args: argparse.Namespace, device: Device | None) -> int:
     if args.json != "-":
         table.show(made, None if args.all else args.first)
     if sample.failed and not args.ignore_failure:
-        errors.error(f"{args.command[0]}: {sample.how_it_ended()}"
-                     + (f": {sample.complaint}" if sample.complaint else ""))
+        errors.error(sample.failure_of(args.command[0]))
         return EXIT_VERDICT
     return EXIT_OK

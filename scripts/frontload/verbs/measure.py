@@ -9,6 +9,7 @@ from dataclasses import replace
 from frontload import devices, errors
 from frontload.errors import EXIT_OK, EXIT_VERDICT
 from frontload.files import write_output
+from frontload.verbs.arguments import count, named
 
 DESCRIPTION = """\
 Measure how a command starts: page faults, what is read from its files, memory and time.
@@ -34,12 +35,12 @@ def add_parser(verbs) -> argparse.ArgumentParser:
         "measure", help="measure cold and warm starts, and compare binaries",
         description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
-                        type=_variant, help="a binary to measure in the place of {} in COMMAND; "
-                        "the first one is what the others are compared with")
+                        type=named("NAME=BINARY"), help="a binary to measure in the place of {} in "
+                        "COMMAND; the first one is what the others are compared with")
     parser.add_argument("--name", help="what to call the command if there are no variants")
-    parser.add_argument("--runs", metavar="N", type=_count(1),
+    parser.add_argument("--runs", metavar="N", type=count(1),
                         help="rounds for each condition (default 50)")
-    parser.add_argument("--warmup", metavar="N", type=_count(0), default=1,
+    parser.add_argument("--warmup", metavar="N", type=count(0), default=1,
                         help="runs of each variant beforehand, so that the libraries and inputs "
                         "they share are warm (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the order within rounds")
@@ -86,30 +87,15 @@ def add_device(parser: argparse.ArgumentParser) -> None:
     device.add_argument("--device", choices=(*devices.KINDS, devices.CUSTOM),
                         help="copy the named files to a loop device that the kernel slows down to "
                         "this kind of device, and measure there; custom: to what the options say")
-    device.add_argument("--device-iops", metavar="N", type=_count(_LEAST_IOPS),
+    device.add_argument("--device-iops", metavar="N", type=count(_LEAST_IOPS),
                         help="of a custom device: requests per second")
     device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=_bandwidth,
                         help="of a custom device: bytes per second")
-    device.add_argument("--read-ahead", metavar="KIB", type=_count(0),
+    device.add_argument("--read-ahead", metavar="KIB", type=count(0),
                         help="of any kind of device (default: what it has)")
     device.add_argument("--with", dest="extra", metavar="FILE", action="append", default=[],
                         help="another file or folder that the program needs beside it; libraries "
                         "that it finds relative to itself ($ORIGIN) are copied unasked")
-
-
-def _variant(text: str) -> tuple[str, str]:
-    name, equals, binary = text.partition("=")
-    if not (name and equals and binary):
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=BINARY")
-    return name, binary
-
-
-def _count(least: int):
-    def count(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least} up")
-        return int(text)
-    return count
 
 
 def _bandwidth(text: str) -> int:
@@ -144,11 +130,7 @@ def run(args: argparse.Namespace) -> int:
 
     device = chosen_device(args)
     with processes.unwinding_on_signals():
-        try:
-            return _measure(args, device)
-        except processes.Interrupted as interrupted:
-            errors.error(f"measure: {interrupted}: ended, and cleaned up")
-            return interrupted.exit_status
+        return _measure(args, device)
 
 
 def _measure(args: argparse.Namespace, device: devices.Device | None) -> int:

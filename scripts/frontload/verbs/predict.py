@@ -7,9 +7,10 @@ import argparse
 import json
 import math
 
-from frontload import console, errors, prediction
+from frontload import console, devices, errors, prediction
 from frontload.errors import EXIT_OK
 from frontload.prediction import Variant
+from frontload.verbs.arguments import count, named
 
 DESCRIPTION = """\
 Predict from traces how a program starts from cold: page faults, what is read in how many requests,
@@ -44,7 +45,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "takes (see frontload measure) to the time of the device")
     device = parser.add_argument_group("devices")
     device.add_argument("--device", action="append", default=[],
-                        choices=("hdd", "emmc", "ssd", "nfs", "custom", "all"),
+                        choices=(*devices.KINDS, devices.CUSTOM, "all"),
                         help="may be repeated (default: all that have figures of their own)")
     device.add_argument("--device-iops", metavar="N", type=_positive,
                         help="of a custom device: requests per second")
@@ -52,7 +53,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         help="or: from a request to its first byte")
     device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=_bandwidth,
                         help="of a custom device: bytes per second")
-    device.add_argument("--read-ahead", metavar="KIB", type=_size,
+    device.add_argument("--read-ahead", metavar="KIB", type=count(0),
                         help="of all of them (default: 128)")
     parser.add_argument("--json", action="store_true", help="write JSON instead of the table")
     parser.add_argument("traces", metavar="TRACE", nargs="+", help="a trace, or a folder of them")
@@ -60,10 +61,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 
 
 def _variant(text: str) -> Variant:
-    name, equals, binary = text.partition("=")
-    if not (name and equals and binary):
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=BINARY")
-    return Variant(name, binary)
+    return Variant(*named("NAME=BINARY")(text))
 
 
 def _positive(text: str) -> float:
@@ -78,12 +76,6 @@ def _positive(text: str) -> float:
 
 def _bandwidth(text: str) -> float:
     return _positive(text.rstrip("kMG")) * {"k": 1e3, "M": 1e6, "G": 1e9}.get(text[-1:], 1)
-
-
-def _size(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 up")
-    return int(text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -116,8 +108,8 @@ def _options(args: argparse.Namespace) -> list[str]:
     chosen = list(dict.fromkeys(args.device))
     if "all" not in chosen:
         options += [f"--device={name}" for name in chosen]
-    elif "custom" in chosen:
-        options.append("--device=hdd,emmc,ssd,nfs,custom")
+    elif devices.CUSTOM in chosen:
+        options.append(f"--device={','.join((*devices.KINDS, devices.CUSTOM))}")
     for name in ("device_iops", "device_latency", "device_bandwidth", "read_ahead"):
         value = getattr(args, name)
         if value is not None:

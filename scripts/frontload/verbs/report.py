@@ -5,8 +5,9 @@ import argparse
 from frontload import errors
 from frontload.devices import Device
 from frontload.errors import EXIT_OK, EXIT_VERDICT, Failure
-from frontload.files import open_input, write_if_changed, write_output
+from frontload.files import open_input, parse_json, write_if_changed, write_output
 from frontload.verbs import measure
+from frontload.verbs.arguments import named
 
 DESCRIPTION = """\
 Make one HTML page of recorded starts, side by side: each fault in its file and in time, what was
@@ -51,11 +52,11 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     known.add_argument("--measure", metavar="FILE.json",
                        help="what frontload measure --json wrote: times with their intervals")
     known.add_argument("--prediction", metavar="NAME=FILE.json", action="append", default=[],
-                       type=_named("NAME=FILE.json"),
+                       type=named("NAME=FILE.json"),
                        help="what frontload predict --json wrote for a variant; may be repeated")
     now = parser.add_argument_group("to record now")
     now.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
-                     type=_named("NAME=BINARY"), help="a program to start in the place of {} in "
+                     type=named("NAME=BINARY"), help="a program to start in the place of {} in "
                      "COMMAND, after it was evicted; may be repeated")
     now.add_argument("--evict", metavar="FILE", action="append", default=[],
                      help="a file to evict instead of the program, which is {} here too; may be "
@@ -77,15 +78,6 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     return parser
 
 
-def _named(form: str):
-    def named(text: str) -> tuple[str, str]:
-        name, equals, value = text.partition("=")
-        if not (name and equals and value):
-            raise argparse.ArgumentTypeError(f"{text!r} is not {form}")
-        return name, value
-    return named
-
-
 def run(args: argparse.Namespace) -> int:
     if not (args.output or args.json or args.export):
         args.usage_error("say what to write: -o FILE.html, --export FOLDER or --json")
@@ -101,11 +93,7 @@ def run(args: argparse.Namespace) -> int:
         from frontload.device import processes
 
         with processes.unwinding_on_signals():
-            try:
-                recordings = _record(args, device)
-            except processes.Interrupted as interrupted:
-                errors.error(f"report: {interrupted}: ended, and cleaned up")
-                return interrupted.exit_status
+            recordings = _record(args, device)
     else:
         recordings = _read(args.inputs)
     names = [recording.variant for recording in recordings]
@@ -172,9 +160,7 @@ def _record(args: argparse.Namespace, device: Device | None) -> list:
                                    evict_seen=args.evict_seen, allow_warm=args.allow_warm,
                                    until=args.until, launcher=launcher)
         if started.sample.failed:
-            complaint = started.sample.complaint
-            raise Failure(f"{variant.command[0]}: {started.sample.how_it_ended()}"
-                          + (f": {complaint}" if complaint else ""), code=EXIT_VERDICT)
+            raise Failure(started.sample.failure_of(variant.command[0]), code=EXIT_VERDICT)
         made = started.document | {"device": described}
         if made["faults"] is None:
             _warn(variant.name, made["missing"])
@@ -215,12 +201,5 @@ def _traces(paths: list[str]) -> list[str]:
 
 
 def _json(path: str) -> object:
-    import json
-
-    from frontload.errors import BadData
-
     with open_input(path) as stream:
-        try:
-            return json.loads(stream.read())
-        except (ValueError, RecursionError) as problem:
-            raise BadData(path, f"not JSON: {problem}") from problem
+        return parse_json(stream.read(), path)
