@@ -11,6 +11,7 @@
 #include "../front_note.h"
 #include "../front_report.h"
 #include "../output_check.h"
+#include "../profile_folder.h"
 #include "child_process.h"
 #include "command_line.h"
 #include "lld/Common/Driver.h"
@@ -42,6 +43,8 @@ namespace {
 /// What the command line says about the front.
 struct Options {
   std::string profile;
+  /// Where there may be one for this output; a link for which there is none is lld's.
+  std::optional<std::string> profileFolder;
   std::string report;
   double minMatch = defaultMinMatch;
   std::optional<std::string> badMinMatch; ///< what was given and is none
@@ -105,6 +108,10 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
     if (takeOption(args, i, "startup-profile", options.profile) ||
         takeOption(args, i, "front-report", options.report))
       continue;
+    if (takeOption(args, i, "startup-profile-dir", value)) {
+      options.profileFolder = value;
+      continue;
+    }
     if (takeOption(args, i, "min-match", value)) {
       std::optional<double> percent = parseMinMatch(value);
       options.badMinMatch = percent ? std::nullopt : std::optional(value);
@@ -317,6 +324,10 @@ int main(int argc, char **argv) {
     outs()
         << "ld.frontload: ld.lld that lays out a front\n"
            "  --startup-profile=FILE  place what the profile names in a contiguous front\n"
+           "  --startup-profile-dir=DIR\n"
+           "                          the same with DIR/NAME.startup, NAME being that of the "
+           "output; link\n"
+           "                          without a front if there is no such file\n"
            "  --front-prefetch        make the program read its front in one go when it starts;\n"
            "                          it then needs libfrontload-prefetch.so.1\n"
            "  --min-match=PERCENT     fail if less of the profile's names are found (default: 80;\n"
@@ -333,11 +344,17 @@ int main(int argc, char **argv) {
       lld::exitLld(exitUsage);
     options.other.program = std::move(*program);
   }
-  if (options.badMinMatch) {
+  std::optional<Refusal> refusal;
+  if (options.profileFolder && options.profile.empty() && !options.isRelocatable)
+    refusal = findProfile(*options.profileFolder, options.output, options.profile);
+  if (refusal) {
+    error(refusal->message, refusal->note);
+    code = refusal->exitCode;
+  } else if (options.badMinMatch) {
     error("--min-match: '" + *options.badMinMatch + "' is no number from 0 to 100",
           "it is the least share of names to be found, in percent");
     code = exitUsage;
-  } else if (options.profile.empty()) {
+  } else if (options.profile.empty() && !options.profileFolder) {
     if (!options.report.empty() || options.wantsPrefetch) {
       error(Twine(options.wantsPrefetch ? "--front-prefetch" : "--front-report") +
                 ": there is no front without a profile",
@@ -346,7 +363,7 @@ int main(int argc, char **argv) {
     }
     code = options.lld ? becomeOther(options.other.program, others)
                        : !runLld(ArrayRef<const char *>(const_cast<const char **>(argv), argc));
-  } else if (options.isRelocatable) {
+  } else if (options.profile.empty() || options.isRelocatable) {
     // Build systems pass the same flags to every link; there is nothing to lay out in this one.
     code = options.lld ? becomeOther(options.other.program, others) : !runLld(others);
   } else if (options.lld && !options.otherConflict.empty()) {
