@@ -60,6 +60,11 @@ std::string frontScript(const PatternSet &patterns, Selection selection) {
   section(stringsSection, Pattern::Strings);
   // And to these all that has no place yet.
   section(".text", Pattern::NextText);
+  // With -z keep-text-section-prefix, as PGO builds have it, lld gives each kind of code an output
+  // section of its own. It takes the code that it finds first, that of the front, for their place:
+  // all cold code would be there.
+  for (StringRef kind : {"hot", "unknown", "startup", "exit", "unlikely", "split"})
+    os << "  .text." << kind << " : { }\n";
   section(".rodata", Pattern::NextRodata);
   // .eh_frame_hdr is searched by unsigned offsets from itself to the code, so it must not lie
   // between the code of the front and the rest.

@@ -144,7 +144,8 @@ private:
     ArrayRef<uint32_t> sectionEntries; ///< those that name a section of this object
     SmallVector<Match, 0> matches;
     SmallVector<GlobalSymbol, 0> data, code;
-    BitVector hasDataSymbol; ///< by section index
+    BitVector hasDataSymbol;      ///< by section index
+    DenseSet<uint32_t> coldParts; ///< sections of what compilers split off as unlikely
 
     /// Calls `visit` with the name and the section of each symbol that may be of the set.
     template <class Visit>
@@ -253,6 +254,8 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
     }
     if (set.hasData && type == ELF::STT_OBJECT && section)
       scan.hasDataSymbol.set(section);
+    if (isLocal && section && !name.isPlain() && takeApart(name.text()).isCold)
+      scan.coldParts.insert(section);
     auto mayAgree = ArrayRef(files).take_front(isLocal && set.hasFiles ? files.size() : 0);
     set.names->find(name, mayAgree, [&](uint32_t entry, Likeness likeness) {
       const ProfileEntry &wanted = set.profile.entries[entry];
@@ -557,7 +560,11 @@ template <class ELFT> void StartupSet::Search<ELFT>::placeCalls() {
       if (auto c = scan.object->classify(scan.object->sections()[section]))
         addNext(scan, section, *c);
     };
-    llvm::for_each(scan.calledSections, add);
+    // A function refers to its own cold part, too: the least likely of all that it may go on with.
+    for (uint32_t section : scan.calledSections)
+      if (!scan.coldParts.contains(section) ||
+          scan.object->name(scan.object->sections()[section]) == ".text")
+        add(section);
     scan.forEachOf(scan.code, calledNames, [&](CachedHashStringRef name, uint32_t section) {
       if (called.contains(name))
         add(section);

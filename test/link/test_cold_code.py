@@ -1,0 +1,64 @@
+"""Where code goes that compilers took for unlikely: split-off parts, and cold functions."""
+
+import pytest
+from linking import Entry, Image, check_run, compile_text, link, write_profile
+
+# gcc splits what leads to a call of a cold function off: work.cold, in .text.unlikely.work.
+PROGRAM = """
+__attribute__((noinline, cold)) int complain(int x) { __asm__ volatile("" ::: "memory"); return x; }
+__attribute__((noinline)) int helper(int x) { __asm__ volatile("" ::: "memory"); return x + 1; }
+__attribute__((noinline)) int work(int x) {
+  if (x > 100) { x += complain(x); x *= 3; x += complain(x - 4); return x; }
+  return x > 50 ? helper(x) : x * 5;
+}
+__attribute__((noinline)) int other(int x) { return x ^ 77; }
+int main(int c, char **v) { return work(c) - 5; }
+"""
+PREFIXES = "-Wl,-z,keep-text-section-prefix"
+
+
+@pytest.fixture
+def program(tmp_path):
+    return compile_text(tmp_path, "a.c", PROGRAM, "-O2")
+
+
+def test_kinds_of_code_with_output_sections_of_their_own(tmp_path, program):
+    """With -z keep-text-section-prefix, cold code has its section behind the front, not in it."""
+    link(tmp_path / "out", program, PREFIXES, profile=write_profile(tmp_path, "main", "work"))
+    check_run(tmp_path / "out")
+    image = Image(tmp_path / "out")
+    assert {image.section_of(n) for n in ("main", "work")} == {".text.front"}
+    assert {image.section_of(n) for n in ("work.cold", "complain")} == {".text.unlikely"}
+    order = [name for name in image.order if name.startswith(".text")]
+    assert order == [".text.front", ".text", ".text.unlikely"]
+    assert image.order.index(".text") > image.order.index(".bss")
+
+
+@pytest.mark.parametrize("kind", ["hot", "startup", "exit", "unknown", "split"])
+def test_each_kind_of_code_is_behind_the_front(tmp_path, program, kind):
+    """All kinds that lld tells apart, also those that are not cold."""
+    more = compile_text(tmp_path, "b.s", f'.section .text.{kind}.f,"ax",@progbits\nf: nop\n')
+    link(tmp_path / "out", program, more, PREFIXES, profile=write_profile(tmp_path, "main"))
+    check_run(tmp_path / "out")
+    order = Image(tmp_path / "out").order
+    assert order.index(f".text.{kind}") > order.index(".text") > order.index(".bss")
+
+
+def test_a_cold_part_does_not_follow_the_front(tmp_path, program):
+    """A callee does, which startup is likely to call next; a function's cold part keeps its place
+    among what has nothing to do with startup."""
+    link(tmp_path / "out", program, profile=write_profile(tmp_path, "main", "work"))
+    image = Image(tmp_path / "out")
+    address = {name: image.symbols[name].address for name in ("helper", "complain", "work.cold")}
+    assert {image.section_of(name) for name in address} == {".text"}
+    assert address["helper"] < address["complain"] < address["work.cold"]
+
+
+def test_a_cold_part_that_was_entered_is_in_the_front(tmp_path, program):
+    """Where the profile names it, it has its place in first-touch order."""
+    for flags in ([], [PREFIXES]):
+        link(tmp_path / "out", program, *flags, profile=write_profile(
+            tmp_path, "main", "work", Entry("function", "text", "work.cold", "a.c")))
+        image = Image(tmp_path / "out")
+        assert image.section_of("work.cold") == ".text.front"
+        assert image.symbols["work.cold"].address > image.symbols["work"].address
