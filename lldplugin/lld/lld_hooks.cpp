@@ -14,6 +14,7 @@
 #include "lld_symbols.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include <array>
 #include <utility>
 #include <vector>
@@ -92,6 +93,9 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
     lld::exitLld(insteadOfLink(inputs));
   }
   if (frontLink) {
+    // It is an input like others, so --dependency-file lists it. A pipe can be read only once.
+    if (sys::fs::is_regular_file(frontLink->profilePath()))
+      realReadFile(ctx, frontLink->profilePath());
     like = frontLink->firstObject();
     frontLink->beginPlanning();
     script = frontLink->script();

@@ -250,12 +250,29 @@ std::string Run::restored(std::string text) const {
   return text;
 }
 
+/// `path` as lld writes it into a dependency file.
+static std::string escapedForMake(StringRef path) {
+  std::string result;
+  for (char c : path) {
+    if (c == '$')
+      result += '$';
+    if (c == '#' || c == ' ')
+      result += '\\';
+    result += c;
+  }
+  return result;
+}
+
 /// What the linker has written.
 Expected<std::string> Run::read(const TextFile &file) const {
   auto text = MemoryBuffer::getFile(file.temporary, false, false);
   if (!text)
     return createStringError(text.getError(), file.temporary + ": " + text.getError().message());
-  return restored((*text)->getBuffer().str());
+  std::string written = (*text)->getBuffer().str();
+  // The script is made of the profile, of which the linker knows nothing.
+  if (&file == &dependencies && sys::fs::is_regular_file(link.profilePath()))
+    replaceAll(written, script.path(), escapedForMake(link.profilePath()));
+  return restored(std::move(written));
 }
 
 /// Puts what the linker has written where it is wanted.
@@ -273,7 +290,7 @@ Error Run::restoreTexts() {
       continue;
     }
     if (file == &dependencies) {
-      // Our inputs are no files, so nothing can depend on them.
+      // Our other inputs are no files, so nothing can depend on them.
       replaceAll(*text, " \\\n " + ourName.str(), "");
       replaceAll(*text, "\n" + ourName.str() + ":\n", "");
     }

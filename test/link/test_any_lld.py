@@ -166,7 +166,7 @@ def test_too_few_names(tmp_path):
 def test_map_and_dependencies(tmp_path):
     """What the linker writes has the names that the objects have, and no input that is ours."""
     program = compile_text(tmp_path, "a.c", "int main(void) { return 0; }\n")
-    profile = write_profile(tmp_path, "main")
+    profile = write_profile(tmp_path, "main").rename(tmp_path / "a $1 # b.startup")
     written = []
     for lld in ([], [f"-Wl,--lld={other_lld('22')}"]):
         link(tmp_path / "out", program, *lld, f"-Wl,-Map={tmp_path / 'map'}",
@@ -174,6 +174,7 @@ def test_map_and_dependencies(tmp_path):
         written.append([(tmp_path / name).read_text() for name in ("map", "deps")])
     assert written[0] == written[1]
     assert "a.o:(.text.main)" in written[0][0]
+    assert r"a\ $$1\ \#\ b.startup" in written[0][1]
 
 
 @pytest.mark.parametrize("option", ["-Map", "--dependency-file", "--print-gc-sections"])

@@ -303,6 +303,23 @@ def test_options_in_a_response_file(tmp_path, program):
     assert Image(output).section_of("main") == ".text.front"
 
 
+def test_dependencies_list_the_profile(tmp_path, program):
+    """A build that asks the linker what it has read links again when the profile has changed."""
+    profile, depends = write_profile(tmp_path, "main"), tmp_path / "depends"
+    for option in (f"--startup-profile={profile}", f"--startup-profile-dir={tmp_path}"):
+        ld(program, "-e", "main", "-o", tmp_path / "app", f"--dependency-file={depends}", option)
+        listed = depends.read_text().partition("\n\n")[0]
+        assert listed.endswith(f"\n {profile}") and str(program) in listed
+        depends.unlink()
+
+
+def test_a_profile_from_a_pipe_is_read_once(tmp_path, program):
+    """As a shell gives it by <(command)."""
+    text = write_profile(tmp_path, "main").read_text()
+    ld(program, "-e", "main", "-o", tmp_path / "app", "--startup-profile=/dev/stdin", input=text)
+    assert Image(tmp_path / "app").section_of("main") == ".text.front"
+
+
 def test_gcc_finds_the_linker_by_a_folder(tmp_path, program):
     """gcc -B<folder> -fuse-ld=lld."""
     link_folder = BUILD / "lib" / "frontload" / "gcc"
