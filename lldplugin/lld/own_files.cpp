@@ -12,7 +12,9 @@ Expected<std::string> findOwnLibrary(StringRef name) {
   std::string self = sys::fs::getMainExecutable(nullptr, nullptr);
   StringRef prefix = sys::path::parent_path(sys::path::parent_path(self));
   SmallString<128> path;
-  for (StringRef folder : {"lib", FRONTLOAD_LIBRARY_FOLDER}) {
+  // An installation has all of them in its private folder, as files or as links to wherever its
+  // libraries are, so that it can be moved; a build has them beside each other.
+  for (StringRef folder : {"lib", "lib/frontload"}) {
     path = prefix;
     sys::path::append(path, folder, name);
     if (sys::fs::exists(path))
