@@ -1,8 +1,8 @@
 """Finds the native programs that belong to Frontload.
 
 They lie beside the `frontload` command: in the build tree and in an installed prefix both are in
-one `bin` folder. The command's launcher sets FRONTLOAD_BINDIR to it; without that (pip install) the
-programs are looked up in PATH.
+one `bin` folder. The command's launcher sets FRONTLOAD_BINDIR to it. A user can, too: the Python
+package alone (pip install) has none of them, and without it looks them up in PATH.
 """
 
 import os
@@ -26,7 +26,9 @@ def tool(name: str) -> Path:
     found = find_tool(name)
     if found is None:
         raise Failure(f"{name}: not found",
-                      note="build and install Frontload with CMake, and put its bin folder in PATH")
+                      note="it is no Python program: build and install Frontload with CMake (or "
+                           "install its Debian package), and put its bin folder in PATH, or set "
+                           "FRONTLOAD_BINDIR to it")
     return found
 
 
