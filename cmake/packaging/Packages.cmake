@@ -1,0 +1,92 @@
+# Debian packages of an installation, by `cpack`: scripts/package makes them.
+#
+# One for each component (InstallTree.cmake). The one that packages of programs with a front depend on
+# holds one small library; nothing where they run needs LLVM or Python.
+#
+# What Debian alone wants (licence and changelog for each package, compressed pages) is put there by
+# debian/finish.cmake, so that an installation into a prefix has none of it.
+
+set(CPACK_PACKAGE_NAME frontload)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "") # each has its own
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_GENERATOR DEB)
+set(CPACK_OUTPUT_FILE_PREFIX packages)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL runtime run development tools)
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/debian/configured.cmake)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/debian/finish.cmake)
+set(CPACK_FRONTLOAD_PREFIX ${CMAKE_INSTALL_PREFIX}) # for the two
+
+# As Debian's own tools have it. There is no default that would be true of whoever runs them.
+set(contact "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
+if("$ENV{DEBEMAIL}" STREQUAL "")
+  set(contact "Whoever built this <root@localhost>")
+endif()
+set(FRONTLOAD_PACKAGE_CONTACT "${contact}" CACHE STRING
+  "Maintainer of the packages, by default DEBFULLNAME and DEBEMAIL of the environment")
+set(CPACK_PACKAGE_CONTACT "${FRONTLOAD_PACKAGE_CONTACT}")
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${FRONTLOAD_PACKAGE_CONTACT}")
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+
+set(version "(= ${PROJECT_VERSION})")
+
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libfrontload-prefetch1)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
+# Not generated: a program needs the version that its interface comes from, not that of its build.
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA
+  "${CMAKE_CURRENT_LIST_DIR}/debian/shlibs;${CMAKE_CURRENT_LIST_DIR}/debian/triggers")
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "library that asks for a program's front at its start
+A program that ld.frontload linked with --front-prefetch needs this library
+where it runs. Before the program is relocated it asks the kernel for the
+beginning of its file, in which all that startup needs lies together, so that
+a cold start is one sequential read.")
+
+set(CPACK_DEBIAN_RUN_PACKAGE_NAME frontload-run)
+set(CPACK_DEBIAN_RUN_PACKAGE_SECTION utils)
+set(CPACK_COMPONENT_RUN_DESCRIPTION "starts a program after asking for its front
+frontload-run asks the kernel for the beginnings of a program and of the
+libraries that it needs, in which frontload has laid out what startup needs,
+and becomes the program. It is for programs that were linked without
+libfrontload-prefetch.")
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libfrontload-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_LIST_DIR}/debian/triggers)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfrontload-prefetch1 ${version}")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "recorder and prefetcher to link with, for frontload
+The libraries that frontload's linker adds to programs that ask for their own
+front, the recorder for programs that are built with -finstrument-functions,
+and their headers.")
+
+set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME frontload)
+string(CONCAT CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS
+  "libfrontload-dev ${version}, frontload-run ${version}, python3 (>= 3.11), "
+  "python3-pyelftools (>= 0.29), python3-numpy (>= 1:1.24), python3-scipy (>= 1.10), "
+  "python3-rich (>= 13)")
+# By verb: data (record), measure, faults, report, report's pictures, names in reports.
+string(CONCAT CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS
+  "valgrind, strace, linux-perf, python3-jinja2, node-d3, python3-matplotlib, binutils")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS
+  "gcc | clang, lld-${LLVM_VERSION_MAJOR}, llvm-${LLVM_VERSION_MAJOR}")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_CONTROL_EXTRA
+  "${CMAKE_CURRENT_LIST_DIR}/debian/postinst;${CMAKE_CURRENT_LIST_DIR}/debian/prerm")
+set(CPACK_COMPONENT_TOOLS_DESCRIPTION "makes big native programs start in one sequential read
+Frontload records what a program touches while it starts, keeps that as a
+startup profile that is checked in, and has the linker lay the file out so that
+all of it is one contiguous front, in the order of first touches: code,
+constants, relocated data and dynamic-linking data together. A cold start then
+reads the beginning of the file instead of seeking all over it.
+
+This package has the linker ld.frontload (lld with hooks), the recorders, and
+the command frontload, which also checks, measures and reports.")
+include(CPack)
