@@ -1,0 +1,143 @@
+# The arguments of frontload_target, read into variables.
+#
+# Not by cmake_parse_arguments: COMMAND comes often, each with its own WORKLOAD, and what a command's
+# arguments are must reach the shell as they were written, empty ones and semicolons included.
+
+# Stops the configuration for a call that is wrong, and says how one looks.
+function(_frontload_misuse target problem)
+  _frontload_fail("frontload_target(${target}): ${problem}" "frontload_target(<target>
+      [TRAIN COMMAND <command> [<argument>...] [WORKLOAD <name> [WEIGHT <n>]]
+            [COMMAND ...]... [WORKING_DIRECTORY <folder>]]
+      [PROFILE <file>] [UNTIL <symbol>] [DATA] [INSTRUMENT]
+      [PREFETCH] [MIN_MATCH <percent>])")
+endfunction()
+
+# Reads the arguments of the calling function, whose first is `target`, and sets
+#   PROFILE UNTIL MIN_MATCH WORKING_DIRECTORY    values, or empty
+#   DATA INSTRUMENT PREFETCH                     ON or OFF
+#   COMMANDS                                     how many there are, and of each <i> from 1 on
+#   PROGRAM_<i> ARGUMENTS_<i>                    what to run; a list, as a custom command takes it
+#   WORKLOAD_<i> WEIGHT_<i>                      a name and a number, or empty
+#
+# A macro, because ARGV0, ARGV1 and so on are what keeps the arguments apart.
+macro(_frontload_parse)
+  set(values PROFILE UNTIL MIN_MATCH WORKING_DIRECTORY)
+  set(options DATA INSTRUMENT PREFETCH)
+  foreach(name IN LISTS values)
+    set(${name} "")
+  endforeach()
+  foreach(name IN LISTS options)
+    set(${name} OFF)
+  endforeach()
+  set(COMMANDS 0)
+  set(trains OFF)
+  set(given "")  # the keywords so far
+  set(wants "")  # the keyword whose value comes next; that of ARGUMENTS ends with the next keyword
+
+  set(i 1)
+  while(i LESS ARGC)
+    set(argument "${ARGV${i}}")
+    math(EXPR i "${i} + 1")
+    set(is_keyword OFF)
+    if(argument IN_LIST values OR argument IN_LIST options
+       OR argument MATCHES "^(TRAIN|COMMAND|WORKLOAD|WEIGHT)$")
+      set(is_keyword ON)
+    endif()
+    if(wants STREQUAL "ARGUMENTS" AND NOT is_keyword)
+      string(REPLACE ";" "\\;" argument "${argument}")
+      if(argument STREQUAL "")
+        set(argument "$<1:>")  # An empty element of a list would be lost.
+      endif()
+      list(APPEND ARGUMENTS_${COMMANDS} "${argument}")
+    elseif(wants AND NOT wants STREQUAL "ARGUMENTS")
+      if(is_keyword OR argument STREQUAL "")
+        _frontload_misuse("${target}" "${wants} has no value.")
+      endif()
+      if(wants MATCHES "^(PROGRAM|WORKLOAD|WEIGHT)$")
+        set(${wants}_${COMMANDS} "${argument}")
+      else()
+        set(${wants} "${argument}")
+      endif()
+      if(wants STREQUAL "PROGRAM")
+        set(wants ARGUMENTS)
+      else()
+        set(wants "")
+      endif()
+    elseif(NOT is_keyword)
+      _frontload_misuse("${target}" "what shall \"${argument}\" be?")
+    else()
+      if(argument IN_LIST given AND NOT argument MATCHES "^(COMMAND|WORKLOAD|WEIGHT)$")
+        _frontload_misuse("${target}" "${argument} is given twice.")
+      endif()
+      list(APPEND given "${argument}")
+      if(argument STREQUAL "TRAIN")
+        set(trains ON)
+        set(wants "")
+      elseif(argument STREQUAL "COMMAND")
+        if(NOT trains)
+          _frontload_misuse("${target}" "COMMAND stands without TRAIN.")
+        endif()
+        math(EXPR COMMANDS "${COMMANDS} + 1")
+        foreach(name IN ITEMS ARGUMENTS WORKLOAD WEIGHT)
+          set(${name}_${COMMANDS} "")
+        endforeach()
+        set(wants PROGRAM)
+      elseif(argument IN_LIST options)
+        set(${argument} ON)
+        set(wants "")
+      elseif(argument MATCHES "^(WORKLOAD|WEIGHT)$" AND COMMANDS EQUAL 0)
+        _frontload_misuse("${target}" "${argument} stands before any COMMAND.")
+      else()
+        set(wants "${argument}")
+      endif()
+    endif()
+  endwhile()
+  if(wants AND NOT wants STREQUAL "ARGUMENTS")
+    _frontload_misuse("${target}" "${wants} has no value.")
+  endif()
+  if(trains AND COMMANDS EQUAL 0)
+    _frontload_misuse("${target}" "TRAIN has no COMMAND.")
+  endif()
+  _frontload_check_values("${target}")
+endmacro()
+
+# What _frontload_parse found, looked at before anything is done with it.
+function(_frontload_check_values target)
+  if(MIN_MATCH AND NOT (MIN_MATCH MATCHES "^[0-9]+(\\.[0-9]+)?$" AND MIN_MATCH LESS_EQUAL 100))
+    _frontload_fail("frontload_target(${target}): MIN_MATCH is \"${MIN_MATCH}\"."
+      "It is the least share of the profile's names to be found, in percent: 0 to 100.")
+  endif()
+  if(DATA AND UNTIL)
+    _frontload_fail("frontload_target(${target}): UNTIL does not go with DATA."
+      "What records data knows the end of the command only: leave one of the two out.")
+  endif()
+  if(INSTRUMENT AND (DATA OR UNTIL))
+    _frontload_fail("frontload_target(${target}): INSTRUMENT does not go with DATA or UNTIL."
+      "An instrumented program ends its startup itself, by frontload_startup_done() of <frontload.h>.")
+  endif()
+  if(COMMANDS EQUAL 0)
+    return()
+  endif()
+  foreach(i RANGE 1 ${COMMANDS})
+    if(WORKLOAD_${i} AND NOT WORKLOAD_${i} MATCHES "^[^./][^/]*$")
+      _frontload_fail("frontload_target(${target}): WORKLOAD is \"${WORKLOAD_${i}}\"."
+        "It names a folder of traces: no /, and no dot at its beginning.")
+    endif()
+    if(WEIGHT_${i} AND NOT WEIGHT_${i} MATCHES "^[1-9][0-9]*$")
+      _frontload_fail("frontload_target(${target}): WEIGHT is \"${WEIGHT_${i}}\"."
+        "It is a whole number from 1 on: a run counts as so many.")
+    endif()
+    if(WEIGHT_${i} AND NOT WORKLOAD_${i})
+      _frontload_fail("frontload_target(${target}): a COMMAND has a WEIGHT and no WORKLOAD."
+        "Weights are those of workloads: WORKLOAD <name> WEIGHT ${WEIGHT_${i}}.")
+    endif()
+    set(name "${WORKLOAD_${i}}")
+    if(WEIGHT_${i})
+      if(DEFINED weight_of_${name} AND NOT weight_of_${name} EQUAL WEIGHT_${i})
+        _frontload_fail("frontload_target(${target}): WORKLOAD ${name} has two weights."
+          "Give it one, at any of its commands.")
+      endif()
+      set(weight_of_${name} "${WEIGHT_${i}}")
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,97 @@
+# How a target is linked: by ld.frontload, in record with a map, in use with its startup profile.
+
+# Sets `result` to one option for the compiler driver that hands `option` to the linker. Not LINKER:,
+# which like -Wl, would cut it at the commas of a path.
+function(_frontload_linker_option result option)
+  string(REGEX REPLACE "([\\\"])" "\\\\\\1" option "${option}")
+  set(${result} "SHELL:-Xlinker \"${option}\"" PARENT_SCOPE)
+endfunction()
+
+# Sets `result` to the driver options that choose ld.frontload, as a generator expression for each
+# language and compiler that can link.
+function(_frontload_linker_choice result)
+  get_property(bin GLOBAL PROPERTY FRONTLOAD_BIN_DIR)
+  get_property(gcc GLOBAL PROPERTY FRONTLOAD_GCC_DIR)
+  set(by_folder "-B${gcc};-fuse-ld=lld")
+  set(choice "")
+  foreach(language IN ITEMS C CXX OBJC OBJCXX Fortran)
+    list(APPEND choice "$<$<LINK_LANG_AND_ID:${language},GNU>:${by_folder}>")
+    if(CMAKE_${language}_COMPILER_ID STREQUAL "Clang"
+       AND CMAKE_${language}_COMPILER_VERSION VERSION_LESS 12)
+      list(APPEND choice "$<$<LINK_LANG_AND_ID:${language},Clang>:${by_folder}>")
+    else()
+      list(APPEND choice
+        "$<$<LINK_LANG_AND_ID:${language},Clang,IntelLLVM,LLVMFlang>:--ld-path=${bin}/ld.frontload>")
+    endif()
+  endforeach()
+  set(${result} "${choice}" PARENT_SCOPE)
+endfunction()
+
+# Whatever linker CMAKE_LINKER_TYPE (CMake 3.29) chooses for others, this target has its own.
+function(_frontload_override_linker target)
+  get_target_property(type ${target} LINKER_TYPE)
+  if(type)
+    set_target_properties(${target} PROPERTIES LINKER_TYPE DEFAULT)
+  endif()
+endfunction()
+
+# The folder in which everything of a target lies that Frontload makes in the build tree.
+function(_frontload_folder result target)
+  get_target_property(binary_dir ${target} BINARY_DIR)
+  set(folder "${binary_dir}/${target}.frontload")
+  get_property(is_multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(is_multi_config)
+    string(APPEND folder "/$<CONFIG>")
+  endif()
+  set(${result} "${folder}" PARENT_SCOPE)
+endfunction()
+
+# record: whoever resolves the data of a trace wants the map of the very link that was recorded.
+function(_frontload_link_for_recording target)
+  _frontload_linker_choice(choice)
+  set(map "$<TARGET_FILE_DIR:${target}>/$<TARGET_FILE_NAME:${target}>.map")
+  _frontload_linker_option(write_map "-Map=${map}")
+  target_link_options(${target} PRIVATE ${choice} ${write_map})
+  set_property(TARGET ${target} APPEND PROPERTY ADDITIONAL_CLEAN_FILES "${map}")
+endfunction()
+
+# use: the linker gets a copy of the profile, from a folder where it finds it by the name of the output,
+# and links plainly if there is none. So the command line is the same with and without a profile, and
+# one that comes or goes needs no configuration. What the link depends on is not the profile but a file
+# with its hash: a profile that was written again and is the same does not link again.
+function(_frontload_link_with_profile target)
+  _frontload_folder(folder ${target})
+  get_target_property(min_match ${target} FRONTLOAD_MIN_MATCH)
+  get_target_property(prefetch ${target} FRONTLOAD_PREFETCH)
+  _frontload_linker_choice(choice)
+  _frontload_linker_option(options "--startup-profile-dir=${folder}/profile")
+  if(NOT min_match STREQUAL "")
+    _frontload_linker_option(option "--min-match=${min_match}")
+    list(APPEND options "${option}")
+  endif()
+  if(prefetch)
+    _frontload_linker_option(option "--front-prefetch")
+    list(APPEND options "${option}")
+  endif()
+  target_link_options(${target} PRIVATE ${choice} ${options})
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${folder}/profile/state")
+endfunction()
+
+# The target that brings the profile to where the linker wants it, before `target` is linked.
+function(_frontload_take_profile target profile)
+  _frontload_folder(folder ${target})
+  add_custom_command(
+    OUTPUT "${folder}/profile/taken"
+    BYPRODUCTS "${folder}/profile/state"
+    DEPFILE "${folder}/profile/taken.d"
+    COMMAND "${CMAKE_COMMAND}" "-DTARGET=${target}" "-DPROFILE=${profile}"
+      "-DOUTPUT_NAME=$<TARGET_FILE_NAME:${target}>" "-DFOLDER=${folder}/profile"
+      -P "${_frontload_scripts}/TakeProfile.cmake"
+    COMMENT "Taking the startup profile of ${target}"
+    VERBATIM)
+  add_custom_target(frontload-profile-${target} DEPENDS "${folder}/profile/taken")
+  add_dependencies(${target} frontload-profile-${target})
+  get_target_property(binary_dir ${target} BINARY_DIR)
+  set_property(TARGET ${target} APPEND PROPERTY ADDITIONAL_CLEAN_FILES
+    "${binary_dir}/${target}.frontload")
+endfunction()

@@ -1,0 +1,34 @@
+# Run (cmake -P) at the end of a training: brings the new profile to the source tree, by a file beside
+# it and a rename, and only if it is another one.
+#
+#   TRAINED  the new profile, in the build tree, where it stays
+#   PROFILE  where to
+#   TARGET   the target, for messages
+cmake_minimum_required(VERSION 3.25)
+
+if(EXISTS "${PROFILE}")
+  file(REAL_PATH "${PROFILE}" PROFILE)  # a link stays one
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E compare_files "${TRAINED}" "${PROFILE}"
+    RESULT_VARIABLE differs OUTPUT_QUIET ERROR_QUIET)
+  if(NOT differs)
+    message(STATUS "frontload-train: ${PROFILE} is as it was")
+    return()
+  endif()
+endif()
+
+cmake_path(GET PROFILE PARENT_PATH folder)
+execute_process(COMMAND "${CMAKE_COMMAND}" -E make_directory "${folder}" OUTPUT_QUIET ERROR_QUIET)
+string(RANDOM LENGTH 8 suffix)
+set(beside "${PROFILE}.${suffix}")
+file(COPY_FILE "${TRAINED}" "${beside}" RESULT problem)
+if(problem STREQUAL "0")
+  file(RENAME "${beside}" "${PROFILE}" RESULT problem)
+endif()
+if(NOT problem STREQUAL "0")
+  file(REMOVE "${beside}")
+  message(FATAL_ERROR "frontload-train: error: ${PROFILE}: cannot be written: ${problem}\n"
+    "  frontload-train: note: the new profile is ${TRAINED}\n"
+    "  frontload-train: note: copy it there by hand, or name another place: "
+    "frontload_target(${TARGET} PROFILE <file>)")
+endif()
+message(STATUS "frontload-train: wrote ${PROFILE}")
