@@ -1,0 +1,130 @@
+"""Writes the pages of docs/reference that say again what the sources say.
+
+A format is declared in one place, the comment or docstring that its readers and writers stand
+beneath; here that text becomes a page. `--check` writes nothing and fails if a page is not up to
+date.
+"""
+
+import argparse
+import ast
+import re
+import sys
+import textwrap
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+class Declared(NamedTuple):
+    """A page, and the source whose first comment it is."""
+
+    page: str
+    source: str
+    title: str
+
+
+PAGES = (
+    Declared("profile-format", "scripts/frontload/profile.py", "The startup profile"),
+    Declared("trace-format", "instrument/format/frontload_trace.h", "The trace"),
+    Declared("note-format", "instrument/format/frontload_note.h", "The note of the front"),
+    Declared("front-report-json", "lldplugin/front_report.h", "The report of a link"),
+    Declared("predict-json", "scripts/frontload/prediction.py", "The JSON of frontload predict"),
+    Declared("report-json", "scripts/frontload/report/model.py", "The JSON of frontload report"),
+    Declared("c-runtime", "instrument/runtime/include/frontload.h", "C: frontload.h"),
+    Declared("c-prefetch", "instrument/prefetch/include/frontload_prefetch.h",
+             "C: frontload_prefetch.h"),
+)
+
+
+def first_comment(source: str, name: str) -> str:
+    """The text of a source's first docstring, `/* */` comment or block of `//` lines."""
+    if name.endswith(".py"):
+        return ast.get_docstring(ast.parse(source)) or ""
+    if source.startswith("/*"):
+        body = source[2:source.index("*/")]
+        lines = [re.sub(r"^ \*( |$)", "", line) for line in body.splitlines()]
+        return "\n".join([lines[0].strip(), *lines[1:]]).rstrip()
+    lines = []
+    for line in source.splitlines():
+        if not line.startswith("//"):
+            break
+        if not line.startswith("//==="):
+            lines.append(re.sub(r"^// ?", "", line))
+    return "\n".join(lines).strip("\n")
+
+
+def declarations(source: str) -> str:
+    """What a C header declares for those who include it, with the comments before it."""
+    for begin in (r'extern "C" \{\n#endif\n', r"#include <std(?:def|int)\.h>\n(?!#)"):
+        if inside := re.search(begin + r"(.*?)\n#ifdef __cplusplus", source, re.DOTALL):
+            return inside[1].strip()
+    return ""
+
+
+def _escaped(paragraph: str) -> str:
+    """Prose in which nothing is taken for Markdown, but `code`."""
+    parts = re.split(r"(`[^`]*`)", paragraph)
+    special = r"[\\*<>\[\]]|(?<!\w)_|_(?!\w)"
+    return "".join(part if index % 2 else re.sub(special, r"\\\g<0>", part)
+                   for index, part in enumerate(parts))
+
+
+def markdown(text: str) -> str:
+    """Comments are written as paragraphs, and what is aligned in them is indented: that is kept.
+
+    Indented lines after prose belong to it, as a list does; blocks of them that follow each other
+    are one. A term and its text, two spaces apart, begin a table that is not indented.
+    """
+    blocks: list[tuple[bool, str]] = []  # whether it is kept as it is, and its text
+    for block in re.split(r"\n *\n", text.strip("\n")):
+        lines = block.splitlines()
+        is_table = re.match(r"\w+ {2,}\S", lines[0])
+        prose = 0 if is_table else next(
+            (number for number, line in enumerate(lines) if line.startswith("  ")), len(lines))
+        if prose:
+            blocks.append((False, "\n".join(lines[:prose])))
+        kept = "\n".join(lines[prose:])
+        if kept and not prose and blocks and blocks[-1][0]:
+            blocks[-1] = True, f"{blocks[-1][1]}\n\n{kept}"
+        elif kept:
+            blocks.append((True, kept))
+    return "\n\n".join(f"```text\n{textwrap.dedent(block)}\n```" if is_kept else _escaped(block)
+                       for is_kept, block in blocks)
+
+
+def page(declared: Declared, source: str) -> str:
+    text = markdown(first_comment(source, declared.source))
+    code = declarations(source) if declared.source.endswith(".h") else ""
+    link = f"[{declared.source}](../../{declared.source})"
+    return "\n".join([
+        f"# {declared.title}", "",
+        f"<!-- {Path(__file__).relative_to(ROOT)} wrote this page from {declared.source} -->", "",
+        f"Declared in {link}, which says:", "", text, "",
+        *(["## Declarations", "", "```c", code, "```", ""] if code else [])])
+
+
+def pages() -> dict[Path, str]:
+    return {ROOT / "docs/reference" / f"{declared.page}.md":
+            page(declared, (ROOT / declared.source).read_text())
+            for declared in PAGES}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing, fail if something is "
+                        "not up to date")
+    check = parser.parse_args().check
+    stale = [(path, text) for path, text in pages().items()
+             if not path.exists() or path.read_text() != text]
+    for path, text in stale:
+        if check:
+            print(f"{path.relative_to(ROOT)}: is not what its source says: run scripts/docs",
+                  file=sys.stderr)
+        else:
+            path.write_text(text)
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
