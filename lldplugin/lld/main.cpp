@@ -14,6 +14,7 @@
 #include "../profile_folder.h"
 #include "child_process.h"
 #include "command_line.h"
+#include "layout_options.h"
 #include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld_hooks.h"
@@ -66,11 +67,6 @@ struct Options {
 
 /// The first lld with -z pack-relative-relocs.
 static constexpr unsigned firstLldThatPacks = 15;
-
-/// Options of lld that order sections themselves, without their dashes.
-static constexpr StringLiteral orderingOptions[] = {"symbol-ordering-file",
-                                                    "call-graph-ordering-file", "shuffle-sections",
-                                                    "bp-startup-sort", "bp-compression-sort"};
 
 /// Reads what another linker has to know of `arg`, which is number `i` of lld's `args`.
 static void parseForOther(ArrayRef<const char *> args, size_t i, Options &options) {
@@ -133,8 +129,9 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
     size_t next = i;
     if (takeOption(args, next, "output", options.output))
       continue;
-    StringRef name = arg.ltrim('-').take_until([](char c) { return c == '='; });
-    if (arg == "-r" || arg == "--relocatable" || arg == "-relocatable") {
+    if (std::optional<LayoutOption> conflict = layoutOption(args, i)) {
+      options.conflict = conflict->option, options.reason = conflict->reason;
+    } else if (arg == "-r" || arg == "--relocatable" || arg == "-relocatable") {
       options.isRelocatable = true;
     } else if (is_contained({"-pie", "--pie", "-shared", "--shared", "-Bshareable"}, arg)) {
       options.traits.isRelocated = true;
@@ -143,21 +140,8 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
     } else if (takeLetter(args, next, "-O", value)) {
       if (unsigned level; !StringRef(value).getAsInteger(10, level))
         options.traits.mergesStrings = level == 1;
-    } else if (takeLetter(args, next, "-z", value)) {
-      if (value == "nosectionheader")
-        options.conflict = "-z nosectionheader", options.reason = "nothing else tells the front";
-    } else if (arg == "--unique" || arg == "-unique") {
-      options.conflict = arg, options.reason = "it puts every section into one of its own";
     } else if (arg == "--help" || arg == "-help") {
       options.isHelp = true;
-    } else if (arg == "-N" || arg == "--omagic") {
-      options.conflict = arg, options.reason = "it puts everything into one segment";
-    } else if (is_contained({"Tbss", "Tdata", "Ttext", "section-start"}, name)) {
-      options.conflict = arg, options.reason = "it decides where sections lie in memory";
-    } else if (arg.ends_with("sort=none")) {
-      // The default: lld does not sort.
-    } else if (arg.starts_with("-") && is_contained(orderingOptions, name)) {
-      options.conflict = arg, options.reason = "both decide the order of sections";
     } else if (takeOption(args, next, "defsym", value)) {
       options.definesEnd |= StringRef(value).ltrim('_').starts_with("end=");
     } else if (arg == "-o" && i + 1 < args.size()) {

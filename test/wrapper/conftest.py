@@ -1,0 +1,68 @@
+"""Compilers that do nothing but tell how they were called, and frontload-cc before them."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+# The helpers of tests that link take these from the nearest conftest.
+BUILD = Path(os.environ.get("FRONTLOAD_BUILD", Path(__file__).parents[2] / "build"))
+LLVM = Path(os.environ.get("FRONTLOAD_LLVM", "/usr/lib/llvm-22/bin"))
+# Says what it was called with, a word a line, and which of the words are its own.
+FAKE = "#!/bin/sh\nprintf '%s\\n' \"${0##*/}\" \"$@\"\n"
+
+
+class Wrapper:
+    """frontload-cc in a folder of its own, with fake compilers in PATH."""
+
+    def __init__(self, program, folder):
+        self.program, self.folder, self.bin = program, folder, folder / "fake bin"
+        self.bin.mkdir()
+        self.environment = {"PATH": f"{self.bin}:{os.environ['PATH']}"}
+
+    def fake(self, name: str):
+        """A compiler of this name; with a slash, not in PATH."""
+        path = self.folder / name if "/" in name else self.bin / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(FAKE)
+        path.chmod(0o755)
+        return path
+
+    def run(self, *words, code: int = 0, **environment) -> subprocess.CompletedProcess:
+        result = subprocess.run([self.program, *words], cwd=self.folder, capture_output=True,
+                                text=True, env=self.environment | environment, timeout=120)
+        assert result.returncode == code, f"{words}\n{result.stdout}{result.stderr}"
+        return result
+
+    def words(self, *words, note: str = "", **environment) -> list[str]:
+        """What is called at last, with `note` and nothing else said."""
+        result = self.run(*words, **environment)
+        assert note in result.stderr and bool(note) == bool(result.stderr), result.stderr
+        return result.stdout.splitlines()
+
+    def added(self, *words, note: str = "", **environment) -> list[str]:
+        """What is called with more than `words` behind the options of frontload-cc."""
+        given = [w for w in words if not w.startswith(("--mode", "--profile", "--no-section"))]
+        added = []
+        for word in reversed(self.words(*words, note=note, **environment)):
+            if given and given[-1] == word:
+                given.pop()
+            else:
+                added.append(word)
+        assert not given, "all that was given stays, in its order"
+        return added[::-1]
+
+
+@pytest.fixture
+def wrapper(build, tmp_path) -> Wrapper:
+    made = Wrapper(build / "bin" / "frontload-cc", tmp_path)
+    for name in ("gcc", "clang", "cc"):
+        made.fake(name)
+    return made
+
+
+@pytest.fixture
+def linker_flags(build) -> list[str]:
+    """How a link comes to ld.frontload."""
+    return [f"-B{build / 'lib' / 'frontload' / 'gcc'}", "-fuse-ld=lld"]

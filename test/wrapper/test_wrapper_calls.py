@@ -1,0 +1,183 @@
+"""What frontload-cc adds to a call of a compiler, and that most calls are none of its business."""
+
+import pytest
+
+SECTIONS = ["-ffunction-sections", "-fdata-sections"]
+RECORD = "--mode=record"
+
+
+@pytest.mark.parametrize("arguments", [
+    "-c a.c", "-c a.cpp -o a.o", "-O2 -MD -MF a.d -c a.c", "-c -x c -", "-xc++ -c a.h",
+    "-c a.s b.c", "-x assembler a.s -x none -c b.c", "-emit-llvm -c a.c", "-c a.f90",
+    "a.h", "-x c++-header stdafx.txt", "--compile a.c",
+])
+@pytest.mark.parametrize("mode", ["record", "use"])
+def test_what_makes_code_gets_sections(wrapper, arguments, mode):
+    """The same in both modes, so that a change of mode compiles nothing anew."""
+    words = ["gcc", *arguments.split()]
+    assert wrapper.added(f"--mode={mode}", *words) == SECTIONS
+    # What the build says comes last.
+    assert wrapper.words(f"--mode={mode}", *words)[1:3] == SECTIONS
+    assert wrapper.added("--no-section-flags", f"--mode={mode}", *words) == []
+
+
+@pytest.mark.parametrize("arguments", [
+    "-E a.c", "-M a.c", "-MM a.c", "-S a.c -o a.s", "-c -E a.c", "-fsyntax-only a.c",
+    "-c a.s", "-c a.S", "-c -x assembler-with-cpp a.c",
+    "--version", "-v", "-dumpmachine", "-dumpversion", "-print-prog-name=ld",
+    "--print-search-dirs", "-print-file-name=libc.so", "-### a.c", "--help", "--help=common",
+    "--analyze a.c", "-cc1 -emit-obj a.c", "",
+    # values that look like something else
+    "-E -o -c a.c", "-S -include a.h -MF -o a.c",
+])
+@pytest.mark.parametrize("mode", ["record", "use"])
+def test_what_makes_no_code_is_not_changed(wrapper, arguments, mode):
+    """An unused flag is a warning of clang's, which is an error with -Werror."""
+    assert wrapper.added(f"--mode={mode}", "clang", *arguments.split()) == []
+
+
+@pytest.mark.parametrize("arguments", [
+    "a.o -o app", "a.o -oapp", "a.o --output app", "a.o --output=app", "-o app a.o -lfoo",
+    "-shared -o app a.o", "-static -o app a.o", "-static-pie -o app a.o", "-nostdlib a.o -o app",
+    "-o app libx.a", "-o app -lx", "-Wl,-soname,x.so a.o -o app", "-x none a.o -o app",
+    "-o other a.o -o app", "-v a.o -o app", "-fuse-ld=lld a.o -o app", "a.o -o app -flto -fno-lto",
+])
+def test_links(wrapper, linker_flags, arguments):
+    """By ld.frontload in both modes; with a map, or with profiles."""
+    words = ["gcc", *arguments.split()]
+    assert wrapper.added(RECORD, *words) == [*linker_flags, "-Xlinker", "-Map=app.map"]
+    assert wrapper.added("--profile=a b.startup", *words) == [
+        *linker_flags, "-Xlinker", "--startup-profile=a b.startup"]
+    assert wrapper.added("--profile-dir=d,e", *words) == [
+        *linker_flags, "-Xlinker", "--startup-profile-dir=d,e"]
+
+
+def test_the_default_output(wrapper, linker_flags):
+    assert wrapper.added(RECORD, "gcc", "a.o") == [*linker_flags, "-Xlinker", "-Map=a.out.map"]
+
+
+def test_compiled_and_linked_at_once(wrapper, linker_flags):
+    assert wrapper.added(RECORD, "gcc", "a.c", "b.o", "-o", "app") == [
+        *SECTIONS, *linker_flags, "-Xlinker", "-Map=app.map"]
+
+
+def test_relocatable_links_are_left_alone(wrapper):
+    """There is nothing to lay out, and nothing to say."""
+    for flag in ("-r", "-Wl,-r", "-Wl,--relocatable"):
+        assert wrapper.added(RECORD, "gcc", flag, "a.o", "-o", "all.o") == []
+
+
+@pytest.mark.parametrize("words", [
+    "gcc -o conftest conftest.c", "gcc -o conftest -O2 conftest.c -lm", "clang conftest.c",
+    "gcc a.o -o /dev/null", "gcc -o cmTC_0a1b2 CMakeFiles/cmTC_0a1b2.dir/a.c.o",
+    "gcc sanitycheckc.c -o sanitycheckc.exe", "gcc /x/testfile.c -o /x/output.exe",
+    "gcc -no-pie trivial.c", "gcc -Wl,--version",
+])
+def test_what_a_build_system_tries_out(wrapper, linker_flags, words):
+    """It is linked by the linker that the build will get, and leaves no map behind; the profile of
+    a program is not for it."""
+    words = words.split()
+    sections = SECTIONS if any(w.endswith(".c") for w in words) else []
+    assert wrapper.added(RECORD, *words) == [*sections, *linker_flags]
+    assert wrapper.added("--profile=app.startup", *words) == [*sections, *linker_flags]
+    assert wrapper.added("--mode=use", *words) == [*sections, *linker_flags]
+
+
+def test_options_of_the_front(wrapper, linker_flags):
+    """They go to links with a profile, and to nothing else."""
+    options = ["--profile=p", "--prefetch", "--min-match=50.5"]
+    words = wrapper.words(*options, "gcc", "a.o")
+    assert words[3:-1] == ["-Xlinker", "--startup-profile=p", "-Xlinker", "--front-prefetch",
+                           "-Xlinker", "--min-match=50.5"]
+    assert wrapper.words(*options, "gcc", "-c", "a.c") == ["gcc", *SECTIONS, "-c", "a.c"]
+    assert "--front-prefetch" not in wrapper.words(RECORD, "--prefetch", "gcc", "a.o")
+
+
+@pytest.mark.parametrize("flag", ["-Wl,-Map=mine", "-Wl,-Map,mine", "-Wl,--Map=mine",
+                                  "-Wl,--print-map", "-Wl,-O1,-M"])
+def test_a_map_of_the_build_s_own_is_enough(wrapper, linker_flags, flag):
+    assert wrapper.added(RECORD, "gcc", flag, "a.o") == linker_flags
+
+
+def test_a_file_that_is_no_map_stays(wrapper, linker_flags):
+    """A build may have a file of that name, such as a version script."""
+    (wrapper.folder / "lib.so.map").write_text("{ global: *; };\n")
+    words = ["gcc", "-shared", "a.o", "-o", "lib.so"]
+    note = "frontload-cc: note: lib.so.map: is no map of a link, and stays"
+    assert wrapper.added(RECORD, *words, note=note) == linker_flags
+    (wrapper.folder / "lib.so.map").write_text("             VMA              LMA     Size Align\n")
+    assert "-Map=lib.so.map" in wrapper.added(RECORD, *words)
+
+
+def test_response_files_are_read_and_stay(wrapper, linker_flags):
+    """Also one that is in another, and one with quotes."""
+    (wrapper.folder / "inner").write_text("-o 'my app'\n")
+    (wrapper.folder / "args").write_text("a.o \"b c.o\" @inner\n")
+    assert wrapper.words(RECORD, "gcc", "@args") == [
+        "gcc", *linker_flags, "-Xlinker", "-Map=my app.map", "@args"]
+    (wrapper.folder / "args").write_text("-c a.c\n")
+    assert wrapper.added(RECORD, "gcc", "@args") == SECTIONS
+    # Not there: the compiler takes it for a file of that name, and complains.
+    assert wrapper.added(RECORD, "gcc", "@none")
+
+
+@pytest.mark.parametrize("name", [
+    "gcc", "gcc-12", "g++", "x86_64-linux-gnu-gcc", "aarch64-linux-gnu-g++-12", "clang",
+    "clang++", "clang-22", "clang++-3.9", "aarch64-linux-gnu-clang++", "cc", "c++", "c99",
+    "musl-gcc", "mpicxx", "gfortran", "tools/gcc", "riscv64-unknown-elf-gcc-13.2.0",
+])
+def test_names_of_compilers(wrapper, linker_flags, name):
+    """With a target, a version, a path."""
+    program = wrapper.fake(name)
+    name = str(program) if "/" in name else name
+    assert wrapper.words(RECORD, name, "-c", "a.c")[1:] == [*SECTIONS, "-c", "a.c"]
+    assert wrapper.words(RECORD, name, "a.o")[1:3] == linker_flags
+
+
+@pytest.mark.parametrize("name", ["tcc", "gcc-ar", "clang-tidy", "rustc", "ld", "zig cc", "c++filt",
+                                  "clang-cl", "nvcc -ccbin gcc"])
+def test_what_is_no_compiler_is_not_changed(wrapper, name):
+    """It is run as it is, with one note where a link is lost."""
+    words = name.split()
+    wrapper.fake(words[0])
+    assert wrapper.added(RECORD, *words, "-c", "a.c") == []
+    assert wrapper.added(RECORD, *words, "a.o", "-o", "app",
+                         note=f"app: is linked without Frontload: {words[0]} is no compiler") == []
+
+
+@pytest.mark.parametrize("launcher", ["ccache", "sccache", "distcc", "env", "env A=b",
+                                      "my-launcher", "ccache distcc"])
+def test_other_launchers_stand_before_the_compiler(wrapper, launcher):
+    """What is added goes behind the compiler."""
+    first = launcher.split()[0]
+    wrapper.fake(first)
+    assert wrapper.words(RECORD, *launcher.split(), "gcc", "-c", "a.c") == [
+        first, *launcher.split()[1:], "gcc", *SECTIONS, "-c", "a.c"]
+
+
+def test_a_launcher_twice_is_as_good_as_once(wrapper, linker_flags):
+    """A build system may put it before what has it already."""
+    words = wrapper.words(RECORD, str(wrapper.program), "gcc", "-c", "a.c", FRONTLOAD="record")
+    assert words == ["gcc", *SECTIONS, *SECTIONS, "-c", "a.c"]
+
+
+@pytest.mark.parametrize("first", ["-m64", "@args", "/tmp/symbols.o", "libx.rlib", "-c"])
+def test_callers_that_can_name_one_program(wrapper, linker_flags, first):
+    """rustc and Go's linker call it alone: the compiler is cc, or another that is named."""
+    (wrapper.folder / "args").write_text("-m64 a.o -o app\n")
+    words = [first, *([] if first == "@args" else ["a.o", "-o", "app"])]
+    assert wrapper.words(RECORD, *words)[0] == "cc"
+    added = wrapper.words(RECORD, *words, FRONTLOAD_CC="env X=y clang")
+    assert added[:1] == ["clang"] and added[-len(words):] == words
+    if first != "-c":
+        assert added[1:3] == linker_flags
+
+
+def test_rustc_s_own_lld_is_no_other_linker(wrapper, linker_flags):
+    """It asks for lld by a folder of its own, as frontload-cc does: ours has to come first."""
+    folder = wrapper.folder / "gcc-ld"
+    folder.mkdir()
+    (folder / "ld.lld").write_text("")
+    (folder / "ld.lld").chmod(0o755)
+    words = wrapper.words(RECORD, "cc", "a.o", "-fuse-ld=lld", f"-B{folder}", "-o", "app")
+    assert words[1:3] == linker_flags
