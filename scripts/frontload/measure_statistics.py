@@ -97,9 +97,13 @@ def _estimated(statistic: Callable, *samples: Sequence[float]) -> Interval:
 
 
 def _student(samples: list[np.ndarray]):
-    test = (stats.ttest_1samp(*samples, 0) if len(samples) == 1
-            else stats.ttest_ind(*samples, equal_var=False))
-    return test.confidence_interval(CONFIDENCE)
+    """Student's interval of one sample's mean, Welch's of the difference of two: what
+    ttest_ind(...).confidence_interval is from scipy 1.11 on, and Debian 12 has 1.10."""
+    errors = [stats.sem(sample) ** 2 for sample in samples]
+    freedom = sum(errors) ** 2 / sum(error ** 2 / (len(sample) - 1)
+                                     for error, sample in zip(errors, samples, strict=True))
+    first, *second = map(np.mean, samples)
+    return stats.t.interval(CONFIDENCE, freedom, loc=first - sum(second), scale=sum(errors) ** 0.5)
 
 
 def _resampled(statistic: Callable, samples: list[np.ndarray]):

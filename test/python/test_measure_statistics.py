@@ -14,6 +14,15 @@ def test_the_interval_of_few_values_is_students():
     assert (found.low, found.high) == pytest.approx((3 - 1.963, 3 + 1.963), abs=1e-3)
 
 
+def test_the_interval_of_a_cost_of_few_values_is_welchs():
+    """Its bounds are the differences that Welch's test rejects with just so much confidence."""
+    cold, warm = np.array([9.0, 11, 10.5, 14]), np.array([3.0, 3.1, 2.9])
+    found = statistics.cost(cold, warm)
+    for bound in (found.low, found.high):
+        test = stats.ttest_ind(cold - bound, warm, equal_var=False)
+        assert test.pvalue == pytest.approx(1 - statistics.CONFIDENCE)
+
+
 def test_the_interval_of_many_values_is_the_bootstraps():
     """It needs no normal distribution: of skewed values it reaches further up than down, and it is
     the same each time."""

@@ -16,6 +16,7 @@ import matplotlib  # noqa: E402
 matplotlib.use("agg")
 
 from matplotlib import pyplot  # noqa: E402
+from matplotlib.artist import Artist  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
@@ -24,6 +25,7 @@ from frontload.report.theme import Theme  # noqa: E402
 
 DPI = 144
 _COLUMNS = 3
+_LEGEND = 0.3  # inches
 
 PHASES = {"exec": "exec", "loader": "loader", "relocation": "relocation",
           "constructors": "constructor", "main": "code", "started": "constant"}
@@ -60,6 +62,14 @@ def label_vertical(axes: list[Axes], label: str) -> None:
     """Names the vertical axis, once in each row of panels."""
     for panel in axes[::_COLUMNS]:
         panel.set_ylabel(label)
+
+
+def legend_below(figure: Figure, handles: list[Artist], columns: int, **options) -> None:
+    """What the colours mean, in one row below the panel. (matplotlib 3.7 finds the place for it by
+    itself; Debian 12 has 3.6.)"""
+    share = _LEGEND / figure.get_figheight()
+    figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))
+    figure.legend(handles=handles, loc="lower center", ncol=columns, **options)
 
 
 def save(figure: Figure, format: str) -> bytes:

@@ -56,7 +56,7 @@ def sections(document: dict, theme: Theme) -> Figure:
     if any(row["read"] and row["wasted"] is None for variant in variants
            for row in variant["bytes"]):
         keys.append(Patch(color=theme.unknown, label="read, touched or not is not known"))
-    figure.legend(handles=keys, loc="outside lower center", ncols=3)
+    canvas.legend_below(figure, keys, 3)
     figure.suptitle("Where the bytes went", x=0.01, ha="left", weight="bold", fontsize=13)
     return figure
 
@@ -97,9 +97,9 @@ def phases(document: dict, theme: Theme) -> Figure:
     panel.set_xlabel("ms since exec; recorded, so a little slower than otherwise")
     panel.grid(True, axis="x")
     names = dict.fromkeys(phase["name"] for row in rows for phase in row.phases)
-    figure.legend(handles=[Patch(color=_colour(name, theme), label=canvas.text(name))
-                           for name in names] + [Patch(color=theme.unread, label="no phase")],
-                  loc="outside lower center", ncols=len(names) + 1)
+    keys = [Patch(color=_colour(name, theme), label=canvas.text(name)) for name in names]
+    canvas.legend_below(figure, [*keys, Patch(color=theme.unread, label="no phase")],
+                        len(names) + 1)
     figure.suptitle("Where the time went", x=0.01, ha="left", weight="bold", fontsize=13)
     return figure
 

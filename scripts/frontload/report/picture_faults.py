@@ -178,7 +178,6 @@ def _finish(figure: Figure, axes: list[Axes], document: dict, theme: Theme, titl
     keys = [Line2D([], [], color=colour, linewidth=3, label=name)
             for name, colour in theme.causes.items() if name in used]
     keys.append(Line2D([], [], color=theme.backward, linewidth=1, label="backwards"))
-    figure.legend(handles=keys, loc="outside lower center", ncols=len(keys), handlelength=1.2,
-                  columnspacing=1.4)
+    canvas.legend_below(figure, keys, len(keys), handlelength=1.2, columnspacing=1.4)
     figure.suptitle(title, x=0.01, ha="left", weight="bold", fontsize=13)
     return figure

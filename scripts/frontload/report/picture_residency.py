@@ -44,7 +44,7 @@ def draw(document: dict, places: list[int | None], theme: Theme) -> Figure:
     if any(file and file["touched"] is not None for file in files):
         keys.append(Patch(color=theme.touched, label="touched (the darker the more)"
                           if theme.name == "light" else "touched (the brighter the more)"))
-    figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
+    canvas.legend_below(figure, keys, len(keys))
     figure.suptitle(f"What was read of {canvas.file_name(variants, places)}: each dot is a {unit}, "
                     f"a row {columns * dot >> 10:,} KiB", x=0.01, ha="left", weight="bold",
                     fontsize=13)
