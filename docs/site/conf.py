@@ -41,5 +41,7 @@ html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
 html_use_index = False
+# Summaries are fetched, which browsers do not allow a page that is a file.
+html_show_search_summary = False
 html_domain_indices = False
 html_theme_options = {"navigation_with_keys": False}

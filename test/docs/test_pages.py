@@ -31,9 +31,3 @@ def test_a_picture_for_each_theme_is_on_the_site(site):
 
 def test_the_first_page_of_the_site_leads_into_it(site):
     assert "docs/index.html" in read_html((site / "index.html").read_text()).links
-
-
-def test_search_works_without_a_server(site):
-    """It loads its index as a script, which a browser allows of a file."""
-    assert "searchindex.js" in (site / "search.html").read_text()
-    assert "quick-start" in (site / "searchindex.js").read_text()

@@ -1,39 +1,17 @@
 """A headless Chromium for the tests of the page, and pages opened in it."""
 
 import json
-import shutil
-import tempfile
 from pathlib import Path
 
+import browser
 import pytest
 from frontload.report.page import render
-
-OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-           "--disable-background-networking", "--disable-component-update", "--disable-sync",
-           "--hide-scrollbars", "--window-size=1280,900", "--force-prefers-reduced-motion")
 
 
 @pytest.fixture(scope="session")
 def chromium():
-    """The browser, by selenium. It keeps nothing: its profile is a folder that is removed."""
-    browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not (browser and driver):
-        pytest.skip("chromium and chromedriver are not installed")
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    with tempfile.TemporaryDirectory(prefix="frontload-chromium.",
-                                     ignore_cleanup_errors=True) as profile:
-        options = webdriver.ChromeOptions()
-        options.binary_location = browser
-        for option in (*OPTIONS, f"--user-data-dir={profile}"):
-            options.add_argument(option)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        opened = webdriver.Chrome(options=options, service=Service(driver))
-        try:
-            yield opened
-        finally:
-            opened.quit()
+    with browser.opened() as driver:
+        yield driver
 
 
 class Page:
