@@ -65,6 +65,9 @@ def branches(markdown: str, page: str) -> list[Branch]:
 
 
 def _add_navigation(app: Sphinx, page: str, source: list[str]) -> None:
+    if page.startswith("examples/"):
+        # The pages of how-to lead there: in the navigation they would only be in the way.
+        source[0] = f"---\norphan: true\n---\n{source[0]}"
     first = app.config.root_doc
     text = Path(app.srcdir, first + ".md").read_text(encoding="utf-8")
     for branch in branches(text, first):
