@@ -18,7 +18,7 @@ def site(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def reference():
     """The module that writes the pages of docs/reference."""
-    found = importlib.util.spec_from_file_location("reference_pages", SITE / "reference_pages.py")
+    found = importlib.util.spec_from_file_location("written_pages", SITE / "written_pages.py")
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     return module

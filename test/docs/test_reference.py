@@ -34,7 +34,7 @@ def first_cells(page: str) -> str:
 
 
 def test_pages_say_what_the_sources_say():
-    result = subprocess.run([sys.executable, SITE / "reference_pages.py", "--check"],
+    result = subprocess.run([sys.executable, SITE / "written_pages.py", "--check"],
                             capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
 

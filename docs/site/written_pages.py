@@ -1,4 +1,4 @@
-"""Writes the pages of docs/reference that say again what the sources say.
+"""Writes the pages that say again what the sources say, and what the race has measured.
 
 A format is declared in one place, the comment or docstring that its readers and writers stand
 beneath; here that text becomes a page. `--check` writes nothing and fails if a page is not up to
@@ -13,7 +13,10 @@ import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "docs/site"), str(ROOT / "scripts")]
+
+import race_figures  # noqa: E402
 
 
 class Declared(NamedTuple):
@@ -104,10 +107,11 @@ def page(declared: Declared, source: str) -> str:
         *(["## Declarations", "", "```c", code, "```", ""] if code else [])])
 
 
-def pages() -> dict[Path, str]:
-    return {ROOT / "docs/reference" / f"{declared.page}.md":
-            page(declared, (ROOT / declared.source).read_text())
-            for declared in PAGES}
+def pages() -> dict[Path, bytes]:
+    return race_figures.pages(ROOT) | {
+        ROOT / "docs/reference" / f"{declared.page}.md":
+        page(declared, (ROOT / declared.source).read_text(encoding="utf-8")).encode()
+        for declared in PAGES}
 
 
 def main() -> int:
@@ -115,14 +119,14 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing, fail if something is "
                         "not up to date")
     check = parser.parse_args().check
-    stale = [(path, text) for path, text in pages().items()
-             if not path.exists() or path.read_text() != text]
-    for path, text in stale:
+    stale = [(path, written) for path, written in pages().items()
+             if not path.exists() or path.read_bytes() != written]
+    for path, written in stale:
         if check:
             print(f"{path.relative_to(ROOT)}: is not what its source says: run scripts/docs",
                   file=sys.stderr)
         else:
-            path.write_text(text)
+            path.write_bytes(written)
     return 1 if check and stale else 0
 
 
