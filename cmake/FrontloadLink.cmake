@@ -91,7 +91,4 @@ function(_frontload_take_profile target profile)
     VERBATIM)
   add_custom_target(frontload-profile-${target} DEPENDS "${folder}/profile/taken")
   add_dependencies(${target} frontload-profile-${target})
-  get_target_property(binary_dir ${target} BINARY_DIR)
-  set_property(TARGET ${target} APPEND PROPERTY ADDITIONAL_CLEAN_FILES
-    "${binary_dir}/${target}.frontload")
 endfunction()

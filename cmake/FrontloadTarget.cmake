@@ -54,6 +54,8 @@ function(frontload_target target)
     return()
   endif()
 
+  _frontload_folder(folder ${target})
+  set_property(TARGET ${target} APPEND PROPERTY ADDITIONAL_CLEAN_FILES "${folder}")
   if(mode STREQUAL "use")
     _frontload_take_profile(${target} "${PROFILE}")
     if(PREFETCH)

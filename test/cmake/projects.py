@@ -61,11 +61,10 @@ class Project:
         return self.binary / folder / name
 
     def configure(self, *arguments: str, code: int = 0, **options) -> str:
-        """Configures; returns what was said, in one line."""
+        """Configures; returns what was said, in one line (CMake wraps it by its length)."""
         result = self._run(
             "cmake", "-S", self.source, "-B", self.binary, "-G", self.generator,
             f"-DCMAKE_C_COMPILER={COMPILERS[self.compiler]}",
-            f"-DCMAKE_CXX_COMPILER={COMPILERS[self.compiler].replace('gcc', 'g++')}",
             f"-DCMAKE_BUILD_TYPE={self.config}", f"-DFrontload_DIR={self.package}/lib/cmake/Frontload",
             *arguments, code=code, **options)
         return re.sub(r"\s+", " ", result.stdout + result.stderr)

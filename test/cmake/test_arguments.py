@@ -1,0 +1,97 @@
+"""What calls of frontload_target and the variable FRONTLOAD must not be, and what is said of it."""
+
+import pytest
+
+USAGE = "TRAIN COMMAND <command>"
+
+
+# No compiler is looked for: nothing is built.
+HEADER = """
+cmake_minimum_required(VERSION 3.25)
+project(shop LANGUAGES NONE)
+find_package(Frontload REQUIRED CONFIG)
+"""
+
+
+@pytest.mark.parametrize("mode", ["ON", "Use", "", "of"])
+def test_unknown_mode(project, mode):
+    p = project().write("", header=HEADER)
+    said = p.configure(f"-DFRONTLOAD={mode}", code=1)
+    assert f'FRONTLOAD is "{mode}", which is no mode' in said
+    assert "-DFRONTLOAD=off, -DFRONTLOAD=record or -DFRONTLOAD=use" in said
+
+
+def test_choices_of_the_mode(project):
+    """Programs that show the cache offer the modes."""
+    p = project().write("""
+get_property(choices CACHE FRONTLOAD PROPERTY STRINGS)
+message(STATUS "choices: ${choices}, default: ${FRONTLOAD}")
+""", header=HEADER)
+    assert "choices: off;record;use, default: use" in p.configure()
+
+
+@pytest.mark.parametrize("call, problem, remedy", [
+    ("app TRAIN", "TRAIN has no COMMAND", USAGE),
+    ("app TRAIN COMMAND", "COMMAND has no value", USAGE),
+    ("app COMMAND app", "COMMAND stands without TRAIN", USAGE),
+    ("app TRAIN WORKLOAD w COMMAND app", "WORKLOAD stands before any COMMAND", USAGE),
+    ("app TRAIN COMMAND app WORKLOAD", "WORKLOAD has no value", USAGE),
+    ("app TRAIN COMMAND app WORKLOAD ../up", 'WORKLOAD is "../up"', "names a folder"),
+    ("app TRAIN COMMAND app WEIGHT 2", "a COMMAND has a WEIGHT and no WORKLOAD", "WORKLOAD <name> WEIGHT 2"),
+    ("app TRAIN COMMAND app WORKLOAD w WEIGHT 0", 'WEIGHT is "0"', "whole number"),
+    ("app TRAIN COMMAND app WORKLOAD w WEIGHT 2 COMMAND app WORKLOAD w WEIGHT 3",
+     "WORKLOAD w has two weights", "Give it one"),
+    ("app PROFILE", "PROFILE has no value", USAGE),
+    ("app PROFILE DATA", "PROFILE has no value", USAGE),
+    ("app PREFETCH PREFETCH", "PREFETCH is given twice", USAGE),
+    ("app startup.txt", 'what shall "startup.txt" be?', USAGE),
+    ("app MIN_MATCH 101", 'MIN_MATCH is "101"', "0 to 100"),
+    ("app MIN_MATCH most", 'MIN_MATCH is "most"', "0 to 100"),
+    ("app UNTIL f DATA TRAIN COMMAND app", "UNTIL does not go with DATA", "leave one of the two out"),
+    ("app INSTRUMENT UNTIL f TRAIN COMMAND app", "INSTRUMENT does not go with",
+     "frontload_startup_done()"),
+    ("app INSTRUMENT", "INSTRUMENT stands without TRAIN", "how the commands of TRAIN"),
+    ("nobody", "there is no such target", "after add_executable"),
+    ("iface", "this build links no such target", "executables and libraries"),
+    ("imported", "this build links no such target", "executables and libraries"),
+    ("lib PREFETCH", "PREFETCH is for executables", "frontload_prefetch()"),
+    ("lib TRAIN COMMAND app", "TRAIN is for executables and shared libraries", "linked into"),
+    ("twice", "is called a second time", "in one call"),
+])
+def test_bad_call(project, call, problem, remedy):
+    """The configuration stops, and says what is wrong and what to do."""
+    p = project().write(f"""
+add_executable(app main.c greet.c)
+add_executable(twice main.c greet.c)
+add_library(lib STATIC greet.c)
+add_library(iface INTERFACE)
+add_executable(imported IMPORTED)
+frontload_target(twice)
+frontload_target({call})
+""", header=HEADER)
+    said = p.configure(code=1)
+    assert f"frontload_target({call.split()[0]}): {problem}" in said
+    assert remedy in said
+
+
+def test_arguments_of_commands(project):
+    """They reach the program as they were written: empty ones, semicolons, spaces and what a shell would
+    take for its own."""
+    arguments = ["", "a;b", "c d", "$HOME", "*", "'", "back\\\\slash", "ü", ""]
+    quoted = " ".join(f'"{argument}"' for argument in arguments).replace("$", "\\$")
+    p = project().write(f"""
+add_executable(app main.c greet.c)
+frontload_target(app TRAIN COMMAND app ${{CMAKE_BINARY_DIR}}/got {quoted} WORKLOAD odd)
+""", main_c="""
+#include <stdio.h>
+int greet(int);
+int main(int argc, char **argv) {
+  FILE *out = fopen(argv[1], "w");
+  for (int i = 2; i < argc; ++i)
+    fprintf(out, "%s\\n", argv[i]);
+  return greet(fclose(out)) < 0;
+}
+""")
+    p.train()
+    assert (p.binary / "got").read_text().split("\n")[:-1] == [
+        "", "a;b", "c d", "$HOME", "*", "'", "back\\slash", "ü", ""]
