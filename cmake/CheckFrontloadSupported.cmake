@@ -75,6 +75,13 @@ function(_frontload_try_language result language)
       PARENT_SCOPE)
     return()
   endif()
+  # A project that builds Frontload itself has no linker yet to try it with.
+  get_property(bin GLOBAL PROPERTY FRONTLOAD_BIN_DIR)
+  get_property(is_built_here GLOBAL PROPERTY FRONTLOAD_BUILT_HERE)
+  if(is_built_here AND NOT EXISTS "${bin}/ld.frontload")
+    set(${result} "" PARENT_SCOPE)
+    return()
+  endif()
   # Once is enough, for a compiler and its flags.
   string(SHA256 key "${CMAKE_${language}_COMPILER};${CMAKE_${language}_COMPILER_VERSION};\
 ${CMAKE_${language}_FLAGS};${CMAKE_EXE_LINKER_FLAGS};${CMAKE_SYSROOT}")
