@@ -1,15 +1,16 @@
 # check_frontload_supported([RESULT <variable>] [OUTPUT <variable>] [LANGUAGES <language>...])
 #
-# Whether programs of this build can be linked with a front: compiles a program in each language (those
-# of C, C++, Objective-C, Objective-C++ and Fortran that are enabled, if none is named), and links it
-# with a profile. RESULT is set to TRUE or FALSE, OUTPUT to what was said if it is FALSE. Without RESULT
-# the configuration stops if it is FALSE. As check_ipo_supported does it.
+# Whether programs of this build can be linked with a front: compiles a program in each language
+# (those of C, C++, Objective-C, Objective-C++ and Fortran that are enabled, if none is named), and
+# links it with a profile. RESULT is set to TRUE or FALSE, OUTPUT to what was said if it is FALSE.
+# Without RESULT the configuration stops if it is FALSE. As check_ipo_supported does it.
 
 function(check_frontload_supported)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "RESULT;OUTPUT" "LANGUAGES")
   if(DEFINED arg_UNPARSED_ARGUMENTS OR DEFINED arg_KEYWORDS_MISSING_VALUES)
     _frontload_fail("check_frontload_supported: what is missing or too much? ${ARGV}"
-      "check_frontload_supported([RESULT <variable>] [OUTPUT <variable>] [LANGUAGES <language>...])")
+      "check_frontload_supported([RESULT <variable>] [OUTPUT <variable>] \
+[LANGUAGES <language>...])")
   endif()
   if(NOT arg_LANGUAGES)
     get_property(enabled GLOBAL PROPERTY ENABLED_LANGUAGES)

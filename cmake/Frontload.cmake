@@ -1,5 +1,5 @@
-# What find_package(Frontload) and add_subdirectory(frontload) both give a project: the cache variable
-# FRONTLOAD, and the commands frontload_target and check_frontload_supported.
+# What find_package(Frontload) and add_subdirectory(frontload) both give a project: the cache
+# variable FRONTLOAD, and the commands frontload_target and check_frontload_supported.
 #
 # Whoever includes this has told before, by global properties, where the parts of Frontload are:
 #   FRONTLOAD_BIN_DIR           the folder of ld.frontload and frontload

@@ -1,7 +1,8 @@
 # The arguments of frontload_target, read into variables.
 #
-# Not by cmake_parse_arguments: COMMAND comes often, each with its own WORKLOAD, and what a command's
-# arguments are must reach the shell as they were written, empty ones and semicolons included.
+# Not by cmake_parse_arguments: COMMAND comes often, each with its own WORKLOAD, and what a
+# command's arguments are must reach the shell as they were written, empty ones and semicolons
+# included.
 
 # Stops the configuration for a call that is wrong, and says how one looks.
 function(_frontload_misuse target problem)
@@ -105,7 +106,8 @@ endmacro()
 
 # What _frontload_parse found, looked at before anything is done with it.
 function(_frontload_check_values target)
-  if(NOT MIN_MATCH STREQUAL "" AND NOT (MIN_MATCH MATCHES "^[0-9]+(\\.[0-9]+)?$" AND MIN_MATCH LESS_EQUAL 100))
+  if(NOT MIN_MATCH STREQUAL ""
+     AND NOT (MIN_MATCH MATCHES "^[0-9]+(\\.[0-9]+)?$" AND MIN_MATCH LESS_EQUAL 100))
     _frontload_fail("frontload_target(${target}): MIN_MATCH is \"${MIN_MATCH}\"."
       "It is the least share of the profile's names to be found, in percent: 0 to 100.")
   endif()
@@ -115,7 +117,7 @@ function(_frontload_check_values target)
   endif()
   if(INSTRUMENT AND (DATA OR UNTIL))
     _frontload_fail("frontload_target(${target}): INSTRUMENT does not go with DATA or UNTIL."
-      "An instrumented program ends its startup itself, by frontload_startup_done() of <frontload.h>.")
+      "An instrumented program ends its startup itself: frontload_startup_done() of <frontload.h>.")
   endif()
   if(COMMANDS EQUAL 0)
     return()

@@ -1,9 +1,9 @@
 # INSTRUMENT: training by a program that records itself, where ptrace is not to be had.
 #
-# Instrumented objects are other objects, so they get a build folder of their own, which is configured
-# and built when frontload-train is asked for and never before: this project once more, with the same
-# cache, and with FRONTLOAD_INSTRUMENTED_TREE. In it the target, and the static and object libraries of
-# the project that are linked into it, are compiled with -finstrument-functions.
+# Instrumented objects are other objects, so they get a build folder of their own, which is
+# configured and built when frontload-train is asked for and never before: this project once more,
+# with the same cache, and with FRONTLOAD_INSTRUMENTED_TREE. In it the target, and the static and
+# object libraries of the project that are linked into it, are compiled with -finstrument-functions.
 
 # The folder of the second tree; all targets share it.
 function(_frontload_instrumented_folder result)
@@ -27,8 +27,8 @@ function(_frontload_train_in_instrumented_tree target)
   set_property(GLOBAL PROPERTY FRONTLOAD_HAS_INSTRUMENTED_TREE ON)
 endfunction()
 
-# Writes what the second tree's cache starts with: all that the user, the environment or a find module
-# has put into this one's.
+# Writes what the second tree's cache starts with: all that the user, the environment or a find
+# module has put into this one's.
 function(_frontload_write_instrumented_cache)
   get_property(is_wanted GLOBAL PROPERTY FRONTLOAD_HAS_INSTRUMENTED_TREE)
   if(NOT is_wanted)
@@ -74,9 +74,10 @@ function(_frontload_instrument target)
     set_target_properties(${one} PROPERTIES FRONTLOAD_IS_INSTRUMENTED ON)
     foreach(language IN ITEMS C CXX OBJC OBJCXX)
       # clang can leave functions out that are inlined, and so do not exist in the program.
-      target_compile_options(${one} PRIVATE
-        "$<$<COMPILE_LANG_AND_ID:${language},GNU>:-finstrument-functions>"
-        "$<$<COMPILE_LANG_AND_ID:${language},Clang,IntelLLVM>:-finstrument-functions-after-inlining>")
+      set(is_gcc "$<COMPILE_LANG_AND_ID:${language},GNU>")
+      set(is_clang "$<COMPILE_LANG_AND_ID:${language},Clang,IntelLLVM>")
+      target_compile_options(${one} PRIVATE "$<${is_gcc}:-finstrument-functions>"
+        "$<${is_clang}:-finstrument-functions-after-inlining>")
     endforeach()
   endforeach()
   get_property(library GLOBAL PROPERTY FRONTLOAD_RT_LIBRARY)

@@ -1,7 +1,7 @@
 # How a target is linked: by ld.frontload, in record with a map, in use with its startup profile.
 
-# Sets `result` to one option for the compiler driver that hands `option` to the linker. Not LINKER:,
-# which like -Wl, would cut it at the commas of a path.
+# Sets `result` to one option for the compiler driver that hands `option` to the linker. Not
+# LINKER:, which like -Wl, would cut it at the commas of a path.
 function(_frontload_linker_option result option)
   string(REGEX REPLACE "([\\\"])" "\\\\\\1" option "${option}")
   set(${result} "SHELL:-Xlinker \"${option}\"" PARENT_SCOPE)
@@ -20,14 +20,15 @@ function(_frontload_linker_choice result)
        AND CMAKE_${language}_COMPILER_VERSION VERSION_LESS 12)
       list(APPEND choice "$<$<LINK_LANG_AND_ID:${language},Clang>:${by_folder}>")
     else()
-      list(APPEND choice
-        "$<$<LINK_LANG_AND_ID:${language},Clang,IntelLLVM,LLVMFlang>:--ld-path=${bin}/ld.frontload>")
+      set(is_clang "$<LINK_LANG_AND_ID:${language},Clang,IntelLLVM,LLVMFlang>")
+      list(APPEND choice "$<${is_clang}:--ld-path=${bin}/ld.frontload>")
     endif()
   endforeach()
   set(${result} "${choice}" PARENT_SCOPE)
 endfunction()
 
-# Sets `obstacle` to why ld.frontload cannot link a target, if it cannot, and `remedy` to what to do.
+# Sets `obstacle` to why ld.frontload cannot link a target, if it cannot, and `remedy` to what to
+# do.
 function(_frontload_find_obstacle obstacle remedy target)
   set(${obstacle} "" PARENT_SCOPE)
   set(has_lto OFF)
@@ -57,9 +58,8 @@ function(_frontload_find_obstacle obstacle remedy target)
   endforeach()
   if(has_lto AND (CMAKE_C_COMPILER_ID STREQUAL "GNU" OR CMAKE_CXX_COMPILER_ID STREQUAL "GNU"))
     set(${obstacle} "gcc's link-time optimization leaves objects that lld cannot read" PARENT_SCOPE)
-    set(${remedy} "Set INTERPROCEDURAL_OPTIMIZATION OFF for it and what it links, add -ffat-lto-objects to -flto, or \
-compile with clang."
-      PARENT_SCOPE)
+    set(${remedy} "Set INTERPROCEDURAL_OPTIMIZATION OFF for it and what it links, \
+add -ffat-lto-objects to -flto, or compile with clang." PARENT_SCOPE)
   endif()
 endfunction()
 
@@ -91,10 +91,11 @@ function(_frontload_link_for_recording target)
   set_property(TARGET ${target} APPEND PROPERTY ADDITIONAL_CLEAN_FILES "${map}")
 endfunction()
 
-# use: the linker gets a copy of the profile, from a folder where it finds it by the name of the output,
-# and links plainly if there is none. So the command line is the same with and without a profile, and
-# one that comes or goes needs no configuration. What the link depends on is not the profile but a file
-# with its hash: a profile that was written again and is the same does not link again.
+# use: the linker gets a copy of the profile, from a folder where it finds it by the name of the
+# output, and links plainly if there is none. So the command line is the same with and without a
+# profile, and one that comes or goes needs no configuration. What the link depends on is not the
+# profile but a file with its hash: a profile that was written again and is the same does not link
+# again.
 function(_frontload_link_with_profile target)
   _frontload_folder(folder ${target})
   get_target_property(min_match ${target} FRONTLOAD_MIN_MATCH)

@@ -1,19 +1,22 @@
-# PREFETCH: a program that asks for its front needs libfrontload-prefetch.so.1 where the loader finds it.
+# PREFETCH: a program that asks for its front needs libfrontload-prefetch.so.1 where the loader
+# finds it.
 #
 # In the build tree that is the folder of Frontload itself, by the build tree's rpath. An installed
-# program gets the library beside its project's other libraries, FRONTLOAD_PREFETCH_DESTINATION, and an
-# rpath that leads there from CMAKE_INSTALL_BINDIR. A project that installs its programs elsewhere sets
-# their INSTALL_RPATH itself; a distribution that has the library in a package of its own sets
-# FRONTLOAD_PREFETCH_DESTINATION to nothing.
+# program gets the library beside its project's other libraries, FRONTLOAD_PREFETCH_DESTINATION, and
+# an rpath that leads there from CMAKE_INSTALL_BINDIR. A project that installs its programs
+# elsewhere sets their INSTALL_RPATH itself; a distribution that has the library in a package of its
+# own sets FRONTLOAD_PREFETCH_DESTINATION to nothing.
 
-# Stops where the library at hand is for another processor; sets `result` to whether it can be linked.
+# Stops where the library at hand is for another processor; sets `result` to whether it can be
+# linked.
 function(_frontload_can_prefetch result target)
   get_property(library GLOBAL PROPERTY FRONTLOAD_PREFETCH_LIBRARY)
   get_property(processor GLOBAL PROPERTY FRONTLOAD_PROCESSOR)
   get_property(is_built_here GLOBAL PROPERTY FRONTLOAD_BUILT_HERE)
   set(problem "")
   if(CMAKE_CROSSCOMPILING AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL processor)
-    set(problem "it is of a Frontload for ${processor}, and this build is for ${CMAKE_SYSTEM_PROCESSOR}")
+    set(problem
+      "it is of a Frontload for ${processor}, and this build is for ${CMAKE_SYSTEM_PROCESSOR}")
   elseif(NOT is_built_here AND NOT EXISTS "${library}")
     set(problem "${library} is not there")
   endif()
@@ -27,7 +30,8 @@ function(_frontload_can_prefetch result target)
   endif()
 endfunction()
 
-# Called in the folder that calls frontload_target: installs the library, once for all of its programs.
+# Called in the folder that calls frontload_target: installs the library, once for all of its
+# programs.
 function(_frontload_install_prefetch)
   get_property(library GLOBAL PROPERTY FRONTLOAD_PREFETCH_LIBRARY)
   if(NOT DEFINED FRONTLOAD_PREFETCH_DESTINATION)
@@ -41,7 +45,8 @@ function(_frontload_install_prefetch)
   if(FRONTLOAD_PREFETCH_DESTINATION STREQUAL "" OR FRONTLOAD_PREFETCH_DESTINATION IN_LIST installed)
     return()
   endif()
-  set_property(GLOBAL APPEND PROPERTY FRONTLOAD_PREFETCH_INSTALLED "${FRONTLOAD_PREFETCH_DESTINATION}")
+  set_property(GLOBAL APPEND PROPERTY FRONTLOAD_PREFETCH_INSTALLED
+    "${FRONTLOAD_PREFETCH_DESTINATION}")
   install(FILES "${library}" DESTINATION "${FRONTLOAD_PREFETCH_DESTINATION}")
 endfunction()
 

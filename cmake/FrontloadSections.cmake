@@ -1,5 +1,5 @@
-# The compile options that let a linker place functions and data one by one, for a target and for all
-# of this build that is linked into it: the objects of object and static libraries, too.
+# The compile options that let a linker place functions and data one by one, for a target and for
+# all of this build that is linked into it: the objects of object and static libraries, too.
 
 # Adds them to one target, once. They are the same in record and use.
 function(_frontload_add_sections target)

@@ -1,8 +1,8 @@
 # frontload_target: one call that gives a program or library of this build a front.
 #
-# What the call says is checked and kept at once. What it does to targets is done when all of the project
-# is known, so that it may stand anywhere: libraries that are linked later get their options too, and
-# the linker is chosen after whatever else chooses one.
+# What the call says is checked and kept at once. What it does to targets is done when all of the
+# project is known, so that it may stand anywhere: libraries that are linked later get their options
+# too, and the linker is chosen after whatever else chooses one.
 set(_frontload_scripts "${CMAKE_CURRENT_LIST_DIR}/scripts")
 set_property(GLOBAL PROPERTY FRONTLOAD_SCRIPTS "${_frontload_scripts}")
 
@@ -67,7 +67,7 @@ function(frontload_target target)
     if(NOT EXISTS "${PROFILE}")
       set(remedy "Record one with -DFRONTLOAD=record and the target frontload-train.")
       if(NOT COMMANDS)
-        set(remedy "Make one with frontload record and frontload profile, or say how: TRAIN COMMAND.")
+        set(remedy "Say how to record one, TRAIN COMMAND, or use frontload record and profile.")
       endif()
       message(WARNING "${PROFILE}: there is no startup profile yet: ${target} is linked without a "
         "front.\n  ${remedy}")
@@ -81,7 +81,8 @@ function(frontload_target target)
   endif()
 endfunction()
 
-# Sets `result` to the target that `name` is, if it is one that frontload_target can do something for.
+# Sets `result` to the target that `name` is, if it is one that frontload_target can do something
+# for.
 function(_frontload_resolve_target result name)
   if(NOT TARGET "${name}")
     _frontload_fail("frontload_target(${name}): there is no such target."

@@ -1,10 +1,11 @@
 # The targets that train: frontload-train-<target>, and frontload-train for all of them.
 #
-# They are like a project's tests: nothing builds them but who asks for them, and each time someone does
-# they run. What they write, the profile in the source tree, is left alone if it would not change.
+# They are like a project's tests: nothing builds them but who asks for them, and each time someone
+# does they run. What they write, the profile in the source tree, is left alone if it would not
+# change.
 
-# Called when all of the project is known: makes the target frontload-train, which says why if there is
-# nothing to train.
+# Called when all of the project is known: makes the target frontload-train, which says why if there
+# is nothing to train.
 function(_frontload_make_train_target)
   _frontload_mode(mode)
   get_property(targets GLOBAL PROPERTY FRONTLOAD_TRAINED_TARGETS)

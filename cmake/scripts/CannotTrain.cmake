@@ -7,6 +7,7 @@ if(MODE STREQUAL "record")
   message(FATAL_ERROR "frontload-train: error: no target of this project says how to train it\n"
     "  frontload-train: note: add TRAIN COMMAND <command> to a call of frontload_target")
 endif()
-message(FATAL_ERROR "frontload-train: error: FRONTLOAD is \"${MODE}\" in this build folder, and programs "
-  "are recorded in mode \"record\"\n"
-  "  frontload-train: note: cmake -DFRONTLOAD=record \"${FOLDER}\", then build frontload-train again")
+message(FATAL_ERROR "frontload-train: error: FRONTLOAD is \"${MODE}\" in this build folder, and "
+  "programs are recorded in mode \"record\"\n"
+  "  frontload-train: note: cmake -DFRONTLOAD=record \"${FOLDER}\", then build frontload-train "
+  "again")

@@ -1,5 +1,5 @@
-# Run (cmake -P) at the end of a training: brings the new profile to the source tree, by a file beside
-# it and a rename, and only if it is another one.
+# Run (cmake -P) at the end of a training: brings the new profile to the source tree, by a file
+# beside it and a rename, and only if it is another one.
 #
 #   TRAINED  the new profile, in the build tree, where it stays
 #   PROFILE  where to

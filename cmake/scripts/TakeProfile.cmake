@@ -1,5 +1,5 @@
-# Run by a build (cmake -P) before a target is linked: copies its startup profile to where the linker
-# looks for it by the name of the output.
+# Run by a build (cmake -P) before a target is linked: copies its startup profile to where the
+# linker looks for it by the name of the output.
 #
 #   TARGET       the target, for messages
 #   PROFILE      the profile in the source tree; it need not be there

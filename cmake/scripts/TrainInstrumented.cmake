@@ -1,5 +1,5 @@
-# Run (cmake -P) by frontload-train-<target> for targets with INSTRUMENT: configures the second build
-# folder, and has the training target built there.
+# Run (cmake -P) by frontload-train-<target> for targets with INSTRUMENT: configures the second
+# build folder, and has the training target built there.
 #
 #   SOURCE, FOLDER, GENERATOR  of the second tree; FOLDER has frontload-cache.cmake
 #   TARGET, CONFIG             what to build

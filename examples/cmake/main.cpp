@@ -1,4 +1,4 @@
-// A program that says hello, which is what it starts for, and can do other things, which it seldom does.
+// A program that says hello, which is what it starts for, and seldom does anything else.
 #include <cstring>
 
 void greet(const char *name);

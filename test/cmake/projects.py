@@ -65,7 +65,8 @@ class Project:
         result = self._run(
             "cmake", "-S", self.source, "-B", self.binary, "-G", self.generator,
             f"-DCMAKE_C_COMPILER={COMPILERS[self.compiler]}",
-            f"-DCMAKE_BUILD_TYPE={self.config}", f"-DFrontload_DIR={self.package}/lib/cmake/Frontload",
+            f"-DCMAKE_BUILD_TYPE={self.config}",
+            f"-DFrontload_DIR={self.package}/lib/cmake/Frontload",
             *arguments, code=code, **options)
         return re.sub(r"\s+", " ", result.stdout + result.stderr)
 

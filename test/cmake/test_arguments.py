@@ -37,7 +37,8 @@ message(STATUS "choices: ${choices}, default: ${FRONTLOAD}")
     ("app TRAIN WORKLOAD w COMMAND app", "WORKLOAD stands before any COMMAND", USAGE),
     ("app TRAIN COMMAND app WORKLOAD", "WORKLOAD has no value", USAGE),
     ("app TRAIN COMMAND app WORKLOAD ../up", 'WORKLOAD is "../up"', "names a folder"),
-    ("app TRAIN COMMAND app WEIGHT 2", "a COMMAND has a WEIGHT and no WORKLOAD", "WORKLOAD <name> WEIGHT 2"),
+    ("app TRAIN COMMAND app WEIGHT 2", "a COMMAND has a WEIGHT and no WORKLOAD",
+     "WORKLOAD <name> WEIGHT 2"),
     ("app TRAIN COMMAND app WORKLOAD w WEIGHT 0", 'WEIGHT is "0"', "whole number"),
     ("app TRAIN COMMAND app WORKLOAD w WEIGHT 2 COMMAND app WORKLOAD w WEIGHT 3",
      "WORKLOAD w has two weights", "Give it one"),
@@ -47,7 +48,8 @@ message(STATUS "choices: ${choices}, default: ${FRONTLOAD}")
     ("app startup.txt", 'what shall "startup.txt" be?', USAGE),
     ("app MIN_MATCH 101", 'MIN_MATCH is "101"', "0 to 100"),
     ("app MIN_MATCH most", 'MIN_MATCH is "most"', "0 to 100"),
-    ("app UNTIL f DATA TRAIN COMMAND app", "UNTIL does not go with DATA", "leave one of the two out"),
+    ("app UNTIL f DATA TRAIN COMMAND app", "UNTIL does not go with DATA",
+     "leave one of the two out"),
     ("app INSTRUMENT UNTIL f TRAIN COMMAND app", "INSTRUMENT does not go with",
      "frontload_startup_done()"),
     ("app INSTRUMENT", "INSTRUMENT stands without TRAIN", "how the commands of TRAIN"),
@@ -75,8 +77,8 @@ frontload_target({call})
 
 
 def test_arguments_of_commands(project):
-    """They reach the program as they were written: empty ones, semicolons, spaces and what a shell would
-    take for its own."""
+    """They reach the program as they were written: empty ones, semicolons, spaces and what a shell
+    would take for its own."""
     arguments = ["", "a;b", "c d", "$HOME", "*", "'", "back\\\\slash", "ü", ""]
     quoted = " ".join(f'"{argument}"' for argument in arguments).replace("$", "\\$")
     p = project().write(f"""

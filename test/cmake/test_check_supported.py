@@ -24,7 +24,8 @@ def test_supported(project, compiler):
 
 def test_the_flags_of_the_project_count(project):
     """What cannot be linked is no front's fault, but the answer is no, with what the tools said."""
-    said = ask(project, "RESULT result OUTPUT output", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
+    said = ask(project, "RESULT result OUTPUT output",
+               "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
                "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--shuffle-sections=*=1")
     assert "answer: [FALSE]" in said and "cannot be combined with" in said
 

@@ -1,8 +1,8 @@
-"""The whole way from no profile to a program that was linked again with a new one, in the build systems
-and with the compilers that users have.
+"""The whole way from no profile to a program that was linked again with a new one, in the build
+systems and with the compilers that users have.
 
-Not each with each: the rows hold every pair of a generator, a compiler, a kind of target and a kind of
-path at least once.
+Not each with each: the rows hold every pair of a generator, a compiler, a kind of target and a kind
+of path at least once.
 """
 
 import pytest
@@ -20,8 +20,8 @@ add_executable(other main.c)
 target_link_libraries(other PRIVATE goods)
 frontload_target(goods TRAIN COMMAND other)
 """
-# Not #, $, % or ', which CMake, Makefiles, lld's -Map or ninja's reader of dependencies do not bear; and
-# CMake itself cannot have a comma in the rpath of what needs a shared library.
+# Not #, $, % or ', which CMake, Makefiles, lld's -Map or ninja's reader of dependencies do not
+# bear; and CMake itself cannot have a comma in the rpath of what needs a shared library.
 STRANGE = "a b ü"
 
 
@@ -34,8 +34,9 @@ STRANGE = "a b ü"
     ("Unix Makefiles", "clang", "shared", "plain"),
 ])
 def test_from_no_profile_to_another(project, tmp_path, generator, compiler, kind, path):
-    """A missing profile is a warning and a plain link; training writes it; nothing is compiled again;
-    an identical profile links nothing, a changed one its target, and nothing else is ever built."""
+    """A missing profile is a warning and a plain link; training writes it; nothing is compiled
+    again; an identical profile links nothing, a changed one its target, and nothing else is ever
+    built."""
     p = project(tmp_path / path / "source", binary=tmp_path / path / "build", generator=generator,
                 compiler=compiler)
     p.write(EXECUTABLE if kind == "executable" else SHARED)

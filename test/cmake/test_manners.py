@@ -23,8 +23,8 @@ def test_training_is_only_done_on_request(project):
 
 
 def test_each_training_trains(project):
-    """frontload-train runs the program each time, as tests do, but a profile that would be the same is
-    not written again."""
+    """frontload-train runs the program each time, as tests do, but a profile that would be the same
+    is not written again."""
     p = project().write("""
 add_executable(app main.c greet.c)
 frontload_target(app TRAIN COMMAND sh -c "echo x >> \\$1 && exec \\$2" sh
@@ -50,8 +50,8 @@ def test_switching_never_compiles(project):
 
 
 def test_off_changes_nothing(project):
-    """With FRONTLOAD=off a program is what it is without the call, to the byte; its project says no word
-    of profiles."""
+    """With FRONTLOAD=off a program is what it is without the call, to the byte; its project says no
+    word of profiles."""
     p = project().write(APP)
     assert "profile" not in p.configure("-DFRONTLOAD=off")
     p.build()
@@ -93,7 +93,8 @@ def test_several_targets_train_at_once(project):
         f"add_executable(app{i} main{i}.c greet.c)\n"
         f"frontload_target(app{i} TRAIN COMMAND app{i} COMMAND app{i} x WORKLOAD w)\n"
         for i in range(count)),
-        **{f"main{i}_c": f"int greet(int);\n__attribute__((noipa)) int only{i}(int x) {{ return greet(x); }}\n"
+        **{f"main{i}_c": f"int greet(int);\n"
+                         f"__attribute__((noipa)) int only{i}(int x) {{ return greet(x); }}\n"
                          f"int main(int n, char **v) {{ return only{i}(n) < 0; }}\n"
            for i in range(count)})
     p.train()
@@ -103,8 +104,8 @@ def test_several_targets_train_at_once(project):
 
 
 def test_read_only_source_tree(project, tmp_path):
-    """A build folder elsewhere does all that it does; a new profile stays there, and the training says
-    where and what to do."""
+    """A build folder elsewhere does all that it does; a new profile stays there, and the training
+    says where and what to do."""
     p = project(binary=tmp_path / "build").write(APP)
     tmp_path.chmod(0o777)
     # pytest's folders are their owner's only.
@@ -133,7 +134,8 @@ def test_read_only_source_tree(project, tmp_path):
 
 
 def test_two_build_folders_give_the_same_bytes(project, tmp_path):
-    """Nothing of where a build folder lies gets into a program with a front, if its objects have none."""
+    """Nothing of where a build folder lies gets into a program with a front, if its objects have
+    none."""
     made = []
     for folder in ("here", "some where else/than that"):
         p = project(tmp_path / folder).write(APP)

@@ -61,7 +61,8 @@ add_executable(records rt.c)
 target_link_libraries(records PRIVATE Frontload::rt)
 add_executable(records_static rt.c)
 target_link_libraries(records_static PRIVATE Frontload::rt_static)
-""", prefetch_c="#include <frontload_prefetch.h>\nint main(void) { return !frontload_prefetch(\"/\"); }\n",
+""", prefetch_c="#include <frontload_prefetch.h>\n"
+                   "int main(void) { return !frontload_prefetch(\"/\"); }\n",
         rt_c="#include <frontload.h>\nint main(void) { frontload_startup_done(); return 0; }\n")
     said = p.configure()
     assert "ld is EXECUTABLE" in said and "frontload is EXECUTABLE" in said
@@ -82,8 +83,8 @@ find_package(Frontload {wanted} REQUIRED CONFIG)
 
 @pytest.mark.parametrize("how", ["add_subdirectory", "FetchContent"])
 def test_inside_a_project(project, run, how, tmp_path):
-    """A project may have Frontload inside. A plain build then builds of it what its programs need and
-    not the rest, before they are linked; and nothing of it is installed."""
+    """A project may have Frontload inside. A plain build then builds of it what its programs need
+    and not the rest, before they are linked; and nothing of it is installed."""
     add = (f"add_subdirectory({ROOT} frontload)" if how == "add_subdirectory" else f"""
 include(FetchContent)
 FetchContent_Declare(Frontload SOURCE_DIR {ROOT} OVERRIDE_FIND_PACKAGE)

@@ -45,8 +45,8 @@ def test_in_the_build_folder(prefetching, run, compiler):
     (["-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON"], "lib/libfrontload-prefetch.so.1"),
 ])
 def test_installed(prefetching, tmp_path, run, arguments, library):
-    """It is installed with the program, which finds it there even if the prefix is moved, and not in the
-    build folder of Frontload."""
+    """It is installed with the program, which finds it there even if the prefix is moved, and not
+    in the build folder of Frontload."""
     p = prefetching(APP, *arguments)
     assert run(p.built("app")).stdout == "world 42\n"
     run("cmake", "--install", p.binary, "--prefix", tmp_path / "prefix")
@@ -60,7 +60,8 @@ def test_installed(prefetching, tmp_path, run, arguments, library):
 
 
 def test_library_of_the_system(prefetching, tmp_path, run):
-    """A distribution that has the library in a package of its own installs none, and sets no rpath."""
+    """A distribution that has the library in a package of its own installs none, and sets no rpath.
+    """
     p = prefetching(APP, "-DFRONTLOAD_PREFETCH_DESTINATION=")
     run("cmake", "--install", p.binary, "--prefix", tmp_path / "prefix")
     assert not list((tmp_path / "prefix").rglob("libfrontload*"))

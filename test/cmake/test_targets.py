@@ -1,4 +1,5 @@
-"""What of a project gets a front: programs, libraries of each kind, and what is linked into them."""
+"""What of a project gets a front: programs, libraries of each kind, and what is linked into them.
+"""
 
 import pytest
 from projects import functions, has_front, linker, names, profile_text
@@ -12,8 +13,8 @@ def flags(p, target: str) -> str:
 
 
 def test_libraries_that_are_linked_in(project):
-    """Object and static libraries of the build get the section flags, however they come into the target
-    and whether they come before or after the call; what is not linked into it does not."""
+    """Object and static libraries of the build get the section flags, however they come into the
+    target and whether they come before or after the call; what is not linked into it does not."""
     p = project().write("""
 add_library(objects OBJECT greet.c)
 add_library(named OBJECT a.c)
@@ -59,12 +60,12 @@ def test_off_has_no_section_flags(project):
 
 @pytest.mark.parametrize("kind, output", [("SHARED", "libgoods.so"), ("MODULE", "libgoods.so")])
 def test_library_is_trained_by_a_program(project, kind, output):
-    """A shared library is recorded in the program that loads it, by the dynamic linker or by itself; the
-    program may be made later, and in another folder."""
-    p = project().write(f"""
+    """A shared library is recorded in the program that loads it, by the dynamic linker or by
+    itself; the program may be made later, and in another folder."""
+    p = project().write("""
 add_subdirectory(goods)
 add_executable(app loader.c)
-target_link_libraries(app PRIVATE ${{CMAKE_DL_LIBS}})
+target_link_libraries(app PRIVATE ${CMAKE_DL_LIBS})
 target_compile_definitions(app PRIVATE "GOODS=\\"$<TARGET_FILE:goods>\\"")
 add_dependencies(app goods)
 """, loader_c="""
@@ -125,8 +126,8 @@ LTO = "set_target_properties(app PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)\n"
 
 @pytest.mark.parametrize("how", [LTO, "target_compile_options(app PRIVATE -flto)\n"])
 def test_gcc_with_lto(project, how):
-    """lld cannot read what gcc's LTO leaves in objects: the target is linked plainly, with a warning that
-    says what would help."""
+    """lld cannot read what gcc's LTO leaves in objects: the target is linked plainly, with a
+    warning that says what would help."""
     p = project().write("""
 add_executable(app main.c greet.c)
 frontload_target(app TRAIN COMMAND app)

@@ -1,5 +1,5 @@
-"""What trainings record: workloads and their weights, ends of startup, data, and programs that record
-themselves."""
+"""What trainings record: workloads and their weights, ends of startup, data, and programs that
+record themselves."""
 
 import pytest
 from projects import functions, has_front, names
@@ -69,8 +69,9 @@ def test_working_directory(project):
     """Commands run in the build folder of the call, or where it says."""
     p = project().write("""
 add_executable(app main.c)
-frontload_target(app TRAIN COMMAND sh -c "pwd >> ${CMAKE_BINARY_DIR}/where && exec $<TARGET_FILE:app>"
-                     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+frontload_target(app
+  TRAIN COMMAND sh -c "pwd >> ${CMAKE_BINARY_DIR}/where && exec $<TARGET_FILE:app>"
+  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 add_subdirectory(sub)
 """, main_c=STEPS)
     p.path("sub").mkdir()
@@ -104,7 +105,8 @@ frontload_target(app MIN_MATCH ${SHARE})
     ("gcc", "Ninja"), ("clang", "Ninja Multi-Config"), ("gcc", "Unix Makefiles")])
 def test_instrument(project, compiler, generator):
     """Programs that record themselves are built in a tree of their own, with the libraries that are
-    linked into them, and only when they are trained; the program that is built is never instrumented."""
+    linked into them, and only when they are trained; the program that is built is never
+    instrumented."""
     p = project(compiler=compiler, generator=generator).write("""
 option(SHOP_HAS_MORE "An option of the project" OFF)
 if(NOT SHOP_HAS_MORE)
