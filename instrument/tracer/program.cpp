@@ -22,14 +22,22 @@ struct CodeSection {
 struct Entry {
   uint64_t address;
   uint64_t size;
-  bool isColdPart;
+  bool isSplitPart;
   bool isUntil;
 };
 } // namespace
 
-static bool isColdPartName(StringRef name) {
-  size_t at = name.find(".cold");
-  return at != StringRef::npos && (at + 5 == name.size() || name[at + 5] == '.');
+/// Whether a name is that of a part that the compiler split off and jumps into: `.cold` of gcc and
+/// clang, `.eh` (landing pads) and `.__part.N` of clang -fbasic-block-sections.
+static bool isSplitPartName(StringRef name) {
+  StringRef suffixes = name.drop_until([](char c) { return c == '.'; });
+  while (suffixes.consume_front(".")) {
+    StringRef word = suffixes.take_until([](char c) { return c == '.'; });
+    if (word == "cold" || word == "eh" || word == "__part")
+      return true;
+    suffixes = suffixes.drop_front(word.size());
+  }
+  return false;
 }
 
 static std::vector<CodeSection> codeSections(const ELFFile<Elf> &elf, Elf::ShdrRange sections) {
@@ -72,15 +80,19 @@ static Expected<std::vector<Entry>> functionSymbols(const ELFFile<Elf> &elf,
       return names.takeError();
     for (const Elf::Sym &symbol : *symbols) {
       unsigned type = symbol.getType();
-      if ((type != ELF::STT_FUNC && type != ELF::STT_GNU_IFUNC) ||
-          symbol.st_shndx == ELF::SHN_UNDEF || symbol.st_shndx == ELF::SHN_ABS ||
+      bool isFunction = type == ELF::STT_FUNC || type == ELF::STT_GNU_IFUNC;
+      // clang gives the parts that it splits off a size, but no type.
+      bool mayBePart = isFunction || (type == ELF::STT_NOTYPE && symbol.st_size);
+      if (!mayBePart || symbol.st_shndx == ELF::SHN_UNDEF || symbol.st_shndx == ELF::SHN_ABS ||
           !sectionAt(code, symbol.st_value))
         continue;
       auto name = symbol.getName(*names);
       if (!name)
         return name.takeError();
-      entries.push_back({symbol.st_value, symbol.st_size, isColdPartName(*name),
-                         !until.empty() && *name == until});
+      bool isPart = isSplitPartName(*name);
+      if (isFunction || isPart)
+        entries.push_back(
+            {symbol.st_value, symbol.st_size, isPart, !until.empty() && *name == until});
     }
   }
   return entries;
@@ -96,7 +108,7 @@ static void uniteAliases(std::vector<Entry> &entries) {
       continue;
     }
     entries[last].size = std::max(entries[last].size, entries[i].size);
-    entries[last].isColdPart |= entries[i].isColdPart;
+    entries[last].isSplitPart |= entries[i].isSplitPart;
     entries[last].isUntil |= entries[i].isUntil;
   }
   if (!entries.empty())
@@ -145,7 +157,7 @@ Expected<Program> Program::read(MemoryBufferRef file, StringRef until) {
     program.firstSites.push_back(firstSite);
     if (entry.isUntil)
       program.untilFunctions.insert(function);
-    if (!entry.isColdPart)
+    if (!entry.isSplitPart)
       continue;
     // A wrong size must neither reach into the next function nor cost more than the section.
     uint64_t room = section.end - entry.address;

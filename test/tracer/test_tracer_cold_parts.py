@@ -47,3 +47,18 @@ def test_wrong_size_of_a_cold_part(compile, record):
     assert recording.status == 0
     names = Binary(program).named(recording.trace.addresses())
     assert names[names.index("main"):][:3] == ["main", "f.cold", "g"]
+
+
+@pytest.mark.parametrize("name", ["f.cold", "f.cold.1", "f.__part.2", "f.eh"])
+def test_parts_without_a_type(compile, record, name):
+    """clang says of the parts that it splits off how large they are, but not that they are code."""
+    program = compile(f"""
+        __asm__(".text\\n\\"{name}\\": nop\\nmiddle: nop\\nret\\n.size \\"{name}\\", 3\\n"
+                "label: ret\\n"
+                ".globl middle\\n.globl label\\n");
+        void middle(void), label(void);
+        int main(void) {{ middle(); label(); return 0; }}""", name="parts")
+    recording = record("--", program)
+    assert recording.status == 0
+    names = Binary(program).named(recording.trace.addresses())
+    assert names[names.index("main") + 1] == name and "label" not in names

@@ -27,7 +27,9 @@ class Binary:
             self.names: dict[int, set[str]] = {}
             for symbol in elf.get_section_by_name(".symtab").iter_symbols():
                 address = symbol["st_value"]
-                if (symbol["st_info"]["type"] in ("STT_FUNC", "STT_LOOS")
+                # clang's split-off parts have a size, but no type.
+                is_sized = symbol["st_info"]["type"] == "STT_NOTYPE" and symbol["st_size"]
+                if ((symbol["st_info"]["type"] in ("STT_FUNC", "STT_LOOS") or is_sized)
                         and symbol["st_shndx"] != "SHN_UNDEF"
                         and any(begin <= address < end for begin, end in code)):
                     self.names.setdefault(address, set()).add(symbol.name)
