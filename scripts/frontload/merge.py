@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frontload import elf, errors, files, profile, resolve, trace
+from frontload import elf, errors, files, instrumented, profile, resolve, trace
 from frontload.errors import EXIT_DATA, BadData, Failure
 from frontload.link_map import LinkMap
 from frontload.profile import Profile
@@ -73,6 +73,8 @@ class Merger:
         self._given = self._lost = 0
         self._inputs: list[_Input] = []
         self._resolvers: dict[str, tuple[elf.Elf, resolve.Resolver]] = {}
+        self._collects: dict[resolve.Resolver, bool] = {}  # a profile of the compiler's, too
+        self._left_out: set[profile.Name] = set()
         self._counts: Counter[str] = Counter()
 
     def add(self, path: str, weight: int = 1) -> None:
@@ -164,6 +166,9 @@ class Merger:
             resolver = self._resolver(module, run.path)
             resolved = resolver.resolve(run.kinds[mine], run.addresses[mine])
             touched = resolved.touched
+            if self._collects[resolver]:
+                touched = instrumented.without(touched)
+                self._left_out |= resolved.touched.keys() - touched.keys()
             self._counts.update(nameless=resolved.nameless, nameless_data=resolved.nameless_data)
         self._counts.update(touches=np.count_nonzero(mine), dropped=run.dropped, data=data,
                             ownerless=run.ownerless, empty=not touched)
@@ -173,7 +178,9 @@ class Merger:
         binary = self._binary or module.path
         if binary not in self._resolvers:
             linked = elf.read(binary, note="give the recorded program with --binary PATH")
-            self._resolvers[binary] = linked, resolve.Resolver(linked)
+            resolver = resolve.Resolver(linked)
+            self._resolvers[binary] = linked, resolver
+            self._collects[resolver] = instrumented.is_instrumented(linked.linked_symbols())
             if not linked.build_id and not module.build_id:
                 errors.warning(f"{binary}: has no build-id, so nothing tells whether it is the "
                                "binary that was recorded")
@@ -197,6 +204,9 @@ class Merger:
             errors.warning(f"{touches('dropped')} lost, because the recorder had no room for more")
         if self._counts["ownerless"]:
             errors.warning(f"{touches('ownerless')} lost: the record of their module is incomplete")
+        if self._left_out:
+            errors.note(f"{program}: collects a compiler's profile: left out what only that needs, "
+                        f"and cold parts: {errors.count(len(self._left_out), 'name')}")
         if self._counts["nameless"]:
             errors.note(f"{touches('nameless')} of {self._counts['touches']} without a symbol")
         if self._counts["nameless_data"] and self._map is None:
