@@ -31,17 +31,23 @@ class Recorder:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
+_TRACE = ("{bin}/frontload-trace", "--output={scratch}/%p", "--")
 RECORDERS = {
-    "breakpoints": Recorder("frontload-trace", prefix=(
-        "{bin}/frontload-trace", "--output={scratch}/%p", "--")),
+    "breakpoints": Recorder("frontload-trace", prefix=_TRACE),
     "data": Recorder("frontload-lackey", prefix=(
         "{bin}/frontload-lackey", "--output={scratch}/%p", "--")),
     "temporal": Recorder("LLVM's temporal instrumentation", "recording.temporal",
                          environment={"LLVM_PROFILE_FILE": "{scratch}/%p"}),
     "clang-pgo": Recorder("clang `-fprofile-generate`", "recording.clang-pgo",
                           environment={"LLVM_PROFILE_FILE": "{scratch}/%p"}),
+    "clang-pgo+breakpoints": Recorder(
+        "frontload-trace of clang `-fprofile-generate`", "recording.clang-pgo", prefix=_TRACE,
+        environment={"LLVM_PROFILE_FILE": "{scratch}/%p.profraw"}),
     "gcc-pgo": Recorder("gcc `-fprofile-generate`", "recording.gcc-pgo",
                         environment={"GCOV_PREFIX": "{scratch}"}),
+    "gcc-pgo+breakpoints": Recorder(
+        "frontload-trace of gcc `-fprofile-generate`", "recording.gcc-pgo", prefix=_TRACE,
+        environment={"GCOV_PREFIX": "{scratch}"}),
     # It writes where it was told when it was made, which is nobody's input.
     "bolt": Recorder("BOLT's instrumentation", "recording.bolt"),
 }

@@ -12,9 +12,10 @@ TELL = 'open("{output}", "w").write(repr((' + MODULES + ")))"
 WORKLOAD = Workload(
     name="cpython",
     title=f"CPython 3.11 (C): `python -S -c 'import {MODULES}'`",
-    variants=("default", "order", "order+relr", "front", "front+prefetch"),
-    peers=("temporal", "bp-startup", "gcc-pgo", "gcc-pgo-lto", "clang-pgo", "bolt", "preread",
-           "willneed", "front+run"),
+    variants=("default", "order", "order+relr", "front", "front+prefetch",
+              "clang-pgo", "clang-pgo+front", "clang-pgo+front+again",
+              "gcc-pgo", "gcc-pgo+front", "gcc-pgo+front+again"),
+    peers=("temporal", "bp-startup", "gcc-pgo-lto", "bolt", "preread", "willneed", "front+run"),
     arguments=("-S", "-c", f"import {MODULES}; {TELL}"),
     # All runs alike: what is not compiled stays so, and nobody's settings count.
     environment={"PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"},

@@ -5,9 +5,10 @@ from coldbench.workload import Workload
 WORKLOAD = Workload(
     name="git",
     title="git 2.39 (C): `git log --stat` in a small repository",
-    variants=("default", "order", "order+relr", "front", "front+prefetch"),
-    peers=("temporal", "bp-startup", "gcc-pgo", "gcc-pgo-lto", "clang-pgo", "bolt", "preread",
-           "willneed", "front+run"),
+    variants=("default", "order", "order+relr", "front", "front+prefetch",
+              "clang-pgo", "clang-pgo+front", "clang-pgo+front+again",
+              "gcc-pgo", "gcc-pgo+front", "gcc-pgo+front+again"),
+    peers=("temporal", "bp-startup", "gcc-pgo-lto", "bolt", "preread", "willneed", "front+run"),
     arguments=("-C", "{work}/repository", "log", "--stat", "--decorate"),
     # Nobody's settings: the output would depend on them.
     environment={"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "LC_ALL": "C"},

@@ -15,6 +15,8 @@ WORKLOAD = Workload(
     absent={
         "gcc-pgo": "gcc 12 compiles no Rust",
         "gcc-pgo-lto": "gcc 12 compiles no Rust",
+        "gcc-pgo+front": "gcc 12 compiles no Rust",
+        "clang-pgo+front": "not tried with Rust",
     },
     recorders={"clang-pgo": ("temporal",)},
     arguments=("parse", "{source}/hello.wat", "-o", "{output}"),
