@@ -14,6 +14,8 @@ EXIT_VERDICT = 1  # the work was done and the answer is no
 EXIT_USAGE = 2  # the command line is wrong, or a file it names cannot be read or written
 EXIT_DATA = 65  # a file's contents are bad (EX_DATAERR of sysexits.h)
 
+_QUOTED_LINES = 12  # the last ones say what went wrong
+
 
 class Failure(Exception):
     """Ends the command with `message` (and a `note` with the remedy) and an exit code."""
@@ -63,6 +65,12 @@ def percent(part: float, whole: float) -> str:
 
 def _say(kind: str, message: str) -> None:
     print(f"frontload: {kind}: {printable(message)}", file=sys.stderr)
+
+
+def quote(text: str) -> None:
+    """What another program has said of its failure, as it said it; the last lines if it is long."""
+    for line in text.strip().splitlines()[-_QUOTED_LINES:]:
+        print(f"  {printable(line)}", file=sys.stderr)
 
 
 def error(message: str) -> None:

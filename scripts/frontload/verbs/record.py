@@ -4,7 +4,7 @@ import argparse
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "repeated")
     parser.add_argument("--until", metavar="SYMBOL",
                         help="with trace: startup ends when this function is entered")
-    parser.add_argument("--for", dest="seconds", metavar="SECONDS", type=_seconds,
+    parser.add_argument("--for", dest="seconds", metavar="SECONDS", type=seconds,
                         help="with trace: startup ends after this time")
     parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER,
                         help="the command and its arguments, after --")
@@ -50,7 +50,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     return parser
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
     try:
         seconds = float(text)
     except ValueError:
@@ -74,14 +74,14 @@ def run(args: argparse.Namespace) -> int:
         args.usage_error("--module, --until and --for are for --with trace; a program with the "
                          "runtime ends its startup itself, by frontload_startup_done()")
     folder = Path(args.output)
-    # The command may change its folder; and % means something in the pattern.
-    pattern = os.path.join(str(folder.resolve()).replace("%", "%%"), "%m.%p" + trace.SUFFIX)
+    pattern = pattern_in(folder)
     # What the frontload command itself was told is none of the recorded program's business.
     environment = {name: value for name, value in os.environ.items() if name != "FRONTLOAD_BINDIR"}
     if args.recorder == "runtime":
         environment["FRONTLOAD_TRACE"] = pattern
     else:
-        command = _tracer(args, pattern) + command
+        command = tracer(pattern, data=args.data, modules=args.module, until=args.until,
+                         seconds=args.seconds) + command
     is_new_folder = not folder.exists()
     _prepare(folder)
     before = _traces(folder)
@@ -106,19 +106,27 @@ def run(args: argparse.Namespace) -> int:
     return status or EXIT_VERDICT
 
 
+def pattern_in(folder: Path) -> str:
+    """What recorders are told to name the traces in a folder."""
+    # The command may change its folder; and % means something in the pattern.
+    return os.path.join(str(folder.resolve()).replace("%", "%%"), "%m.%p" + trace.SUFFIX)
+
+
 def _prepare(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise Failure(f"{folder}: no permission to write there", note="choose another with -o")
 
 
-def _tracer(args: argparse.Namespace, pattern: str) -> list[str]:
-    options = [f"--module={name}" for name in args.module]
-    if args.until:
-        options.append(f"--until={args.until}")
-    if args.seconds:
-        options.append(f"--for={args.seconds:g}")
-    recorder = "frontload-lackey" if args.data else "frontload-trace"
+def tracer(pattern: str, *, data: bool = False, modules: Sequence[str] = (),
+           until: str | None = None, seconds: float | None = None) -> list[str]:
+    """What runs a command and records it: goes before the command."""
+    options = [f"--module={name}" for name in modules]
+    if until:
+        options.append(f"--until={until}")
+    if seconds:
+        options.append(f"--for={seconds:g}")
+    recorder = "frontload-lackey" if data else "frontload-trace"
     return [str(tools.tool(recorder)), f"--output={pattern}", *options, "--"]
 
 

@@ -1,0 +1,181 @@
+"""Where the link command of a program is to be had: each place that may know it, in order.
+
+ 1. the user (--link)
+ 2. a log of links, as frontload-cc --link-log writes it: a JSON object a line, {"directory",
+    "arguments", "output"}, of which the last for the program counts
+ 3. a folder above the program that Ninja built (CMake's, Meson's)
+ 4. a folder above the program that CMake's Makefiles built: CMakeFiles/TARGET.dir/link.txt
+ 5. a build that is watched (--build): watched_build.py
+
+What each place said is kept for those who are told that none of them knew.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from frontload import files
+from frontload.auto import link_command, watched_build
+from frontload.auto.child import run
+from frontload.auto.link_command import LinkCommand
+from frontload.errors import BadData, Failure
+
+_MOST_FOLDERS = 16  # above the program
+_REMEDY = ("have the build watched: --build 'make'; or build with `frontload-cc --link-log=FILE` "
+           "before the compiler and give --link-log FILE; or give the link command: "
+           "--link 'c++ ...'")
+
+
+@dataclass
+class Given:
+    """What the user said about the link."""
+
+    link: str | None = None
+    log: str | None = None
+    build: str | None = None
+    build_folder: str | None = None  # where `build` runs, and `link` if it ran somewhere else
+
+
+@dataclass
+class Search:
+    """A search for the link of `program`; `tried` says of each place why it was none."""
+
+    program: str
+    given: Given
+    tried: list[str] = field(default_factory=list)
+
+    def find(self) -> LinkCommand:
+        for source in (self._given, self._logged, self._ninja, self._makefiles, self._watched):
+            found = [link for link in source() if same_file(link.output, self.program)]
+            if found:
+                return found[-1]
+        raise Failure(f"{self.program}: its link command was not found: " + "; ".join(self.tried),
+                      note=_REMEDY)
+
+    def _given(self) -> list[LinkCommand]:
+        if self.given.link is None:
+            return []
+        directory = os.path.abspath(self.given.build_folder or ".")
+        links = link_command.in_text(self.given.link, directory, "--link")
+        if not links:
+            raise Failure("--link: has no compiler driver or linker that links",
+                          note="give the line that the build shows when it links: "
+                          "--link 'c++ main.o -o app'")
+        for link in links:
+            if same_file(link.output, self.program):
+                return [link]
+        raise Failure(f"--link: links {link_command.output_of(links[-1].arguments)} in "
+                      f"{links[-1].directory}, not {self.program}",
+                      note="say where it runs with --build-folder DIR")
+
+    def _logged(self) -> list[LinkCommand]:
+        path = self.given.log or os.environ.get("FRONTLOAD_LINK_LOG")
+        if not path:
+            self.tried.append("no link log is given")
+            return []
+        links = read_log(path)
+        self.tried.append(f"{path} has {len(links)} links, none of it")
+        return links
+
+    def _above(self) -> list[Path]:
+        return list(Path(self.program).parents)[:_MOST_FOLDERS]
+
+    def _ninja(self) -> list[LinkCommand]:
+        for folder in self._above():
+            manifests = [name for name in ("build.ninja", *sorted(
+                path.name for path in folder.glob("build-*.ninja"))) if (folder / name).is_file()]
+            for manifest in manifests:
+                links = in_ninja(folder, manifest, self.program)
+                self.tried.append(f"{folder / manifest} has no link of it")
+                if links:
+                    return links
+        if not any("ninja" in text for text in self.tried):
+            self.tried.append("no build.ninja is above it")
+        return []
+
+    def _makefiles(self) -> list[LinkCommand]:
+        top = next((folder for folder in self._above() if (folder / "CMakeCache.txt").is_file()),
+                   None)
+        if top is None:
+            self.tried.append("no CMake build folder is above it")
+            return []
+        self.tried.append(f"{top} has no CMakeFiles/*.dir/link.txt of it")
+        return [link for path in sorted(top.rglob("CMakeFiles/*.dir/link.txt"))
+                for link in in_link_text(path)]
+
+    def _watched(self) -> list[LinkCommand]:
+        if self.given.build is None:
+            self.tried.append("no build command is given")
+            return []
+        links = watched_build.links(self.given.build, os.path.abspath(self.given.build_folder
+                                                                      or "."), self.program)
+        self.tried.append(f"`{self.given.build}` was not seen to link it")
+        return links
+
+
+def same_file(path: str, other: str) -> bool:
+    return os.path.realpath(path) == os.path.realpath(other)
+
+
+def read_log(path: str) -> list[LinkCommand]:
+    """The links in a log that frontload-cc wrote."""
+    note = "write it with: frontload-cc --link-log=FILE COMPILER ..."
+    found = []
+    with files.open_input(path, note) as stream:
+        for number, line in enumerate(stream, 1):
+            if not line.strip():
+                continue
+            entry = files.parse_json(line, f"{path}:{number}", note)
+            words = isinstance(entry, dict) and entry.get("arguments")
+            directory = isinstance(entry, dict) and entry.get("directory")
+            if not (isinstance(words, list) and words and isinstance(directory, str)
+                    and all(isinstance(word, str) for word in words)):
+                raise BadData(path, "an entry without a `directory` and a list `arguments`",
+                              line=number, note=note)
+            link = link_command.from_words(words, directory, path)
+            if link:
+                found.append(link)
+    return found
+
+
+def in_ninja(folder: Path, manifest: str, program: str) -> list[LinkCommand]:
+    """The links of a program in a folder that Ninja builds.
+
+    `-t compdb` because it alone shows response files (-x), which Ninja removes after the link; like
+    `-t commands` it reads the manifest and changes nothing.
+    """
+    ninja = shutil.which("ninja") or shutil.which("ninja-build") or shutil.which("samu")
+    if ninja is None:
+        raise Failure(f"{folder / manifest}: a build by Ninja, but ninja is not found",
+                      note="put it in PATH (apt-get install ninja-build), or give --link")
+    result = run([ninja, "-C", str(folder), "-f", manifest, "-t", "compdb", "-x"])
+    if result.status:
+        raise Failure(f"{folder / manifest}: ninja cannot read it: "
+                      f"{(result.stderr or result.stdout).strip()}", note="give --link")
+    # With -C, ninja says on stdout that it enters the folder.
+    text = result.stdout[result.stdout.find("["):]
+    try:
+        entries = json.loads(text)
+    except ValueError as problem:
+        raise Failure(f"{folder / manifest}: ninja -t compdb wrote no JSON: {problem}",
+                      note="give --link") from problem
+    return list(_ninja_links(entries, folder, program))
+
+
+def _ninja_links(entries: Iterable, folder: Path, program: str) -> Iterator[LinkCommand]:
+    name = os.path.basename(program)
+    for entry in entries:
+        text = entry.get("command", "")
+        # Most are compilations: reading all of them would take seconds in a large build.
+        if name in text or name in entry.get("output", ""):
+            yield from link_command.in_text(text, str(folder), f"Ninja in {folder}")
+
+
+def in_link_text(path: Path) -> list[LinkCommand]:
+    """The links that CMake's Makefiles do for one target, in the folder that has CMakeFiles."""
+    folder = path.parent.parent.parent
+    text = path.read_text("utf-8", "surrogateescape")
+    return link_command.in_text(text, str(folder), str(path))

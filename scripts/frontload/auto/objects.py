@@ -1,0 +1,117 @@
+"""Whether a program's objects were compiled such that a linker can move their functions and data.
+
+With -ffunction-sections and -fdata-sections each function and datum has a section of its own.
+Without them an object's functions are one section, `.text`, which a linker can only move as a
+whole: the front then carries all that lies with what startup needs. What link-time optimisation
+compiles is in sections of its own anyway.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from frontload import archive, elf
+from frontload.errors import Failure
+
+MOST_OBJECTS = 64  # that are looked into, of all parts of the list
+_ENOUGH = 0.5  # of the functions: the rest of a build may be of other hands
+# Parts that gcc sets aside by heat are sections of many functions, too.
+_SHARED_TEXT = {b".text", b".text.startup", b".text.unlikely", b".text.hot", b".text.exit"}
+_SHARED_DATA = {b".data", b".bss", b".rodata", b".data.rel.ro", b".data.rel.ro.local", b".data.rel",
+                b".data.rel.local"}
+_INPUTS = (".o", ".obj", ".lo", ".a")
+_BITCODE = b"BC\xc0\xde"
+
+
+@dataclass
+class Sections:
+    """How many functions and data the objects have, and how many of these in sections they share
+    with others."""
+
+    functions: int = 0
+    shared_functions: int = 0
+    data: int = 0
+    shared_data: int = 0
+    objects: int = 0
+    bitcode: int = 0  # objects for link-time optimisation
+
+    @property
+    def separate_functions(self) -> bool:
+        return self.shared_functions <= _ENOUGH * self.functions
+
+    @property
+    def separate_data(self) -> bool:
+        return self.shared_data <= _ENOUGH * self.data
+
+    def lost(self) -> str:
+        """What is lost by the flags that are missing; empty if nothing is."""
+        parts = []
+        if not self.separate_functions:
+            parts.append(f"{self.shared_functions} of {self.functions} functions "
+                         "(-ffunction-sections)")
+        if not self.separate_data:
+            parts.append(f"{self.shared_data} of {self.data} data (-fdata-sections)")
+        if not parts:
+            return ""
+        return (f"of {self.objects} objects that were looked into, {' and '.join(parts)} have no "
+                "section of their own: the front carries all that shares a section with what "
+                "startup needs")
+
+
+def inputs(arguments: Sequence[str], directory: str) -> list[str]:
+    """The objects and archives of a link that are no part of the system."""
+    paths = [os.path.join(directory, argument) for argument in arguments
+             if argument.endswith(_INPUTS) and not argument.startswith("-")]
+    return [path for path in paths if not path.startswith("/usr/") and os.path.isfile(path)]
+
+
+def look(paths: Sequence[str]) -> Sections:
+    """Looks into objects and archives, at most MOST_OBJECTS of them, evenly spread."""
+    found = Sections()
+    step = max(1, -(-len(paths) // MOST_OBJECTS))
+    for path in list(paths)[::step]:
+        try:
+            for name, data in _objects(path):
+                _count(name, data, found)
+                if found.objects + found.bitcode >= 2 * MOST_OBJECTS:
+                    return found
+        except (Failure, OSError):
+            continue  # what is damaged, the link will tell
+    return found
+
+
+def _objects(path: str) -> Iterator[tuple[str, bytes]]:
+    with open(path, "rb") as file:
+        magic = file.read(len(archive.MAGIC))
+        if magic not in (archive.MAGIC, archive.THIN_MAGIC):
+            file.seek(0)
+            yield path, file.read()
+            return
+    yield from archive.members(path)
+
+
+def _count(name: str, data: bytes, found: Sections) -> None:
+    if data.startswith(_BITCODE):
+        found.bitcode += 1
+        return
+    read = elf.parse(name, data)
+    if read.linked or read.symbols is None:
+        return
+    found.objects += 1
+    symbols = read.symbols
+    for kind, shared_names in ((elf.STT_FUNC, _SHARED_TEXT), (elf.STT_OBJECT, _SHARED_DATA)):
+        sections = symbols.section[(symbols.type == kind) & (symbols.section > 0)
+                                   & (symbols.size > 0)]
+        shared = [number for number in np.unique(sections).tolist()
+                  if read.section_names[number] in shared_names]
+        # Who is alone in a section of many has it for himself.
+        together = sum(count for number in shared
+                       if (count := int(np.count_nonzero(sections == number))) > 1)
+        if kind == elf.STT_FUNC:
+            found.functions += len(sections)
+            found.shared_functions += together
+        else:
+            found.data += len(sections)
+            found.shared_data += together

@@ -1,0 +1,175 @@
+"""What a linked program is: by which compiler and linker it was made, and how.
+
+The compiler, lld and mold write their names into .comment; gold leaves a note; GNU ld, which leaves
+nothing, is what is left.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from frontload import elf
+from frontload.errors import BadData, Failure
+
+_LIBTOOL = b"libtool wrapper"
+_PACKS = (2, 36)  # the first glibc that reads packed relative relocations
+_COMPILERS = re.compile(r"GCC: \([^)]*\) ([\d.]+)|(clang|rustc) version ([\d.]+)|(Go|ghc)\b")
+_NOT_PROGRAMS = (".o", ".so", ".a", ".ko", ".obj", ".dwo", ".lo", ".rlib", ".rmeta", ".pcm", ".gch")
+_NO_BUILD = {"CMakeFiles", ".git", "node_modules", "meson-private", "__pycache__", "incremental",
+             ".cmake", "deps"}
+_MOST_FILES = 200_000
+TRIED = ".front"  # what frontload auto leaves beside a program
+
+
+@dataclass(frozen=True)
+class Program:
+    path: str
+    size: int
+    kind: str  # program, static program or shared library
+    position_independent: bool
+    stripped: bool
+    linker: str
+    compilers: tuple[str, ...]
+    packed_relocations: bool
+    has_front: bool
+    machine: str
+
+    def as_json(self) -> dict:
+        return asdict(self) | {"compilers": list(self.compilers)}
+
+
+def look(path: os.PathLike | str) -> Program:
+    """Looks into a linked file; BadData if it is none."""
+    read = elf.read(path)
+    if not read.linked:
+        raise BadData(path, "is an object, not a program or shared library")
+    loading = elf.read_loading(path)
+    start = elf.read_start(path)
+    names = set(read.section_names)
+    comments = _comments(path)
+    has_interpreter = start.has_interpreter
+    is_library = not has_interpreter and bool(loading.dynamic) and _is_library(path, loading)
+    return Program(
+        path=os.fspath(path), size=os.path.getsize(path),
+        kind="shared library" if is_library else
+             "program" if has_interpreter else "static program",
+        position_independent=not loading.fixed, stripped=read.symbols is None,
+        linker=_linker(comments, names), compilers=tuple(sorted(_compilers(comments))),
+        packed_relocations=bool(len(loading.packed)),
+        has_front=bool(names & {b".text.front", b".rodata.front"}), machine=loading.machine)
+
+
+def _is_library(path: os.PathLike | str, loading: elf.Loading) -> bool:
+    """A static-pie has no interpreter either, but says that it is a program."""
+    flags = loading.dynamic.get(0x6ffffffb, 0)  # DT_FLAGS_1
+    return not flags & 0x08000000  # DF_1_PIE
+
+
+def _comments(path: os.PathLike | str) -> list[str]:
+    try:
+        with open(path, "rb") as file:
+            section = ELFFile(file).get_section_by_name(".comment")
+            data = section.data() if section and section["sh_size"] < 1 << 20 else b""
+    except Exception:  # see elf.py
+        return []
+    return [part.decode("utf-8", "replace") for part in data.split(b"\0") if part]
+
+
+def _linker(comments: list[str], names: set[bytes]) -> str:
+    for comment in comments:
+        if match := re.match(r"Linker: (?:\w+ )*(LLD) (?:version )?([\d.]+)", comment):
+            return f"lld {match[2]}"
+        if match := re.match(r"mold ([\d.]+)", comment):
+            return f"mold {match[1]}"
+    if b".note.gnu.gold-version" in names:
+        return "gold"
+    if b".note.go.buildid" in names and not comments:
+        return "Go's own"
+    return "GNU ld"
+
+
+def _compilers(comments: list[str]) -> Iterator[str]:
+    for comment in comments:
+        if comment.startswith("Linker:"):
+            continue
+        if match := _COMPILERS.search(comment):
+            yield (f"gcc {match[1]}" if match[1] else f"{match[2]} {match[3]}" if match[2]
+                   else match[4])
+
+
+def below(folder: os.PathLike | str) -> list[Program]:
+    """The programs and shared libraries in a folder and below it, the largest first. Links to
+    files, what is no ELF file, and what frontload auto has left do not count."""
+    found = {}
+    for path in _files(folder):
+        try:
+            status = path.lstat()
+            with open(path, "rb") as file:
+                if file.read(4) != b"\x7fELF":
+                    continue
+            program = look(path)
+        except (OSError, Failure):
+            continue
+        if not (program.has_front and path.suffix == TRIED and path.with_suffix("").exists()):
+            found[status.st_dev, status.st_ino] = program
+    return sorted(found.values(), key=lambda each: (-each.size, each.path))
+
+
+def _files(folder: os.PathLike | str) -> Iterator[Path]:
+    """Files that may be programs: that can be executed, and are no intermediate ones."""
+    seen = 0
+    for inside, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _NO_BUILD)
+        for name in sorted(names):
+            seen += 1
+            if seen > _MOST_FILES:
+                return
+            path = Path(inside, name)
+            if name.endswith(_NOT_PROGRAMS) and not name.endswith(".so"):
+                continue
+            if path.is_symlink() or not path.is_file():
+                continue
+            if os.access(path, os.X_OK) or ".so" in name:
+                yield path
+
+
+def program_of(command: str) -> str:
+    """The file of a program that is to be linked again: absolute, links followed."""
+    import shutil
+
+    found = shutil.which(command)
+    if found is None:
+        what = "is not a program that can be run" if os.path.exists(command) else "no such program"
+        raise Failure(f"{command}: {what}", note="build it first, or name it with --program")
+    real = os.path.realpath(found)
+    with open(real, "rb") as file:
+        start = file.read(4096)
+    if start.startswith(b"\x7fELF"):
+        return real
+    inner = os.path.join(os.path.dirname(real), ".libs", os.path.basename(real))
+    if _LIBTOOL in start and os.path.isfile(inner):
+        raise Failure(f"{command}: is libtool's script, which runs {inner}",
+                      note=f"give that: -- {inner} ..., with LD_LIBRARY_PATH as the script sets "
+                      "it, or configure with --disable-shared")
+    raise Failure(f"{command}: is not an ELF program but a script or something else",
+                  note="name the program that it runs, with {} in the command where that stands: "
+                  f"--program APP -- {command} {{}} ...")
+
+
+def glibc() -> tuple[int, int] | None:
+    """The version of this machine's glibc; None if it has another libc."""
+    try:
+        name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
+    except (ValueError, OSError):
+        return None
+    numbers = re.match(r"(\d+)\.(\d+)", version)
+    return (int(numbers[1]), int(numbers[2])) if name == "glibc" and numbers else None
+
+
+def packs_relocations() -> bool:
+    version = glibc()
+    return version is not None and version >= _PACKS

@@ -1,0 +1,158 @@
+"""Links a program again from its link command, with ld.frontload and to another file.
+
+The command is the build's own, in its folder, but for the linker, the output and what cannot stand
+in the link of a front (linker_options.py). The output is written to a temporary file beside the
+place it shall have, because a program finds its libraries relative to itself; the build's own files
+are left alone.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from frontload import errors, tools
+from frontload.auto import linker_options, shell_words
+from frontload.auto.child import run
+from frontload.auto.link_command import (
+    NO_OUTPUT,
+    Family,
+    LinkCommand,
+    family,
+    knows_ld_path,
+    output_of,
+)
+from frontload.auto.linker_options import Hindrance, Token
+from frontload.errors import EXIT_VERDICT, Failure
+
+# Linux takes 128 KiB for one argument and some megabytes for all: far below both.
+_MOST_CHARACTERS = 100_000
+
+
+@dataclass(frozen=True)
+class Options:
+    """What ld.frontload is asked for; None: not at all."""
+
+    profile: str | None = None
+    link_map: str | None = None
+    prefetch: bool = False
+    min_match: float | None = None
+
+    def tokens(self) -> list[str]:
+        found = []
+        if self.profile:
+            found.append(f"--startup-profile={self.profile}")
+        if self.min_match is not None and self.profile:
+            found.append(f"--min-match={self.min_match:g}")
+        if self.prefetch and self.profile:
+            folder = prefetch_folder()
+            found += ["--front-prefetch", "-rpath", str(folder)]
+        if self.link_map:
+            found.append(f"-Map={self.link_map}")
+        return found
+
+
+def linker() -> Path:
+    return tools.tool("ld.frontload")
+
+
+def prefetch_folder() -> Path:
+    """Where libfrontload-prefetch.so.1 is, which the loader must find."""
+    return _of_prefix("libfrontload-prefetch.so.1").parent
+
+
+def gcc_folder() -> Path:
+    """The folder for gcc's -B, in which ld.frontload is called ld.lld."""
+    return _of_prefix("frontload/gcc/ld.lld").parent
+
+
+def _of_prefix(name: str) -> Path:
+    prefix = linker().resolve().parent.parent
+    for folder in [prefix / "lib", prefix / "lib64", *sorted(prefix.glob("lib/*-linux-*"))]:
+        if (folder / name).exists():
+            return folder / name
+    raise Failure(f"{prefix / 'lib' / name}: not found",
+                  note="build and install Frontload with CMake")
+
+
+def linker_arguments(link: LinkCommand) -> list[str]:
+    """What makes a driver link with ld.frontload."""
+    kind = family(link)
+    if kind is Family.LINKER:
+        return []
+    if kind is Family.CLANG and knows_ld_path(link):
+        return [f"--ld-path={linker()}"]
+    return ["-B", str(gcc_folder()), "-fuse-ld=lld"]
+
+
+def hindrances(link: LinkCommand) -> list[Hindrance]:
+    return linker_options.separate(_tokens(link), link.directory)[1]
+
+
+def _tokens(link: LinkCommand) -> list[Token]:
+    return linker_options.tokens(link.expanded()[1:], family(link) is Family.LINKER)
+
+
+def command_for(link: LinkCommand, output: str, options: Options) -> list[str]:
+    """The command that links the same program to `output` with these options."""
+    of_linker = family(link) is Family.LINKER
+    stay, found = linker_options.separate(_tokens(link), link.directory)
+    refused = next((each for each in found if each.kind == linker_options.REFUSED), None)
+    if refused and options.profile:
+        raise Failure(f"{refused.option}: {refused.why}", note=refused.remedy)
+    added = [Token(text, True) for text in options.tokens()]
+    arguments = linker_options.arguments([*_without_output(stay), *added], of_linker)
+    program = [str(linker())] if of_linker else [link.arguments[0], *linker_arguments(link)]
+    return [*program, *arguments, "-o", output]
+
+
+def _without_output(found: Sequence[Token]) -> Iterator[Token]:
+    rest = iter(found)
+    for token in rest:
+        if token.text in ("-o", "--output"):
+            next(rest, None)
+        elif output_of([token.text]) == NO_OUTPUT:
+            yield token
+
+
+@contextmanager
+def linked(link: LinkCommand, beside: str, options: Options, scratch: Path) -> Iterator[str]:
+    """Within `with`, the linked program, in a temporary file in the folder of `beside`; what is
+    renamed within stays."""
+    folder, name = os.path.split(beside)
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}")
+    try:
+        link_to(link, temporary, options, scratch)
+        yield temporary
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def link_to(link: LinkCommand, output: str, options: Options, scratch: Path) -> str:
+    """Links to `output`; returns what the linker said."""
+    command = command_for(link, output, options)
+    if sum(map(len, command)) > _MOST_CHARACTERS:
+        response = scratch / "link.rsp"
+        response.write_text(shell_words.response_text(command[1:]), "utf-8", "surrogateescape")
+        command = [command[0], f"@{response}"]
+    # Ours would be asked twice: by the command, and by what a build set for frontload-cc.
+    environment = {name: value for name, value in (os.environ | dict(link.environment)).items()
+                   if not name.startswith("FRONTLOAD")}
+    result = run(command, directory=link.directory, environment=environment)
+    if result.status or not os.path.exists(output):
+        errors.quote(result.stderr or result.stdout)
+        raise Failure(f"{link.arguments[0]}: linking again with ld.frontload failed, with status "
+                      f"{result.status}", code=EXIT_VERDICT, note=_remedy(link, result.stderr))
+    return result.stderr
+
+
+def _remedy(link: LinkCommand, said: str) -> str:
+    arguments = link.expanded()
+    if any(each.startswith("-flto") for each in arguments) and family(link) is Family.GCC:
+        return ("lld cannot link gcc's -flto objects: compile with -ffat-lto-objects and link with "
+                "-fno-lto, or leave -flto out, or build with clang")
+    if "No such file" in said or "cannot open" in said or "cannot find" in said:
+        return "the build's objects are gone or out of date: build the program, then try again"
+    return f"the command came from {link.source}; give another with --link"

@@ -1,0 +1,135 @@
+"""Sees a build link a program: runs the build command under strace, and reads what it executes.
+
+A build that is up to date links nothing. Then the program is made to look old (its time of
+modification is set to the beginning of time) and the build runs again, which every build system
+that goes by times obeys. A copy is kept until the build has linked it anew: if that fails, it takes
+the program's place again, with its old time. The program is never removed.
+"""
+
+import codecs
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from frontload import errors, tools
+from frontload.auto import link_command
+from frontload.auto.child import run
+from frontload.auto.link_command import LinkCommand
+from frontload.device.scratch import scratch_folder
+from frontload.errors import Failure
+
+_REMEDY = "install strace (apt-get install strace), and allow ptrace; or give --link"
+_LONGEST_ARGUMENT = 1 << 17  # that Linux takes
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?')
+_EXECVE = re.compile(r'execve\("(?:[^"\\]|\\.)*", \[(.*)\], (?:0x[0-9a-f]+ /\* \d+ vars? \*/|NULL)'
+                     r'(?:\) += 0| <unfinished \.\.\.>)')
+_CHDIR = re.compile(r'(?:chdir\("((?:[^"\\]|\\.)*)"|fchdir\(\d+<((?:[^<>\\]|\\.)*)>)')
+
+
+def links(build: str, folder: str, program: str) -> list[LinkCommand]:
+    """The links of `program` that the build command does, run in `folder`."""
+    errors.note(f"building, watched by strace: {build}")
+    found = list(_watch(build, folder, program))
+    if not found and os.path.exists(program):
+        errors.note(f"{program} is up to date: building it once more, as if it were old")
+        with _looking_old(program):
+            found = list(_watch(build, folder, program))
+    return found
+
+
+@contextmanager
+def _looking_old(program: str) -> Iterator[None]:
+    """Within `with`, the program's time is that of 1970; it is as it was if it is not linked."""
+    before = os.stat(program)
+    handle, copy = tempfile.mkstemp(prefix=f".{os.path.basename(program)}.",
+                                    dir=os.path.dirname(program))
+    os.close(handle)
+    try:
+        shutil.copy2(program, copy)
+        os.utime(program, (0, 0))
+        yield
+    finally:
+        after = os.stat(program) if os.path.exists(program) else None
+        if after is None or after.st_size == 0 or after.st_mtime == 0:
+            os.replace(copy, program)
+            os.utime(program, ns=(before.st_atime_ns, before.st_mtime_ns))
+        else:
+            os.unlink(copy)
+
+
+def _watch(build: str, folder: str, program: str) -> Iterable[LinkCommand]:
+    with scratch_folder("frontload-auto.") as scratch:
+        log = scratch / "calls"
+        result = run([str(tools.program("strace", _REMEDY)), "-f", "-qq", "-y", "-s",
+                      str(_LONGEST_ARGUMENT), "-e", "trace=execve,chdir,fchdir", "-e",
+                      "signal=none", "-o", str(log), "--", "sh", "-c", build],
+                     directory=folder, shown=True)
+        if not log.exists():
+            raise Failure(f"{build}: strace could not watch it", note=_REMEDY)
+        if result.status:
+            raise Failure(f"{build}: exited with status {result.status}",
+                          note="give a --build command that builds the program")
+        text = log.read_text("ascii", "replace")
+    return read_calls(text.splitlines(), folder, program)
+
+
+def read_calls(lines: Iterable[str], folder: str, program: str) -> list[LinkCommand]:
+    """The links of a program in strace's text: those of compiler drivers, or if there are none,
+    those of linkers, which a driver that we do not know may have started."""
+    folders = [folder]
+    drivers, linkers = [], []
+    for line in lines:
+        if match := _CHDIR.search(line):
+            folders.append(os.path.join(folders[0], _unescape(match[1] or match[2])))
+        elif match := _EXECVE.search(line):
+            words = _words(match[1])
+            link = words and link_command.from_words(words, folder, "the build that was watched")
+            if link and (directory := _where(link, folders, program)):
+                found = LinkCommand(directory, link.arguments, link.source, link.environment)
+                name = os.path.basename(link.arguments[0])
+                (linkers if link_command.is_linker(name) else drivers).append(found)
+    return drivers or linkers
+
+
+def _words(text: str) -> list[str]:
+    strings = list(_STRING.finditer(text))
+    if any(match[2] for match in strings):
+        return []  # longer than an argument can be: strace has cut it
+    return [_unescape(match[1]) for match in strings]
+
+
+def _where(link: LinkCommand, folders: Iterable[str], program: str) -> str | None:
+    """The folder in which this command writes the program; None if it does not.
+
+    strace does not tell where a process is. But there is only one folder from which a path without
+    `..` leads to the program; for others all folders that any process went to are tried.
+    """
+    output = link_command.output_of(link.arguments)
+    target = os.path.realpath(program)
+    if os.path.isabs(output):
+        candidates = folders
+    else:
+        path = os.path.normpath(output)
+        depth = len(Path(path).parts)
+        above = list(Path(target).parents)
+        own = [str(above[depth - 1])] if ".." not in path and depth <= len(above) else []
+        candidates = [*own, *folders]
+    for candidate in candidates:
+        if os.path.realpath(os.path.join(candidate, output)) == target and _has_inputs(
+                link, candidate):
+            return candidate
+    return None
+
+
+def _has_inputs(link: LinkCommand, folder: str) -> bool:
+    inputs = [word for word in link.arguments if word.endswith((".o", ".obj", ".a", ".lo"))
+              and not word.startswith("-")]
+    return all(os.path.exists(os.path.join(folder, word)) for word in inputs)
+
+
+def _unescape(text: str) -> str:
+    return os.fsdecode(codecs.escape_decode(text.encode("ascii", "replace"))[0])

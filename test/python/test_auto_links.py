@@ -1,0 +1,213 @@
+"""Where frontload auto finds the command that linked a program, and what it makes of it."""
+
+import json
+import os
+
+import pytest
+from frontload.auto import (
+    link_command,
+    link_sources,
+    linker_options,
+    relink,
+    shell_words,
+    watched_build,
+)
+from frontload.auto.link_sources import Given, Search
+from frontload.errors import Failure
+
+
+def links(text, directory="/build"):
+    return [(link.directory, list(link.arguments)) for link in
+            link_command.in_text(text, directory, "a test")]
+
+
+def test_a_link_is_found_in_the_chain_of_commands_that_cmake_writes():
+    """CMake's Ninja rules end with other commands, some of them in other folders."""
+    text = (": && ccache /usr/bin/c++ -O2 a.o -o bin/app -Wl,-rpath,/x: libp.a && cd /build/sub && "
+            "/usr/bin/cmake -E copy bin/app /tmp && :")
+    assert links(text) == [("/build", ["/usr/bin/c++", "-O2", "a.o", "-o", "bin/app",
+                                       "-Wl,-rpath,/x:", "libp.a"])]
+
+
+@pytest.mark.parametrize("launcher", [
+    "ccache", "env A=b", "A=b B=c", "/usr/bin/cmake -E env --unset=X A=b", "cmake -E time",
+    "nice -n 10", "frontload-cc --mode=use --profile-dir=/p", "python3 wrapper.py --output=x --"])
+def test_what_runs_the_compiler_is_left_out(launcher):
+    """The driver is linked again by us, not by a cache or by frontload-cc."""
+    assert links(f"{launcher} clang++-19 a.o -o app") == [("/build", ["clang++-19", "a.o", "-o",
+                                                                      "app"])]
+
+
+def test_what_env_sets_is_kept():
+    """A driver may need it."""
+    link, = link_command.in_text("GCC_EXEC_PREFIX=/x env A=b gcc a.o", "/build", "a test")
+    assert link.environment == {"GCC_EXEC_PREFIX": "/x", "A": "b"}
+
+
+@pytest.mark.parametrize("text", [
+    "c++ -c a.cpp -o a.o", "ar rcs lib.a a.o", "cc -E a.c", "cc -r a.o b.o -o c.o", "echo cc a.o",
+    "strip app", "cc --version", "libtool --mode=link gcc a.o -o app", ""])
+def test_what_links_no_program_is_no_link(text):
+    """Compilations, archives, partial links, and drivers that are only named."""
+    assert links(text) == []
+
+
+def test_folders_quotes_and_redirections_are_read_as_a_shell_reads_them():
+    """`cd` changes the folder of what follows; quotes belong to no word."""
+    text = "cd sub\\ dir; cc 'a b.o' \"c\\\"d.o\" -DX='$y' -o app 2>&1 >log # cc other.o"
+    assert links(text) == [("/build/sub dir", ["cc", "a b.o", 'c"d.o', "-DX=$y", "-o", "app"])]
+
+
+def test_what_only_a_shell_can_tell_is_told_by_one(tmp_path):
+    """Makefiles leave patterns and substitutions in what they run."""
+    (tmp_path / "x.o").touch()
+    (tmp_path / "y.o").touch()
+    assert links("cc *.o `echo -lm -lz` $(printf %s -pthread) -o app", str(tmp_path)) == [
+        (str(tmp_path), ["cc", "x.o", "y.o", "-lm", "-lz", "-pthread", "-o", "app"])]
+
+
+def test_nothing_is_run_of_a_text_that_does_not_link(tmp_path):
+    """A substitution in some other command of the build is none of ours."""
+    assert links(f"touch `touch {tmp_path}/made`; cc -c $(touch {tmp_path}/made)") == []
+    assert not (tmp_path / "made").exists()
+
+
+def test_response_files_are_read_back_as_they_are_written():
+    """Whatever a path has in it."""
+    words = ["a b", 'c"d', "e\\f", "g'h", "", "-Wl,x", "é"]
+    assert shell_words.response_words(shell_words.response_text(words)) == words
+
+
+def test_a_response_file_that_is_gone_is_told_with_its_remedy(tmp_path):
+    """Ninja removes them after the link."""
+    link, = link_command.in_text("cc @x.rsp -o app", str(tmp_path), "a test")
+    with pytest.raises(Failure) as failed:
+        link.expanded()
+    assert "x.rsp: the response file of the link is gone" in failed.value.message
+    assert "keeprsp" in failed.value.note
+
+
+def test_the_last_link_of_a_program_in_the_log_counts(tmp_path):
+    """A log is appended to by each build."""
+    log = tmp_path / "links.jsonl"
+    log.write_text("".join(json.dumps(
+        {"directory": str(tmp_path), "arguments": ["cc", f"{name}.o", "-o", out], "output": out})
+        + "\n" for name, out in (("old", "app"), ("new", "app"), ("x", "other"))))
+    found = Search(str(tmp_path / "app"), Given(log=str(log))).find()
+    assert found.arguments == ("cc", "new.o", "-o", "app")
+
+
+@pytest.mark.parametrize("text", ["nonsense", "[]", '{"arguments": ["cc"]}',
+                                  '{"directory": "/", "arguments": "cc a.o"}',
+                                  '{"directory": "/", "arguments": [1]}'])
+def test_a_damaged_log_is_refused_with_its_line(tmp_path, text):
+    """The file is somebody else's."""
+    log = tmp_path / "links.jsonl"
+    log.write_text(f"\n{text}\n")
+    with pytest.raises(Failure) as failed:
+        link_sources.read_log(str(log))
+    assert f"{log}:2" in failed.value.message
+
+
+def test_all_places_that_were_tried_are_named(tmp_path):
+    """Who has none of them learns of all."""
+    with pytest.raises(Failure) as failed:
+        Search(str(tmp_path / "app"), Given()).find()
+    for part in ("link log", "build.ninja", "CMake build folder", "build command"):
+        assert part in failed.value.message
+    for option in ("--build", "--link-log", "--link "):
+        assert option in failed.value.note
+
+
+def test_a_link_of_another_program_is_refused(tmp_path):
+    """--link is taken by its word, but has to be of this program."""
+    with pytest.raises(Failure, match=r"links other in .*, not .*/app"):
+        Search(str(tmp_path / "app"), Given(link="cc a.o -o other",
+                                            build_folder=str(tmp_path))).find()
+
+
+STRACE = """\
+7 execve("/usr/bin/make", ["make"], 0x7ffd /* 20 vars */) = 0
+7 chdir("{top}/sub") = 0
+8 execve("/usr/bin/cc", ["cc", "m.o", "-o", "../bin/app", "-DX=\\"y\\303\\251\\""], 0x1 /* 9 vars */) = 0
+9 execve("/usr/lib/collect2", ["/usr/lib/collect2", "-o", "../bin/app"], 0x1 /* 9 vars */) = 0
+9 execve("/usr/bin/cc", ["cc", "-c", "main.c", "-o", "m.o"], 0x1 /* 9 vars */) = 0
+9 execve("/no/cc", ["cc", "m.o", "-o", "../bin/app"], 0x1 /* 9 vars */) = -1 ENOENT (No such file)
+"""  # noqa: E501
+
+
+def test_a_watched_build_tells_the_drivers_command_and_its_folder(tmp_path):
+    """The linker that the driver starts, and what could not be started, do not count."""
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "sub/m.o").touch()
+    found = watched_build.read_calls(STRACE.replace("{top}", str(tmp_path)).splitlines(),
+                                     str(tmp_path), str(tmp_path / "bin/app"))
+    assert [(link.directory, link.arguments) for link in found] == [
+        (str(tmp_path / "sub"), ("cc", "m.o", "-o", "../bin/app", '-DX="yé"'))]
+
+
+def test_the_folder_follows_from_where_the_program_is(tmp_path):
+    """strace does not tell where a process is, and need not if the path has no `..`."""
+    found = watched_build.read_calls(
+        ['8 execve("/usr/bin/cc", ["cc", "-o", "bin/app"], 0x1 /* 9 vars */) = 0'],
+        "/elsewhere", str(tmp_path / "deep/bin/app"))
+    assert found[0].directory == str(tmp_path / "deep")
+
+
+def command(text, tmp_path, **options):
+    link, = link_command.in_text(text, str(tmp_path), "a test")
+    return relink.command_for(link, "new", relink.Options(**options))
+
+
+def test_gcc_gets_a_folder_and_clang_the_path_of_the_linker(tmp_path, llvm, monkeypatch, build):
+    """Each driver is told of ld.frontload in the way that it knows."""
+    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+    made = command("gcc a.o -fuse-ld=gold -o app", tmp_path, profile="p")
+    assert made == ["gcc", "-B", str(build / "lib/frontload/gcc"), "-fuse-ld=lld", "a.o",
+                    "-Wl,--startup-profile=p", "-o", "new"]
+    made = command(f"{llvm}/clang a.o --ld-path=/x/ld.lld -oapp", tmp_path, profile="p",
+                   min_match=50)
+    assert made == [f"{llvm}/clang", f"--ld-path={build}/bin/ld.frontload", "a.o",
+                    "-Wl,--startup-profile=p", "-Wl,--min-match=50", "-o", "new"]
+    made = command("ld.bfd a.o -o app", tmp_path, profile="p")
+    assert made == [f"{build}/bin/ld.frontload", "a.o", "--startup-profile=p", "-o", "new"]
+
+
+@pytest.mark.parametrize("option", [
+    "-Wl,--symbol-ordering-file=x", "-Wl,--symbol-ordering-file,x",
+    "-Wl,--symbol-ordering-file -Wl,x", "-Xlinker --symbol-ordering-file -Xlinker x", "-s",
+    "-Wl,-s", "-Wl,-Map=app.map", "-Wl,-Map,app.map", "-Wl,--dependency-file=x.d"])
+def test_what_orders_strips_or_writes_other_files_is_left_out(tmp_path, monkeypatch, build, option):
+    """The relink leaves the build's other files alone."""
+    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+    made = command(f"gcc a.o {option} -Wl,-z,now -o app", tmp_path)
+    assert made[4:] == ["a.o", "-Wl,-z", "-Wl,now", "-o", "new"]
+
+
+@pytest.mark.parametrize("option", ["-Wl,-N", "-Wl,-Ttext=0x1000", "-Wl,--unique", "-T x.ld",
+                                    "-Wl,-T,x.ld", "-Wl,-Tx.ld", "-Wl,--script=x.ld"])
+def test_what_decides_the_layout_is_refused(tmp_path, monkeypatch, build, option):
+    """A program may need it, so it is not left out."""
+    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+    (tmp_path / "x.ld").write_text("SECTIONS { .text : { *(.text) } }\n")
+    with pytest.raises(Failure) as failed:
+        command(f"gcc a.o {option} -o app", tmp_path, profile="p")
+    assert failed.value.note
+
+
+def test_a_script_without_sections_hinders_nothing(tmp_path):
+    """Scripts that only name symbols and versions are common."""
+    (tmp_path / "x.ld").write_text("INPUT(a.o)\n")
+    stay, found = linker_options.separate(linker_options.tokens(["-T", "x.ld"]), str(tmp_path))
+    assert not found and [token.text for token in stay] == ["-T", "x.ld"]
+
+
+def test_an_unknown_compiler_is_refused(tmp_path):
+    """What takes neither gcc's options nor clang's cannot be told of a linker."""
+    compiler = tmp_path / "cc"
+    compiler.write_text("#!/bin/sh\necho tcc version 0.9\n")
+    compiler.chmod(0o755)
+    link, = link_command.in_text(f"{compiler} a.o -o app", os.fspath(tmp_path), "a test")
+    with pytest.raises(Failure, match="neither gcc nor clang"):
+        link_command.family(link)
