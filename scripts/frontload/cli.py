@@ -10,6 +10,7 @@ from frontload.verbs import (
     faults,
     importing,
     info,
+    init,
     measure,
     order,
     predict,
@@ -19,7 +20,8 @@ from frontload.verbs import (
     run,
 )
 
-VERBS = (info, record, profile, importing, order, check, predict, measure, faults, report, run)
+VERBS = (info, init, record, profile, importing, order, check, predict, measure, faults,
+         report, run)
 
 
 def build_parser() -> argparse.ArgumentParser:

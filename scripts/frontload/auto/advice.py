@@ -1,0 +1,274 @@
+"""What to add to a build so that one of its programs gets a front, for each build system.
+
+A step says where its lines belong: in a file, or typed in a shell. The same text ends what
+`frontload auto` prints. docs/how-to has the whole of it.
+"""
+
+import os
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from frontload import tools
+from frontload.auto.build_folder import NAMES, Folder, Target
+from frontload.errors import Failure
+
+PROFILE_FOLDER = "startup"
+_SECTIONS = "-ffunction-sections -fdata-sections"
+_BUILD_FOLDER = "build-front"  # a new one: other compilers or flags would compile a used one anew
+
+
+@dataclass(frozen=True)
+class Step:
+    """`where` is what to do with the lines; `file` is the file they belong into, if any."""
+
+    where: str
+    lines: tuple[str, ...]
+    file: str = ""
+
+
+@dataclass
+class Advice:
+    profile: str  # where the startup profile belongs
+    how_to: str  # the page that has more
+    steps: list[Step] = field(default_factory=list)
+
+    def as_json(self) -> dict:
+        return {"profile": self.profile, "how_to": self.how_to,
+                "steps": [{"where": step.where, "file": step.file or None,
+                           "lines": list(step.lines)} for step in self.steps]}
+
+
+def prefix() -> str:
+    """Where Frontload is installed, or was built."""
+    found = tools.find_tool("ld.frontload")
+    return str(found.resolve().parent.parent) if found else "/path/to/frontload"
+
+
+def profile_name(output: str) -> str:
+    """`app.startup`, `libfoo.so.startup`: without a version."""
+    name = os.path.basename(output)
+    return (name.partition(".so")[0] + ".so" if ".so" in name else name) + ".startup"
+
+
+def target_of(folder: Folder, output: str) -> Target | None:
+    """The target that makes a file, or that is called so."""
+    real = os.path.realpath(output) if output else ""
+    for target in folder.targets:
+        if target.output and os.path.realpath(target.output) == real:
+            return target
+    name = os.path.basename(output)
+    return next((target for target in folder.targets if name and target.name == name), None)
+
+
+def advise(folder: Folder, output: str, arguments: str = "--version") -> Advice:
+    """What to add for the program or library `output` of this folder, which `arguments` start."""
+    return _ADVISERS.get(folder.system, _wrapper)(folder, output, arguments)
+
+
+def _where(folder: Folder) -> str:
+    return folder.source or folder.path
+
+
+def _export() -> str:
+    return f"export PATH={shlex.quote(os.path.join(prefix(), 'bin'))}:$PATH"
+
+
+def cmake_lines(target: str, arguments: str) -> tuple[str, ...]:
+    return ("find_package(Frontload CONFIG)",
+            "if(Frontload_FOUND)",
+            f"  frontload_target({target} TRAIN COMMAND {f'{target} {arguments}'.strip()})",
+            "endif()")
+
+
+def _cmake(folder: Folder, output: str, arguments: str) -> Advice:
+    target = target_of(folder, output)
+    name = target.name if target else os.path.basename(output)
+    lists = target.defined_in if target and target.defined_in else os.path.join(
+        _where(folder), "CMakeLists.txt")
+    behind = f", behind line {target.line}" if target and target.line else ""
+    source, build = shlex.quote(_where(folder)), shlex.quote(
+        folder.build or os.path.join(_where(folder), _BUILD_FOLDER))
+    found = Advice(os.path.join(os.path.dirname(lists), f"{name}.startup"), "docs/how-to/cmake.md")
+    found.steps = [
+        Step(f"add to {lists}{behind}, where the target is known", cmake_lines(name, arguments),
+             lists),
+        Step("record, once and when the profile has rotted; then check the profile in",
+             (f"cmake -S {source} -B {build} -DFRONTLOAD=record "
+              f"-DFrontload_ROOT={shlex.quote(prefix())}",
+              f"cmake --build {build} --target frontload-train")),
+        Step("build with the front", (f"cmake -S {source} -B {build} -DFRONTLOAD=use",
+                                      f"cmake --build {build}"))]
+    return found
+
+
+def _with_profile(folder: Folder, output: str, arguments: str, how_to: str, built: str,
+                  first: tuple[str, ...], again: tuple[str, ...]) -> Advice:
+    """Steps of builds in which frontload-cc stands before the compiler. Without a profile it links
+    as ever, so that one set-up does for both builds; only the link has to be done anew."""
+    profiles = os.path.join(_where(folder), PROFILE_FOLDER)
+    path = os.path.join(profiles, profile_name(output))
+    program = shlex.quote(built)
+    found = Advice(path, how_to)
+    found.steps = [
+        Step("once, in each shell", (_export(), f"mkdir -p {shlex.quote(profiles)}")),
+        Step("build; there is no profile yet, so it is linked as ever", first),
+        Step("record, with what your users do; then check the profile in",
+             (f"frontload record -o traces -- {program} {arguments}".rstrip(),
+              f"frontload profile traces -o {shlex.quote(path)}")),
+        Step("link again, with the front", (f"rm {program}", *again))]
+    return found
+
+
+def wrapper(compiler: str, profiles: str) -> str:
+    """What takes the place of a compiler's name."""
+    return f"frontload-cc --mode=use --profile-dir={shlex.quote(profiles)} {compiler}"
+
+
+def _compiler(folder: Folder, language: str, otherwise: str) -> str:
+    path = next((each.path for each in folder.compilers if each.language == language), otherwise)
+    words = path.split()
+    # One that is a wrapper already is the one before the change.
+    return " ".join(word for word in words if os.path.basename(word) != "frontload-cc"
+                    and not word.startswith("--")) or otherwise
+
+
+def _settings(folder: Folder) -> tuple[str, str]:
+    profiles = os.path.join(_where(folder), PROFILE_FOLDER)
+
+    def setting(variable: str, compiler: str) -> str:
+        return f"{variable}={shlex.quote(wrapper(compiler, profiles))}"
+    return (setting("CC", _compiler(folder, "C", "cc")),
+            setting("CXX", _compiler(folder, "C++", "c++")))
+
+
+def _continued(*parts: str) -> str:
+    return " \\\n  ".join(parts)
+
+
+def _name_in(folder: Folder, output: str, new: str) -> str:
+    """The program in a new build folder, at the place it has in the present one."""
+    if folder.build and output.startswith(folder.build + os.sep):
+        return os.path.join(new, os.path.relpath(output, folder.build))
+    return os.path.join(new, os.path.basename(output))
+
+
+def _meson(folder: Folder, output: str, arguments: str) -> Advice:
+    source = _where(folder)
+    new = os.path.join(source, _BUILD_FOLDER)
+    build = f"ninja -C {shlex.quote(new)}"
+    setup = f"meson setup {shlex.quote(new)} {shlex.quote(source)}"
+    return _with_profile(folder, output, arguments, "docs/how-to/meson.md",
+                         _name_in(folder, output, new),
+                         (_continued(*_settings(folder), setup), build), (build,))
+
+
+def _autotools(folder: Folder, output: str, arguments: str) -> Advice:
+    source = _where(folder)
+    new = os.path.join(source, _BUILD_FOLDER)
+    configure = shlex.quote(os.path.join(source, "configure"))
+    return _with_profile(folder, output, arguments, "docs/how-to/autotools.md",
+                         _name_in(folder, output, new),
+                         (f"mkdir -p {shlex.quote(new)} && cd {shlex.quote(new)}",
+                          _continued(configure, *_settings(folder)), "make"), ("make",))
+
+
+def _make(folder: Folder, output: str, arguments: str) -> Advice:
+    make = f"make -C {shlex.quote(_where(folder))}"
+    return _with_profile(folder, output, arguments, "docs/how-to/make.md", output,
+                         (_continued(f"{make} -B", *_settings(folder)),),
+                         (_continued(make, *_settings(folder)),))
+
+
+def _cargo(folder: Folder, output: str, arguments: str) -> Advice:
+    profiles = os.path.join(_where(folder), PROFILE_FOLDER)
+    path = os.path.join(profiles, profile_name(output))
+    found = Advice(path, "docs/how-to/cargo.md")
+    flags = [f"-Clink-arg=-B{prefix()}/lib/frontload/gcc", "-Clink-arg=-fuse-ld=lld",
+             f"-Clink-arg=-Wl,--startup-profile-dir={profiles}"]
+    config = os.path.join(_where(folder), ".cargo", "config.toml")
+    found.steps = [
+        Step("once, in each shell", (_export(), f"mkdir -p {shlex.quote(profiles)}")),
+        Step(f"add to {config}",
+             ("[target.x86_64-unknown-linux-gnu]",
+              "rustflags = [", *(f'  "{flag}",' for flag in flags), "]"), config),
+        Step("build, not stripped, and record; then check the profile in",
+             ("cargo build --release",
+              f"frontload record -o traces -- {shlex.quote(output)} {arguments}".rstrip(),
+              f"frontload profile traces -o {shlex.quote(path)}")),
+        Step("build with the front: cargo does not know of the profile, so have it link again",
+             ("touch src/main.rs", "cargo build --release"))]
+    return found
+
+
+def _go(folder: Folder, output: str, arguments: str) -> Advice:
+    profiles = os.path.join(_where(folder), PROFILE_FOLDER)
+    path = os.path.join(profiles, profile_name(output))
+    found = Advice(path, "docs/how-to/go.md")
+    external = "-linkmode=external -extld=gcc -extldflags"
+    flags = (f"-B{prefix()}/lib/frontload/gcc -fuse-ld=lld "
+             f"-Wl,--startup-profile-dir={profiles}")
+    found.steps = [
+        Step("once, in each shell", (_export(), f"mkdir -p {shlex.quote(profiles)}")),
+        Step("build; then record, and check the profile in",
+             (f"go build -ldflags={shlex.quote(f'{external} {shlex.quote(flags)}')} .",
+              f"frontload record -o traces -- {shlex.quote(output)} {arguments}".rstrip(),
+              f"frontload profile traces -o {shlex.quote(path)}")),
+        Step("build with the front: the first command again", ("go build ...",)),
+        Step("what to know", ("Go's compiler makes one section of all functions: a front cannot "
+                              "move Go code, only C code that is linked with it",))]
+    return found
+
+
+def _bazel(folder: Folder, output: str, arguments: str) -> Advice:
+    path = os.path.join(_where(folder), PROFILE_FOLDER, profile_name(output))
+    found = Advice(path, "docs/how-to/bazel.md")
+    rc = os.path.join(_where(folder), ".bazelrc")
+    found.steps = [
+        Step(f"add to {rc}",
+             tuple(f"build:frontload --{kind}={flag}" for kind, flag in (
+                 *(("copt", flag) for flag in _SECTIONS.split()),
+                 ("linkopt", f"-B{prefix()}/lib/frontload/gcc"), ("linkopt", "-fuse-ld=lld"))), rc),
+        Step("add to the cc_binary", (
+            f'linkopts = ["-Wl,--startup-profile=$(location {PROFILE_FOLDER}/'
+            f'{profile_name(output)})"],',
+            f'additional_linker_inputs = ["{PROFILE_FOLDER}/{profile_name(output)}"],')),
+        Step("build without the linkopts and record; then check the profile in",
+             ("bazel build --config=frontload //...",
+              f"frontload record -o traces -- {shlex.quote(output)} {arguments}".rstrip(),
+              f"frontload profile traces -o {shlex.quote(path)}")),
+        Step("build with the front", ("bazel build --config=frontload //...",))]
+    return found
+
+
+def _wrapper(folder: Folder, output: str, arguments: str) -> Advice:
+    first = ("# the build, with these in the places of the compilers:", *_settings(folder))
+    return _with_profile(folder, output, arguments, "docs/how-to/wrapper.md", output, first,
+                         ("# the build again",))
+
+
+_ADVISERS = {"cmake": _cmake, "meson": _meson, "autotools": _autotools, "make": _make,
+             "cargo": _cargo, "go": _go, "bazel": _bazel}
+
+
+def show(folder: Folder, advice: Advice, write: Callable[[str], None]) -> None:
+    """Writes the steps, as they are typed, line by line."""
+    write(f"what to add ({NAMES[folder.system]}; {advice.how_to} has more):")
+    for number, step in enumerate(advice.steps, 1):
+        write(f"{number}. {step.where}:")
+        for line in step.lines:
+            for part in line.split("\n"):
+                write(f"     {part}")
+    write(f"the startup profile is called {advice.profile}")
+
+
+def existing(path: str) -> str:
+    """The text of a file that is to be changed; empty if it does not exist."""
+    try:
+        return Path(path).read_text("utf-8")
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError as problem:
+        raise Failure(f"{path}: is not UTF-8: {problem}",
+                      note="add the lines yourself") from problem

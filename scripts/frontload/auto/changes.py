@@ -1,0 +1,98 @@
+"""Changes to a project's files that `frontload init --write` makes: only what is safe.
+
+Safe is to append to a CMakeLists.txt that names the target literally outside of any block, and to
+make a file that is not there. Everything else is for the user. A change is shown as a diff; what
+is there already is said to be there, so that a second run changes nothing.
+"""
+
+import difflib
+import os
+import re
+from dataclasses import dataclass
+
+from frontload.auto import advice
+from frontload.auto.advice import Advice
+from frontload.auto.build_folder import Folder, Target
+from frontload.files import write_if_changed
+
+_README = """\
+# Startup profiles
+
+{name} lists by name what the program touches while it starts, in order. Frontload's linker places
+these at the beginning of the program, so that a cold start reads one piece of it. The file is
+text, made by `frontload record` and `frontload profile`; a new recording changes only the lines of
+functions that have changed. `frontload check PROGRAM --profile {name}` tells when it has rotted.
+"""
+_OPENING = {"if", "foreach", "while", "function", "macro", "block"}
+_CLOSING = {f"end{each}" for each in _OPENING}
+_COMMAND = re.compile(r"([A-Za-z_]\w*)\s*\(")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A new text for a file, or why there is none; `done`: it says already what it shall."""
+
+    path: str
+    before: str
+    after: str = ""
+    obstacle: str = ""
+    done: bool = False
+
+    def diff(self) -> str:
+        old = self.before.splitlines(keepends=True)
+        name = self.path.lstrip("/")
+        return "".join(difflib.unified_diff(old, self.after.splitlines(keepends=True),
+                                            f"a/{name}" if self.before else "/dev/null",
+                                            f"b/{name}"))
+
+
+def plan(folder: Folder, output: str, arguments: str, advised: Advice) -> Change:
+    """The change that --write makes for this program."""
+    if folder.system == "cmake":
+        target = advice.target_of(folder, output)
+        return _cmake(advised.steps[0].file, target, output, arguments)
+    readme = os.path.join(os.path.dirname(advised.profile), "README.md")
+    before = advice.existing(readme)
+    name = os.path.basename(advised.profile)
+    return Change(readme, before, _README.format(name=name), done=bool(before))
+
+
+def _cmake(lists: str, target: Target | None, output: str, arguments: str) -> Change:
+    before = advice.existing(lists)
+    if not before:
+        return Change(lists, "", obstacle="there is no such file")
+    name = target.name if target else os.path.basename(output)
+    code = _without_comments(before)
+    if re.search(rf"\bfrontload_target\s*\(\s*{re.escape(name)}[\s)]", code):
+        return Change(lists, before, before, done=True)
+    if target is None or not re.search(
+            rf"\badd_(?:executable|library)\s*\(\s*{re.escape(name)}[\s)]", code, re.IGNORECASE):
+        return Change(lists, before, obstacle=f"it does not name the target {name} literally")
+    if not _at_top_level(code, name):
+        return Change(lists, before, obstacle=f"{name} is defined in a block (if, function, ...)")
+    lines = advice.cmake_lines(name, arguments)
+    gap = "" if before.endswith("\n") else "\n"
+    return Change(lists, before, f"{before}{gap}\n" + "\n".join(lines) + "\n")
+
+
+def _without_comments(text: str) -> str:
+    """CMake's code, without comments and what is in quotes and brackets."""
+    return re.sub(r'#?\[(=*)\[.*?\]\1\]|"(?:[^"\\]|\\.)*"|#[^\n]*', " ", text, flags=re.DOTALL)
+
+
+def _at_top_level(code: str, name: str) -> bool:
+    depth = 0
+    for match in _COMMAND.finditer(code):
+        command = match[1].lower()
+        depth += (command in _OPENING) - (command in _CLOSING)
+        if command in ("add_executable", "add_library") and re.match(
+                rf"\s*{re.escape(name)}[\s)]", code[match.end():]):
+            return depth == 0
+        if command == "return" and depth == 0:
+            return False  # what is behind it is not read
+    return False
+
+
+def apply(change: Change) -> None:
+    os.makedirs(os.path.dirname(change.path), exist_ok=True)
+    write_if_changed(change.path, change.after.encode("utf-8"))

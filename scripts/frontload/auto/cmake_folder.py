@@ -1,0 +1,127 @@
+"""Reads a CMake build folder: its cache, the compilers that were found, and the targets.
+
+Targets come from CMake's File API, whose answers are in .cmake/api/v1/reply if an editor or
+`frontload init --ask-cmake` has asked; without them, from the CMakeLists.txt files, as far as they
+name programs literally.
+"""
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+from frontload.auto import child
+from frontload.auto.build_folder import Compiler, Flags, Folder, Target, text_of
+from frontload.errors import Failure
+
+_ENTRY = re.compile(r"^([^#/\n:][^:\n]*):[A-Z]+=(.*)$", re.MULTILINE)
+_COMPILER_SETTING = re.compile(r'^set\(CMAKE_(\w+?)_COMPILER(_ID|_VERSION|)? "([^"]*)"\)',
+                               re.MULTILINE)
+_FLAG_ENTRIES = re.compile(r"CMAKE_(?:C|CXX|EXE_LINKER|SHARED_LINKER)_FLAGS(?:_(?P<type>\w+))?"
+                           r"|CMAKE_LINKER_TYPE|CMAKE_INTERPROCEDURAL_OPTIMIZATION"
+                           r"|CMAKE_(?:C|CXX)_COMPILER_LAUNCHER|CMAKE_(?:C|CXX)_LINKER_LAUNCHER")
+_PROGRAM = re.compile(r"^([ \t]*)add_executable\s*\(\s*([\w.+-]+)(?=[\s)])([^)]*)",
+                      re.MULTILINE | re.IGNORECASE)
+_NOT_BUILT = re.compile(r"^\s*(IMPORTED|ALIAS)\b")
+_LANGUAGES = {"CXX": "C++", "C": "C"}
+_KINDS = {"EXECUTABLE": "program", "SHARED_LIBRARY": "shared library",
+          "MODULE_LIBRARY": "shared library"}
+_QUERY = ".cmake/api/v1/query/client-frontload/codemodel-v2"
+_MOST_LISTS = 2000
+
+
+def cache(build: str) -> dict[str, str]:
+    return dict(_ENTRY.findall(text_of(Path(build, "CMakeCache.txt"))))
+
+
+def read(folder: Folder) -> None:
+    if folder.build:
+        entries = cache(folder.build)
+        folder.source = entries.get("CMAKE_HOME_DIRECTORY", folder.source)
+        folder.generator = entries.get("CMAKE_GENERATOR", "")
+        folder.compilers = _compilers(folder.build, entries)
+        built = entries.get("CMAKE_BUILD_TYPE", "").upper()
+        where = os.path.join(folder.build, "CMakeCache.txt")
+        folder.flags = [Flags(f"{name} in {where}", value)
+                        for name, value in sorted(entries.items())
+                        if value and (match := _FLAG_ENTRIES.fullmatch(name))
+                        and match["type"] in (None, built)]
+        folder.targets = _from_file_api(Path(folder.build), folder.source)
+    if not folder.targets and folder.source:
+        folder.targets = _from_lists(Path(folder.source))
+
+
+def _compilers(build: str, entries: dict[str, str]) -> list[Compiler]:
+    found = {}
+    for path in sorted(Path(build).glob("CMakeFiles/*/CMake*Compiler.cmake")):
+        settings = {(language, what): value for language, what, value
+                    in _COMPILER_SETTING.findall(text_of(path))}
+        for language in {language for language, _ in settings} & _LANGUAGES.keys():
+            program, name, version = (settings.get((language, what), "")
+                                      for what in ("", "_ID", "_VERSION"))
+            found[language] = Compiler(_LANGUAGES[language], program, f"{name} {version}".strip())
+    return [found[language] for language in sorted(found)]
+
+
+def _from_file_api(build: Path, source: str) -> list[Target]:
+    """The targets in CMake's own answer; none if there is no answer, or it cannot be read."""
+    reply = build / ".cmake/api/v1/reply"
+    indexes = sorted(reply.glob("index-*.json"))
+    try:
+        index = json.loads(text_of(indexes[-1]))
+        model = next(each["jsonFile"] for each in index["objects"] if each["kind"] == "codemodel")
+        configuration = json.loads(text_of(reply / model))["configurations"][0]
+        targets = [json.loads(text_of(reply / each["jsonFile"]))
+                   for each in configuration["targets"]]
+        return [_target(each, build, source) for each in targets if each.get("type") in _KINDS]
+    except (LookupError, StopIteration, ValueError, TypeError):
+        return []
+
+
+def _target(each: dict, build: Path, source: str) -> Target:
+    artifacts = [build / artifact["path"] for artifact in each.get("artifacts", [])]
+    graph = each.get("backtraceGraph", {})
+    node = graph["nodes"][each["backtrace"]] if "backtrace" in each else {}
+    file = os.path.join(source, graph["files"][node["file"]]) if "file" in node else ""
+    return Target(each["name"], _KINDS[each["type"]], str(artifacts[0]) if artifacts else "", file,
+                  node.get("line", 0))
+
+
+def _from_lists(source: Path) -> list[Target]:
+    """The programs that CMakeLists.txt files name."""
+    found = []
+    for number, path in enumerate(_lists(source)):
+        if number == _MOST_LISTS:
+            break
+        text = text_of(path)
+        found += [Target(match[2], "program", "", str(path), text.count("\n", 0, match.start()) + 1)
+                  for match in _PROGRAM.finditer(text) if not _NOT_BUILT.match(match[3])]
+    return found
+
+
+def _lists(source: Path):
+    for inside, folders, names in os.walk(source):
+        if "CMakeCache.txt" in names and Path(inside) != source:
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if not name.startswith(".")
+                            and name != "CMakeFiles")
+        if "CMakeLists.txt" in names:
+            yield Path(inside, "CMakeLists.txt")
+
+
+def ask(folder: Folder) -> None:
+    """Has CMake say what the targets are: leaves a query in the build folder, as editors do, and
+    configures it again."""
+    cmake = cache(folder.build).get("CMAKE_COMMAND") or shutil.which("cmake")
+    if not cmake:
+        raise Failure("cmake: not found", note="put it in PATH")
+    query = Path(folder.build, _QUERY)
+    query.parent.mkdir(parents=True, exist_ok=True)
+    query.touch()
+    result = child.run([cmake, folder.build], shown=True)
+    if result.status:
+        raise Failure(f"{cmake}: exited with status {result.status}",
+                      note="configure the build folder, or leave out --ask-cmake")
+    read(folder)

@@ -1,0 +1,120 @@
+"""What hinders a front in a build: in the link of a program, where that is known, or else in the
+flags that the build was configured with; and how its objects were compiled."""
+
+import os
+import re
+import shlex
+from dataclasses import asdict, dataclass, field
+
+from frontload.auto import link_command, linker_options, objects, programs, relink
+from frontload.auto.build_folder import Folder
+from frontload.auto.link_sources import Given, Search
+from frontload.auto.linker_options import Hindrance
+from frontload.auto.objects import Sections
+from frontload.errors import Failure
+
+_SECTION_FLAGS = "add -ffunction-sections -fdata-sections to the compiler's flags"
+_LTO = re.compile(r"-flto(=\S+)?$")
+
+
+@dataclass
+class Looked:
+    link: str = ""  # where the link command was found; empty if it was not
+    hindrances: list[Hindrance] = field(default_factory=list)
+    sections: Sections | None = None
+    lto: str = ""
+    packs: bool = False
+
+    def lines(self) -> list[str]:
+        found = []
+        if self.link:
+            found.append(f"its link command is known: {self.link}; frontload auto can try it")
+        found += [f"hinders: {each.option}: {each.why}; {each.remedy}"
+                  for each in self.hindrances if each.why and each.remedy]
+        if self.sections and (self.sections.objects or self.sections.bitcode):
+            lost = self.sections.lost()
+            found.append(f"hinders: {lost}; {_SECTION_FLAGS}" if lost else
+                         "its functions and data have sections of their own: a front can be made "
+                         "of them")
+        if self.lto:
+            found.append(self.lto)
+        version = programs.glibc()
+        if version:
+            shown = ".".join(map(str, version))
+            found.append(f"glibc {shown}: relative relocations "
+                         + ("will be packed" if self.packs else
+                            "cannot be packed, which takes 2.36 or newer"))
+        return found
+
+    def as_json(self) -> dict:
+        return {"link": self.link or None,
+                "hindrances": [asdict(each) for each in self.hindrances],
+                "sections": None if self.sections is None else
+                asdict(self.sections) | {"lost": self.sections.lost() or None},
+                "lto": self.lto or None, "packs_relative_relocations": self.packs}
+
+
+def look(folder: Folder, program: str) -> Looked:
+    """What hinders a front of `program` (empty: of any) in this folder."""
+    found = Looked(packs=programs.packs_relocations())
+    link = None
+    if program:
+        try:
+            link = Search(os.path.realpath(program), Given()).find()
+        except Failure:
+            link = None
+    if link:
+        _of_link(link, found)
+    else:
+        _of_flags(folder, found)
+        found.sections = _of_objects(folder.build)
+    return found
+
+
+def _of_link(link: link_command.LinkCommand, found: Looked) -> None:
+    found.link = link.source
+    try:
+        arguments = link.expanded()
+        found.hindrances = relink.hindrances(link)
+        found.sections = objects.look(objects.inputs(arguments, link.directory))
+        kind = str(link_command.family(link))
+    except Failure as problem:
+        found.hindrances.append(Hindrance(link.arguments[0], linker_options.REFUSED,
+                                          problem.message, problem.note or ""))
+        return
+    _lto(arguments, kind, found)
+
+
+def _of_flags(folder: Folder, found: Looked) -> None:
+    compilers = " ".join(f"{each.path} {each.version}".lower() for each in folder.compilers)
+    for flags in folder.flags:
+        try:
+            words = shlex.split(flags.text)
+        except ValueError:
+            continue
+        _, hindrances = linker_options.separate(linker_options.tokens(words), folder.path)
+        found.hindrances += [Hindrance(f"{each.option} ({flags.where})", each.kind, each.why,
+                                       each.remedy) for each in hindrances]
+        _lto(words, "clang" if "clang" in compilers else "gcc", found)
+
+
+def _lto(words: list[str], kind: str, found: Looked) -> None:
+    if not any(_LTO.match(word) for word in words) or "-fno-lto" in words:
+        return
+    found.lto = ("link-time optimisation by clang: lld does it, with a section for each function"
+                 if kind == "clang" else
+                 "hinders: -flto of gcc: no lld can link its objects; leave it out, or build with "
+                 "clang, or link with gold and frontload order --linker gold")
+
+
+def _of_objects(build: str) -> Sections | None:
+    """Of a build whose link command is not known: of all objects in its folder."""
+    if not build:
+        return None
+    paths = []
+    for inside, folders, names in os.walk(build):
+        folders[:] = sorted(name for name in folders if name not in (".git", "node_modules"))
+        paths += [os.path.join(inside, name) for name in sorted(names) if name.endswith(".o")]
+        if len(paths) > 100_000:
+            break
+    return objects.look(paths) if paths else None

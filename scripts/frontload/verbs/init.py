@@ -1,0 +1,166 @@
+"""frontload init: looks at a build or source folder and says, or writes, what to add to it."""
+
+import argparse
+import json
+import os
+
+from frontload import __version__, console, errors
+from frontload.errors import EXIT_OK, EXIT_VERDICT, Failure, printable
+
+SCHEMA = "frontload-init/1"
+_SHOWN = 12  # programs
+DESCRIPTION = """\
+Look at the folder of a build, or of sources, and say what to add so that a program of it gets a
+front: the lines and where they belong, which programs there are and how they were linked, what
+hinders, and what the startup profile will be called:
+
+  frontload init build
+  frontload init --target app --write .
+
+It knows CMake, Meson, Autotools, make, Cargo, Go and Bazel; for all else it tells of frontload-cc,
+which goes before the compiler. Nothing is run and nothing is changed, but for --write and
+--ask-cmake.
+"""
+
+
+def add_parser(verbs) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(
+        "init", help="say or write what to add to a build",
+        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", metavar="FOLDER", nargs="?", default=".",
+                        help="a build folder or a source folder (default: this one)")
+    parser.add_argument("--target", metavar="NAME",
+                        help="the program to give a front (default: the largest)")
+    parser.add_argument("--arguments", metavar="TEXT", default="--version",
+                        help="with what it is started to be recorded (default: %(default)s)")
+    parser.add_argument("--write", action="store_true",
+                        help="make the change, where it is safe: append to the CMakeLists.txt of "
+                        "the target, or make the folder for profiles; shows a diff")
+    parser.add_argument("--ask-cmake", action="store_true",
+                        help="have CMake list its targets: configures the build folder again")
+    parser.add_argument("--json", action="store_true", help="write JSON instead of text")
+    parser.set_defaults(usage_error=parser.error)
+    return parser
+
+
+def run(args: argparse.Namespace) -> int:
+    # Imported here because numpy takes a while, which other verbs need not pay.
+    from frontload.auto import advice, build_folder, changes, cmake_folder, hindrances, programs
+
+    if not os.path.isdir(args.folder):
+        raise Failure(f"{args.folder}: " + ("is not a folder" if os.path.exists(args.folder) else
+                                            "no such folder"), note="give a build or source folder")
+    folder = build_folder.look(args.folder)
+    if args.ask_cmake:
+        if folder.system != "cmake" or not folder.build:
+            args.usage_error(f"--ask-cmake: {args.folder} is no CMake build folder, and has none")
+        cmake_folder.ask(folder)
+    found = programs.below(folder.build) if folder.build else []
+    output = _choose(args, folder, found)
+    looked = hindrances.look(folder, output if os.path.isfile(output) else "")
+    advised = advice.advise(folder, output, args.arguments) if output else None
+    change = None
+    if args.write:
+        if not output:
+            raise Failure(f"{args.folder}: no program is known there",
+                          note="build it first, or name it with --target")
+        change = changes.plan(folder, output, args.arguments, advised)
+    if args.json:
+        print(json.dumps(_as_json(folder, found, output, looked, advised, change), indent=1))
+    else:
+        _show(folder, found, output, looked, advised, change is None)
+    return _write(change, args.json) if change else EXIT_OK
+
+
+def _choose(args, folder, found) -> str:
+    """The output of the target: the one that was asked for, or the largest program."""
+    names = {os.path.basename(each.path): each.path for each in reversed(found)}
+    for target in folder.targets:
+        names.setdefault(target.name, target.output or target.name)
+    if args.target:
+        if args.target not in names:
+            known = ", ".join(sorted(names)[:_SHOWN]) or "none is known"
+            raise Failure(f"{args.target}: no such program in {args.folder}",
+                          note=f"there are: {known}")
+        return names[args.target]
+    first = next((each.path for each in found if each.kind != "shared library"), "")
+    if first:
+        return first
+    return next((target.output or target.name for target in folder.targets
+                 if target.kind == "program"), found[0].path if found else "")
+
+
+def _show(folder, found, output, looked, advised, with_advice: bool) -> None:
+    from frontload.auto import advice, build_folder
+
+    _say(f"{folder.path}: {build_folder.NAMES[folder.system]}")
+    for label, text in (("sources", folder.source), ("build folder", folder.build),
+                        ("other build folders", ", ".join(folder.other_builds)),
+                        ("generator", folder.generator),
+                        ("compilers", ", ".join(f"{each.language}: {each.version or each.path}"
+                                                for each in folder.compilers))):
+        if text:
+            _say(f"{label}: {text}")
+    if found:
+        print()
+        table = console.table("program", "bytes", "kind", "linked by", "compiled by", "names",
+                              "profile", numbers=(1,))
+        for each in found[:_SHOWN]:
+            kind = each.kind + (", PIE" if each.position_independent
+                                and each.kind != "shared library" else "")
+            console.add_row(table, os.path.relpath(each.path, folder.build), f"{each.size:,}", kind,
+                            ("ld.frontload (" + each.linker + ")") if each.has_front
+                            else each.linker, ", ".join(each.compilers) or "?",
+                            "stripped" if each.stripped else "yes",
+                            advice.profile_name(each.path))
+        console.show(table)
+        if len(found) > _SHOWN:
+            print(f"and {len(found) - _SHOWN} smaller ones (--json has all)")
+    elif not folder.targets:
+        _say("no program is built there yet")
+    print()
+    for line in looked.lines():
+        _say(line)
+    for text in folder.notes:
+        _say(f"note: {text}")
+    if advised and with_advice:
+        print()
+        _say(f"for {output}:")
+        advice.show(folder, advised, _say)
+
+
+def _say(text: str) -> None:
+    print(printable(text))
+
+
+def _write(change, quiet: bool) -> int:
+    from frontload.auto import changes
+
+    if change.done:
+        errors.note(f"{change.path}: it is there already: nothing was changed")
+        return EXIT_OK
+    if change.obstacle:
+        errors.error(f"{change.path}: {change.obstacle}: nothing was changed")
+        errors.note("add the lines yourself: frontload init without --write shows them")
+        return EXIT_VERDICT
+    if not quiet:
+        for line in change.diff().splitlines():
+            _say(line)
+    changes.apply(change)
+    errors.note(f"{change.path}: written; frontload init without --write says what to type next")
+    return EXIT_OK
+
+
+def _as_json(folder, found, output, looked, advised, change) -> dict:
+    return {
+        "schema": SCHEMA,
+        "frontload": __version__,
+        "folder": folder.as_json(),
+        "programs": [each.as_json() for each in found],
+        "target": output or None,
+        **looked.as_json(),
+        "advice": advised.as_json() if advised else None,
+        "change": None if change is None else {
+            "file": change.path, "there_already": change.done, "obstacle": change.obstacle or None,
+            "diff": change.diff() if change.after and not change.done else None},
+    }

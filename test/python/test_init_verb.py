@@ -1,0 +1,208 @@
+"""frontload init: what it sees in a folder, what it says to add, and what it writes."""
+
+import json
+import shutil
+from pathlib import Path
+
+import auto_project
+import pytest
+from frontload import cli
+from frontload.auto import build_folder, changes, programs
+from frontload.auto.advice import target_of
+
+
+@pytest.fixture
+def say(capsys, monkeypatch, build):
+    """say(*args): runs `frontload init` in this process, as its start takes longer than its work;
+    returns stdout and stderr."""
+    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+
+    def say(*args, code=0):
+        assert cli.main(["init", *map(str, args)]) == code
+        return capsys.readouterr()
+    return say
+
+
+@pytest.fixture
+def init(say):
+    """init(*args): what `frontload init --json` says."""
+    def init(*args):
+        return json.loads(say("--json", *args).out)
+    return init
+
+
+@pytest.fixture
+def source(tmp_path) -> Path:
+    return auto_project.write(tmp_path / "source")
+
+
+def lines(found) -> str:
+    return "\n".join(line for step in found["advice"]["steps"] for line in step["lines"])
+
+
+def test_a_cmake_build_folder_is_read(init, source, tmp_path):
+    """From a build folder and from its sources: the same build, program and lines."""
+    app = auto_project.with_cmake(source, source / "build", "Ninja")
+    for folder in (app.parent, source):
+        found = init(folder)
+        assert found["folder"]["system"] == "cmake"
+        assert found["folder"]["source"] == str(source)
+        assert found["folder"]["build"] == str(app.parent)
+        assert found["folder"]["generator"] == "Ninja"
+        assert [each["language"] for each in found["folder"]["compilers"]] == ["C"]
+        assert found["folder"]["compilers"][0]["version"].split()[1][0].isdigit()
+        assert found["target"] == str(app)
+        assert found["link"] == f"Ninja in {app.parent}"
+        assert found["sections"]["lost"] is None
+        step = found["advice"]["steps"][0]
+        assert step["file"] == str(source / "CMakeLists.txt")
+        assert "  frontload_target(app TRAIN COMMAND app --version)" in step["lines"]
+        assert found["advice"]["profile"] == str(source / "app.startup")
+
+
+def test_cmake_can_be_asked_for_its_targets(init, source):
+    """The File API tells where a target is defined also if its name is a variable."""
+    lists = source / "CMakeLists.txt"
+    lists.write_text(lists.read_text().replace("add_executable(app ", "set(x app)\n"
+                                               "add_executable(${x} "))
+    app = auto_project.with_cmake(source, source / "build", "Ninja")
+    target = init("--ask-cmake", "--target", "app", source)["folder"]["targets"][0]
+    assert (target["name"], target["kind"], target["output"], target["defined_in"],
+            target["line"]) == ("app", "program", str(app), str(lists), 6)
+
+
+def test_write_appends_to_the_file_of_the_target_once(say, source):
+    """The diff is shown; a second run says that it is there and changes nothing."""
+    before = (source / "CMakeLists.txt").read_text()
+    result = say("--write", "--target", "app", source)
+    after = (source / "CMakeLists.txt").read_text()
+    assert after.startswith(before) and "frontload_target(app TRAIN" in after
+    assert "+  frontload_target(app TRAIN COMMAND app --version)" in result.out
+    result = say("--write", "--target", "app", source)
+    assert "there already" in result.err
+    assert (source / "CMakeLists.txt").read_text() == after
+    assert "+  frontload" not in result.out
+    # It is a CMakeLists.txt still, also where Frontload is not installed.
+    auto_project.with_cmake(source, source / "build", "Ninja")
+
+
+@pytest.mark.parametrize(("text", "why"), [
+    ("if(X)\n  add_executable(app main.c)\nendif()\n", "in a block"),
+    ("add_executable(app main.c)\nreturn()\n", None),
+    ("return()\nadd_executable(app main.c)\n", "in a block"),
+    ("# add_executable(app main.c)\nadd_executable(${name} main.c)\n", "literally"),
+])
+def test_what_cannot_be_changed_safely_is_left(source, text, why):
+    """Lines in the wrong place would break the build, or do nothing."""
+    (source / "CMakeLists.txt").write_text(text)
+    folder = build_folder.look(str(source))
+    advised = changes.advice.advise(folder, "app", "")
+    change = changes.plan(folder, "app", "", advised)
+    assert (why or "") in change.obstacle and bool(change.obstacle) == bool(why)
+
+
+def test_a_meson_build_folder_is_read(init, source, tmp_path):
+    """From what Meson writes for others."""
+    if not shutil.which("meson"):
+        pytest.skip("meson is not installed: apt-get install meson")
+    app = auto_project.with_meson(source, tmp_path / "build")
+    found = init(app.parent)
+    assert found["folder"]["system"] == "meson" and found["folder"]["source"] == str(source)
+    assert [target["name"] for target in found["folder"]["targets"]] == ["app"]
+    assert found["target"] == str(app)
+    assert "frontload-cc --mode=use" in lines(found) and "meson setup" in lines(found)
+
+
+def test_a_makefile_and_missing_section_flags_are_told(say, source):
+    """What is lost is said where nothing else would say it; --write makes the folder only."""
+    for name in ("CMakeLists.txt", "meson.build"):
+        (source / name).unlink()
+    auto_project.with_make(source)
+    text = say(source).out
+    assert "make -C" in text and "frontload-cc" in text
+    assert "-ffunction-sections" in text and "GNU ld" in text
+    say("--write", source)
+    assert (source / "startup/README.md").read_text().startswith("# Startup profiles")
+    (source / "startup/README.md").write_text("mine")
+    assert "there already" in say("--write", source).err
+    assert (source / "startup/README.md").read_text() == "mine"
+
+
+@pytest.mark.parametrize(("files", "system", "part"), [
+    (["Cargo.toml"], "cargo", "-Clink-arg=-fuse-ld=lld"),
+    (["go.mod"], "go", "-linkmode=external"),
+    (["MODULE.bazel"], "bazel", "--linkopt"),
+    (["configure.ac"], "autotools", "configure"),
+    (["Cargo.toml", "Makefile"], "cargo", "rustflags"),
+    (["readme.txt"], "unknown", "frontload-cc"),
+])
+def test_each_build_system_gets_lines_of_its_own(init, tmp_path, files, system, part):
+    """By what its folder has in it; what nobody knows gets the wrapper."""
+    for name in files:
+        (tmp_path / name).touch()
+    shutil.copy("/bin/true", tmp_path / "app")
+    (tmp_path / "target").mkdir()
+    shutil.copy("/bin/true", tmp_path / "target/app")
+    found = init("--target", "app", tmp_path) if system in ("cargo", "unknown") else None
+    folder = build_folder.look(str(tmp_path))
+    assert folder.system == system
+    advised = changes.advice.advise(folder, str(tmp_path / "app"), "")
+    assert part in str(advised.as_json())
+    assert found is None or found["advice"]["profile"].endswith("app.startup")
+
+
+@pytest.mark.parametrize(("flags", "said"), [
+    ("-fuse-ld=mold", "asks for mold"), ("-Wl,--symbol-ordering-file=x", "order of sections"),
+    ("-s", "strips"), ("-Wl,-N", "one segment"), ("-flto", "no lld can link")])
+def test_what_hinders_is_told_from_the_flags_of_a_build(say, source, flags, said):
+    """Also before anything is built."""
+    build = source / "build"
+    build.mkdir()
+    (build / "CMakeCache.txt").write_text(
+        f"CMAKE_HOME_DIRECTORY:INTERNAL={source}\nCMAKE_BUILD_TYPE:STRING=Release\n"
+        f"CMAKE_EXE_LINKER_FLAGS:STRING={flags}\n"
+        "CMAKE_EXE_LINKER_FLAGS_DEBUG:STRING=-Wl,--omagic\n")
+    text = say(build).out
+    assert "hinders: " in text and said in text and "omagic" not in text
+
+
+def test_damaged_files_of_a_build_are_passed_over(init, source):
+    """They are somebody else's: the folder is looked at without them."""
+    build = source / "build"
+    reply = build / ".cmake/api/v1/reply"
+    reply.mkdir(parents=True)
+    (build / "CMakeCache.txt").write_bytes(b"\xff\xfe:=\nCMAKE_HOME_DIRECTORY:INTERNAL=/nowhere\n")
+    for text in ("{", "[]", '{"objects": [{"kind": "codemodel", "jsonFile": "x"}]}'):
+        (reply / "index-1.json").write_text(text)
+        assert init(build)["folder"]["targets"] == []
+    (build / "app").write_bytes(b"\x7fELF and no more")
+    (build / "app").chmod(0o755)
+    assert init(build)["programs"] == []
+
+
+def test_the_kinds_of_programs_are_told_apart(tmp_path, run, llvm):
+    """By linker, compiler, position, and whether they are stripped."""
+    (tmp_path / "a.c").write_text("int main(void) { return 0; }\n")
+    made = {
+        "gnu": ["cc"], "lld": [llvm / "clang", "-fuse-ld=lld"], "static": ["cc", "-static"],
+        "static-pie": ["cc", "-static-pie"], "fixed": ["cc", "-no-pie"], "bare": ["cc", "-s"],
+        "libx.so.1": ["cc", "-shared", "-fPIC"]}
+    for name, command in made.items():
+        run(*command, tmp_path / "a.c", "-o", tmp_path / name)
+    found = {Path(each.path).name: each for each in programs.below(tmp_path)}
+    assert found.keys() == made.keys()
+    assert found["gnu"].linker == "GNU ld" and found["lld"].linker.startswith("lld ")
+    assert [name for name, each in found.items() if each.kind == "static program"
+            ] == sorted(("static-pie", "static"), key=lambda name: -found[name].size)
+    assert found["libx.so.1"].kind == "shared library"
+    assert not found["fixed"].position_independent and found["static-pie"].position_independent
+    assert [name for name, each in found.items() if each.stripped] == ["bare"]
+
+
+def test_a_target_that_is_not_there_is_refused_with_those_that_are(say, source):
+    """Nothing is guessed."""
+    result = say("--target", "other", source, code=2)
+    assert "other: no such program" in result.err and "app" in result.err
+    result = say(source / "no", code=2)
+    assert "no such folder" in result.err
+    assert target_of(build_folder.look(str(source)), "app").line == 5
