@@ -6,6 +6,7 @@ import sys
 
 from frontload import __version__, errors
 from frontload.verbs import (
+    auto,
     check,
     faults,
     importing,
@@ -20,7 +21,7 @@ from frontload.verbs import (
     run,
 )
 
-VERBS = (info, init, record, profile, importing, order, check, predict, measure, faults,
+VERBS = (info, init, auto, record, profile, importing, order, check, predict, measure, faults,
          report, run)
 
 

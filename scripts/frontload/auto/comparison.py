@@ -1,0 +1,51 @@
+"""Whether two builds of a program do the same: they write the same to stdout, and end alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from frontload.auto.child import Result
+from frontload.auto.workload import Workload
+
+
+@dataclass(frozen=True)
+class Comparison:
+    workload: str
+    same: bool | None  # None: the program itself does not do the same twice
+    detail: str
+
+
+def compare(workloads: Sequence[Workload], before: str, after: str,
+            plain: str | None = None) -> list[Comparison]:
+    """Compares `after` with `before`; `plain` is what ld.frontload links without a profile, and
+    tells whether it is the front that makes a difference."""
+    return [_compare(workload, before, after, plain) for workload in workloads]
+
+
+def _compare(workload: Workload, before: str, after: str, plain: str | None) -> Comparison:
+    expected, found = workload.run(before), workload.run(after)
+    if _does(found, after) == _does(expected, before):
+        return Comparison(str(workload), True, f"{len(expected.stdout)} characters on stdout, "
+                          f"{_ending(expected.status)}")
+    if _does(workload.run(before), before) != _does(expected, before):
+        return Comparison(str(workload), None, "two runs of the program itself differ")
+    detail = _difference(expected, found)
+    if plain and _does(workload.run(plain), plain) != _does(expected, before):
+        detail += "; so it is without a front: it is the other linker that makes it"
+    return Comparison(str(workload), False, detail)
+
+
+def _does(result: Result, binary: str) -> tuple[int, str]:
+    """A program may say where it is."""
+    return result.status, result.stdout.replace(binary, "{}")
+
+
+def _difference(expected: Result, found: Result) -> str:
+    if expected.status != found.status:
+        return f"{_ending(found.status)}, not {_ending(expected.status)}"
+    lines = zip([*expected.stdout.splitlines(), ""], [*found.stdout.splitlines(), ""], strict=False)
+    number = next((number for number, (one, other) in enumerate(lines, 1) if one != other), 0)
+    return f"stdout differs from line {number} on"
+
+
+def _ending(status: int) -> str:
+    return f"exit status {status}" if status >= 0 else f"signal {-status}"

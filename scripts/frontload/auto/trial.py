@@ -1,0 +1,254 @@
+"""The trial of a front: links a program again, records, profiles, links with the profile, checks,
+compares and measures. Nothing of the user's is changed; what it leaves is written when it is whole.
+
+before  the program as its build made it
+plain   linked again by ld.frontload without a profile and not stripped: this is recorded, because
+        the map of its link names what no symbol names, and its link tells at once whether the link
+        can be done again
+after   linked with the profile
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from frontload import elf, errors, files, front, merge, names, profile, trace
+from frontload.auto import child, comparison, linker_options, objects, programs, relink
+from frontload.auto.comparison import Comparison
+from frontload.auto.link_command import LinkCommand
+from frontload.auto.linker_options import Hindrance
+from frontload.auto.objects import Sections
+from frontload.auto.relink import Options
+from frontload.auto.workload import Workload
+from frontload.device.scratch import scratch_folder
+from frontload.errors import EXIT_VERDICT, Failure
+from frontload.missing import Missing
+from frontload.verbs import record
+
+MEASURED_RUNS = 10
+
+
+@dataclass(frozen=True)
+class Plan:
+    program: str
+    workloads: tuple[Workload, ...]
+    profile: str  # where it goes
+    output: str  # where the program with a front goes
+    runs: int = 3
+    data: bool | None = None  # None: if valgrind is there
+    modules: tuple[str, ...] = ()
+    until: str | None = None
+    seconds: float | None = None
+    prefetch: bool = False
+    min_match: float = 80.0
+    min_coverage: float = 95.0
+    measured_runs: int = MEASURED_RUNS  # 0: do not measure
+    compare: bool = True
+    keep: str | None = None  # a folder for traces and map
+
+
+@dataclass
+class Outcome:
+    link: LinkCommand
+    sections: Sections
+    hindrances: list[Hindrance]
+    before: programs.Program
+    after: programs.Program | None = None
+    names: int = 0
+    report: front.Report | None = None
+    comparisons: list[Comparison] = field(default_factory=list)
+    measurement: object | None = None  # measure.Measurement
+    libraries: dict[str, str] = field(default_factory=dict)  # the profiles of modules
+    missing: list[Missing] = field(default_factory=list)
+
+    def placed(self, plan: Plan) -> bool:
+        report = self.report
+        return (report.coverage >= plan.min_coverage
+                and 100 * report.present >= plan.min_match * report.names)
+
+    def differs(self) -> bool:
+        return any(each.same is False for each in self.comparisons)
+
+    def gain(self) -> bool | None:
+        """Whether a cold start reads less, or waits less often; None if it was not measured."""
+        if self.measurement is None:
+            return None
+        from frontload.measure_report import figures
+
+        before, after = (figures(self.measurement.of(name, _condition(self.measurement)))
+                         for name in ("before", "after"))
+        shared = [name for name in ("major_faults", "read_bytes") if name in before
+                  and name in after]
+        return any(after[name]["median"] < before[name]["median"] for name in shared)
+
+    def good(self, plan: Plan) -> bool:
+        return self.placed(plan) and not self.differs() and self.gain() is not False
+
+
+def _condition(measurement) -> str:
+    return measurement.plan.conditions[0]
+
+
+def run(plan: Plan, link: LinkCommand) -> Outcome:
+    """Does all of it; a step that cannot be done is a Failure, but for what only tells more."""
+    outcome = Outcome(link, objects.look(objects.inputs(link.expanded(), link.directory)),
+                      relink.hindrances(link), programs.look(plan.program))
+    _refuse(outcome)
+    with ExitStack() as stack:
+        scratch = stack.enter_context(scratch_folder("frontload-auto."))
+        link_map = str(scratch / "plain.map")
+        errors.note(f"linking {plan.program} again, as {link.source} says")
+        plain = stack.enter_context(relink.linked(link, plan.program, Options(link_map=link_map),
+                                                  scratch))
+        traces = scratch / "traces"
+        has_data = _record(plan, plain, traces, outcome)
+        written = scratch / "startup"
+        written.write_bytes(_profile(plan.program, plain, traces, link_map if has_data else None))
+        startup = profile.read(written)  # in the order of its entries, which names.resolve counts
+        outcome.names = len(startup.touches)
+        libraries = _library_profiles(plan, traces, outcome)
+        errors.note(f"linking it with a front of {errors.count(outcome.names, 'name')}")
+        options = Options(profile=str(written), prefetch=plan.prefetch, min_match=plan.min_match)
+        after = stack.enter_context(relink.linked(link, plan.output, options, scratch))
+        outcome.report = front.examine(elf.read(after), startup,
+                                       names.resolve(str(written), [after]).places)
+        if plan.compare:
+            outcome.comparisons = comparison.compare(plan.workloads, plan.program, after, plain)
+        if any(each.kind == linker_options.DROPPED and each.why == linker_options.STRIPS
+               for each in outcome.hindrances):
+            _strip(after, outcome)
+        shutil.copymode(plan.program, after)
+        # From here on all is whole: what is left behind gets its names.
+        files.write_if_changed(plan.profile, written.read_bytes())
+        for path, data in libraries.items():
+            files.write_if_changed(path, data)
+        os.replace(after, plan.output)
+        if plan.keep:
+            _keep(plan, traces, link_map)
+        outcome.after = programs.look(plan.output)
+        if plan.measured_runs:
+            _measure(plan, outcome)
+    return outcome
+
+
+def _refuse(outcome: Outcome) -> None:
+    for each in outcome.hindrances:
+        if each.kind == linker_options.REFUSED:
+            raise Failure(f"{outcome.link.output}: linked with {each.option}: {each.why}",
+                          code=EXIT_VERDICT, note=each.remedy)
+    if outcome.before.kind == "shared library":
+        raise Failure(f"{outcome.before.path}: is a shared library",
+                      note="link it with ld.frontload in its own build; its profile comes from "
+                      "`frontload record --module`")
+
+
+def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
+    """Records all workloads; returns whether data was recorded too."""
+    traces.mkdir()
+    pattern = record.pattern_in(traces)
+    errors.note(f"recording {errors.count(plan.runs * len(plan.workloads), 'run')}")
+    tracer = record.tracer(pattern, modules=plan.modules, until=plan.until, seconds=plan.seconds)
+    for workload in plan.workloads:
+        for _ in range(plan.runs):
+            _one(workload, plain, tracer, traces)
+    if plan.data is False:
+        return False
+    if shutil.which("valgrind") is None:
+        if plan.data:
+            raise Failure("valgrind: not found", note="apt-get install valgrind; or leave out "
+                          "--data")
+        outcome.missing.append(Missing("the data that startup touches", "valgrind is not found",
+                                       "apt-get install valgrind"))
+        return False
+    errors.note("recording data in valgrind, some hundred times slower (--no-data leaves it out)")
+    try:
+        for workload in plan.workloads:
+            _one(workload, plain, record.tracer(pattern, data=True, modules=plan.modules), traces)
+    except Failure as problem:
+        if plan.data:
+            raise
+        outcome.missing.append(Missing("the data that startup touches", problem.message,
+                                       problem.note or "see frontload record --data"))
+        return any(_has_data(path) for path in trace.find(traces))
+    return True
+
+
+def _has_data(path: Path) -> bool:
+    return bool((trace.read(path).kinds == trace.DATA).any())
+
+
+def _one(workload: Workload, plain: str, tracer: list[str], traces: Path) -> None:
+    before = set(trace.find(traces))
+    result = workload.run(plain, tracer)
+    # What the command itself makes of its run is told by the comparison.
+    if set(trace.find(traces)) == before:
+        errors.quote(result.stderr)
+        raise Failure(f"{workload}: no trace was recorded (exit status {result.status})",
+                      code=EXIT_VERDICT, note="frontload info tells what this machine allows")
+
+
+def _profile(program: str, plain: str, traces: Path, link_map: str | None) -> bytes:
+    merger = merge.Merger(program=plain, link_map=link_map)
+    for path in trace.find(traces):
+        merger.add(str(path))
+    made = merger.result()
+    made.program = os.fsencode(os.path.basename(program))
+    return profile.to_bytes(made)
+
+
+def _library_profiles(plan: Plan, traces: Path, outcome: Outcome) -> dict[str, bytes]:
+    """The profile of each library that was asked for, by where it goes: beside the program's."""
+    found = {}
+    for module in plan.modules:
+        merger = merge.Merger(program=os.path.basename(module))
+        for path in trace.find(traces):
+            merger.add(str(path))
+        name = os.path.basename(module)
+        stem = name.partition(".so")[0] + ".so" if ".so" in name else name
+        path = os.path.join(os.path.dirname(plan.profile), f"{stem}.startup")
+        found[path] = profile.to_bytes(merger.result())
+        outcome.libraries[module] = path
+    return found
+
+
+def _strip(binary: str, outcome: Outcome) -> None:
+    """As the build does in its link: what is compared then is of one kind."""
+    strip = shutil.which("strip") or shutil.which("llvm-strip")
+    if strip is None:
+        outcome.missing.append(Missing("a stripped program with a front", "strip is not found",
+                                       "apt-get install binutils"))
+        return
+    result = child.run([strip, binary])
+    if result.status:
+        raise Failure(f"{strip}: exited with status {result.status}: {result.stderr.strip()}")
+
+
+def _keep(plan: Plan, traces: Path, link_map: str) -> None:
+    os.makedirs(plan.keep, exist_ok=True)
+    for path in [*trace.find(traces), Path(link_map)]:
+        shutil.copy2(path, plan.keep)
+
+
+@contextmanager
+def _lacking(outcome: Outcome, what: str) -> Iterator[None]:
+    """What cannot be had here is told, and no reason to give up the rest."""
+    try:
+        yield
+    except Failure as problem:
+        outcome.missing.append(Missing(what, problem.message, problem.note or "see frontload info"))
+
+
+def _measure(plan: Plan, outcome: Outcome) -> None:
+    from frontload import measure
+    from frontload.measure_run import Launcher
+
+    variants = measure.make_variants(plan.workloads[0].words,
+                                     [("before", plan.program), ("after", plan.output)], [])
+    with _lacking(outcome, "what a cold start reads"):
+        errors.note(f"measuring {errors.count(2 * plan.measured_runs, 'cold start')}")
+        outcome.measurement = measure.measure(
+            measure.Plan(variants, runs=plan.measured_runs, ignore_failure=True),
+            Launcher(end_with_us=True))

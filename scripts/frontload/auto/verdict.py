@@ -1,0 +1,146 @@
+"""What a trial came to: the table, the sentences below it, and the same as JSON."""
+
+import json
+import shlex
+from dataclasses import asdict
+
+from frontload import __version__, console
+from frontload.auto import advice, build_folder
+from frontload.auto.advice import Advice
+from frontload.auto.build_folder import Folder
+from frontload.auto.linker_options import REPLACED
+from frontload.auto.trial import Outcome, Plan
+from frontload.errors import count, percent, printable
+
+SCHEMA = "frontload-auto/1"
+
+
+def reasons(plan: Plan, outcome: Outcome) -> list[str]:
+    """Why the answer is no, if it is."""
+    found = []
+    report = outcome.report
+    if not outcome.placed(plan):
+        found.append(f"{plan.output}: {percent(report.placed, report.names)} of the names are in "
+                     f"the front, less than {plan.min_coverage:g}%")
+    found += [f"{each.workload}: {each.detail}" for each in outcome.comparisons
+              if each.same is False]
+    if outcome.gain() is False:
+        found.append(f"{plan.output}: a cold start of it reads no less than one of {plan.program}")
+    return found
+
+
+def advised(plan: Plan, outcome: Outcome) -> tuple[Folder, Advice]:
+    """What to add to the build that the program is of."""
+    folder = build_folder.of_program(plan.program, outcome.link.directory)
+    words = plan.workloads[0].words
+    arguments = shlex.join(words[1:]) if words[0] == "{}" else ""
+    return folder, advice.advise(folder, plan.program, arguments)
+
+
+def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
+    table = console.table("", "before", "after", numbers=(1, 2))
+    for row in _rows(outcome):
+        console.add_row(table, *row)
+    console.show(table)
+    print()
+    report = outcome.report
+    runs = count(plan.runs * len(plan.workloads), "run")
+    where = plan.program if replaced else plan.output
+    lines = [
+        f"link: {outcome.link.source}",
+        f"profile: {plan.profile}: {count(outcome.names, 'name')} from {runs}",
+        f"program with a front: {where}: {percent(report.placed, report.names)} of the names in a "
+        f"front of {report.front_size:,} bytes, density {report.density:.3f}",
+        *(f"profile of {module}, which has to be linked with it in its own build: {path}"
+          for module, path in outcome.libraries.items()),
+        *(f"output of {each.workload}: {_same(each.same)}: {each.detail}"
+          for each in outcome.comparisons),
+    ]
+    if lost := outcome.sections.lost():
+        lines.append(lost)
+    for each in outcome.hindrances:
+        if each.remedy:
+            lines.append(f"left out of the link: {each.option}: {each.why}; {each.remedy}"
+                         if each.kind != REPLACED else
+                         f"in the link: {each.option}: {each.why}; {each.remedy}")
+    lines += [f"missing: {each.what}: {each.why}; {each.remedy}" for each in outcome.missing]
+    for line in lines:
+        print(printable(line))
+    print()
+    folder, found = advised(plan, outcome)
+    advice.show(folder, found, lambda line: print(printable(line)))
+    print(printable(f"the one that was made now can be put there: {plan.profile}"))
+
+
+def _same(same: bool | None) -> str:
+    return {True: "the same", False: "NOT the same", None: "cannot be compared"}[same]
+
+
+def _rows(outcome: Outcome) -> list[tuple[str, str, str]]:
+    before, after = outcome.before, outcome.after
+    rows = [("file, bytes", f"{before.size:,}", f"{after.size:,}"),
+            ("linked by", before.linker, "ld.frontload"),
+            ("relative relocations", *("packed" if each.packed_relocations else "not packed"
+                                       for each in (before, after)))]
+    if outcome.measurement is not None:
+        from frontload.measure_report import figures, show_time, time_unit
+
+        for condition in outcome.measurement.plan.conditions:
+            one, other = (figures(outcome.measurement.of(name, condition))
+                          for name in ("before", "after"))
+            unit = time_unit(min(each["wall_ns"]["mean"] for each in (one, other)))
+            if condition != "warm":
+                rows += [(f"{condition}: {label}", *(_figure(each, name, scale)
+                                                     for each in (one, other)))
+                         for label, name, scale in (("major faults", "major_faults", 1),
+                                                    ("MB read", "read_bytes", 1e6),
+                                                    ("runs read", "read_runs", 1))]
+            rows.append((f"{condition}: {unit}", *(show_time(each["wall_ns"]["mean"], unit)
+                                                  for each in (one, other))))
+    return rows
+
+
+def _figure(figures: dict, name: str, scale: float) -> str:
+    if name not in figures:
+        return "?"
+    value = figures[name]["median"] / scale
+    return f"{value:.0f}" if scale == 1 else f"{value:.3f}"
+
+
+def print_json(plan: Plan, outcome: Outcome, replaced: bool) -> None:
+    report = outcome.report
+    print(json.dumps({
+        "schema": SCHEMA,
+        "frontload": __version__,
+        "good": outcome.good(plan),
+        "reasons": reasons(plan, outcome),
+        "program": plan.program,
+        "output": plan.program if replaced else plan.output,
+        "replaced": replaced,
+        "profile": plan.profile,
+        "library_profiles": outcome.libraries,
+        "link": {"source": outcome.link.source, "directory": outcome.link.directory,
+                 "arguments": list(outcome.link.arguments)},
+        "hindrances": [asdict(each) for each in outcome.hindrances],
+        "sections": asdict(outcome.sections) | {"lost": outcome.sections.lost() or None},
+        "before": outcome.before.as_json(),
+        "after": outcome.after.as_json(),
+        "names": outcome.names,
+        "check": {"names": report.names, "present": report.present, "placed": report.placed,
+                  "coverage": report.coverage, "density": report.density,
+                  "front_bytes": report.front_size},
+        "comparisons": [asdict(each) for each in outcome.comparisons],
+        "measured": _measured(outcome),
+        "advice": advised(plan, outcome)[1].as_json(),
+        "missing": [asdict(each) for each in outcome.missing],
+    }, indent=1))
+
+
+def _measured(outcome: Outcome) -> dict | None:
+    if outcome.measurement is None:
+        return None
+    from frontload.measure_report import figures
+
+    return {condition: {name: figures(outcome.measurement.of(name, condition))
+                        for name in ("before", "after")}
+            for condition in outcome.measurement.plan.conditions}

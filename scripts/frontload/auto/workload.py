@@ -1,0 +1,60 @@
+"""A command that starts the program, in which another build of the program can take its place."""
+
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from frontload.auto import child
+from frontload.auto.programs import program_of
+from frontload.errors import Failure
+
+_PLACE = "{}"
+
+
+@dataclass(frozen=True)
+class Workload:
+    """`words` has {} where the program belongs; `called` is how the user calls it."""
+
+    words: tuple[str, ...]
+    called: str
+
+    def command(self, binary: str) -> list[str]:
+        return [word.replace(_PLACE, binary) for word in self.words]
+
+    def run(self, binary: str, before: Sequence[str] = ()) -> child.Result:
+        """Runs it with this build of the program, by another program if `before` is given."""
+        command = [*before, *self.command(binary)]
+        # Called as ever, so that what it says of itself is the same.
+        executable = None
+        if not before and self.words[0] == _PLACE:
+            command[0], executable = self.called, binary
+        return child.run(command, environment=environment(), executable=executable)
+
+    def __str__(self) -> str:
+        return shlex.join(self.command(self.called))
+
+
+def environment() -> dict[str, str]:
+    """What the frontload command itself was told is none of the program's business."""
+    return {name: value for name, value in os.environ.items() if name != "FRONTLOAD_BINDIR"}
+
+
+def read(words: Sequence[str], program: str, called: str) -> Workload:
+    """The workload that a command is; if it has no {}, its first word has to be the program."""
+    if any(_PLACE in word for word in words):
+        return Workload(tuple(words), called)
+    if program_of(words[0]) != program:
+        raise Failure(f"{shlex.join(words)}: does not say where {program} belongs",
+                      note="write {} in its place, in each command")
+    return Workload((_PLACE, *words[1:]), words[0])
+
+
+def parse(text: str, program: str, called: str) -> Workload:
+    try:
+        words = shlex.split(text)
+    except ValueError as problem:
+        raise Failure(f"--workload {text!r}: {problem}") from problem
+    if not words:
+        raise Failure("--workload: the command is empty")
+    return read(words, program, called)

@@ -1,0 +1,240 @@
+"""frontload auto: from a program and the command that starts it to a program with a front."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import auto_project
+import pytest
+from frontload import profile
+
+QUICK = ("--no-data", "--runs", "1", "--no-measure")
+
+
+@pytest.fixture(scope="session")
+def source(tmp_path_factory) -> Path:
+    return auto_project.write(tmp_path_factory.mktemp("with a space"))
+
+
+@pytest.fixture(scope="session")
+def built(source) -> Path:
+    """The program as CMake and Ninja build it."""
+    return auto_project.with_cmake(source, source / "build", "Ninja")
+
+
+@pytest.fixture
+def app(built, tmp_path) -> Path:
+    """The build folder as it is after a build, in a copy that a test may change."""
+    # Its own files name the folder, so the copy takes the place of the original.
+    for path in built.parent.glob("app.*"):
+        path.unlink()
+    return built
+
+
+@pytest.fixture
+def auto(frontload):
+    """auto(*args): runs `frontload auto --json` and returns what it says."""
+    def auto(*args, **options):
+        result = frontload("auto", "--json", *args, **options)
+        return json.loads(result.stdout) | {"stderr": result.stderr}
+    return auto
+
+
+def left(app: Path) -> list[str]:
+    """The files beside the program that are of no build system."""
+    return sorted(path.name for path in app.parent.iterdir() if "app" in path.name)
+
+
+def test_a_program_of_ninja_gets_a_front_beside_it(auto, app, run):
+    """The whole way: link, recording with data, profile, front, check, comparison, measurement."""
+    before = app.read_bytes()
+    found = auto("--measured-runs", "3", "--", app)
+    assert found["good"] and not found["reasons"]
+    assert found["link"]["source"] == f"Ninja in {app.parent}"
+    assert found["check"]["coverage"] == 100
+    assert [each["same"] for each in found["comparisons"]] == [True]
+    assert not found["sections"]["lost"]
+    assert left(app) == ["app", "app.front", "app.startup"]
+    assert app.read_bytes() == before
+    assert run(f"{app}.front").stdout == run(app).stdout
+    made = profile.read(f"{app}.startup")
+    names = {name.name for name in made.touches}
+    assert made.program == b"app" and made.runs == 4 and made.data_runs == 1
+    assert {b"main", b"start", b"part7"} <= names and b"part8" not in names
+    measured = found["measured"]
+    if measured is None:
+        assert found["missing"]
+    else:
+        cold = measured["selectively cold"]
+        assert cold["after"]["read_bytes"]["median"] < cold["before"]["read_bytes"]["median"]
+
+
+def test_a_second_run_comes_to_the_same(auto, app):
+    """Nothing of the first one is in its way, and the profile does not change."""
+    auto(*QUICK, "--", app)
+    first = Path(f"{app}.startup").read_bytes()
+    auto(*QUICK, "--", app)
+    assert Path(f"{app}.startup").read_bytes() == first
+
+
+def test_the_table_ends_with_what_to_add(frontload, app):
+    """What was tried is only worth something in the build."""
+    text = frontload("auto", *QUICK, "--", app, "now").stdout
+    assert "frontload_target(app TRAIN COMMAND app now)" in text
+    assert "ld.frontload" in text and "100.00%" in text
+
+
+def test_makefiles_of_cmake_tell_the_link(auto, source, tmp_path):
+    """By link.txt, in the folder of its target."""
+    app = auto_project.with_cmake(source, tmp_path / "é build", "Unix Makefiles")
+    found = auto(*QUICK, "--", app)
+    assert found["good"] and found["link"]["source"].endswith("app.dir/link.txt")
+
+
+def test_a_program_of_meson_gets_a_front(auto, source, tmp_path):
+    """Meson's Ninja files are like CMake's, but for the details."""
+    if not shutil.which("meson"):
+        pytest.skip("meson is not installed: apt-get install meson")
+    app = auto_project.with_meson(source, tmp_path / "build")
+    found = auto(*QUICK, "--", app)
+    assert found["good"] and "Ninja" in found["link"]["source"]
+    assert found["advice"]["how_to"] == "docs/how-to/meson.md"
+
+
+def test_a_watched_build_tells_the_link_and_missing_section_flags_are_told(auto, tmp_path):
+    """make writes nothing down. An up-to-date program is linked again, as if it were old."""
+    source = auto_project.write(tmp_path / "source")
+    app = auto_project.with_make(source, "LDFLAGS=-s")
+    found = auto(*QUICK, "--build", "make LDFLAGS=-s", "--build-folder", source, "--", app)
+    assert found["good"]
+    assert found["link"]["source"] == "the build that was watched"
+    assert "-ffunction-sections" in found["sections"]["lost"]
+    assert [each["option"] for each in found["hindrances"]] == ["-s"]
+    assert found["before"]["stripped"] and found["after"]["stripped"]
+    assert "up to date" in found["stderr"]
+    assert left(app) == ["app", "app.front", "app.startup"]
+
+
+def test_a_build_that_fails_leaves_the_program_as_it_was(frontload, tmp_path):
+    """Also if it fails after the program was made to look old."""
+    source = auto_project.write(tmp_path / "source")
+    app = auto_project.with_make(source)
+    before = app.read_bytes(), app.stat().st_mtime_ns
+    # Builds nothing the first time; the second time it ruins the program and fails.
+    build = f"if [ {app} -nt {source}/main.c ]; then :; else : > {app}; exit 1; fi"
+    result = frontload("auto", *QUICK, "--build", build, "--", app, code=2)
+    assert "exited with status 1" in result.stderr
+    assert (app.read_bytes(), app.stat().st_mtime_ns) == before
+    assert left(app) == ["app"]
+
+
+def test_a_link_log_tells_the_link(auto, tmp_path):
+    """As frontload-cc --link-log writes it."""
+    source = auto_project.write(tmp_path / "source")
+    app = auto_project.with_make(source)
+    log = tmp_path / "links"
+    log.write_text(json.dumps({"directory": str(source), "output": "app", "arguments": [
+        "frontload-cc", "--mode=record", "cc", "main.o", "parts.o", "-o", "app"]}) + "\n")
+    assert auto(*QUICK, "--link-log", log, "--", app)["link"]["source"] == str(log)
+    environment = os.environ | {"FRONTLOAD_LINK_LOG": str(log)}
+    assert auto(*QUICK, "--", app, env=environment)["link"]["source"] == str(log)
+
+
+def test_clang_and_several_workloads(auto, tmp_path, llvm):
+    """Each command is recorded and compared; a status other than 0 is a result like any other."""
+    source = auto_project.write(tmp_path / "source")
+    app = auto_project.with_make(source, f"CC={llvm}/clang")
+    found = auto(*QUICK, "--link", f"{llvm}/clang main.o parts.o -o app", "--build-folder", source,
+                 "--workload", f"{app} fail", "--workload", "env X=1 {} a b", "--", app)
+    assert found["good"] and len(found["comparisons"]) == 3
+    assert "exit status 3" in found["comparisons"][1]["detail"]
+    assert b"part8" in {name.name for name in profile.read(f"{app}.startup").touches}
+
+
+def test_a_program_that_does_something_else_with_a_front_fails(frontload, app, tmp_path):
+    """The exit status is 1, and the original stays, also with --in-place."""
+    before = app.read_bytes()
+    script = tmp_path / "start.sh"
+    script.write_text('#!/bin/sh\n"$1"\ncase $1 in *front*) echo other;; esac\n')
+    script.chmod(0o755)
+    result = frontload("auto", *QUICK, "--in-place", "--program", app, "--", script, "{}", code=1)
+    assert "stdout differs from line 2 on" in result.stderr
+    assert "was not replaced" in result.stderr
+    assert app.read_bytes() == before
+
+
+def test_a_program_that_never_does_the_same_is_not_judged(auto, app, tmp_path):
+    """Two runs of itself differ, so a third tells nothing."""
+    script = tmp_path / "start.sh"
+    script.write_text('#!/bin/sh\n"$1"\ncat /proc/sys/kernel/random/uuid\n')
+    script.chmod(0o755)
+    found = auto(*QUICK, "--program", app, "--", script, "{}")
+    assert found["good"] and found["comparisons"][0]["same"] is None
+
+
+def test_in_place_replaces_the_program(auto, source, tmp_path, run):
+    """Only when all is well; nothing but the profile is left beside it."""
+    app = auto_project.with_cmake(source, tmp_path / "build", "Ninja")
+    expected = run(app).stdout
+    found = auto(*QUICK, "--in-place", "--", app)
+    assert found["replaced"] and found["output"] == str(app)
+    assert left(app) == ["app", "app.startup"]
+    assert run(app).stdout == expected
+    assert b".text.front" in app.read_bytes()
+
+
+def test_an_interrupted_trial_leaves_nothing(spawn, build, app, tmp_path):
+    """Neither half-written files nor the program that it was recording."""
+    script = tmp_path / "start.sh"
+    script.write_text(f'#!/bin/sh\n"$1"\ntouch {tmp_path}/started\nexec sleep 300\n')
+    script.chmod(0o755)
+    process = spawn(build / "bin/frontload", "auto", *QUICK, "--program", app, "--", script, "{}")
+    deadline = time.monotonic() + 100
+    while not (tmp_path / "started").exists() and time.monotonic() < deadline:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130 and "cleaned up" in stderr
+    assert left(app) == ["app"]
+    assert not [path for path in app.parent.iterdir() if path.name.startswith(".app")]
+    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+    assert str(script) not in running
+
+
+@pytest.mark.parametrize(("command", "said", "remedy"), [
+    (["/bin/sh", "-c", "true"], "its link command was not found", "--build"),
+    (["./no-such-program"], "no such program", "build it first"),
+    (["{script}"], "not an ELF program", "--program"),
+])
+def test_what_cannot_be_linked_again_is_refused_with_a_remedy(frontload, tmp_path, command, said,
+                                                              remedy):
+    """Before anything is run."""
+    script = tmp_path / "script.sh"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    result = frontload("auto", "--", *(word.format(script=script) for word in command), code=2)
+    assert said in result.stderr and remedy in result.stderr
+
+
+def test_libtools_script_is_told_from_the_program(frontload, tmp_path):
+    """In a build with libtool, what looks like the program starts the one in .libs."""
+    (tmp_path / ".libs").mkdir()
+    shutil.copy("/bin/true", tmp_path / ".libs/app")
+    (tmp_path / "app").write_text("#!/bin/sh\n# app - temporary wrapper script for .libs/app\n"
+                                  "# This is libtool wrapper of it\n# libtool wrapper\n")
+    (tmp_path / "app").chmod(0o755)
+    result = frontload("auto", "--", tmp_path / "app", code=2)
+    assert f"{tmp_path}/.libs/app" in result.stderr and "--disable-shared" in result.stderr
+
+
+def test_a_link_that_fails_is_quoted_with_a_remedy(frontload, app):
+    """What the linker says of it is what helps; nothing is left."""
+    result = frontload("auto", *QUICK, "--link", "cc no-such.o -o app", "--build-folder",
+                       app.parent, "--", app, code=1)
+    assert "no-such.o" in result.stderr and "build the program" in result.stderr
+    assert left(app) == ["app"]
