@@ -59,21 +59,23 @@ def linker() -> Path:
 
 def prefetch_folder() -> Path:
     """Where libfrontload-prefetch.so.1 is, which the loader must find."""
-    return _of_prefix("libfrontload-prefetch.so.1").parent
+    return _beside_linker("lib/frontload/libfrontload-prefetch.so.1",
+                          "lib/libfrontload-prefetch.so.1").parent
 
 
 def gcc_folder() -> Path:
     """The folder for gcc's -B, in which ld.frontload is called ld.lld."""
-    return _of_prefix("frontload/gcc/ld.lld").parent
+    return _beside_linker("lib/frontload/gcc/ld.lld").parent
 
 
-def _of_prefix(name: str) -> Path:
+def _beside_linker(*names: str) -> Path:
+    """The first of these files of the prefix that ld.frontload is in."""
     prefix = linker().resolve().parent.parent
-    for folder in [prefix / "lib", prefix / "lib64", *sorted(prefix.glob("lib/*-linux-*"))]:
-        if (folder / name).exists():
-            return folder / name
-    raise Failure(f"{prefix / 'lib' / name}: not found",
-                  note="build and install Frontload with CMake")
+    found = next((prefix / name for name in names if (prefix / name).exists()), None)
+    if found is None:
+        raise Failure(f"{prefix / names[-1]}: not found",
+                      note="build and install Frontload with CMake")
+    return found
 
 
 def linker_arguments(link: LinkCommand) -> list[str]:

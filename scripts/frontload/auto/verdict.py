@@ -63,6 +63,9 @@ def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
             lines.append(f"left out of the link: {each.option}: {each.why}; {each.remedy}"
                          if each.kind != REPLACED else
                          f"in the link: {each.option}: {each.why}; {each.remedy}")
+    if outcome.measured_gain() is False and outcome.predicted_gain():
+        lines.append(f"cold starts read no less on this device, which reads {_read_ahead(outcome)} "
+                     "KiB ahead; on devices that read less, they do")
     lines += [f"missing: {each.what}: {each.why}; {each.remedy}" for each in outcome.missing]
     for line in lines:
         print(printable(line))
@@ -74,6 +77,11 @@ def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
 
 def _same(same: bool | None) -> str:
     return {True: "the same", False: "NOT the same", None: "cannot be compared"}[same]
+
+
+def _read_ahead(outcome: Outcome) -> str:
+    found = {place["read_ahead_kib"] for place in outcome.measurement.places.values()}
+    return " or ".join(sorted(map(str, found - {None}))) or "?"
 
 
 def _rows(outcome: Outcome) -> list[tuple[str, str, str]]:
@@ -97,6 +105,12 @@ def _rows(outcome: Outcome) -> list[tuple[str, str, str]]:
                                                     ("runs read", "read_runs", 1))]
             rows.append((f"{condition}: {unit}", *(show_time(each["wall_ns"]["mean"], unit)
                                                   for each in (one, other))))
+    if outcome.prediction is not None:
+        for device in outcome.prediction["devices"]:
+            both = [each["devices"][device["name"]] for each in outcome.prediction["variants"]]
+            rows.append((f"predicted, {device['name']}: requests, MB, ms",
+                         *(f"{each['requests']:.0f}, {each['read_bytes'] / 1e6:.1f}, "
+                           f"{1000 * each['seconds']:.1f}" for each in both)))
     return rows
 
 
@@ -131,6 +145,8 @@ def print_json(plan: Plan, outcome: Outcome, replaced: bool) -> None:
                   "front_bytes": report.front_size},
         "comparisons": [asdict(each) for each in outcome.comparisons],
         "measured": _measured(outcome),
+        "predicted": outcome.prediction and {
+            each["name"]: each["devices"] for each in outcome.prediction["variants"]},
         "advice": advised(plan, outcome)[1].as_json(),
         "missing": [asdict(each) for each in outcome.missing],
     }, indent=1))

@@ -4,7 +4,9 @@ import argparse
 import os
 
 from frontload import errors, match
+from frontload.devices import Device
 from frontload.errors import EXIT_OK, EXIT_VERDICT
+from frontload.verbs import measure
 from frontload.verbs.arguments import count
 from frontload.verbs.record import seconds
 
@@ -51,6 +53,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     result.add_argument("--measured-runs", metavar="N", type=count(1), default=10,
                         help="of each program, cold and warm (default %(default)s)")
     result.add_argument("--no-measure", action="store_true", help="do not measure")
+    measure.add_device(parser)
     result.add_argument("--no-compare", action="store_true",
                         help="do not compare what both programs write")
     result.add_argument("--keep", metavar="DIR", help="keep the traces and the map there")
@@ -97,13 +100,14 @@ def run(args: argparse.Namespace) -> int:
         args.usage_error("a COMMAND is needed, after --")
     if any("{}" in word for word in command) and not args.program:
         args.usage_error("{} in COMMAND needs --program FILE")
+    device = measure.chosen_device(args)
     from frontload.device import processes
 
     with processes.unwinding_on_signals():
-        return _run(args, command)
+        return _run(args, command, device)
 
 
-def _run(args: argparse.Namespace, command: list[str]) -> int:
+def _run(args: argparse.Namespace, command: list[str], device: Device | None) -> int:
     # Imported here because numpy takes a while, which other verbs need not pay.
     from frontload.auto import programs, trial, verdict, workload
     from frontload.auto.link_sources import Given, Search
@@ -119,7 +123,8 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
         runs=args.runs, data=args.data, modules=tuple(args.module), until=args.until,
         seconds=args.seconds, prefetch=args.prefetch, min_match=args.min_match,
         min_coverage=args.min_coverage,
-        measured_runs=0 if args.no_measure else args.measured_runs, compare=not args.no_compare,
+        measured_runs=0 if args.no_measure else args.measured_runs, device=device,
+        beside=tuple(args.extra), compare=not args.no_compare,
         keep=args.keep)
     for path in (plan.profile, plan.output):
         if os.path.realpath(path) == program:
