@@ -22,16 +22,31 @@ using namespace frontload;
 const char frontload::toolName[] = "frontload-lackey";
 
 static constexpr char overview[] =
-    "frontload-lackey [options] -- program [argument...]\n\n"
+    "frontload-lackey [options] -- COMMAND [ARGUMENT...]\n\n"
     "Runs a program in valgrind and writes down which 16-byte granules of its code it executes,\n"
     "and which of its data it reads or writes, in order of first touch: one trace for the program\n"
     "and one for each process that it forks. Programs that it executes are run, not recorded. It\n"
     "is slower by a factor of some hundred.\n\n"
     "Not recorded are: what the loader touches to relocate the program, and what only the kernel\n"
     "reads, as the text of write(1, text, size). A program with debug info runs as a copy without\n"
-    "it, in a folder below $TMPDIR: /proc/self/exe and argv[0] name the copy.\n\n"
-    "Exit status: that of the program; 128+n if signal n ended it; 127 if it is not found, 126 if\n"
-    "it cannot be executed, 125 if frontload-lackey fails, 2 if its options are wrong.\n";
+    "it, in a folder below $TMPDIR: /proc/self/exe and argv[0] name the copy. The exit status is\n"
+    "that of the program.\n";
+static cl::extrahelp moreHelp(R"(
+examples:
+  # which bytes of a program's code and data are touched
+  frontload-lackey --output=app.fltrace -- ./app --version
+
+exit status:
+  2      the options are wrong
+  125    frontload-lackey fails
+  126    the program cannot be executed
+  127    the program is not found
+  128+N  signal N has ended the program
+
+environment:
+  PATH    where valgrind is
+  TMPDIR  where the copy of a program with debug info is made (default: /tmp)
+)");
 
 static int failure(Error problem, int status = exitFailed) {
   error(toString(std::move(problem)));

@@ -141,16 +141,45 @@ static void writeLine(int fd, int status, int64_t wallNs, const struct rusage *u
     fail(EXIT_USAGE, "the result", "cannot be written", errno);
 }
 
+static const char usage[] =
+    "usage: frontload-exec [--output=FILE | --fd=N] [--cgroup=FOLDER] -- COMMAND [ARGUMENT...]\n";
+static const char help[] =
+    "\n"
+    "Runs a command and writes its exit status, time, faults and memory as one line of JSON, to\n"
+    "standard error if nothing else is said.\n"
+    "\n"
+    "options:\n"
+    "  --output=FILE    write the line to this file\n"
+    "  --fd=N           write it to this open descriptor\n"
+    "  --cgroup=FOLDER  run the command in this control group\n"
+    "  --help           show this help\n"
+    "  --version        show the version\n"
+    "\n"
+    "examples:\n"
+    "  frontload-exec --output=cost.json -- ./app --version\n"
+    "\n"
+    "exit status:\n"
+    "  2    something else than the command failed; else the status is that of the command\n"
+    "  126  the command cannot be run\n"
+    "  127  the command does not exist\n"
+    "  128+N  signal N has ended the command\n";
+
+static int usageError(const char *thing, const char *what) {
+  fprintf(stderr,
+          "%sfrontload-exec: error: %s%s\nfrontload-exec: note: try: frontload-exec --help\n",
+          usage, thing, what);
+  return EXIT_USAGE;
+}
+
+/* Which argument getopt_long has just refused. */
+static const char *refused(char **argv) { return argv[optind > 1 ? optind - 1 : optind]; }
+
 int main(int argc, char **argv) {
-  static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                          {"fd", required_argument, NULL, 'f'},
-                                          {"cgroup", required_argument, NULL, 'c'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-  static const char usage[] =
-      "usage: frontload-exec [--output=FILE | --fd=N] [--cgroup=FOLDER] -- COMMAND [ARGUMENT...]\n"
-      "Runs COMMAND and writes its exit status, time, faults and memory as one line of JSON\n"
-      "to FILE, to the descriptor N, or else to standard error.\n";
+  static const struct option options[] = {
+      {"output", required_argument, NULL, 'o'}, {"fd", required_argument, NULL, 'f'},
+      {"cgroup", required_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'},
+      {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0}};
+  opterr = 0;
   int output = STDERR_FILENO;
   const char *cgroup = NULL;
   for (int option; (option = getopt_long(argc, argv, "+", options, NULL)) != -1;) {
@@ -160,16 +189,18 @@ int main(int argc, char **argv) {
       output = parseFd(optarg);
     else if (option == 'c')
       cgroup = optarg;
-    else {
-      fputs(usage, option == 'h' ? stdout : stderr);
-      return option == 'h' ? 0 : EXIT_USAGE;
-    }
+    else if (option == 'h') {
+      printf("%s%s", usage, help);
+      return 0;
+    } else if (option == 'V') {
+      puts("frontload-exec " FRONTLOAD_VERSION);
+      return 0;
+    } else
+      return usageError(refused(argv), ": unknown option, or one that lacks its value");
   }
   char **command = argv + optind;
-  if (!*command) {
-    fputs(usage, stderr);
-    return EXIT_USAGE;
-  }
+  if (!*command)
+    return usageError("", "no command is given");
   if (cgroup)
     enterCgroup(cgroup);
 

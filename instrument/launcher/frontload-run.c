@@ -164,26 +164,57 @@ static void prefetchLibraries(char *program) {
     ;
 }
 
+static const char usage[] = "usage: frontload-run [--verbose] [--] COMMAND [ARGUMENT...]\n";
+static const char help[] =
+    "\n"
+    "Asks the kernel for the front of a command, and for those of the libraries it needs, as far\n"
+    "as their files say that they have one, and runs the command in its place. Any other command\n"
+    "is just run.\n"
+    "\n"
+    "options:\n"
+    "  --verbose  say what is prefetched, on stderr\n"
+    "  --help     show this help\n"
+    "  --version  show the version\n"
+    "\n"
+    "examples:\n"
+    "  frontload-run -- ./app --its arguments\n"
+    "\n"
+    "exit status:\n"
+    "  2    the command line is wrong; else the status is that of the command\n"
+    "  126  the command cannot be run\n"
+    "  127  the command does not exist\n";
+
+static int usageError(const char *thing, const char *what) {
+  fprintf(stderr, "%sfrontload-run: error: %s%s\nfrontload-run: note: try: frontload-run --help\n",
+          usage, thing, what);
+  return EXIT_USAGE;
+}
+
+/* Which argument getopt_long has just refused. */
+static const char *refused(char **argv) { return argv[optind > 1 ? optind - 1 : optind]; }
+
 int main(int argc, char **argv) {
-  static const struct option options[] = {
-      {"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-  static const char usage[] =
-      "usage: frontload-run [--verbose] [--] COMMAND [ARGUMENT...]\n"
-      "Asks the kernel for the fronts of COMMAND and of the libraries it needs, as far as their\n"
-      "files say that they have one, and runs COMMAND in its place.\n";
+  static const struct option options[] = {{"verbose", no_argument, NULL, 'v'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {NULL, 0, NULL, 0}};
+  opterr = 0;
   for (int option; (option = getopt_long(argc, argv, "+", options, NULL)) != -1;) {
-    if (option == 'v') {
-      verbose = true;
-      continue;
+    if (option == 'h') {
+      printf("%s%s", usage, help);
+      return 0;
     }
-    fputs(usage, option == 'h' ? stdout : stderr);
-    return option == 'h' ? 0 : EXIT_USAGE;
+    if (option == 'V') {
+      puts("frontload-run " FRONTLOAD_VERSION);
+      return 0;
+    }
+    if (option != 'v')
+      return usageError(refused(argv), ": unknown option, or one that takes no value");
+    verbose = true;
   }
   char **command = argv + optind;
-  if (!*command) {
-    fputs(usage, stderr);
-    return EXIT_USAGE;
-  }
+  if (!*command)
+    return usageError("", "no command is given");
   char program[PATH_MAX];
   if (findCommand(*command, program)) {
     prefetch(program);

@@ -25,15 +25,28 @@ static cl::opt<bool> summaryOption("summary", cl::cat(recorderOptions()),
                                    cl::desc("Say at the end how much was recorded"));
 
 static constexpr char overview[] =
-    "frontload-trace [options] -- command [argument...]\n\n"
+    "frontload-trace [options] -- COMMAND [ARGUMENT...]\n\n"
     "Runs a command and writes down which functions it and the programs it starts enter, in order\n"
     "of first entry: one trace for each process, beginning anew at each exec. A forked child's\n"
     "trace has what was not entered before the fork. Traces never replace a file: .1, .2... is\n"
     "appended to a name that is taken. Programs without a symbol table are run, not recorded.\n"
     "--module slows system calls down.\n\n"
-    "Ends when all processes have ended or, with --until or --for, when the command has.\n"
-    "Exit status: that of the command; 128+n if signal n ended it; 127 if it is not found, 126 if\n"
-    "it cannot be executed, 125 if frontload-trace fails, 2 if its options are wrong.\n";
+    "Ends when all processes have ended or, with --until or --for, when the command has. The exit\n"
+    "status is that of the command.\n";
+static cl::extrahelp moreHelp(R"(
+examples:
+  # which functions a program enters, in which order
+  frontload-trace --output=app.fltrace -- ./app --version
+  # those of a library too, until the program is ready
+  frontload-trace --module=libapp.so.1 --until=serve_requests -- ./server
+
+exit status:
+  2      the options are wrong
+  125    frontload-trace fails
+  126    the command cannot be executed
+  127    the command is not found
+  128+N  signal N has ended the command
+)");
 
 static int execFailure(const char *command, int problem) {
   errno = problem;

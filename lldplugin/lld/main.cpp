@@ -19,6 +19,7 @@
 #include "lld/Common/ErrorHandler.h"
 #include "lld_hooks.h"
 #include "other_lld.h"
+#include "own_help.h"
 #include "packed_relocations.h"
 #include "prefetch_library.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -305,21 +306,7 @@ int main(int argc, char **argv) {
   std::vector<const char *> others = parseOptions(expanded, options);
 
   if (options.isHelp)
-    outs()
-        << "ld.frontload: ld.lld that lays out a front\n"
-           "  --startup-profile=FILE  place what the profile names in a contiguous front\n"
-           "  --startup-profile-dir=DIR\n"
-           "                          the same with DIR/NAME.startup, NAME being that of the "
-           "output; link\n"
-           "                          without a front if there is no such file\n"
-           "  --front-prefetch        make the program read its front in one go when it starts;\n"
-           "                          it then needs libfrontload-prefetch.so.1\n"
-           "  --min-match=PERCENT     fail if less of the profile's names are found (default: 80;\n"
-           "                          0: never)\n"
-           "  --front-report=FILE     write what was placed, and what was not found, as JSON\n"
-           "  --lld=PATH              have this lld link, of whatever version, not the built-in "
-           "one\n"
-           "All other options are those of ld.lld:\n\n";
+    outs() << ownHelp;
 
   int code;
   if (options.lld) {

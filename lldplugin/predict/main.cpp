@@ -11,6 +11,7 @@
 #include "prefetch_size.h"
 #include "symbol_map.h"
 #include "trace_file.h"
+#include "usage_error.h"
 #include "llvm/Object/BuildID.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
@@ -48,8 +49,19 @@ static constexpr char overview[] =
     "frontload-predict [options] BINARY TRACE...\n\n"
     "Predicts what a cold start of BINARY reads, for each trace of a process that ran it: major\n"
     "and minor faults, bytes, contiguous runs of pages, and how long devices of several kinds\n"
-    "take for them (time of the processor not included).\n\n"
-    "Exit status: 0; 2 if the command line is wrong or a file cannot be read; 65 if one is bad.\n";
+    "take for them (time of the processor not included).\n";
+static cl::extrahelp moreHelp(R"(
+examples:
+  # what a cold start costs on a disk, eMMC, SSD and network file system
+  frontload-predict ./app traces/app.1234.fltrace
+  # what it would cost another build
+  frontload-predict --recorded=./app --device=hdd ./app.front traces/app.1234.fltrace
+
+exit status:
+  0   done
+  2   the command line is wrong, or a file that it names cannot be read
+  65  what a file contains is bad
+)");
 
 static constexpr int exitUsage = 2, exitData = 65;
 
@@ -260,9 +272,8 @@ int main(int argc, char **argv) {
   raw_string_ostream messageStream(messages);
   if (!cl::ParseCommandLineOptions(argc, argv, overview, &messageStream, nullptr, nullptr,
                                    /*LongOptionsUseDoubleDash=*/true)) {
-    StringRef line = StringRef(messages).split('\n').first;
-    line.consume_front("frontload-predict: ");
-    error(line.rtrim("."), "try: frontload-predict --help");
+    UsageError wrong = usageErrorOf("frontload-predict", messages);
+    error(wrong.message, wrong.note);
     return exitUsage;
   }
   auto devices = chosenDevices();

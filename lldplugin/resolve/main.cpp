@@ -45,6 +45,7 @@
 #include "startup_profile.h"
 #include "startup_set.h"
 #include "tiers.h"
+#include "usage_error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Parallel.h"
@@ -68,8 +69,19 @@ static cl::opt<bool> listedOption("listed", cl::cat(category),
 static constexpr char overview[] =
     "frontload-resolve [options] PROFILE FILE...\n\n"
     "Says what the names of a startup profile are in objects and archives, or in one linked "
-    "file.\n\n"
-    "Exit status: 0; 2 if the command line is wrong or a file cannot be read; 65 if one is bad.\n";
+    "file.\n";
+static cl::extrahelp moreHelp(R"(
+examples:
+  # where a program has what its profile names
+  frontload-resolve app.startup app
+  # which sections of an object a front would consist of
+  frontload-resolve --startup-set app.startup app.o
+
+exit status:
+  0   done
+  2   the command line is wrong, or a file that it names cannot be read
+  65  what a file contains is bad
+)");
 
 static constexpr char header[] = "frontload-resolve 1\n";
 static constexpr int exitUsage = 2, exitData = 65;
@@ -172,9 +184,8 @@ int main(int argc, char **argv) {
   raw_string_ostream messageStream(messages);
   if (!cl::ParseCommandLineOptions(argc, argv, overview, &messageStream, nullptr, nullptr,
                                    /*LongOptionsUseDoubleDash=*/true)) {
-    StringRef line = StringRef(messages).split('\n').first;
-    line.consume_front("frontload-resolve: ");
-    fail(exitUsage, line.rtrim("."), "try: frontload-resolve --help");
+    UsageError wrong = usageErrorOf("frontload-resolve", messages);
+    fail(exitUsage, wrong.message, wrong.note);
   }
 
   auto text = MemoryBuffer::getFile(profileArgument, /*IsText=*/false,

@@ -42,9 +42,16 @@ def test_usage(arguments, said, tracer, run):
     assert second == "frontload-trace: note: try: frontload-trace --help"
 
 
+def test_a_mistyped_option_gets_the_nearest(tracer, run):
+    """The note names the option that was meant, with its value."""
+    result = run(tracer, "--untl=f", "--", "true", code=2)
+    assert result.stderr.splitlines()[1] == ("frontload-trace: note: did you mean --until=f? "
+                                             "try: frontload-trace --help")
+
+
 def test_help_names_the_statuses(tracer, run):
     """--help and --version work, and --help explains the exit status."""
-    assert "127 if it is not found" in run(tracer, "--help").stdout
+    assert "\n  127    the command is not found\n" in run(tracer, "--help").stdout
     assert run(tracer, "--version").stdout.startswith("frontload-trace ")
 
 
