@@ -1,14 +1,16 @@
 """The command line of `frontload`: one module per verb in verbs/, each with add_parser and run."""
 
-import argparse
 import os
 import sys
 
-from frontload import __version__, errors
+from frontload import errors, version
+from frontload import parser as parsing
+from frontload.parser import Parser
 from frontload.verbs import (
     auto,
     check,
     faults,
+    help,
     importing,
     info,
     init,
@@ -22,18 +24,45 @@ from frontload.verbs import (
 )
 
 VERBS = (info, init, auto, record, profile, importing, order, check, predict, measure, faults,
-         report, run)
+         report, run, help)
+DESCRIPTION = "Make big native programs start in one sequential read."
+EXAMPLES = """\
+# start here: what this machine allows
+frontload info
+# a program's startup, recorded and written down as a text file to check in
+frontload record -o traces -- ./app --its arguments
+frontload profile traces -o app.startup
+# the program, linked again with that, and whether it was worth it
+clang++ *.o --ld-path=$(which ld.frontload) -Wl,--startup-profile=app.startup -o app.front
+frontload check app.front --profile app.startup
+frontload measure --variant before=./app --variant after=./app.front -- {} --its arguments
+# all of a verb
+frontload help record
+"""
+EXIT_STATUS = {
+    "0": "done; record and run have the exit status of their command, whatever it is",
+    "1": "the work was done, and the answer is no: a profile has rotted, outputs differ, a "
+         "measured command has failed",
+    "128+N": "signal N has ended the command, as 130 after Ctrl-C"}
+ENVIRONMENT = {
+    "FRONTLOAD_PYTHON": "the Python that runs this command (3.11 or newer, with pyelftools, numpy, "
+                        "scipy and rich), in place of the one that the build was given",
+    "FRONTLOAD_TRACE": "where a program that was linked with libfrontload-rt writes its traces; "
+                       "without it, nothing is recorded",
+    "PATH": "where linkers, compilers and tools like valgrind, perf and strace are looked up",
+    "TMPDIR": "where temporary files go (default: /tmp)",
+    "COLUMNS, NO_COLOR, TERM": "how wide tables are, and whether they have colours"}
 
 
-def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="frontload",
-        description="Make big native programs start in one sequential read.",
-        epilog="Start with: frontload info")
-    parser.add_argument("--version", action="version", version=f"frontload {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+def build_parser() -> Parser:
+    parser = Parser(prog="frontload", description=DESCRIPTION, examples=EXAMPLES,
+                    exit_status=EXIT_STATUS, environment=ENVIRONMENT)
+    parser.add_argument("--version", action=version.Version, nargs=0,
+                        help="show the version, and that of the LLVM it was built with")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs", required=True)
     for verb in VERBS:
-        verb.add_parser(verbs).set_defaults(run=verb.run)
+        added = verb.add_parser(verbs)
+        added.set_defaults(run=verb.run, parser=added)
     return parser
 
 
@@ -43,7 +72,12 @@ def _give_up_stdout() -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    args = build_parser().parse_args(argv)
+    argv = sys.argv[1:] if argv is None else argv
+    parser = build_parser()
+    if not argv:
+        parser.print_help(sys.stderr)
+        return errors.EXIT_USAGE
+    args = parsing.parse(parser, argv)
     # A name that the terminal's encoding lacks must not end the command.
     sys.stdout.reconfigure(errors="backslashreplace")
     try:

@@ -21,24 +21,29 @@ SCHEMA = "frontload-check/1"
 SHOWN = 5  # missing names that are shown for each reason
 DESCRIPTION = """\
 Look into a linked, not yet stripped program or shared library for what a startup profile names: how
-much of it is there, how much lies in the front, what is missing and why.
-
-  frontload check app --profile app.startup
-
-Exit status 1 if fewer than --min-coverage percent of the profile's names are in the front, or fewer
-than --min-match percent anywhere in the file. For a file that was not linked by ld.frontload, the
-front is one block of each output section.
+much of it is there, how much lies in the front, what is missing and why. For a file that was not
+linked by ld.frontload, the front is one block of each output section.
 
 What the loader has to do before the first instruction is told in one line, with --relocations in
 full: what relocations cost, and what other options of the linker would make of that. It is no part
 of the verdict.
 """
+EXAMPLES = """\
+# how much of the profile is in the front; fails if that is too little
+frontload check app --profile app.startup
+# what the loader has to do, and which options of the linker would change that
+frontload check app --profile app.startup --relocations
+# all missing names, for a script
+frontload check app --profile app.startup --min-coverage 0 --min-match 0 --json
+"""
+EXIT_STATUS = {"1": "fewer than --min-coverage percent of the profile's names are in the front, or "
+                    "fewer than --min-match percent anywhere in the file"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "check", help="say how much of a profile lies in the front of a program",
-        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("binary", metavar="BINARY", help="a linked program or shared library")
     parser.add_argument("--profile", metavar="FILE", required=True, help="its startup profile")
     parser.add_argument("--min-coverage", metavar="PERCENT", type=match.percentage, default=95.0,

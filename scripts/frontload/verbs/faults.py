@@ -13,19 +13,23 @@ from frontload.verbs.arguments import count
 DESCRIPTION = """\
 Run a command once and record with perf every page fault of its processes, what comes into the page
 cache, what is asked of the devices, and the phases of its start: when, in which file and where.
-The program (or each --evict FILE) is evicted before, and that is verified:
+The program (or each --evict FILE) is evicted before, and that is verified.
 
-  frontload faults -- ./app --version
-  frontload faults --until ready --json app.faults.json -- ./app
-
-The tables are for reading; frontload report makes pictures of the JSON.
+The tables are for reading; `frontload report` makes pictures of the JSON.
 """
+EXAMPLES = """\
+# where a start from cold reads
+frontload faults -- ./app --version
+# the same up to the first call of the function ready, for frontload report
+frontload faults --until ready --json app.faults.json -- ./app
+"""
+EXIT_STATUS = {"1": "the command has failed"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "faults", help="record each fault of one start, and where it read",
-        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("--name", help="what to call the command (default: its file's name)")
     parser.add_argument("--until", metavar="SYMBOL", help="the function of the program with whose "
                         "first call the start has ended (default: frontload_startup_done)")

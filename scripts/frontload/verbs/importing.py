@@ -18,27 +18,28 @@ from frontload.trace import Trace
 _SHOWN = 3  # of names that a diagnostic counts
 
 DESCRIPTION = """\
-Make a startup profile out of order files and traces of other tools:
-
-  frontload import old.order --binary app -o app.startup
-  frontload import --format perf start.txt --program app -o app.startup
-  frontload import --format lackey app.log --binary app --map app.map -o app.startup
-
-Each input is a run, or several, and they merge as in frontload profile. With --binary, names become
-functions or data of that program, and those it does not have are left out and counted; without,
-all are taken for functions. docs/import.md says for each format how to make such a file, and what
-it can know.
-
-formats:
+Make a startup profile out of order files and traces of other tools. Each input is a run, or
+several, and they merge as in `frontload profile`. With --binary, names become functions or data of
+that program, and those it does not have are left out and counted; without, all are taken for
+functions. docs/import.md says for each format how to make such a file, and what it can know.
 """
+EXAMPLES = """\
+# an order file that was made for another linker
+frontload import old.order --binary app -o app.startup
+# what perf script has written
+frontload import --format perf start.txt --program app -o app.startup
+# a log of valgrind --tool=lackey --trace-mem=yes
+frontload import --format lackey app.log --binary app --map app.map -o app.startup
+"""
+EXIT_STATUS = {"1": "less than --min-match percent of the names are found in --binary"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
-    formats = "".join(f"  {importer.name:14}{importer.made_by}\n"
-                      for importer in importers.FORMATS.values())
+    formats = {importer.name: importer.made_by for importer in importers.FORMATS.values()}
     parser = verbs.add_parser(
         "import", help="make a startup profile out of order files and traces of other tools",
-        description=DESCRIPTION + formats, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
+        lists={"formats": formats})
     parser.add_argument("inputs", metavar="INPUT", nargs="+",
                         help="an order file or trace")
     parser.add_argument("--format", choices=("auto", *importers.FORMATS), default="auto",

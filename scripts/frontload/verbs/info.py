@@ -9,9 +9,10 @@ from frontload.errors import EXIT_OK
 SCHEMA = "frontload-info/1"
 DESCRIPTION = """\
 Show what this machine allows Frontload to do, and what the linkers found on it can do with a
-startup profile. Each thing is tried out, and what is missing comes with its remedy:
-
-  frontload info
+startup profile. Each thing is tried out, and what is missing comes with its remedy.
+"""
+EXAMPLES = """\
+frontload info
 """
 # Linkers without which the main job cannot be done, and how to get them.
 WANTED_LINKERS = {
@@ -23,7 +24,7 @@ WANTED_LINKERS = {
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "info", help="show what this machine allows",
-        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=DESCRIPTION, examples=EXAMPLES, exit_status={"65": None})
     parser.add_argument("--json", action="store_true", help="write JSON instead of tables")
     return parser
 

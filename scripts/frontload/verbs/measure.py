@@ -15,16 +15,21 @@ DESCRIPTION = """\
 Measure how a command starts: page faults, what is read from its files, memory and time.
 
 To compare variants of a program, name each binary and write {} where it belongs in the command;
-rounds of all variants are interleaved, and times are compared within rounds:
-
-  frontload measure -- ./app --version
-  frontload measure --variant old=./app.old --variant new=./app.new -- {} --version
-  sudo frontload measure --device hdd --variant old=./app.old --variant new=./app.new -- {}
+rounds of all variants are interleaved, and times are compared within rounds.
 
 Starts are measured selectively cold (only the named files are dropped from the page cache: the
 binary, or those that --evict names; that they are gone is verified) and warm, unless conditions are
 asked for. docs/measure.md tells what each figure means.
 """
+EXAMPLES = """\
+# one program, from cold and warm
+frontload measure -- ./app --version
+# two builds of it, and what one costs more than the other
+frontload measure --variant old=./app.old --variant new=./app.new -- {} --version
+# the same as if they lay on a hard disk; needs root
+sudo frontload measure --device hdd --variant old=./app.old --variant new=./app.new -- {}
+"""
+EXIT_STATUS = {"1": "the command has failed, or outputs differ (--compare-output)", "65": None}
 # A request must not take longer than a tenth of a second: it would be missed (see pagecache.py).
 _LEAST_IOPS = 10
 _LEAST_BANDWIDTH = 10_000_000
@@ -33,7 +38,7 @@ _LEAST_BANDWIDTH = 10_000_000
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "measure", help="measure cold and warm starts, and compare binaries",
-        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
                         type=named("NAME=BINARY"), help="a binary to measure in the place of {} in "
                         "COMMAND; the first one is what the others are compared with")

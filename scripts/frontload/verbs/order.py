@@ -47,23 +47,28 @@ DESCRIPTION = """\
 Make an order file for a linker out of a startup profile: what the linker knows functions and data
 by, in first-touch order.
 
-  frontload order app.startup --linker lld --binary app -o app.order
-  clang -fuse-ld=lld -Wl,--symbol-ordering-file=app.order ...
-
 Linkers have their own ideas of names that do not exist. Only what the program as it was linked last
 (--binary), or the objects and archives that are linked (--objects), define goes into the file; and
-if that is less than --min-match percent of the profile's names, nothing is written, and the exit
-status is 1. Several profiles of a program are scenarios: they are merged, unless the linker, or
---algorithm bp, takes each for itself.
+if that is less than --min-match percent of the profile's names, nothing is written. Several
+profiles of a program are scenarios: they are merged, unless the linker, or --algorithm bp, takes
+each for itself.
 """
+EXAMPLES = """\
+# for an lld that is not ours
+frontload order app.startup --linker lld --binary app -o app.order
+clang -fuse-ld=lld -Wl,--symbol-ordering-file=app.order *.o -o app.ordered
+# for gold, from the objects that are to be linked
+frontload order app.startup --linker gold --objects app.o -o app.sections
+"""
+EXIT_STATUS = {"1": "less than --min-match percent of the profile's names are found"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
-    uses = "\n".join(f"  {linker:<14} {module.USE}" for linker, module in FORMATS.items())
+    uses = {linker: module.USE for linker, module in FORMATS.items()}
     parser = verbs.add_parser(
         "order", help="make an order file for a linker",
-        description=DESCRIPTION, epilog=f"How the linkers take the file:\n{uses}",
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
+        lists={"how the linkers take the file": uses})
     parser.add_argument("profiles", metavar="PROFILE", nargs="+",
                         help="a startup profile of the program")
     parser.add_argument("--linker", required=True, choices=tuple(FORMATS),

@@ -15,22 +15,26 @@ from frontload.verbs.arguments import count, named
 DESCRIPTION = """\
 Predict from traces how a program starts from cold: page faults, what is read in how many requests,
 and how long a disk, eMMC, SSD or network file system takes for it. Nothing is run or evicted, and
-no such device is needed:
-
-  frontload record --data -o traces -- ./app --its arguments
-  frontload predict --variant before=./app --variant after=./app.front traces
+no such device is needed.
 
 Traces are files, or folders of them, of one build (--recorded: the first variant, or without any
 the program that the traces name); what they touched is found in the others by names and references.
 Those with data tell all of a start: if there are any, the others are left out. docs/predict.md says
 how near to the kernel's counts predictions are.
 """
+EXAMPLES = """\
+# what a front is worth on a disk, eMMC, SSD and network file system
+frontload record --data -o traces -- ./app --its arguments
+frontload predict --variant before=./app --variant after=./app.front traces
+# on a device of which two figures are known
+frontload predict --device custom --device-iops 150 --device-bandwidth 80M traces
+"""
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "predict", help="predict cold starts on devices of all kinds",
-        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=DESCRIPTION, examples=EXAMPLES)
     parser.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
                         type=_variant, dest="variants", help="a build to predict for, or a library "
                         "that the recorded program has loaded; may be repeated: the first one is "

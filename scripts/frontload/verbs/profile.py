@@ -8,22 +8,25 @@ from frontload import console, errors, files, merge, profile
 from frontload.errors import EXIT_OK, Failure
 
 DESCRIPTION = """\
-Make the startup profile of a program out of traces, folders of traces, and other startup profiles:
-
-  frontload profile traces -o app.startup
-  frontload profile --weighted-input 3,everyday --weighted-input 1,rare -o app.startup
-  frontload profile traces --map app.map -o app.startup
-
+Make the startup profile of a program out of traces, folders of traces, and other startup profiles.
 The same inputs in any order give the same bytes. A trace is resolved with the binary that it was
 recorded from, which must still be there, and unchanged. Of the data that a trace has, constants and
 strings have no symbol: the map of the very link that was recorded gives them a name.
+"""
+EXAMPLES = """\
+# of all traces in a folder
+frontload profile traces -o app.startup
+# with the data that --data has recorded
+frontload profile traces --map app.map -o app.startup
+# of scenarios of which one is more common
+frontload profile --weighted-input 3,everyday --weighted-input 1,rare -o app.startup
 """
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "profile", help="make a startup profile out of traces",
-        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=DESCRIPTION, examples=EXAMPLES)
     parser.add_argument("inputs", metavar="TRACE", nargs="*",
                         help="a trace, a folder with traces, or a startup profile")
     parser.add_argument("--weighted-input", metavar="WEIGHT,PATH", action="append", default=[],

@@ -12,13 +12,25 @@ from frontload import errors, tools, trace
 from frontload.errors import EXIT_VERDICT, Failure
 
 DESCRIPTION = """\
-Run a command and record the first touches of each of its processes, in one trace per process:
-
-  frontload record -o traces -- ./app --version
-
-The exit status is the command's own, 128 + N if signal N ended it. If no trace came out of it, it
-is 1 in place of 0, or 125 if the recorder says why.
+Run a command and record the first touches of each of its processes, in one trace per process. The
+exit status is the command's own.
 """
+EXAMPLES = """\
+# which functions a program enters, in which order
+frontload record -o traces -- ./app --version
+# once more, slowly, with the data that it touches
+frontload record --data -o traces -- ./app --version
+# a server: its startup ends when it is ready
+frontload record --until serve_requests -o traces-of-server -- ./server
+"""
+EXIT_STATUS = {"0": None, "65": None,
+               "1": "the command's own, or in place of 0: no trace was written",
+               "2": "the command's own, or: the command line is wrong",
+               "125": "the recorder failed, and says why", "126": "the command cannot be executed",
+               "127": "the command is not found", "128+N": "signal N has ended the command"}
+ENVIRONMENT = {"FRONTLOAD_TRACE": "set for the command by --with runtime: where libfrontload-rt "
+                                  "writes traces (%m: the program, %p: the process)",
+               "TMPDIR": "where --data puts a copy of a program that has debug info"}
 _CANNOT_RUN, _NOT_FOUND = 126, 127  # as shells, env and nohup say it
 
 
@@ -27,7 +39,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
         "record", help="run a command and record what it touches",
         usage="%(prog)s [-o DIR] [--data | --with trace|runtime] [--module NAME]... "
               "[--until SYMBOL] [--for SECONDS] -- COMMAND...",
-        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
+        environment=ENVIRONMENT)
     parser.add_argument("-o", "--output", metavar="DIR", default="frontload-traces",
                         help="the folder for the traces, made if need be (default %(default)s)")
     parser.add_argument("--data", action="store_true",

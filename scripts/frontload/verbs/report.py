@@ -14,17 +14,18 @@ Make one HTML page of recorded starts, side by side: each fault in its file and 
 read of each file and what of it for nothing, the time of each phase, and what could be better.
 The page needs no network and no other file.
 
-Record the starts and report them in one step (with --device hdd on a disk that you need not have);
-{} stands for each variant's program:
-
-  frontload report -o app.html --variant before=./app --variant after=./app.front -- {} --version
-
-or report what frontload faults has recorded; the first start is what others are compared with:
-
-  frontload report -o app.html --traces traces before=app.faults.json after=front.faults.json
-
-With traces of frontload record --data the report tells which of the bytes were of use.
+Starts are recorded now (with --device hdd on a disk that you need not have), where {} stands for
+each variant's program, or were recorded by `frontload faults`; the first one is what others are
+compared with. With traces of `frontload record --data` the report tells which of the bytes were of
+use.
 """
+EXAMPLES = """\
+# record the starts of two builds, and report them
+frontload report -o app.html --variant before=./app --variant after=./app.front -- {} --version
+# report what frontload faults has recorded
+frontload report -o app.html --traces traces before=app.faults.json after=front.faults.json
+"""
+EXIT_STATUS = {"1": "the command to record has failed"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
@@ -32,7 +33,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
         "report", help="show as a page what starts read, and what could be better",
         usage="%(prog)s [options] [NAME=]FAULTS.json...\n"
         "       %(prog)s [options] --variant NAME=BINARY... -- COMMAND",
-        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     output = parser.add_argument_group("what to write (at least one)")
     output.add_argument("-o", "--output", metavar="FILE.html", help="the page")
     output.add_argument("--export", metavar="FOLDER",

@@ -13,20 +13,23 @@ from frontload import tools
 DESCRIPTION = """\
 Ask the kernel for the front of a program, and for those of the shared libraries it needs, then run
 it: for programs that were linked by ld.frontload with --front-prefetch, or carry the note of their
-front, and do not prefetch themselves. Any other command is just run:
-
-  frontload run -- ./app --its arguments
+front, and do not prefetch themselves. Any other command is just run.
 
 The command takes the place of frontload: its process id, exit status and signals are its own.
 `frontload-run -- COMMAND...` does the same and starts quicker, because it is no Python program.
 """
+EXAMPLES = """\
+frontload run -- ./app --its arguments
+"""
+EXIT_STATUS = {"0": None, "65": None, "2": "the command's own, or: the command line is wrong",
+               "126": "the command cannot be executed", "127": "the command is not found"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "run", help="prefetch a command's front, and run it",
         usage="%(prog)s [--verbose] -- COMMAND...",
-        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("--verbose", action="store_true", help="say what is prefetched, on stderr")
     parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER,
                         help="the command and its arguments, after --")

@@ -1,0 +1,54 @@
+"""frontload help: what man says about a verb, or what --help does."""
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from frontload import tools
+from frontload.errors import EXIT_OK
+
+DESCRIPTION = """\
+Show the man page of a verb, or of frontload itself: on a terminal, if man is there and the pages
+were installed with this command. Else show what VERB --help does.
+"""
+EXAMPLES = """\
+frontload help record
+# without the pager of man
+frontload help record | cat
+"""
+
+
+def add_parser(verbs) -> argparse.ArgumentParser:
+    parser = verbs.add_parser("help", help="show the manual of a verb", description=DESCRIPTION,
+                              examples=EXAMPLES, exit_status={"65": None})
+    # Not a copy: verbs that come after this one are choices, too.
+    parser.add_argument("topic", metavar="VERB", nargs="?", choices=verbs.choices,
+                        help="of which verb (default: of frontload itself)")
+    parser.set_defaults(topics=verbs.choices)
+    return parser
+
+
+def run(args: argparse.Namespace) -> int:
+    page = _man_page(args.topic)
+    if page and sys.stdout.isatty():
+        return subprocess.run(["man", "-l", page], check=False).returncode
+    if args.topic:
+        args.topics[args.topic].print_help()
+    else:
+        from frontload.cli import build_parser
+
+        build_parser().print_help()
+    return EXIT_OK
+
+
+def _man_page(topic: str | None) -> Path | None:
+    """The page that belongs to this very command, if man can show it."""
+    program = tools.find_tool("frontload")
+    if program is None or shutil.which("man") is None:
+        return None
+    name = "-".join(filter(None, ("frontload", topic)))
+    folder = program.resolve().parent.parent / "share" / "man" / "man1"
+    found = [folder / f"{name}.1", folder / f"{name}.1.gz"]
+    return next(filter(Path.is_file, found), None)
