@@ -1,0 +1,83 @@
+"""The pages of the command `frontload` and of its verbs, from their parsers.
+
+argparse has no public way to look into a parser; its groups, actions and formatter are what every
+tool of this kind uses, and have been the same for as long as there is argparse.
+"""
+
+import argparse
+
+from frontload.manual.page import Argument, Group, Page, Section, examples_of
+from frontload.parser import Parser
+
+_ENDLESS = 100_000  # columns: nothing is wrapped
+
+
+def pages(parser: Parser) -> list[Page]:
+    """The page of a command, and those of its verbs."""
+    found = [_page(parser, parser.description or "")]
+    for action in _subparsers(parser):
+        summaries = {each.dest: each.help for each in action._choices_actions}
+        found += [_page(verb, summaries[name]) for name, verb in action.choices.items()
+                  if name in summaries]
+    return found
+
+
+def _page(parser: Parser, summary: str) -> Page:
+    return Page(
+        name=parser.prog, summary=_expand(summary, parser).rstrip("."), synopsis=_synopsis(parser),
+        description=_expand(parser.description or "", parser).strip(),
+        groups=tuple(group for each in parser._action_groups if (group := _group(each, parser))),
+        sections=tuple(Section(title, tuple(terms.items()))
+                       for title, terms in parser.sections.items()),
+        examples=examples_of(parser.examples))
+
+
+def _subparsers(parser: argparse.ArgumentParser) -> list:
+    return [action for action in parser._actions
+            if isinstance(action, argparse._SubParsersAction)]
+
+
+def _formatter(parser: argparse.ArgumentParser) -> argparse.HelpFormatter:
+    return parser.formatter_class(prog=parser.prog, width=_ENDLESS)
+
+
+def _expand(text: str, parser: argparse.ArgumentParser) -> str:
+    return text.replace("%(prog)s", parser.prog)
+
+
+def _synopsis(parser: argparse.ArgumentParser) -> tuple[str, ...]:
+    formatter = _formatter(parser)
+    formatter.add_usage(parser.usage, parser._actions, parser._mutually_exclusive_groups, prefix="")
+    return tuple(line.strip() for line in formatter.format_help().splitlines() if line.strip())
+
+
+def _group(group, parser: argparse.ArgumentParser) -> Group | None:
+    formatter = _formatter(parser)
+    arguments: list[Argument] = []
+    for action in group._group_actions:
+        if action.help == argparse.SUPPRESS:
+            continue
+        if isinstance(action, argparse._SubParsersAction):
+            arguments += [Argument((), each.dest, each.help or "")
+                          for each in action._choices_actions]
+            continue
+        arguments.append(_argument(action, formatter))
+    if not arguments:
+        return None
+    return Group(group.title or "", _expand(group.description or "", parser), tuple(arguments))
+
+
+def _argument(action: argparse.Action, formatter: argparse.HelpFormatter) -> Argument:
+    choices = tuple(str(choice) for choice in action.choices or ())
+    value = ""
+    if action.nargs != 0:
+        value = (action.metavar or (f"{{{','.join(choices)}}}" if choices else
+                                    action.dest.upper() if action.option_strings else action.dest))
+        if action.nargs in (argparse.ONE_OR_MORE, argparse.ZERO_OR_MORE, argparse.REMAINDER):
+            value += "..."
+    return Argument(
+        flags=tuple(action.option_strings), value=value,
+        help=formatter._expand_help(action) if action.help else "", choices=choices,
+        is_value_optional=action.nargs == argparse.OPTIONAL,
+        is_repeatable=isinstance(action, argparse._AppendAction)
+        or action.nargs in (argparse.ONE_OR_MORE, argparse.ZERO_OR_MORE, argparse.REMAINDER))
