@@ -1,7 +1,6 @@
 """frontload auto: from a program and the command that starts it to a program with a front."""
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -35,6 +34,18 @@ def app(built, tmp_path) -> Path:
     return built
 
 
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory) -> Path:
+    """The program as make builds it: without section flags, and stripped."""
+    return auto_project.with_make(auto_project.write(tmp_path_factory.mktemp("make")), "LDFLAGS=-s")
+
+
+@pytest.fixture
+def made(kept, tmp_path) -> Path:
+    """A copy of that, as up to date as it."""
+    return shutil.copytree(kept.parent, tmp_path / "source") / "app"
+
+
 @pytest.fixture
 def auto(frontload):
     """auto(*args): runs `frontload auto --json` and returns what it says."""
@@ -65,6 +76,8 @@ def test_a_program_of_ninja_gets_a_front_beside_it(auto, app, run):
     names = {name.name for name in made.touches}
     assert made.program == b"app" and made.runs == 4 and made.data_runs == 1
     assert {b"main", b"start", b"part7"} <= names and b"part8" not in names
+    before, after = (found["predicted"][each]["hdd"] for each in ("before", "after"))
+    assert after["read_bytes"] < before["read_bytes"]
     measured = found["measured"]
     if measured is None:
         assert found["missing"]
@@ -73,19 +86,14 @@ def test_a_program_of_ninja_gets_a_front_beside_it(auto, app, run):
         assert cold["after"]["read_bytes"]["median"] < cold["before"]["read_bytes"]["median"]
 
 
-def test_a_second_run_comes_to_the_same(auto, app):
-    """Nothing of the first one is in its way, and the profile does not change."""
-    auto(*QUICK, "--", app)
-    first = Path(f"{app}.startup").read_bytes()
-    auto(*QUICK, "--", app)
-    assert Path(f"{app}.startup").read_bytes() == first
-
-
 def test_the_table_ends_with_what_to_add(frontload, app):
-    """What was tried is only worth something in the build."""
+    """What was tried is only worth something in the build. A second run comes to the same."""
     text = frontload("auto", *QUICK, "--", app, "now").stdout
     assert "frontload_target(app TRAIN COMMAND app now)" in text
     assert "ld.frontload" in text and "100.00%" in text
+    first = Path(f"{app}.startup").read_bytes()
+    assert frontload("auto", *QUICK, "--", app, "now").stdout == text
+    assert Path(f"{app}.startup").read_bytes() == first
 
 
 def test_makefiles_of_cmake_tell_the_link(auto, source, tmp_path):
@@ -105,24 +113,24 @@ def test_a_program_of_meson_gets_a_front(auto, source, tmp_path):
     assert found["advice"]["how_to"] == "docs/how-to/meson.md"
 
 
-def test_a_watched_build_tells_the_link_and_missing_section_flags_are_told(auto, tmp_path):
-    """make writes nothing down. An up-to-date program is linked again, as if it were old."""
-    source = auto_project.write(tmp_path / "source")
-    app = auto_project.with_make(source, "LDFLAGS=-s")
-    found = auto(*QUICK, "--build", "make LDFLAGS=-s", "--build-folder", source, "--", app)
-    assert found["good"]
+def test_a_watched_build_tells_the_link_and_missing_section_flags_are_told(auto, made):
+    """make writes nothing down. An up-to-date program is linked again, as if it were old. A small
+    one without section flags gains nothing, and that is the verdict."""
+    found = auto(*QUICK, "--build", "make LDFLAGS=-s", "--build-folder", made.parent, "--", made,
+                 code=1)
+    assert len(found["reasons"]) == 1 and "reads no less" in found["reasons"][0]
+    assert found["check"]["coverage"] == 100
     assert found["link"]["source"] == "the build that was watched"
     assert "-ffunction-sections" in found["sections"]["lost"]
     assert [each["option"] for each in found["hindrances"]] == ["-s"]
     assert found["before"]["stripped"] and found["after"]["stripped"]
     assert "up to date" in found["stderr"]
-    assert left(app) == ["app", "app.front", "app.startup"]
+    assert left(made) == ["app", "app.front", "app.startup"]
 
 
-def test_a_build_that_fails_leaves_the_program_as_it_was(frontload, tmp_path):
+def test_a_build_that_fails_leaves_the_program_as_it_was(frontload, made):
     """Also if it fails after the program was made to look old."""
-    source = auto_project.write(tmp_path / "source")
-    app = auto_project.with_make(source)
+    app, source = made, made.parent
     before = app.read_bytes(), app.stat().st_mtime_ns
     # Builds nothing the first time; the second time it ruins the program and fails.
     build = f"if [ {app} -nt {source}/main.c ]; then :; else : > {app}; exit 1; fi"
@@ -132,25 +140,13 @@ def test_a_build_that_fails_leaves_the_program_as_it_was(frontload, tmp_path):
     assert left(app) == ["app"]
 
 
-def test_a_link_log_tells_the_link(auto, tmp_path):
-    """As frontload-cc --link-log writes it."""
-    source = auto_project.write(tmp_path / "source")
-    app = auto_project.with_make(source)
-    log = tmp_path / "links"
-    log.write_text(json.dumps({"directory": str(source), "output": "app", "arguments": [
-        "frontload-cc", "--mode=record", "cc", "main.o", "parts.o", "-o", "app"]}) + "\n")
-    assert auto(*QUICK, "--link-log", log, "--", app)["link"]["source"] == str(log)
-    environment = os.environ | {"FRONTLOAD_LINK_LOG": str(log)}
-    assert auto(*QUICK, "--", app, env=environment)["link"]["source"] == str(log)
-
-
-def test_clang_and_several_workloads(auto, tmp_path, llvm):
+def test_clang_and_several_workloads(auto, made, llvm):
     """Each command is recorded and compared; a status other than 0 is a result like any other."""
-    source = auto_project.write(tmp_path / "source")
-    app = auto_project.with_make(source, f"CC={llvm}/clang")
-    found = auto(*QUICK, "--link", f"{llvm}/clang main.o parts.o -o app", "--build-folder", source,
-                 "--workload", f"{app} fail", "--workload", "env X=1 {} a b", "--", app)
-    assert found["good"] and len(found["comparisons"]) == 3
+    app = made
+    found = auto(*QUICK, "--link", f"{llvm}/clang main.o parts.o -o app", "--build-folder",
+                 app.parent, "--workload", f"{app} fail", "--workload", "env X=1 {} a b", "--", app,
+                 code=None)
+    assert [each["same"] for each in found["comparisons"]] == [True, True, True]
     assert "exit status 3" in found["comparisons"][1]["detail"]
     assert b"part8" in {name.name for name in profile.read(f"{app}.startup").touches}
 

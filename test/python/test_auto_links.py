@@ -87,14 +87,17 @@ def test_a_response_file_that_is_gone_is_told_with_its_remedy(tmp_path):
     assert "keeprsp" in failed.value.note
 
 
-def test_the_last_link_of_a_program_in_the_log_counts(tmp_path):
+def test_the_last_link_of_a_program_in_the_log_counts(tmp_path, monkeypatch):
     """A log is appended to by each build."""
     log = tmp_path / "links.jsonl"
     log.write_text("".join(json.dumps(
-        {"directory": str(tmp_path), "arguments": ["cc", f"{name}.o", "-o", out], "output": out})
+        {"directory": str(tmp_path), "output": out, "arguments": [
+            "frontload-cc", "--mode=record", "cc", f"{name}.o", "-o", out]})
         + "\n" for name, out in (("old", "app"), ("new", "app"), ("x", "other"))))
-    found = Search(str(tmp_path / "app"), Given(log=str(log))).find()
-    assert found.arguments == ("cc", "new.o", "-o", "app")
+    for given in (Given(log=str(log)), Given()):
+        found = Search(str(tmp_path / "app"), given).find()
+        assert found.arguments == ("cc", "new.o", "-o", "app") and found.source == str(log)
+        monkeypatch.setenv("FRONTLOAD_LINK_LOG", str(log))
 
 
 @pytest.mark.parametrize("text", ["nonsense", "[]", '{"arguments": ["cc"]}',
@@ -177,7 +180,8 @@ def test_gcc_gets_a_folder_and_clang_the_path_of_the_linker(tmp_path, llvm, monk
 @pytest.mark.parametrize("option", [
     "-Wl,--symbol-ordering-file=x", "-Wl,--symbol-ordering-file,x",
     "-Wl,--symbol-ordering-file -Wl,x", "-Xlinker --symbol-ordering-file -Xlinker x", "-s",
-    "-Wl,-s", "-Wl,-Map=app.map", "-Wl,-Map,app.map", "-Wl,--dependency-file=x.d"])
+    "-Wl,-s", "-Wl,-Map=app.map", "-Wl,-Map,app.map", "-Wl,--dependency-file=x.d",
+    "-Wl,--startup-profile=old", "-Wl,--startup-profile-dir,old -Wl,--front-prefetch"])
 def test_what_orders_strips_or_writes_other_files_is_left_out(tmp_path, monkeypatch, build, option):
     """The relink leaves the build's other files alone."""
     monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))

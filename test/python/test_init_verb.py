@@ -110,7 +110,7 @@ def test_a_meson_build_folder_is_read(init, source, tmp_path):
     assert found["folder"]["system"] == "meson" and found["folder"]["source"] == str(source)
     assert [target["name"] for target in found["folder"]["targets"]] == ["app"]
     assert found["target"] == str(app)
-    assert "frontload-cc --mode=use" in lines(found) and "meson setup" in lines(found)
+    assert "frontload-cc --profile-dir=" in lines(found) and "meson setup" in lines(found)
 
 
 def test_a_makefile_and_missing_section_flags_are_told(say, source):
@@ -206,3 +206,14 @@ def test_a_target_that_is_not_there_is_refused_with_those_that_are(say, source):
     result = say(source / "no", code=2)
     assert "no such folder" in result.err
     assert target_of(build_folder.look(str(source)), "app").line == 5
+
+
+def test_the_lines_for_cmake_make_a_front(init, say, run, source):
+    """Typed as they are printed: written, recorded, linked."""
+    say("--write", "--target", "app", "--arguments", "now", source)
+    found = init("--target", "app", "--arguments", "now", source)
+    for step in found["advice"]["steps"][1:]:
+        for line in step["lines"]:
+            run("sh", "-ec", line, timeout=300)
+    assert (source / "app.startup").read_bytes().startswith(b"frontload-startup-profile")
+    assert b".text.front" in (source / "build-front/app").read_bytes()

@@ -46,6 +46,18 @@ def prefix() -> str:
     return str(found.resolve().parent.parent) if found else "/path/to/frontload"
 
 
+def cmake_option() -> str:
+    """What CMake has to be told to find our package; nothing where it looks by itself."""
+    root = Path(prefix())
+    if root in (Path("/usr"), Path("/usr/local")):
+        return ""
+    places = (root / "lib", root / "lib64", *sorted(root.glob("lib/*-linux-*")))
+    found = next((place / "cmake/Frontload" for place in places
+                  if (place / "cmake/Frontload/FrontloadConfig.cmake").exists()), None)
+    return (f" -DFrontload_DIR={shlex.quote(str(found))}" if found else
+            f" -DFrontload_ROOT={shlex.quote(str(root))}")
+
+
 def profile_name(output: str) -> str:
     """`app.startup`, `libfoo.so.startup`: without a version."""
     name = os.path.basename(output)
@@ -95,8 +107,7 @@ def _cmake(folder: Folder, output: str, arguments: str) -> Advice:
         Step(f"add to {lists}{behind}, where the target is known", cmake_lines(name, arguments),
              lists),
         Step("record, once and when the profile has rotted; then check the profile in",
-             (f"cmake -S {source} -B {build} -DFRONTLOAD=record "
-              f"-DFrontload_ROOT={shlex.quote(prefix())}",
+             (f"cmake -S {source} -B {build} -DFRONTLOAD=record{cmake_option()}",
               f"cmake --build {build} --target frontload-train")),
         Step("build with the front", (f"cmake -S {source} -B {build} -DFRONTLOAD=use",
                                       f"cmake --build {build}"))]
@@ -123,7 +134,7 @@ def _with_profile(folder: Folder, output: str, arguments: str, how_to: str, buil
 
 def wrapper(compiler: str, profiles: str) -> str:
     """What takes the place of a compiler's name."""
-    return f"frontload-cc --mode=use --profile-dir={shlex.quote(profiles)} {compiler}"
+    return f"frontload-cc --profile-dir={shlex.quote(profiles)} {compiler}"
 
 
 def _compiler(folder: Folder, language: str, otherwise: str) -> str:

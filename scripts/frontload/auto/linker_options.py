@@ -1,6 +1,6 @@
 """Which of a link's options cannot stand in the link of a front, and what is done about each.
 
-REPLACED  the choice of a linker: ld.frontload takes its place
+REPLACED  the choice of a linker, and of a profile: those of the trial take their place
 DROPPED   orders sections itself, strips what is recorded and checked, or writes other files than
           the program, which belong to the build
 REFUSED   decides the layout, and the program may need it: nothing can be done without it
@@ -15,8 +15,10 @@ _ORDERS = ("symbol-ordering-file", "section-ordering-file", "call-graph-ordering
            "bp-startup-sort-file")
 _SIDE_FILES = ("Map", "dependency-file", "out-implib", "time-trace", "cref", "print-map",
                "reproduce", "why-extract", "print-symbol-order", "thinlto-index-only")
+_OWN = ("startup-profile", "startup-profile-dir", "front-prefetch", "front-report", "min-match")
 _WITH_VALUE = {"symbol-ordering-file", "section-ordering-file", "call-graph-ordering-file", "Map",
                "dependency-file", "out-implib", "reproduce", "why-extract", "print-symbol-order",
+               "startup-profile", "startup-profile-dir", "front-report", "min-match",
                "section-start", "Ttext", "Tdata", "Tbss", "script", "default-script", "T"}
 _PLACES = ("section-start", "Ttext", "Tdata", "Tbss", "Ttext-segment")
 _STRIPPING = ("s", "strip-all")
@@ -109,6 +111,8 @@ def _hindrance(found: Sequence[Token], position: int, directory: str) -> Hindran
         return Hindrance(text, DROPPED, "both decide the order of sections",
                          "take it out: a startup profile takes its place (frontload import reads "
                          "order files)")
+    if name in _OWN:
+        return Hindrance(text, REPLACED, "", "")
     if name in _SIDE_FILES or text == "-M":
         return Hindrance(text, DROPPED, "it writes a file that belongs to the build", "")
     if name in _STRIPPING:

@@ -87,7 +87,7 @@ def _read_ahead(outcome: Outcome) -> str:
 def _rows(outcome: Outcome) -> list[tuple[str, str, str]]:
     before, after = outcome.before, outcome.after
     rows = [("file, bytes", f"{before.size:,}", f"{after.size:,}"),
-            ("linked by", before.linker, "ld.frontload"),
+            ("linked by", "ld.frontload" if before.has_front else before.linker, "ld.frontload"),
             ("relative relocations", *("packed" if each.packed_relocations else "not packed"
                                        for each in (before, after)))]
     if outcome.measurement is not None:

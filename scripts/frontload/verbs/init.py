@@ -109,8 +109,8 @@ def _show(folder, found, output, looked, advised, with_advice: bool) -> None:
             kind = each.kind + (", PIE" if each.position_independent
                                 and each.kind != "shared library" else "")
             console.add_row(table, os.path.relpath(each.path, folder.build), f"{each.size:,}", kind,
-                            ("ld.frontload (" + each.linker + ")") if each.has_front
-                            else each.linker, ", ".join(each.compilers) or "?",
+                            "ld.frontload" if each.has_front else each.linker,
+                            ", ".join(each.compilers) or "?",
                             "stripped" if each.stripped else "yes",
                             advice.profile_name(each.path))
         console.show(table)
