@@ -16,6 +16,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "docs/site"), str(ROOT / "scripts")]
 
+import layout_picture  # noqa: E402
 import race_figures  # noqa: E402
 
 
@@ -108,7 +109,7 @@ def page(declared: Declared, source: str) -> str:
 
 
 def pages() -> dict[Path, bytes]:
-    return race_figures.pages(ROOT) | {
+    return race_figures.pages(ROOT) | layout_picture.pages(ROOT) | {
         ROOT / "docs/reference" / f"{declared.page}.md":
         page(declared, (ROOT / declared.source).read_text(encoding="utf-8")).encode()
         for declared in PAGES}
