@@ -11,6 +11,11 @@ QUICK_START = ROOT / "docs/quick-start.md"
 NOT_RUN = "<!-- not run by the tests"
 
 PROGRAM = {
+    "CMakeLists.txt": """\
+cmake_minimum_required(VERSION 3.25)
+project(app CXX)
+add_executable(app app.cpp version.cpp work.cpp)
+""",
     "app.cpp": """
         #include <cstdio>
         #include <cstring>
@@ -48,17 +53,16 @@ def commands() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory, build, llvm):
+def done(tmp_path_factory, build):
     """The folder in which all commands have been run one after the other, in one shell."""
     folder = tmp_path_factory.mktemp("own program")
     for name, text in PROGRAM.items():
         (folder / name).write_text(text)
-    subprocess.run([llvm / "clang++", "-O2", "-ffunction-sections", "-fdata-sections", "-c",
-                    *PROGRAM], cwd=folder, check=True)
-    script = "set -eu\n" + "".join(f"echo '## block {number}' >&2\n{text}"
-                                   for number, text in enumerate(commands()))
     environment = {**os.environ, "PATH": f"{build / 'bin'}:{os.environ['PATH']}",
-                   "TMPDIR": str(folder)}
+                   "CMAKE_PREFIX_PATH": str(build), "CMAKE_GENERATOR": "Ninja"}
+    for step in (["-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release"], ["--build", "build"]):
+        subprocess.run(["cmake", *step], cwd=folder, env=environment, check=True)
+    script = "set -eux\n" + "\n".join(commands())
     result = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, timeout=600,
                             capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -68,23 +72,25 @@ def done(tmp_path_factory, build, llvm):
 def test_the_page_has_commands_for_each_step():
     text = QUICK_START.read_text()
     assert len(commands()) >= text.count("\n## ") - 2
-    for verb in ("info", "record", "profile", "check", "measure", "predict"):
-        assert any(f"frontload {verb}" in block for block in commands()), verb
+    for what in ("frontload auto", "frontload init", "frontload check", "frontload-cc"):
+        assert any(what in block for block in commands()), what
 
 
 def test_every_command_works(done):
     folder, result = done
-    assert "app 1.0" in result.stdout
-    for made in ("app", "app.map", "traces", "app.startup", "app.front"):
+    for made in ("build/app.front", "app.startup", "build/app", "traces", "app.map", "app"):
         assert (folder / made).exists(), made
+    assert "program with a front" in result.stdout
 
 
-def test_the_profile_is_in_the_front(done):
-    _, result = done
-    assert "in the front: 100.00%" in result.stdout
-
-
-def test_the_program_with_a_front_asks_for_it(done):
+def test_the_lines_for_cmake_are_those_that_init_writes(done):
     folder, _ = done
-    needed = subprocess.run(["readelf", "-d", folder / "app.front"], capture_output=True, text=True)
-    assert "libfrontload-prefetch.so.1" in needed.stdout
+    lines = next(token.content for token in tokens(QUICK_START.read_text())
+                 if token.type == "fence" and token.info == "cmake")
+    assert (folder / "CMakeLists.txt").read_text().endswith("\n" + lines)
+
+
+def test_the_programs_have_a_front(done, run):
+    folder, _ = done
+    for program in ("build/app", "build/app.front", "app"):
+        assert ".note.frontload" in run("readelf", "-SW", folder / program).stdout, program

@@ -99,6 +99,14 @@ def test_each_key_of_a_check_is_described(keys):
     assert written - {"schema"} <= keys["frontload-check/1"]
 
 
+def test_each_key_of_a_trial_is_described(keys):
+    source = (ROOT / "scripts/frontload/auto/verdict.py").read_text()
+    document = source[source.index('"schema": SCHEMA'):]
+    written = set(re.findall(r'^ {8}"(\w+)":', document, flags=re.MULTILINE))
+    assert {"good", "advice"} <= written
+    assert written - {"frontload"} <= keys["frontload-auto/1"]
+
+
 def test_each_key_of_a_measurement_is_described(keys):
     source = (ROOT / "scripts/frontload/measure_report.py").read_text()
     document = source[source.rindex('"schema": SCHEMA'):]
