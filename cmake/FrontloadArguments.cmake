@@ -10,20 +10,20 @@ function(_frontload_misuse target problem)
       [TRAIN COMMAND <command> [<argument>...] [WORKLOAD <name> [WEIGHT <n>]]
             [COMMAND ...]... [WORKING_DIRECTORY <folder>]]
       [PROFILE <file>] [UNTIL <symbol>] [DATA] [INSTRUMENT]
-      [PREFETCH] [MIN_MATCH <percent>])")
+      [PREFETCH] [MIN_MATCH <percent>] [PGO [PGO_PROFILE <file or folder>]])")
 endfunction()
 
 # Reads the arguments of the calling function, whose first is `target`, and sets
-#   PROFILE UNTIL MIN_MATCH WORKING_DIRECTORY    values, or empty
-#   DATA INSTRUMENT PREFETCH                     ON or OFF
+#   PROFILE UNTIL MIN_MATCH WORKING_DIRECTORY PGO_PROFILE    values, or empty
+#   DATA INSTRUMENT PREFETCH PGO                 ON or OFF
 #   COMMANDS                                     how many there are, and of each <i> from 1 on
 #   PROGRAM_<i> ARGUMENTS_<i>                    what to run; a list, as a custom command takes it
 #   WORKLOAD_<i> WEIGHT_<i>                      a name and a number, or empty
 #
 # A macro, because ARGV0, ARGV1 and so on are what keeps the arguments apart.
 macro(_frontload_parse)
-  set(values PROFILE UNTIL MIN_MATCH WORKING_DIRECTORY)
-  set(options DATA INSTRUMENT PREFETCH)
+  set(values PROFILE UNTIL MIN_MATCH WORKING_DIRECTORY PGO_PROFILE)
+  set(options DATA INSTRUMENT PREFETCH PGO)
   foreach(name IN LISTS values)
     set(${name} "")
   endforeach()
@@ -118,6 +118,14 @@ function(_frontload_check_values target)
   if(INSTRUMENT AND (DATA OR UNTIL))
     _frontload_fail("frontload_target(${target}): INSTRUMENT does not go with DATA or UNTIL."
       "An instrumented program ends its startup itself: frontload_startup_done() of <frontload.h>.")
+  endif()
+  if(PGO AND INSTRUMENT)
+    _frontload_fail("frontload_target(${target}): PGO does not go with INSTRUMENT."
+      "One program cannot count and record itself: leave INSTRUMENT out, so that it is traced.")
+  endif()
+  if(PGO_PROFILE AND NOT PGO)
+    _frontload_fail("frontload_target(${target}): PGO_PROFILE stands without PGO."
+      "${_frontload_usage}")
   endif()
   if(COMMANDS EQUAL 0)
     return()

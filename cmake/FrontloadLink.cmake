@@ -82,12 +82,17 @@ function(_frontload_folder result target)
   set(${result} "${folder}" PARENT_SCOPE)
 endfunction()
 
-# record: whoever resolves the data of a trace wants the map of the very link that was recorded.
 function(_frontload_link_for_recording target)
   _frontload_linker_choice(choice)
+  target_link_options(${target} PRIVATE ${choice})
+  _frontload_write_map(${target})
+endfunction()
+
+# Whoever resolves the data of a trace wants the map of the very link that was recorded.
+function(_frontload_write_map target)
   set(map "$<TARGET_FILE_DIR:${target}>/$<TARGET_FILE_NAME:${target}>.map")
   _frontload_linker_option(write_map "-Map=${map}")
-  target_link_options(${target} PRIVATE ${choice} ${write_map})
+  target_link_options(${target} PRIVATE ${write_map})
   set_property(TARGET ${target} APPEND PROPERTY ADDITIONAL_CLEAN_FILES "${map}")
 endfunction()
 

@@ -70,7 +70,8 @@ function(_frontload_train target profile)
     _frontload_program(program "${PROGRAM_${i}}")
     # Appended as text, because list(APPEND) would take escaped semicolons for others.
     foreach(kind IN LISTS kinds)
-      string(APPEND commands ";COMMAND;${record};${kind};-o;${traces}/${workload};--;${program}")
+      _frontload_counting(counting ${kind} ${target})
+      string(APPEND commands ";COMMAND;${counting}${record};${kind};-o;${traces}/${workload};--;${program}")
       if(NOT ARGUMENTS_${i} STREQUAL "")
         string(APPEND commands ";${ARGUMENTS_${i}}")
       endif()
@@ -88,14 +89,16 @@ function(_frontload_train target profile)
     list(APPEND inputs --map "$<TARGET_FILE:${target}>.map")
   endif()
 
+  _frontload_keep_counts(keep_counts ${target})
   add_custom_target(frontload-train-${target}
-    COMMAND "${CMAKE_COMMAND}" -E rm -rf "${traces}"
+    COMMAND "${CMAKE_COMMAND}" -E rm -rf "${traces}" "${folder}/counts"
     ${commands}
     COMMAND "${CMAKE_COMMAND}" -E make_directory "${folder}/trained"
     COMMAND "${bin}/frontload" profile --program "$<TARGET_FILE_NAME:${target}>" ${inputs}
       -o "${trained}"
     COMMAND "${CMAKE_COMMAND}" "-DTRAINED=${trained}" "-DPROFILE=${profile}" "-DTARGET=${target}"
       -P "${_frontload_scripts}/KeepProfile.cmake"
+    ${keep_counts}
     WORKING_DIRECTORY "${WORKING_DIRECTORY}"
     COMMENT "Recording how ${target} starts"
     VERBATIM)

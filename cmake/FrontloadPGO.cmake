@@ -1,0 +1,192 @@
+# PGO: one training run for the compiler's profile and the startup profile.
+#
+#   record  the objects of the target are compiled with -fprofile-generate, and while frontload-train
+#           records how the program starts, the program itself counts. The counts go to PGO_PROFILE:
+#           <target>.profdata for clang, the folder <target>.gcda for gcc, beside the startup profile
+#   use     they are compiled with that profile, what it shows to be cold apart from the rest, and
+#           linked with the startup profile. frontload-train records this program once more: with other
+#           counts compilers inline and split otherwise, and a run of what is shipped knows exactly.
+#           Nothing is compiled for that, and the next build only links
+#
+# So record and use have different compile options here, as PGO cannot do without, and each change of the
+# mode compiles again. A profile that does not fit what is compiled is a warning, not an error, even
+# with -Werror: sources change, and their profiles lag behind.
+
+# Keeps what frontload_target was told.
+function(_frontload_keep_pgo target pgo_profile profile)
+  _frontload_pgo_kind(kind ${target})
+  if(pgo_profile STREQUAL "")
+    string(REGEX REPLACE "\\.startup$" "" stem "${profile}")
+    if(kind STREQUAL "clang")
+      set(pgo_profile "${stem}.profdata")
+    else()
+      set(pgo_profile "${stem}.gcda")
+    endif()
+  endif()
+  cmake_path(ABSOLUTE_PATH pgo_profile BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+  set_target_properties(${target} PROPERTIES
+    FRONTLOAD_PGO "${kind}" FRONTLOAD_PGO_PROFILE "${pgo_profile}")
+endfunction()
+
+# Sets `result` to whose PGO it is, clang or gcc, or stops: one profile is not for both.
+function(_frontload_pgo_kind result target)
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  set(kinds "")
+  foreach(language IN ITEMS C CXX OBJC OBJCXX)
+    if(NOT language IN_LIST languages)
+      continue()
+    elseif(CMAKE_${language}_COMPILER_ID STREQUAL "Clang")
+      list(APPEND kinds clang)
+    elseif(CMAKE_${language}_COMPILER_ID STREQUAL "GNU"
+           AND CMAKE_${language}_COMPILER_VERSION VERSION_GREATER_EQUAL 12)
+      list(APPEND kinds gcc)
+    else()
+      list(APPEND kinds none)
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES kinds)
+  if(NOT kinds MATCHES "^(clang|gcc)$")
+    _frontload_fail("frontload_target(${target}): PGO is not known for the compilers of this project."
+      "It is for clang, or for gcc from 12 on, the same one for all languages: leave PGO out.")
+  endif()
+  set(${result} "${kinds}" PARENT_SCOPE)
+endfunction()
+
+# Called when all of the project is known: the options of the target and of all that is linked into it.
+function(_frontload_add_pgo target)
+  get_target_property(kind ${target} FRONTLOAD_PGO)
+  if(NOT kind)
+    return()
+  endif()
+  get_target_property(mode ${target} FRONTLOAD_MODE)
+  get_target_property(profile ${target} FRONTLOAD_PGO_PROFILE)
+  if(mode STREQUAL "record")
+    set(options -fprofile-generate)
+    target_link_options(${target} PRIVATE -fprofile-generate)
+  else()
+    if(NOT EXISTS "${profile}")
+      message(WARNING "${profile}: there is no PGO profile yet: ${target} is compiled without.\n"
+        "  Record one with -DFRONTLOAD=record and the target frontload-train, then configure again.")
+      return()
+    endif()
+    _frontload_pgo_use_options(options ${kind} "${profile}")
+    _frontload_linker_option(apart "-zkeep-text-section-prefix")
+    target_link_options(${target} PRIVATE "${apart}")
+  endif()
+
+  _frontload_linked_objects(linked ${target})
+  foreach(one IN LISTS linked)
+    get_target_property(type ${one} TYPE)
+    get_target_property(other ${one} FRONTLOAD_PGO_COMPILED)
+    if(type STREQUAL "INTERFACE_LIBRARY" OR other STREQUAL profile)
+      continue()
+    elseif(other AND mode STREQUAL "use")
+      _frontload_fail("${one} is linked into targets with two PGO profiles, ${other} and ${profile}."
+        "It is compiled once: leave PGO out of all calls of frontload_target but one of these.")
+    endif()
+    set_target_properties(${one} PROPERTIES FRONTLOAD_PGO_COMPILED "${profile}")
+    if(other)
+      continue()
+    endif()
+    foreach(language IN ITEMS C CXX OBJC OBJCXX)
+      target_compile_options(${one} PRIVATE "$<$<COMPILE_LANGUAGE:${language}>:${options}>")
+    endforeach()
+    if(mode STREQUAL "use")
+      _frontload_depend_on_pgo(${one} ${kind} "${profile}")
+    endif()
+  endforeach()
+endfunction()
+
+function(_frontload_pgo_use_options result kind profile)
+  if(kind STREQUAL "clang")
+    set(options "-fprofile-use=${profile}" -fsplit-machine-functions
+      -Wno-profile-instr-unprofiled -Wno-error=profile-instr-out-of-date -Wno-error=backend-plugin)
+    if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+      list(REMOVE_ITEM options -fsplit-machine-functions)
+    endif()
+  else()
+    # gcc looks for an object's counts by the name of the object, which is not to tell the folder.
+    set(options "-fprofile-use=${profile}" "-fprofile-prefix-path=${CMAKE_BINARY_DIR}"
+      -freorder-functions -freorder-blocks-and-partition -Wno-missing-profile
+      -Wno-error=coverage-mismatch)
+  endif()
+  set(${result} "${options}" PARENT_SCOPE)
+endfunction()
+
+# A changed profile compiles again what is compiled with it.
+function(_frontload_depend_on_pgo target kind profile)
+  set(file "${profile}")
+  if(kind STREQUAL "gcc")
+    string(APPEND file "/contents")
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(source_dir ${target} SOURCE_DIR)
+  get_target_property(binary_dir ${target} BINARY_DIR)
+  foreach(source IN LISTS sources)
+    if(source MATCHES "\\$<")
+      continue()
+    endif()
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${source_dir}" NORMALIZE OUTPUT_VARIABLE path)
+    if(NOT EXISTS "${path}")
+      cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${binary_dir}" NORMALIZE OUTPUT_VARIABLE path)
+    endif()
+    set_property(SOURCE "${path}" TARGET_DIRECTORY ${target} APPEND PROPERTY OBJECT_DEPENDS "${file}")
+  endforeach()
+endfunction()
+
+# Sets `result` to what stands before a command of the training that is recorded by `kind`, and says
+# where the program's counts go. Runs of the slow recorder are not counted: they are the same again.
+function(_frontload_counting result kind target)
+  set(${result} "" PARENT_SCOPE)
+  get_target_property(pgo ${target} FRONTLOAD_PGO)
+  get_target_property(mode ${target} FRONTLOAD_MODE)
+  if(NOT pgo OR NOT mode STREQUAL "record")
+    return()
+  endif()
+  _frontload_folder(folder ${target})
+  set(counts "${folder}/counts")
+  if(NOT kind STREQUAL "--with=trace")
+    string(APPEND counts "/not")
+  endif()
+  set(${result} "${CMAKE_COMMAND};-E;env;GCOV_PREFIX=${counts}/gcc;\
+LLVM_PROFILE_FILE=${counts}/clang/%m.%p.profraw;--;" PARENT_SCOPE)
+endfunction()
+
+# Sets `result` to the last command of a training, which brings the counts to the source tree; empty
+# without PGO.
+function(_frontload_keep_counts result target)
+  set(${result} "" PARENT_SCOPE)
+  get_target_property(pgo ${target} FRONTLOAD_PGO)
+  get_target_property(mode ${target} FRONTLOAD_MODE)
+  if(NOT pgo OR NOT mode STREQUAL "record")
+    return()
+  endif()
+  get_target_property(profile ${target} FRONTLOAD_PGO_PROFILE)
+  _frontload_folder(folder ${target})
+  set(tool "")
+  if(pgo STREQUAL "clang")
+    _frontload_find_profdata()
+    set(tool "${FRONTLOAD_LLVM_PROFDATA}")
+  endif()
+  set(${result} COMMAND "${CMAKE_COMMAND}" "-DKIND=${pgo}" "-DCOUNTS=${folder}/counts/${pgo}"
+    "-DTOOL=${tool}" "-DFOLDER=${CMAKE_BINARY_DIR}" "-DPROFILE=${profile}" "-DTARGET=${target}"
+    -P "${_frontload_scripts}/KeepCounts.cmake" PARENT_SCOPE)
+endfunction()
+
+# The llvm-profdata that can read what this clang's programs write: that beside it, or of its version.
+function(_frontload_find_profdata)
+  foreach(language IN ITEMS CXX C)
+    if(CMAKE_${language}_COMPILER_ID STREQUAL "Clang")
+      file(REAL_PATH "${CMAKE_${language}_COMPILER}" compiler)
+      cmake_path(GET compiler PARENT_PATH beside)
+      string(REGEX MATCH "^[0-9]+" major "${CMAKE_${language}_COMPILER_VERSION}")
+    endif()
+  endforeach()
+  find_program(FRONTLOAD_LLVM_PROFDATA
+    NAMES llvm-profdata llvm-profdata-${major} HINTS "${beside}" NO_CMAKE_FIND_ROOT_PATH
+    DOC "The llvm-profdata of the clang that compiles, for frontload_target(... PGO)")
+  if(NOT FRONTLOAD_LLVM_PROFDATA)
+    _frontload_fail("llvm-profdata is not found, which merges what clang's PGO counts."
+      "Install llvm-${major}, or set -DFRONTLOAD_LLVM_PROFDATA=<path>.")
+  endif()
+endfunction()
