@@ -8,6 +8,7 @@ from frontload import parser as parsing
 from frontload.parser import Parser
 from frontload.verbs import (
     auto,
+    cargo,
     check,
     faults,
     help,
@@ -24,7 +25,7 @@ from frontload.verbs import (
 )
 
 VERBS = (info, init, auto, record, profile, importing, order, check, predict, measure, faults,
-         report, run, help)
+         report, run, cargo, help)
 DESCRIPTION = "Make big native programs start in one sequential read."
 EXAMPLES = """\
 # start here: what this machine allows
@@ -106,3 +107,8 @@ def main(argv: list[str] | None = None) -> int:
         return interrupted.exit_status
     except KeyboardInterrupt:
         return 128 + 2
+
+
+def cargo_main() -> int:
+    """`cargo frontload ...`, for which cargo runs `cargo-frontload frontload ...`."""
+    return main(["cargo", *sys.argv[2 if sys.argv[1:2] == ["frontload"] else 1:]])
