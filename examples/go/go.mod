@@ -1,0 +1,3 @@
+module example/census
+
+go 1.19
