@@ -117,10 +117,10 @@ def test_a_makefile_and_missing_section_flags_are_told(say, source):
     """What is lost is said where nothing else would say it; --write makes the folder only."""
     for name in ("CMakeLists.txt", "meson.build"):
         (source / name).unlink()
-    auto_project.with_make(source)
+    auto_project.with_make(source, "LDFLAGS=-s")
     text = say(source).out
     assert "make -C" in text and "frontload-cc" in text
-    assert "-ffunction-sections" in text and "GNU ld" in text
+    assert "-ffunction-sections" in text and "GNU ld" in text and "is stripped" in text
     say("--write", source)
     assert (source / "startup/README.md").read_text().startswith("# Startup profiles")
     (source / "startup/README.md").write_text("mine")
@@ -206,6 +206,20 @@ def test_a_target_that_is_not_there_is_refused_with_those_that_are(say, source):
     result = say(source / "no", code=2)
     assert "no such folder" in result.err
     assert target_of(build_folder.look(str(source)), "app").line == 5
+
+
+def test_the_lines_for_make_make_a_front(init, run, source, build):
+    """The same by frontload-cc, which stands before the compiler."""
+    if not (build / "bin/frontload-cc").exists():
+        pytest.skip("frontload-cc is not built")
+    for name in ("CMakeLists.txt", "meson.build"):
+        (source / name).unlink()
+    app = auto_project.with_make(source)
+    found = init("--arguments", "now", source)
+    script = "\n".join(line for step in found["advice"]["steps"] for line in step["lines"])
+    run("sh", "-ec", script, cwd=source, timeout=300)
+    assert (source / "startup/app.startup").exists()
+    assert b".text.front" in app.read_bytes()
 
 
 def test_the_lines_for_cmake_make_a_front(init, say, run, source):

@@ -16,6 +16,7 @@ from frontload.errors import Failure
 
 PROFILE_FOLDER = "startup"
 _SECTIONS = "-ffunction-sections -fdata-sections"
+_RECORDED = "FRONTLOAD=record"  # what frontload-cc reads
 _BUILD_FOLDER = "build-front"  # a new one: other compilers or flags would compile a used one anew
 
 
@@ -116,15 +117,16 @@ def _cmake(folder: Folder, output: str, arguments: str) -> Advice:
 
 def _with_profile(folder: Folder, output: str, arguments: str, how_to: str, built: str,
                   first: tuple[str, ...], again: tuple[str, ...]) -> Advice:
-    """Steps of builds in which frontload-cc stands before the compiler. Without a profile it links
-    as ever, so that one set-up does for both builds; only the link has to be done anew."""
+    """Steps of builds in which frontload-cc stands before the compiler. What it is told by the
+    environment to be recorded, it compiles alike: one set-up does for both builds, and only the
+    link is done anew."""
     profiles = os.path.join(_where(folder), PROFILE_FOLDER)
     path = os.path.join(profiles, profile_name(output))
     program = shlex.quote(built)
     found = Advice(path, how_to)
     found.steps = [
         Step("once, in each shell", (_export(), f"mkdir -p {shlex.quote(profiles)}")),
-        Step("build; there is no profile yet, so it is linked as ever", first),
+        Step("build, linked to be recorded", first),
         Step("record, with what your users do; then check the profile in",
              (f"frontload record -o traces -- {program} {arguments}".rstrip(),
               f"frontload profile traces -o {shlex.quote(path)}")),
@@ -172,7 +174,7 @@ def _meson(folder: Folder, output: str, arguments: str) -> Advice:
     setup = f"meson setup {shlex.quote(new)} {shlex.quote(source)}"
     return _with_profile(folder, output, arguments, "docs/how-to/meson.md",
                          _name_in(folder, output, new),
-                         (_continued(*_settings(folder), setup), build), (build,))
+                         (_continued(*_settings(folder), setup), f"{_RECORDED} {build}"), (build,))
 
 
 def _autotools(folder: Folder, output: str, arguments: str) -> Advice:
@@ -182,13 +184,14 @@ def _autotools(folder: Folder, output: str, arguments: str) -> Advice:
     return _with_profile(folder, output, arguments, "docs/how-to/autotools.md",
                          _name_in(folder, output, new),
                          (f"mkdir -p {shlex.quote(new)} && cd {shlex.quote(new)}",
-                          _continued(configure, *_settings(folder)), "make"), ("make",))
+                          _continued(configure, *_settings(folder)), f"{_RECORDED} make"),
+                         ("make",))
 
 
 def _make(folder: Folder, output: str, arguments: str) -> Advice:
     make = f"make -C {shlex.quote(_where(folder))}"
     return _with_profile(folder, output, arguments, "docs/how-to/make.md", output,
-                         (_continued(f"{make} -B", *_settings(folder)),),
+                         (_continued(f"{_RECORDED} {make} -B", *_settings(folder)),),
                          (_continued(make, *_settings(folder)),))
 
 
@@ -254,9 +257,10 @@ def _bazel(folder: Folder, output: str, arguments: str) -> Advice:
 
 
 def _wrapper(folder: Folder, output: str, arguments: str) -> Advice:
-    first = ("# the build, with these in the places of the compilers:", *_settings(folder))
+    first = (f"export {_RECORDED}",
+             "# the build, with these in the places of the compilers:", *_settings(folder))
     return _with_profile(folder, output, arguments, "docs/how-to/wrapper.md", output, first,
-                         ("# the build again",))
+                         ("unset FRONTLOAD", "# the build again"))
 
 
 _ADVISERS = {"cmake": _cmake, "meson": _meson, "autotools": _autotools, "make": _make,

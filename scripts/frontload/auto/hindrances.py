@@ -68,6 +68,10 @@ def look(folder: Folder, program: str) -> Looked:
     else:
         _of_flags(folder, found)
         found.sections = _of_objects(folder.build)
+    if program and programs.look(program).stripped and not any(
+            each.why == linker_options.STRIPS for each in found.hindrances):
+        found.hindrances.append(Hindrance(f"{program} is stripped", linker_options.DROPPED,
+                                          linker_options.STRIPS, linker_options.STRIP_LAST))
     return found
 
 

@@ -27,6 +27,7 @@ _FIXED = {"N": _ONE_SEGMENT, "omagic": _ONE_SEGMENT,
           "unique": "it puts every section into one of its own"}
 
 STRIPS = "it strips the names that are recorded and checked"
+STRIP_LAST = "link without -s, and strip last: strip keeps the front"
 REPLACED, DROPPED, REFUSED = "replaced", "dropped", "refused"
 
 
@@ -149,8 +150,7 @@ def _of_driver(text: str, value: str, following: str, directory: str) -> Hindran
 
 
 def _strip(text: str) -> Hindrance:
-    return Hindrance(text, DROPPED, STRIPS,
-                     "link without it, and strip last: strip keeps the front")
+    return Hindrance(text, DROPPED, STRIPS, STRIP_LAST)
 
 
 def _script(script: str, directory: str) -> Hindrance | None:
