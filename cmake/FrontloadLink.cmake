@@ -122,10 +122,20 @@ endfunction()
 # The target that brings the profile to where the linker wants it, before `target` is linked.
 function(_frontload_take_profile target profile)
   _frontload_folder(folder ${target})
+  # What the command depends on comes from it, because the profile may come and go. CMake 3.25.1
+  # crashes if such a command is built for several configurations at once; there, who adds or removes
+  # a profile configures again.
+  set(dependencies DEPFILE "${folder}/profile/taken.d")
+  if(CMAKE_CROSS_CONFIGS AND CMAKE_VERSION VERSION_LESS 3.25.2)
+    set(dependencies "")
+    if(EXISTS "${profile}")
+      set(dependencies DEPENDS "${profile}")
+    endif()
+  endif()
   add_custom_command(
     OUTPUT "${folder}/profile/taken"
     BYPRODUCTS "${folder}/profile/state"
-    DEPFILE "${folder}/profile/taken.d"
+    ${dependencies}
     COMMAND "${CMAKE_COMMAND}" "-DTARGET=${target}" "-DPROFILE=${profile}"
       "-DOUTPUT_NAME=$<TARGET_FILE_NAME:${target}>" "-DFOLDER=${folder}/profile"
       -P "${_frontload_scripts}/TakeProfile.cmake"

@@ -47,7 +47,11 @@ function(_frontload_install_prefetch)
   endif()
   set_property(GLOBAL APPEND PROPERTY FRONTLOAD_PREFETCH_INSTALLED
     "${FRONTLOAD_PREFETCH_DESTINATION}")
-  install(FILES "${library}" DESTINATION "${FRONTLOAD_PREFETCH_DESTINATION}")
+  set(component "")
+  if(FRONTLOAD_PREFETCH_COMPONENT)
+    set(component COMPONENT "${FRONTLOAD_PREFETCH_COMPONENT}")
+  endif()
+  install(FILES "${library}" DESTINATION "${FRONTLOAD_PREFETCH_DESTINATION}" ${component})
 endfunction()
 
 # Called when all of the project is known: adds to whatever rpath the program has by then.

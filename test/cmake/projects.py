@@ -96,6 +96,9 @@ class Project:
         return {Path(name).name for name, time in self.products().items()
                 if before.get(name) != time}
 
+    def ninja(self, *arguments: str) -> None:
+        self._run("ninja", "-C", self.binary, "-j2", *arguments)
+
     def explained(self) -> list[str]:
         """Ninja's reasons to build anything."""
         files = ["-f", f"build-{self.config}.ninja"] if "Multi" in self.generator else []

@@ -75,6 +75,7 @@ def test_from_no_profile_to_another(project, tmp_path, generator, compiler, kind
     # The same profile again, written anew; then another one.
     profile.write_bytes(profile.read_bytes())
     assert p.rebuilt_by() == set()
+    assert "Taking" not in p.build()
     if "Ninja" in generator:
         assert p.explained() == []
     profile.write_text(profile_text(output, "rare"))
@@ -92,3 +93,20 @@ def test_from_no_profile_to_another(project, tmp_path, generator, compiler, kind
     assert has_front(p.built(output))
     if "Ninja" in generator:
         assert p.explained() == []
+
+
+def test_all_configurations_at_once(project):
+    """Ninja Multi-Config builds each configuration with the profile, in one run if wanted."""
+    p = project(generator="Ninja Multi-Config").write(EXECUTABLE)
+    p.path("app.startup").write_text(profile_text("app", "rare"))
+    p.configure("-DCMAKE_CROSS_CONFIGS=all", "-DCMAKE_DEFAULT_CONFIGS=all",
+                "-DCMAKE_DEFAULT_BUILD_TYPE=Release")
+    p.ninja("app:all")
+    for config in ("Debug", "Release"):
+        order = functions(p.binary / config / "app")
+        assert order.index("rare") < order.index("greet")
+    p.path("app.startup").write_text(profile_text("app", "never"))
+    p.ninja("app:all")
+    for config in ("Debug", "Release"):
+        order = functions(p.binary / config / "app")
+        assert order.index("never") < order.index("rare")

@@ -68,6 +68,14 @@ def test_library_of_the_system(prefetching, tmp_path, run):
     assert "RUNPATH" not in dynamic(tmp_path / "prefix/bin/app")
 
 
+def test_component(prefetching, tmp_path, run):
+    """A project that installs by components has the library come with its programs."""
+    p = prefetching("set(FRONTLOAD_PREFETCH_COMPONENT programs)\n" + APP.replace(
+        "install(TARGETS app)", "install(TARGETS app COMPONENT programs)"))
+    run("cmake", "--install", p.binary, "--prefix", tmp_path / "prefix", "--component", "programs")
+    assert run(tmp_path / "prefix/bin/app").stdout == "world 42\n"
+
+
 def test_rpath_of_the_project_stays(prefetching, tmp_path, run):
     p = prefetching(APP + "set_target_properties(app PROPERTIES INSTALL_RPATH /opt/shop/lib)\n")
     run("cmake", "--install", p.binary, "--prefix", tmp_path / "prefix")
