@@ -231,3 +231,12 @@ def test_the_lines_for_cmake_make_a_front(init, say, run, source):
             run("sh", "-ec", line, timeout=300)
     assert (source / "app.startup").read_bytes().startswith(b"frontload-startup-profile")
     assert b".text.front" in (source / "build-front/app").read_bytes()
+
+
+def test_sources_that_were_never_built_get_lines_too(say, source):
+    """For the programs that the sources name, or for a placeholder; --target says which."""
+    (source / "CMakeLists.txt").unlink()
+    assert "build-front/app" in say(source).out
+    (source / "meson.build").unlink()
+    assert "PROGRAM" in say(source).out
+    assert "/tool.startup" in say("--target", "tool", source).out

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from frontload import tools
 from frontload.auto.build_folder import NAMES, Folder, Target
+from frontload.auto.programs import libtool_script
 from frontload.errors import Failure
 
 PROFILE_FOLDER = "startup"
@@ -77,6 +78,8 @@ def target_of(folder: Folder, output: str) -> Target | None:
 
 def advise(folder: Folder, output: str, arguments: str = "--version") -> Advice:
     """What to add for the program or library `output` of this folder, which `arguments` start."""
+    # What make goes by, and what can be started, is libtool's script.
+    output = (libtool_script(output) if output else None) or output
     return _ADVISERS.get(folder.system, _wrapper)(folder, output, arguments)
 
 
@@ -115,6 +118,12 @@ def _cmake(folder: Folder, output: str, arguments: str) -> Advice:
     return found
 
 
+def _profile(output: str, path: str) -> str:
+    # A script that starts the program, as libtool makes it, runs others, which are recorded too.
+    return (f"frontload profile traces --program {shlex.quote(os.path.basename(output))} "
+            f"-o {shlex.quote(path)}")
+
+
 def _with_profile(folder: Folder, output: str, arguments: str, how_to: str, built: str,
                   first: tuple[str, ...], again: tuple[str, ...]) -> Advice:
     """Steps of builds in which frontload-cc stands before the compiler. What it is told by the
@@ -129,7 +138,7 @@ def _with_profile(folder: Folder, output: str, arguments: str, how_to: str, buil
         Step("build, linked to be recorded", first),
         Step("record, with what your users do; then check the profile in",
              (f"frontload record -o traces -- {program} {arguments}".rstrip(),
-              f"frontload profile traces -o {shlex.quote(path)}")),
+              _profile(output, path))),
         Step("link again, with the front", (f"rm {program}", *again))]
     return found
 
@@ -210,7 +219,7 @@ def _cargo(folder: Folder, output: str, arguments: str) -> Advice:
         Step("build, not stripped, and record; then check the profile in",
              ("cargo build --release",
               f"frontload record -o traces -- {shlex.quote(output)} {arguments}".rstrip(),
-              f"frontload profile traces -o {shlex.quote(path)}")),
+              _profile(output, path))),
         Step("build with the front: cargo does not know of the profile, so have it link again",
              ("touch src/main.rs", "cargo build --release"))]
     return found
@@ -228,7 +237,7 @@ def _go(folder: Folder, output: str, arguments: str) -> Advice:
         Step("build; then record, and check the profile in",
              (f"go build -ldflags={shlex.quote(f'{external} {shlex.quote(flags)}')} .",
               f"frontload record -o traces -- {shlex.quote(output)} {arguments}".rstrip(),
-              f"frontload profile traces -o {shlex.quote(path)}")),
+              _profile(output, path))),
         Step("build with the front: the first command again", ("go build ...",)),
         Step("what to know", ("Go's compiler makes one section of all functions: a front cannot "
                               "move Go code, only C code that is linked with it",))]
@@ -251,7 +260,7 @@ def _bazel(folder: Folder, output: str, arguments: str) -> Advice:
         Step("build without the linkopts and record; then check the profile in",
              ("bazel build --config=frontload //...",
               f"frontload record -o traces -- {shlex.quote(output)} {arguments}".rstrip(),
-              f"frontload profile traces -o {shlex.quote(path)}")),
+              _profile(output, path))),
         Step("build with the front", ("bazel build --config=frontload //...",))]
     return found
 

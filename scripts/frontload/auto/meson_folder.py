@@ -1,6 +1,7 @@
 """Reads a Meson build folder: what Meson writes for others into meson-info."""
 
 import json
+import re
 from pathlib import Path
 
 from frontload.auto.build_folder import Compiler, Flags, Folder, Target, text_of
@@ -8,11 +9,15 @@ from frontload.auto.build_folder import Compiler, Flags, Folder, Target, text_of
 _KINDS = {"executable": "program", "shared library": "shared library",
           "shared module": "shared library"}
 _FLAG_OPTIONS = ("c_args", "cpp_args", "c_link_args", "cpp_link_args", "b_lto", "strip", "b_pgo")
+_EXECUTABLE = re.compile(r"^\s*(?:\w+\s*=\s*)?executable\s*\(\s*'([^']+)'", re.MULTILINE)
 _LANGUAGES = {"c": "C", "cpp": "C++", "rust": "Rust"}
 
 
 def read(folder: Folder) -> None:
     if not folder.build:
+        path = Path(folder.source, "meson.build")
+        folder.targets = [Target(match[1], "program", "", str(path))
+                          for match in _EXECUTABLE.finditer(text_of(path))]
         return
     info = Path(folder.build, "meson-info")
     known = _json(info / "meson-info.json")

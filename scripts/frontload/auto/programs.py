@@ -6,6 +6,7 @@ nothing, is what is left.
 
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -151,13 +152,38 @@ def program_of(command: str) -> str:
     if start.startswith(b"\x7fELF"):
         return real
     inner = os.path.join(os.path.dirname(real), ".libs", os.path.basename(real))
-    if _LIBTOOL in start and os.path.isfile(inner):
+    if is_libtool_script(real) and os.path.isfile(inner):
         raise Failure(f"{command}: is libtool's script, which runs {inner}",
-                      note=f"give that: -- {inner} ..., with LD_LIBRARY_PATH as the script sets "
-                      "it, or configure with --disable-shared")
+                      note=f"give that: {_library_path(real)}frontload auto ... -- {inner} ...; or "
+                      "configure with --disable-shared")
     raise Failure(f"{command}: is not an ELF program but a script or something else",
                   note="name the program that it runs, with {} in the command where that stands: "
                   f"--program APP -- {command} {{}} ...")
+
+
+def is_libtool_script(path: str) -> bool:
+    """Whether this is the script that starts a program which was linked with libraries of its
+    build."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"#!" and _LIBTOOL in file.read(1 << 16)
+    except OSError:
+        return False
+
+
+def _library_path(script: str) -> str:
+    """What libtool's script sets, as one sets it in a shell."""
+    with open(script, "rb") as file:
+        match = re.search(rb'^ *LD_LIBRARY_PATH="([^"$]*):?\$LD_LIBRARY_PATH"', file.read(1 << 16),
+                          re.MULTILINE)
+    return f"LD_LIBRARY_PATH={shlex.quote(os.fsdecode(match[1]).rstrip(':'))} " if match else ""
+
+
+def libtool_script(program: str) -> str | None:
+    """The script of a program that libtool has put into .libs."""
+    folder, name = os.path.split(program)
+    script = os.path.join(os.path.dirname(folder), name.removeprefix("lt-"))
+    return script if os.path.basename(folder) == ".libs" and is_libtool_script(script) else None
 
 
 def glibc() -> tuple[int, int] | None:

@@ -12,13 +12,14 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from frontload import errors, tools
 from frontload.auto import link_command
 from frontload.auto.child import run
 from frontload.auto.link_command import LinkCommand
+from frontload.auto.programs import libtool_script
 from frontload.device.scratch import scratch_folder
 from frontload.errors import Failure
 
@@ -36,7 +37,11 @@ def links(build: str, folder: str, program: str) -> list[LinkCommand]:
     found = list(_watch(build, folder, program))
     if not found and os.path.exists(program):
         errors.note(f"{program} is up to date: building it once more, as if it were old")
-        with _looking_old(program):
+        script = libtool_script(program)  # is what make goes by
+        with ExitStack() as stack:
+            for path in (program, script):
+                if path:
+                    stack.enter_context(_looking_old(path))
             found = list(_watch(build, folder, program))
     return found
 

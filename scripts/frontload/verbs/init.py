@@ -9,6 +9,7 @@ from frontload.errors import EXIT_OK, EXIT_VERDICT, Failure, printable
 
 SCHEMA = "frontload-init/1"
 _SHOWN = 12  # programs
+_ANY = "PROGRAM"  # where none is known
 DESCRIPTION = """\
 Look at the folder of a build, or of sources, and say what to add so that a program of it gets a
 front: the lines and where they belong, which programs there are and how they were linked, what
@@ -58,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     found = programs.below(folder.build) if folder.build else []
     output = _choose(args, folder, found)
     looked = hindrances.look(folder, output if os.path.isfile(output) else "")
-    advised = advice.advise(folder, output, args.arguments) if output else None
+    advised = advice.advise(folder, output or os.path.join(folder.path, _ANY), args.arguments)
     change = None
     if args.write:
         if not output:
@@ -78,6 +79,8 @@ def _choose(args, folder, found) -> str:
     for target in folder.targets:
         names.setdefault(target.name, target.output or target.name)
     if args.target:
+        if not names:  # nothing is built: it will be where the user says
+            return os.path.join(folder.build or folder.path, args.target)
         if args.target not in names:
             known = ", ".join(sorted(names)[:_SHOWN]) or "none is known"
             raise Failure(f"{args.target}: no such program in {args.folder}",
@@ -123,9 +126,10 @@ def _show(folder, found, output, looked, advised, with_advice: bool) -> None:
         _say(line)
     for text in folder.notes:
         _say(f"note: {text}")
-    if advised and with_advice:
+    if with_advice:
         print()
-        _say(f"for {output}:")
+        _say(f"for {output}:" if output else
+             f"for a {_ANY} of yours, which --target names before it is built:")
         advice.show(folder, advised, _say)
 
 
@@ -159,7 +163,7 @@ def _as_json(folder, found, output, looked, advised, change) -> dict:
         "programs": [each.as_json() for each in found],
         "target": output or None,
         **looked.as_json(),
-        "advice": advised.as_json() if advised else None,
+        "advice": advised.as_json(),
         "change": None if change is None else {
             "file": change.path, "there_already": change.done, "obstacle": change.obstacle or None,
             "diff": change.diff() if change.after and not change.done else None},
