@@ -48,8 +48,10 @@ environment:
   TMPDIR  where the copy of a program with debug info is made (default: /tmp)
 )");
 
-static int failure(Error problem, int status = exitFailed) {
+static int failure(Error problem, int status = exitFailed, const char *remedy = nullptr) {
   error(toString(std::move(problem)));
+  if (remedy)
+    note(remedy);
   return status;
 }
 
@@ -113,10 +115,11 @@ static int record(char **arguments, OutputPattern pattern) {
   SmallString<256> path;
   if (std::error_code code = found ? sys::fs::real_path(*found, path) : found.getError())
     return failure(createStringError(code, name + ": cannot be executed: " + code.message()),
-                   code == std::errc::no_such_file_or_directory ? exitNotFound : exitNotExecutable);
+                   code == std::errc::no_such_file_or_directory ? exitNotFound : exitNotExecutable,
+                   howToExecute);
   if (!sys::fs::can_execute(path))
     return failure(createStringError(name + ": cannot be executed: no permission, or no file"),
-                   exitNotExecutable);
+                   exitNotExecutable, howToExecute);
   auto program = readProgram(path);
   if (!program)
     return failure(program.takeError(), exitNotExecutable);
@@ -124,12 +127,13 @@ static int record(char **arguments, OutputPattern pattern) {
   TracerEnvironment environment;
   environment.restoreTerminalStop();
   if (Error problem = pattern.check(name))
-    return failure(std::move(problem));
+    return failure(std::move(problem), exitFailed, howToWrite);
   SmallString<256> temporary, folder;
   sys::path::system_temp_directory(/*ErasedOnReboot=*/true, temporary);
   sys::path::append(temporary, "frontload-lackey-XXXXXX");
   if (!mkdtemp(const_cast<char *>(temporary.c_str()))) // LLVM's own would replace any % in the path
-    return failure(systemError(temporary.str().str(), "cannot make a folder for temporary files"));
+    return failure(systemError(temporary.str().str(), "cannot make a folder for temporary files"),
+                   exitFailed, "choose another place with TMPDIR");
   scope_exit removeIt([&] {
     std::error_code ignored;
     std::filesystem::remove_all(temporary.str().str(), ignored);

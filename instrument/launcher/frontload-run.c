@@ -225,6 +225,11 @@ int main(int argc, char **argv) {
             *command);
   execvp(*command, command);
   int error = errno;
-  fprintf(stderr, "frontload-run: error: %s: cannot be run: %s\n", *command, strerror(error));
+  fprintf(
+      stderr,
+      "frontload-run: error: %s: cannot be run: %s\n"
+      "frontload-run: note: give its path, or put its folder in PATH; a file must be executable "
+      "(chmod +x)\n",
+      *command, strerror(error));
   return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }

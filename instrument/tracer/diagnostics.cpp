@@ -23,6 +23,10 @@ static void say(StringRef kind, const Twine &message) {
   errs() << line;
 }
 
+const char frontload::howToExecute[] =
+    "give its path, or put its folder in PATH; a file must be executable (chmod +x)";
+const char frontload::howToWrite[] = "choose another place with --output";
+
 void frontload::error(const Twine &message) { say("error", message); }
 void frontload::warning(const Twine &message) { say("warning", message); }
 void frontload::note(const Twine &message) { say("note", message); }

@@ -14,6 +14,9 @@ extern const char toolName[];
 /// Exit statuses of a recorder itself; every other status is the program's (see env(1)).
 enum ExitStatus { exitUsage = 2, exitFailed = 125, exitNotExecutable = 126, exitNotFound = 127 };
 
+/// What helps where a command cannot be executed, and where traces cannot be written.
+extern const char howToExecute[], howToWrite[];
+
 void error(const llvm::Twine &message);
 void warning(const llvm::Twine &message);
 void note(const llvm::Twine &message);

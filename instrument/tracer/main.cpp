@@ -51,6 +51,7 @@ exit status:
 static int execFailure(const char *command, int problem) {
   errno = problem;
   error(toString(systemError(command, "cannot be executed")));
+  note(howToExecute);
   return problem == ENOENT ? exitNotFound : exitNotExecutable;
 }
 
@@ -61,8 +62,11 @@ static int failure(Error problem) {
 
 static int record(char **arguments, OutputPattern pattern) {
   TracerEnvironment environment;
-  if (Error problem = pattern.check(arguments[0]))
-    return failure(std::move(problem));
+  if (Error problem = pattern.check(arguments[0])) {
+    failure(std::move(problem));
+    note(howToWrite);
+    return exitFailed;
+  }
   Command command(arguments, environment);
   if (command.pid < 0)
     return failure(systemError("fork", "cannot start the command"));

@@ -10,6 +10,7 @@ are too long for a header, which then says `/` and the offset in it. In a thin a
 are not contained: their names are paths, relative to the archive's folder.
 """
 
+import functools
 import os
 from collections.abc import Iterator
 
@@ -19,6 +20,8 @@ from frontload.errors import BadData
 MAGIC, THIN_MAGIC = b"!<arch>\n", b"!<thin>\n"
 _HEADER_SIZE = 60
 _INDEXES = (b"/", b"/SYM64/", b"__.SYMDEF", b"__.SYMDEF SORTED")
+_damaged = functools.partial(BadData, note="it is damaged, or not all of it was written: build it "
+                             "again")
 
 
 def is_thin(path: os.PathLike | str) -> bool:
@@ -40,7 +43,7 @@ def members(path: os.PathLike | str) -> Iterator[tuple[str, bytes]]:
             offset += _HEADER_SIZE
             contained = not thin or name in _INDEXES or name == b"//"
             if contained and offset + length > size:
-                raise BadData(path, f"a member of {length} bytes runs past the end", offset=offset)
+                raise _damaged(path, f"a member of {length} bytes runs past the end", offset=offset)
             if name == b"//":
                 long_names = stream.read(length)
             elif name not in _INDEXES:
@@ -56,14 +59,15 @@ def members(path: os.PathLike | str) -> Iterator[tuple[str, bytes]]:
 def _parse_header(header: bytes, path, offset: int) -> tuple[bytes, int]:
     length = header[48:58].strip()
     if len(header) < _HEADER_SIZE or header[58:60] != b"`\n" or not length.isdigit():
-        raise BadData(path, "a damaged member header in the archive", offset=offset)
+        raise _damaged(path, "a damaged member header in the archive", offset=offset)
     return header[:16].rstrip(b" "), int(length)
 
 
 def _long_name(name: bytes, long_names: bytes, path, offset: int) -> bytes:
     where = name[1:]
     if not where.isdigit() or int(where) >= len(long_names):
-        raise BadData(path, "a member's name is not in the archive's table of names", offset=offset)
+        raise _damaged(path, "a member's name is not in the archive's table of names",
+                       offset=offset)
     return long_names[int(where):].split(b"\n", 1)[0]
 
 

@@ -7,6 +7,7 @@ numpy arrays: a large program has 200,000 symbols, and one Python object for eac
 Nothing in the file is trusted: every table must lie inside the file, every index inside its table.
 """
 
+import functools
 import io
 import os
 from collections.abc import Callable
@@ -34,6 +35,8 @@ _STV_DEFAULT = 0
 _SHN_LORESERVE, _SHN_ABS, _SHN_COMMON, _SHN_XINDEX = 0xff00, 0xfff1, 0xfff2, 0xffff
 _NO_RELRO = (0, 0)
 _REMEDY = "give the program or shared library that the linker wrote"
+_damaged = functools.partial(BadData, note="it is damaged, or not all of it was written: link it "
+                             "again")
 # Names that overlap can be many times as large as their table, so that reading them would take all
 # memory. Linkers share the ends of names, which is far from this many times as large.
 _NAME_OVERLAP = 8
@@ -49,7 +52,7 @@ class Names:
         self._ends = ends[np.searchsorted(ends, self._starts)]
         total = int(self.lengths().sum())
         if total > _NAME_OVERLAP * (len(table) + 16 * len(offsets)):
-            raise BadData(path, f"{total} bytes of names in a string table of {len(table)} bytes")
+            raise _damaged(path, f"{total} bytes of names in a string table of {len(table)} bytes")
 
     def lengths(self) -> np.ndarray:
         return self._ends - self._starts
@@ -179,8 +182,8 @@ def read_range(elf: Elf, section: int, address: int, size: int) -> bytes:
     offset = int(header["offset"]) + address - int(header["addr"])
     with files.open_input(elf.path, _REMEDY) as stream:
         if offset + size > os.fstat(stream.fileno()).st_size:
-            raise BadData(elf.path, f"a section of {int(header['size'])} bytes runs past the end "
-                          "of the file", offset=int(header["offset"]))
+            raise _damaged(elf.path, f"a section of {int(header['size'])} bytes runs past the end "
+                           "of the file", offset=int(header["offset"]))
         stream.seek(offset)
         return stream.read(size)
 
@@ -227,7 +230,7 @@ class _Reader:
             # On damaged files pyelftools fails with whatever its parts fail with: its own errors,
             # construct's, AssertionError, UnicodeDecodeError, OverflowError, MemoryError.
             reason = str(problem) or type(problem).__name__
-            raise BadData(self._path, f"not a readable ELF file: {reason}") from problem
+            raise _damaged(self._path, f"not a readable ELF file: {reason}") from problem
 
     def read(self) -> Elf:
         sections = self._sections()
@@ -253,8 +256,8 @@ class _Reader:
         ours = loaded & np.isin(sections["type"], (SHT_RELA, SHT_REL, SHT_RELR, SHT_DYNAMIC))
         total = sum(sections["size"][ours].tolist())
         if total > self._file_size:
-            raise BadData(self._path, f"{total} bytes of tables of the loader in a file of "
-                          f"{self._file_size} bytes")
+            raise _damaged(self._path, f"{total} bytes of tables of the loader in a file of "
+                           f"{self._file_size} bytes")
         dynamic = {tag: value for table in tables(SHT_DYNAMIC, "tag", "value")
                    for tag, value in table.tolist()}
         return Loading(
@@ -278,17 +281,18 @@ class _Reader:
 
     def _bytes(self, offset: int, size: int, what: str) -> bytes:
         if offset + size > self._file_size:
-            raise BadData(self._path, f"{what} of {size} bytes runs past the end of the file",
-                          offset=offset)
+            raise _damaged(self._path, f"{what} of {size} bytes runs past the end of the file",
+                           offset=offset)
         self._stream.seek(offset)
         data = self._stream.read(size)
         if len(data) < size:
-            raise BadData(self._path, "became shorter while it was read", offset=offset + len(data))
+            raise _damaged(self._path, "became shorter while it was read",
+                           offset=offset + len(data))
         return data
 
     def _contents(self, sections: np.ndarray, index: int, what: str) -> bytes:
         if index >= len(sections):
-            raise BadData(self._path, f"{what}: there is no section {index}")
+            raise _damaged(self._path, f"{what}: there is no section {index}")
         section = sections[index]
         if section["type"] == SHT_NOBITS:
             return b""
@@ -297,8 +301,8 @@ class _Reader:
     def _table(self, sections: np.ndarray, index: int, kind: np.dtype, what: str) -> np.ndarray:
         data = self._contents(sections, index, what)
         if len(data) % kind.itemsize:
-            raise BadData(self._path, f"{what} of {len(data)} bytes is not made of entries of "
-                          f"{kind.itemsize} bytes", offset=int(sections["offset"][index]))
+            raise _damaged(self._path, f"{what} of {len(data)} bytes is not made of entries of "
+                           f"{kind.itemsize} bytes", offset=int(sections["offset"][index]))
         return np.frombuffer(data, kind)
 
     def _sections(self) -> np.ndarray:
@@ -312,8 +316,8 @@ class _Reader:
         if offset == 0:
             return np.empty(0, kind)
         if header["e_shentsize"] != kind.itemsize:
-            raise BadData(self._path, f"section headers of {header['e_shentsize']} bytes, not of "
-                          f"{kind.itemsize}", offset=offset)
+            raise _damaged(self._path, f"section headers of {header['e_shentsize']} bytes, not of "
+                           f"{kind.itemsize}", offset=offset)
         if count == 0:  # too many for this field: the size of section 0 is the number
             data = self._bytes(offset, kind.itemsize, "the first section header")
             count = int(np.frombuffer(data, kind)["size"][0])
@@ -369,11 +373,11 @@ class _Reader:
             belongs = (sections["type"] == SHT_SYMTAB_SHNDX) & (sections["link"] == index)
             what = "the section numbers of symbols"
             if not belongs.any():
-                raise BadData(self._path, f"{what} are missing")
+                raise _damaged(self._path, f"{what} are missing")
             number = np.dtype(self._order + "u4")
             numbers = self._table(sections, int(np.argmax(belongs)), number, what)
             if len(numbers) < len(shndx):
-                raise BadData(self._path, f"{what} are {len(numbers)} for {len(shndx)} symbols")
+                raise _damaged(self._path, f"{what} are {len(numbers)} for {len(shndx)} symbols")
             section[extended] = numbers[:len(shndx)][extended]
         section[section >= len(sections)] = ELSEWHERE
         return section

@@ -13,6 +13,8 @@ EXIT_OK = 0
 EXIT_VERDICT = 1  # the work was done and the answer is no
 EXIT_USAGE = 2  # the command line is wrong, or a file it names cannot be read or written
 EXIT_DATA = 65  # a file's contents are bad (EX_DATAERR of sysexits.h)
+# What to do where a command cannot be run.
+HOW_TO_RUN = "give its path, or put its folder in PATH; a file must be executable (chmod +x)"
 
 _QUOTED_LINES = 12  # the last ones say what went wrong
 

@@ -88,7 +88,8 @@ class LinkMap:
         line = _LINE.fullmatch(stream.readline())
         parts = line and _INPUT.fullmatch(line[4])
         if not parts:
-            raise BadData(self._path, "changed while it was read", offset=self._offset[index])
+            raise BadData(self._path, "changed while it was read", offset=self._offset[index],
+                          note="try again when the link is done")
         return parts[1].rsplit(b"/", 1)[-1], parts[2]
 
     def object_at(self, address: int) -> bytes:

@@ -24,7 +24,7 @@ import numpy as np
 
 from frontload import measure_host, pagecache
 from frontload.device.scratch import scratch_folder
-from frontload.errors import EXIT_VERDICT, Failure
+from frontload.errors import EXIT_VERDICT, HOW_TO_RUN, Failure
 from frontload.measure_conditions import (
     COLD,
     SELECTIVELY_COLD,
@@ -133,7 +133,8 @@ def make_variants(command: Sequence[str], binaries: Sequence[tuple[str, str]],
                         _files(evict or ["{}"], command[0])),)
     names = [label for label, _ in binaries]
     if len(set(names)) < len(names):
-        raise Failure("--variant: two variants have the same name")
+        raise Failure("--variant: two variants have the same name",
+                      note="name each of them: --variant before=FILE --variant after=FILE")
     if not any("{}" in argument for argument in command):
         raise Failure("the command has no {}, so all variants would run the same program",
                       note="write {} where the variant's binary belongs: -- {} ARGUMENTS")
@@ -150,7 +151,7 @@ def make_variants(command: Sequence[str], binaries: Sequence[tuple[str, str]],
 def _files(patterns: Sequence[str], binary: str) -> tuple[str, ...]:
     found = shutil.which(binary)
     if found is None:
-        raise Failure(f"{binary}: is not a program that can be run")
+        raise Failure(f"{binary}: is not a program that can be run", note=HOW_TO_RUN)
     return tuple(dict.fromkeys(pattern.replace("{}", found) for pattern in patterns))
 
 

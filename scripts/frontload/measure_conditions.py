@@ -60,7 +60,8 @@ class Conditions:
     def _check(self, file: str, conditions: Sequence[str]) -> bool:
         if not os.path.isfile(file):
             os.stat(file)  # says better than we could why it is not there
-            raise Failure(f"{file}: is not a regular file")
+            raise Failure(f"{file}: is not a regular file",
+                          note="name files whose pages the page cache can hold")
         with open(file, "rb") as stream:
             if stream.read(2) == b"#!":
                 errors.warning(f"{file}: is a script: its faults are its interpreter's, whose own "

@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -92,7 +93,8 @@ class Launcher:
         complaint = said[-1] if said else ""
         if not text:
             raise Failure(complaint.removeprefix("frontload-exec: error: ")
-                          or f"{command[0]}: could not be started")
+                          or f"{command[0]}: could not be started",
+                          note=f"run it alone to see more: {shlex.join(command)}")
         return Sample(**json.loads(text), complaint=complaint)
 
 

@@ -143,6 +143,7 @@ def _ask(*arguments: PathLike | str) -> dict:
             if line.startswith(prefix := f"{_PREDICTOR}: {kind}: "):
                 said[kind] = line.removeprefix(prefix)
     if said["error"] is None:
-        raise Failure(f"{_PREDICTOR}: ended with status {result.returncode}")
+        raise Failure(f"{_PREDICTOR}: ended with status {result.returncode}",
+                      note="please report this, with the traces and the program")
     note = said["note"] and said["note"].replace(_PREDICTOR, "frontload predict")
     raise Failure(said["error"], note=note, code=result.returncode)

@@ -11,6 +11,7 @@ than it needs, and a hole must cost no memory. It is not mapped, because a file 
 under a mapping kills its reader.
 """
 
+import functools
 import os
 import re
 import struct
@@ -40,6 +41,7 @@ _KIND_SHIFT = 56
 _ADDRESS_MASK = (1 << _KIND_SHIFT) - 1
 _PAGE_SIZE = 4096  # the smallest there is
 _PIECE = 1 << 18  # slots read at a time: 4 MiB
+_damaged = functools.partial(BadData, note="copy or record it again")
 # Recorders never replace a file, they append a number to the name.
 _FILE_NAME = re.compile(rf".*{re.escape(SUFFIX)}(\.\d+)?", re.DOTALL)
 
@@ -89,14 +91,14 @@ def find(folder: os.PathLike | str) -> list[Path]:
 
 def read(path: os.PathLike | str) -> Trace:
     """Reads a trace; bad contents raise BadData with the byte offset."""
-    with files.open_input(path) as stream:
+    with files.open_input(path, "make a trace with: frontload record -- COMMAND") as stream:
         header = _read_header(stream, path)
         numbers, slots = _filled_slots(stream, path, header, _count_slots(stream, path, header))
         modules = {}
         is_event = np.isin(slots["word"] >> _KIND_SHIFT, _EVENTS)
         for number, module in _module_records(stream, path, header, numbers, slots, is_event):
             if number in modules:
-                raise BadData(path, f"module {number} is recorded twice")
+                raise _damaged(path, f"module {number} is recorded twice")
             modules[number] = module
     return _assemble(os.fspath(path), header, modules, slots[is_event])
 
@@ -109,21 +111,21 @@ def _read_header(stream: BinaryIO, path) -> _Header:
         raise BadData(path, "not a trace: wrong magic", offset=0,
                       note="traces are made by: frontload record -- CMD")
     if len(start) < HEADER_SIZE:
-        raise BadData(path, f"cut inside its header of {HEADER_SIZE} bytes", offset=len(start))
+        raise _damaged(path, f"cut inside its header of {HEADER_SIZE} bytes", offset=len(start))
     order = _BYTE_ORDERS.get(start[8])
     if order is None:
-        raise BadData(path, f"byte order {start[8]} is neither 1 (little) nor 2 (big)", offset=8)
+        raise _damaged(path, f"byte order {start[8]} is neither 1 (little) nor 2 (big)", offset=8)
     (_, _, word_size, _, major, _, header_size, slot_size, _, _, next_slot, dropped,
      _) = struct.unpack_from(order + _HEADER, start)
     if major != MAJOR:
         raise BadData(path, f"trace format {major} is not {MAJOR}, which this frontload reads",
                       offset=12, note="read it with the frontload that recorded it, or a newer one")
     if word_size not in (4, 8):
-        raise BadData(path, f"word size {word_size} is neither 4 nor 8", offset=9)
+        raise _damaged(path, f"word size {word_size} is neither 4 nor 8", offset=9)
     if header_size < HEADER_SIZE:
-        raise BadData(path, f"header size {header_size} is below {HEADER_SIZE}", offset=16)
+        raise _damaged(path, f"header size {header_size} is below {HEADER_SIZE}", offset=16)
     if slot_size != SLOT_SIZE:
-        raise BadData(path, f"slot size {slot_size} is not {SLOT_SIZE}", offset=20)
+        raise _damaged(path, f"slot size {slot_size} is not {SLOT_SIZE}", offset=20)
     return _Header(order, header_size, next_slot, dropped)
 
 
@@ -131,14 +133,13 @@ def _count_slots(stream: BinaryIO, path, header: _Header) -> int:
     # The size is looked at after `next_slot`, because the file of a live recorder grows meanwhile.
     size = os.fstat(stream.fileno()).st_size
     room, odd = divmod(size - header.size, SLOT_SIZE)
-    note = "copy or record it again"
     if size < header.size:
-        raise BadData(path, f"cut inside its header of {header.size} bytes", offset=size, note=note)
+        raise _damaged(path, f"cut inside its header of {header.size} bytes", offset=size)
     if odd:
-        raise BadData(path, f"cut inside slot {room}", offset=size, note=note)
+        raise _damaged(path, f"cut inside slot {room}", offset=size)
     if header.next_slot > room + header.dropped and size % _PAGE_SIZE:
-        raise BadData(path, f"cut: it has {room} slots where {header.next_slot} were written",
-                      offset=size, note=note)
+        raise _damaged(path, f"cut: it has {room} slots where {header.next_slot} were written",
+                       offset=size)
     return min(header.next_slot, room)
 
 
@@ -153,8 +154,8 @@ def _filled_slots(stream: BinaryIO, path, header: _Header,
         wanted = min(_PIECE, count - first) * SLOT_SIZE
         data = stream.read(wanted)
         if len(data) < wanted:
-            raise BadData(path, "became shorter while it was read",
-                          offset=header.size + first * SLOT_SIZE + len(data))
+            raise _damaged(path, "became shorter while it was read",
+                           offset=header.size + first * SLOT_SIZE + len(data))
         slots = np.frombuffer(data, slot)
         filled = np.flatnonzero(slots["word"] >> _KIND_SHIFT)
         numbers.append(filled + first)
@@ -175,10 +176,10 @@ def _module_records(stream: BinaryIO, path, header: _Header, numbers: np.ndarray
         complete, id_size = word >> 48 & 0xff, word >> 40 & 0xff
         length, path_size = word >> 16 & 0xffffff, word & 0xffff
         if length != 1 + -(-(id_size + path_size) // SLOT_SIZE):
-            raise BadData(path, f"a module record of {length} slots for a build-id of {id_size} "
-                          f"bytes and a path of {path_size}", offset=offset)
+            raise _damaged(path, f"a module record of {length} slots for a build-id of {id_size} "
+                           f"bytes and a path of {path_size}", offset=offset)
         if path_size == 0:
-            raise BadData(path, "a module record has no path", offset=offset)
+            raise _damaged(path, "a module record has no path", offset=offset)
         end = first + length
         is_event[index:np.searchsorted(numbers, end)] = False
         if not complete:
@@ -186,7 +187,7 @@ def _module_records(stream: BinaryIO, path, header: _Header, numbers: np.ndarray
         stream.seek(offset + SLOT_SIZE)
         payload = stream.read(id_size + path_size)
         if len(payload) < id_size + path_size:
-            raise BadData(path, "a module record runs past the end", offset=offset)
+            raise _damaged(path, "a module record runs past the end", offset=offset)
         yield (int(slots["module"][index]),
                Module(os.fsdecode(payload[id_size:]), payload[:id_size],
                       bool(slots["thread"][index] & _MAIN)))

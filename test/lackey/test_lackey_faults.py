@@ -142,6 +142,8 @@ def test_refusals(arguments, status, what, lackey, run, tmp_path):
     result = run(lackey, *arguments, code=status, cwd=tmp_path)
     assert result.stdout == "" and what in result.stderr
     assert result.stderr.startswith("frontload-lackey: error: ")
+    if what.endswith(("cannot be executed", "cannot write traces there")):
+        assert "\nfrontload-lackey: note: " in result.stderr
 
 
 def test_settings_of_the_user(compile, record, tmp_path):

@@ -115,6 +115,7 @@ def test_a_command_that_cannot_be_run(launcher, run, name, code):
     """A message, and the exit code a shell would give."""
     result = run(launcher, name, code=code)
     assert result.stderr.startswith(f"frontload-run: error: {name}: cannot be run: ")
+    assert "\nfrontload-run: note: give its path" in result.stderr
 
 
 def test_without_path(launcher, run, tmp_path):

@@ -15,7 +15,7 @@ from frontload import completions, manual
 from frontload.completions import kinds
 from frontload.manual.page import Argument, Group, Page
 
-FILES = ("a.startup", "a.txt", "t.fltrace", "t.txt", "before.json", "before.txt", "m.map", "m.txt")
+FILES = ("a.startup", "a.000", "t.fltrace", "t.txt", "before.json", "before.txt", "m.map", "m.txt")
 # What is typed, and what comes of it; the decoys in FILES are of the wrong kind.
 CASES = [
     ("frontload chec", "check"),

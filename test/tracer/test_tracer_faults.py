@@ -71,7 +71,9 @@ def test_command_that_cannot_run(command, status, reason, record):
     """127 if the command is not found, 126 if it cannot be executed, as env(1) has it."""
     recording = record("--", command)
     assert recording.status == status
-    assert recording.stderr == f"frontload-trace: error: {command}: cannot be executed: {reason}\n"
+    error, note = recording.stderr.splitlines()
+    assert error == f"frontload-trace: error: {command}: cannot be executed: {reason}"
+    assert note.startswith("frontload-trace: note: give its path")
 
 
 @pytest.mark.parametrize(("place", "reason"), [
@@ -85,8 +87,9 @@ def test_place_that_cannot_be(place, reason, compile, record, tmp_path):
     (tmp_path / "folder").mkdir()
     recording = record("-o", tmp_path / place, "--", "touch", tmp_path / "started")
     assert recording.status == 125
-    (line,) = recording.stderr.splitlines()
+    line, note = recording.stderr.splitlines()
     assert line.startswith("frontload-trace: error: ") and line.endswith(reason)
+    assert note == "frontload-trace: note: choose another place with --output"
     assert not (tmp_path / "started").exists()
 
 
@@ -98,7 +101,7 @@ def test_no_room_at_all(record, tmp_path):
     """Where there is no room even for a header, the program is not started."""
     recording = record("--", "touch", tmp_path / "started", preexec_fn=limit_file_size(0))
     assert recording.status == 125
-    assert recording.stderr.endswith("traces: cannot write traces there: File too large\n")
+    assert "traces: cannot write traces there: File too large\n" in recording.stderr
     assert not (tmp_path / "started").exists()
 
 
@@ -133,7 +136,7 @@ def test_full_disk(compile, tracer, run, tmp_path):
     assert late.dropped > 0 and len(late.events) > 100
     full = f"head -c 20000 /dev/zero > {tmp_path}/disk/zeros 2>/dev/null; {traced}"
     result = run("unshare", "-m", "sh", "-c", f"{mount}; {full}", code=125)
-    assert result.stderr.endswith("cannot write traces there: No space left on device\n")
+    assert "cannot write traces there: No space left on device\n" in result.stderr
     assert result.stdout == ""
 
 

@@ -143,7 +143,8 @@ class ColdDevice:
         self.number = f"{os.major(device)}:{os.minor(device)}"
         settings = Path("/sys/dev/block") / self.number
         if (settings / "loop/dio").read_text().strip() != "0":
-            raise Failure(f"{self._image}: the loop device reads past the page cache")
+            raise Failure(f"{self._image}: the loop device reads past the page cache",
+                          note="put temporary files on another file system, by TMPDIR")
         # The device is somebody else's afterwards, and keeps this setting.
         ahead = settings / "queue/read_ahead_kb"
         self._cleaning.callback(ahead.write_text, ahead.read_text())

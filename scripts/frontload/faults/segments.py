@@ -4,6 +4,8 @@ from elftools.elf.elffile import ELFFile
 
 from frontload.errors import BadData
 
+_REMEDY = "give a program that is linked dynamically, as the linker wrote it"
+
 
 def load(path: str) -> list[dict]:
     """The PT_LOADs of a file, with pyelftools' names; none if it is not readable as ELF."""
@@ -21,8 +23,8 @@ def interpreter(path: str) -> str:
             for segment in ELFFile(stream).iter_segments("PT_INTERP"):
                 return segment.get_interp_name()
     except Exception as problem:
-        raise BadData(path, f"not a readable ELF file: {problem}") from problem
-    raise BadData(path, "has no loader")
+        raise BadData(path, f"not a readable ELF file: {problem}", note=_REMEDY) from problem
+    raise BadData(path, "has no loader", note=_REMEDY)
 
 
 def offset_of(address: int, segments: list[dict]) -> int | None:

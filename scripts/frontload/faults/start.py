@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from frontload import measure_seen, pagecache
-from frontload.errors import Failure
+from frontload.errors import HOW_TO_RUN, Failure
 from frontload.faults import document, perf
 from frontload.faults.recording import Session
 from frontload.measure_conditions import COLD, SELECTIVELY_COLD, Conditions
@@ -63,7 +63,7 @@ def files(command: Sequence[str], evict: Sequence[str]) -> list[str]:
     """The files that a recording is about."""
     program = shutil.which(command[0])
     if program is None:
-        raise Failure(f"{command[0]}: is not a program that can be run")
+        raise Failure(f"{command[0]}: is not a program that can be run", note=HOW_TO_RUN)
     return list(dict.fromkeys(file.replace("{}", program) for file in evict or ["{}"]))
 
 

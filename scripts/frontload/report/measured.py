@@ -2,6 +2,7 @@
 and of `frontload predict`. Their files are not trusted either; single runs are left out.
 """
 
+import functools
 import math
 import os
 from collections.abc import Iterable
@@ -9,6 +10,8 @@ from collections.abc import Iterable
 from frontload.errors import BadData
 
 _MEASURE, _PREDICT = "frontload-measure/2", "frontload-predict/1"
+_damaged = functools.partial(BadData, note="make it anew with this frontload: measure --json FILE, "
+                             "or predict --json")
 
 
 def measured(document: object, path: os.PathLike | str) -> dict:
@@ -18,7 +21,7 @@ def measured(document: object, path: os.PathLike | str) -> dict:
     for place, result in _objects(document, "results", path):
         figures = result.get("figures")
         if not isinstance(figures, dict):
-            raise BadData(path, f"{place}.figures: is not an object")
+            raise _damaged(path, f"{place}.figures: is not an object")
         results.append({
             **{key: _text(result, key, place, path) for key in ("variant", "condition", "label")},
             "figures": {name: _numbers(figure, f"{place}.figures.{name}", path)
@@ -32,7 +35,7 @@ def measured(document: object, path: os.PathLike | str) -> dict:
     for place, cost in _objects(document, "costs", path):
         more = cost.get("excess")
         if more is not None and not isinstance(more, dict):
-            raise BadData(path, f"{place}.excess: is not an object")
+            raise _damaged(path, f"{place}.excess: is not an object")
         costs.append({
             **{key: _text(cost, key, place, path) for key in ("condition", "variant", "figure")},
             **_interval(cost, place, path),
@@ -50,13 +53,13 @@ def predicted(document: object, variant: str, path: os.PathLike | str) -> list[d
     objects = list(_objects(document, "predictions", path))
     names = {str(each.get("variant", variant)) for _, each in objects}
     if variant not in names and len(names) != 1:
-        raise BadData(path, f"has no prediction for the variant {variant!r}")
+        raise _damaged(path, f"has no prediction for the variant {variant!r}")
     for place, each in objects:
         if variant in names and each.get("variant", variant) != variant:
             continue
         devices = each.get("devices")
         if not isinstance(devices, dict):
-            raise BadData(path, f"{place}.devices: is not an object")
+            raise _damaged(path, f"{place}.devices: is not an object")
         found.append({"variant": variant, "trace": _text(each, "trace", place, path),
                       "devices": {name: _numbers(figures, f"{place}.devices.{name}", path)
                                   for name, figures in devices.items()}})
@@ -65,22 +68,22 @@ def predicted(document: object, variant: str, path: os.PathLike | str) -> list[d
 
 def _check_schema(document: object, schema: str, path: os.PathLike | str) -> None:
     if not isinstance(document, dict) or document.get("schema") != schema:
-        raise BadData(path, f"is not of the schema {schema}")
+        raise _damaged(path, f"is not of the schema {schema}")
 
 
 def _objects(document: dict, key: str, path: os.PathLike | str) -> Iterable[tuple[str, dict]]:
     values = document.get(key)
     if not isinstance(values, list):
-        raise BadData(path, f"{key}: is not a list")
+        raise _damaged(path, f"{key}: is not a list")
     for number, value in enumerate(values):
         if not isinstance(value, dict):
-            raise BadData(path, f"{key}[{number}]: is not an object")
+            raise _damaged(path, f"{key}[{number}]: is not an object")
         yield f"{key}[{number}]", value
 
 
 def _text(value: dict, key: str, place: str, path: os.PathLike | str) -> str:
     if not isinstance(value.get(key), str):
-        raise BadData(path, f"{place}.{key}: is not a text")
+        raise _damaged(path, f"{place}.{key}: is not a text")
     return value[key]
 
 
@@ -92,10 +95,10 @@ def _numbers(value: object, place: str, path: os.PathLike | str) -> dict:
     """The members that are numbers or null; a figure is an object of these, and a list of which
     runs are outliers."""
     if not isinstance(value, dict):
-        raise BadData(path, f"{place}: is not an object")
+        raise _damaged(path, f"{place}: is not an object")
     for key, each in value.items():
         for number in each if isinstance(each, list) else [each]:
             if number is not None and (type(number) not in (int, float)
                                        or not math.isfinite(number)):
-                raise BadData(path, f"{place}.{key}: is not a number")
+                raise _damaged(path, f"{place}.{key}: is not a number")
     return value

@@ -93,7 +93,8 @@ def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
     measurement, predictions: what `measured` and `predicted` made
     """
     if not recordings:
-        raise Failure("no recorded start was given")
+        raise Failure("no recorded start was given",
+                      note="make one with: frontload faults --json FILE -- COMMAND")
     sizes = {file.page_size for recording in recordings for file in recording.files} or {4096}
     if len(sizes) > 1:
         raise Failure("the recorded starts are of machines with pages of different sizes",

@@ -140,7 +140,7 @@ class _Reader:
         self._path = os.fspath(path)
 
     def _bad(self, place: str, what: str) -> BadData:
-        return BadData(self._path, f"{place}: {what}")
+        return BadData(self._path, f"{place}: {what}", note=_MAKE_ONE)
 
     def recording(self, document: dict) -> Recording:
         found = [self._file(value, f"files[{number}]")

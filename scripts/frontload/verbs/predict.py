@@ -90,7 +90,8 @@ def run(args: argparse.Namespace) -> int:
         recorded = args.variants[0].binary if args.variants else prediction.main_program(traces[0])
     variants = args.variants or [Variant("recorded", recorded)]
     if len({variant.name for variant in variants}) < len(variants):
-        raise errors.Failure("--variant: two variants have the same name")
+        raise errors.Failure("--variant: two variants have the same name",
+                             note="name each of them: --variant before=FILE --variant after=FILE")
     document = prediction.predict(variants, traces, recorded, options=_options(args),
                                   warm_seconds=args.warm)
     if args.json:

@@ -158,9 +158,9 @@ def _run(command: list[str], environment: dict[str, str]) -> int:
         try:
             child.append(subprocess.Popen(command, env=environment, close_fds=False))
         except OSError as problem:
-            raise Failure(f"{command[0]}: {problem.strerror}",
-                          code=_NOT_FOUND if isinstance(problem, FileNotFoundError) else _CANNOT_RUN
-                          ) from problem
+            code = _NOT_FOUND if isinstance(problem, FileNotFoundError) else _CANNOT_RUN
+            raise Failure(f"{command[0]}: {problem.strerror}", code=code,
+                          note=errors.HOW_TO_RUN) from problem
         status = child[0].wait()
     return status if status >= 0 else 128 - status
 

@@ -161,7 +161,9 @@ def _record(args: argparse.Namespace, device: Device | None) -> list:
                                    evict_seen=args.evict_seen, allow_warm=args.allow_warm,
                                    until=args.until, launcher=launcher)
         if started.sample.failed:
-            raise Failure(started.sample.failure_of(variant.command[0]), code=EXIT_VERDICT)
+            raise Failure(started.sample.failure_of(variant.command[0]), code=EXIT_VERDICT,
+                          note="frontload faults --ignore-failure --json FILE records it all the "
+                          "same, and report takes that FILE")
         made = started.document | {"device": described}
         if made["faults"] is None:
             _warn(variant.name, made["missing"])
@@ -202,5 +204,6 @@ def _traces(paths: list[str]) -> list[str]:
 
 
 def _json(path: str) -> object:
-    with open_input(path) as stream:
-        return parse_json(stream.read(), path)
+    note = "make it with frontload measure --json FILE, or predict --json"
+    with open_input(path, note) as stream:
+        return parse_json(stream.read(), path, note)
