@@ -54,6 +54,7 @@ def _run(arguments: Sequence[str], **environment: str) -> bytes:
         raise Failure(f"{command[0]}: {problem.strerror}", note=_INSTALL) from problem
     if result.returncode:
         raise Failure(f"cargo {arguments[0]}: exit status {result.returncode}",
+                      note="what is wrong is said above, by cargo",
                       code=result.returncode if result.returncode > 0 else 128 - result.returncode)
     return result.stdout
 
@@ -152,4 +153,5 @@ def build(program: Program, options: Sequence[str], compiler_arguments: Sequence
                 and message["target"]["name"] == program.name
                 and "bin" in message["target"]["kind"] and message.get("executable")):
             return Built(Path(message["executable"]), message["fresh"])
-    raise Failure(f"cargo rustc: built no program {program.name}")
+    raise Failure(f"cargo rustc: built no program {program.name}",
+                  note="--bin NAME chooses a program, --package NAME its package")

@@ -63,7 +63,9 @@ def build_parser() -> Parser:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs", required=True)
     for verb in VERBS:
         added = verb.add_parser(verbs)
-        added.set_defaults(run=verb.run, parser=added)
+        added.set_defaults(run=verb.run)
+        for each in parsing.verbs_below(added):
+            each.set_defaults(parser=each)
     return parser
 
 

@@ -9,7 +9,7 @@ import argparse
 import difflib
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NoReturn
 
 from frontload import errors, prose
@@ -100,6 +100,15 @@ class Parser(argparse.ArgumentParser):
             if flag.startswith("--") and not any(each.startswith(flag) for each in existing):
                 found += difflib.get_close_matches(flag, existing, 1, _NEAR)
         return list(dict.fromkeys(found))
+
+
+def verbs_below(parser: Parser) -> Iterator[Parser]:
+    """The parser of a verb, and those of verbs that it has itself."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from verbs_below(below)
 
 
 def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from frontload.errors import Failure
+from frontload.errors import HOW_TO_RUN, Failure
 from frontload.measure_run import signals_held
 
 _PATIENCE_SECONDS = 5
@@ -36,7 +36,8 @@ def run(command: Sequence[str], *, directory: str | None = None,
                     stderr=None if shown else stderr, process_group=0)
             process.wait()
         except OSError as problem:
-            raise Failure(f"{executable or command[0]}: {problem.strerror}") from problem
+            raise Failure(f"{executable or command[0]}: {problem.strerror}",
+                          note=HOW_TO_RUN) from problem
         except BaseException:
             if process is not None:
                 _end(process)

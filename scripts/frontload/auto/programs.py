@@ -47,7 +47,8 @@ def look(path: os.PathLike | str) -> Program:
     """Looks into a linked file; BadData if it is none."""
     read = elf.read(path)
     if not read.linked:
-        raise BadData(path, "is an object, not a program or shared library")
+        raise BadData(path, "is an object, not a program or shared library",
+                      note="give what the linker wrote")
     loading = elf.read_loading(path)
     start = elf.read_start(path)
     names = set(read.section_names)

@@ -244,7 +244,8 @@ def _strip(binary: str, outcome: Outcome) -> None:
         return
     result = child.run([strip, binary])
     if result.status:
-        raise Failure(f"{strip}: exited with status {result.status}: {result.stderr.strip()}")
+        raise Failure(f"{strip}: exited with status {result.status}: {result.stderr.strip()}",
+                      note="please report this: programs with a front are to be stripped as others")
 
 
 def _predict(plan: Plan, outcome: Outcome, plain: str, after: str, traces: Path) -> None:

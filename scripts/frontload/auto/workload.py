@@ -54,7 +54,9 @@ def parse(text: str, program: str, called: str) -> Workload:
     try:
         words = shlex.split(text)
     except ValueError as problem:
-        raise Failure(f"--workload {text!r}: {problem}") from problem
+        raise Failure(f"--workload {text!r}: {problem}",
+                      note="write it as in a shell, as one argument") from problem
     if not words:
-        raise Failure("--workload: the command is empty")
+        raise Failure("--workload: the command is empty",
+                      note="write it as in a shell, as one argument")
     return read(words, program, called)

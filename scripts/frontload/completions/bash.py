@@ -42,7 +42,16 @@ _BODY = """\
     done
     case ${{place:+$verb:${{words[place - 1]}}}} in
         {commands})
-            _command_offset $place
+            # That counts readline's words, of which --option=value is three.
+            local at=0 rest
+            for ((i = 0; i < place; i++)); do
+                rest=${{words[i]}}
+                while [[ $rest ]] && ((at < COMP_CWORD)); do
+                    rest=${{rest#"${{COMP_WORDS[at]}}"}}
+                    ((at++))
+                done
+            done
+            _command_offset $at
             return
             ;;
     esac
@@ -124,7 +133,7 @@ def _offer(kind: Kind) -> str:
     if kind.choices:
         return _words(kind.choices)
     if kind.is_command:
-        return "_command_offset $cword"
+        return "_command_offset $COMP_CWORD"
     if kind.is_folder:
         return "_filedir -d"
     files = f"_filedir {shlex.quote(kind.suffix)}" if kind.pattern else "_filedir"

@@ -58,6 +58,10 @@ def of_places(page: Page) -> Kind | None:
         # A native program says it in its synopsis alone.
         words = re.sub(r"\[[^\]]*\]", "", " ".join(page.synopsis)).split()[1:]
         found = {kind for word in words if not word.startswith("-") and (kind := _of_name(word))}
+    verbs = tuple(argument.value for argument in page.arguments()
+                  if not argument.flags and argument.choices == (argument.value,))
+    if verbs:
+        return Kind(choices=verbs)
     if len(found) > 1 and not any(kind.is_command for kind in found):
         return Kind(is_file=True)
     return max(found, key=lambda kind: kind.is_command, default=None)

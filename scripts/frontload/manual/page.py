@@ -75,7 +75,9 @@ class Page:
         return [argument for group in self.groups for argument in group.arguments]
 
     def options(self) -> list[Argument]:
-        return [argument for argument in self.arguments() if argument.flags]
+        """Each option once; a verb with verbs of its own may say it for each of them."""
+        by_flags = {argument.flags: argument for argument in self.arguments() if argument.flags}
+        return list(by_flags.values())
 
 
 def examples_of(text: str) -> tuple[Example, ...]:

@@ -5,10 +5,12 @@ tool of this kind uses, and have been the same for as long as there is argparse.
 """
 
 import argparse
+from dataclasses import replace
 
 from frontload.manual.page import Argument, Group, Page, Section, examples_of
 from frontload.parser import Parser
 
+_COMMAND = "frontload"
 _ENDLESS = 100_000  # columns: nothing is wrapped
 
 
@@ -23,10 +25,18 @@ def pages(parser: Parser) -> list[Page]:
 
 
 def _page(parser: Parser, summary: str) -> Page:
+    # What a verb has verbs of its own for is on its page, too (frontload cargo record).
+    inner = {} if parser.prog == _COMMAND else {
+        name: below for action in _subparsers(parser) for name, below in action.choices.items()}
+    synopsis = [usage for below in inner.values() for usage in _synopsis(below)]
+    groups = [group for each in parser._action_groups if (group := _group(each, parser))]
+    for name, below in inner.items():
+        groups += [replace(group, title=f"{name}: {group.title}")
+                   for each in below._action_groups if (group := _group(each, below))]
     return Page(
-        name=parser.prog, summary=_expand(summary, parser).rstrip("."), synopsis=_synopsis(parser),
-        description=_expand(parser.description or "", parser).strip(),
-        groups=tuple(group for each in parser._action_groups if (group := _group(each, parser))),
+        name=parser.prog, summary=_expand(summary, parser).rstrip("."),
+        synopsis=tuple(synopsis) or _synopsis(parser),
+        description=_expand(parser.description or "", parser).strip(), groups=tuple(groups),
         sections=tuple(Section(title, tuple(terms.items()))
                        for title, terms in parser.sections.items()),
         examples=examples_of(parser.examples))
@@ -58,7 +68,7 @@ def _group(group, parser: argparse.ArgumentParser) -> Group | None:
         if action.help == argparse.SUPPRESS:
             continue
         if isinstance(action, argparse._SubParsersAction):
-            arguments += [Argument((), each.dest, each.help or "")
+            arguments += [Argument((), each.dest, each.help or "", (each.dest,))
                           for each in action._choices_actions]
             continue
         arguments.append(_argument(action, formatter))

@@ -13,25 +13,33 @@ from frontload.verbs.record import seconds
 DESCRIPTION = """\
 Try what a front does for a program: find the command that linked it, link it again, record the
 command, make the startup profile, link with it, check, compare what both write, and measure both
-from cold. The program itself is left alone; beside it come APP.startup and APP.front:
-
-  frontload auto -- build/app --its arguments
-  frontload auto --build 'make' -- ./app --version
-  frontload auto --link 'c++ main.o -o app' --no-data -- ./app
-  frontload auto --program build/app -- ./start-it.sh {} --fast
+from cold. The program itself is left alone; beside it come APP.startup and APP.front.
 
 The link command is sought in this order: --link, a log by frontload-cc --link-log, a folder above
 the program that Ninja or CMake's Makefiles built, and a build that --build runs under strace.
-Exit status 1: the front is not what it should be, or the program does something else with it.
 docs/auto.md tells what is done in which case.
 """
+EXAMPLES = """\
+# a program of a build by Ninja, or by CMake's Makefiles
+frontload auto -- build/app --its arguments
+# one of any build: how it is linked is seen when it is built again
+frontload auto --build 'make' -- ./app --version
+# one of which you know how it is linked
+frontload auto --link 'c++ main.o -o app' --no-data -- ./app
+# one that a script starts
+frontload auto --program build/app -- ./start-it.sh {} --fast
+"""
+EXIT_STATUS = {"1": "the front is not what it should be, or the program does something else with "
+                    "it"}
+ENVIRONMENT = {"FRONTLOAD_LINK_LOG": "the default of --link-log, as for frontload-cc"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "auto", help="do all steps for a program, from the command that starts it",
         usage="%(prog)s [OPTION]... -- COMMAND...",
-        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
+        environment=ENVIRONMENT)
     parser.add_argument("--program", metavar="FILE", help="the program, if COMMAND starts it only "
                         "indirectly; {} in COMMAND is where it belongs")
     parser.add_argument("--workload", metavar="COMMAND", action="append", default=[],

@@ -11,16 +11,24 @@ from frontload.errors import EXIT_OK, Failure
 from frontload.verbs import record
 
 DESCRIPTION = """\
-Give a Rust program a front, in its package's folder or with --manifest-path:
-
-  cargo frontload record -- --its arguments    # builds it and records a run; again for more runs
-  cargo frontload profile                      # writes startup/NAME.startup: check it in
-  cargo frontload build                        # builds it with that profile
+Give a Rust program a front, in its package's folder or with --manifest-path. With Frontload's bin
+folder in PATH, `cargo frontload` is the same.
 
 record starts anew when the program has changed. Builds are release builds, in cargo's own target
 folder. Only the last crate gets other arguments than from cargo build, so a changed profile
 compiles that one again, and links.
 """
+EXAMPLES = """\
+# build the program and record a run; again for more runs
+cargo frontload record -- --its arguments
+# write startup/NAME.startup, which is to be checked in
+cargo frontload profile
+# build it with that profile
+cargo frontload build
+# without cargo's way of naming it
+frontload cargo build --prefetch
+"""
+EXIT_STATUS = {"1": "less than --min-match percent of the profile's names are found"}
 
 # Cargo's own options, handed on: those with a value, and those without.
 _WITH_VALUE = {
@@ -43,7 +51,7 @@ _WITHOUT_VALUE = {
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "cargo", help="record a Rust program, and build it with a front",
-        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     actions = parser.add_subparsers(dest="action", metavar="record|profile|build", required=True)
 
     recording = actions.add_parser(

@@ -13,21 +13,25 @@ _ANY = "PROGRAM"  # where none is known
 DESCRIPTION = """\
 Look at the folder of a build, or of sources, and say what to add so that a program of it gets a
 front: the lines and where they belong, which programs there are and how they were linked, what
-hinders, and what the startup profile will be called:
-
-  frontload init build
-  frontload init --target app --write .
+hinders, and what the startup profile will be called.
 
 It knows CMake, Meson, Autotools, make, Cargo, Go and Bazel; for all else it tells of frontload-cc,
 which goes before the compiler. Nothing is run and nothing is changed, but for --write and
 --ask-cmake.
 """
+EXAMPLES = """\
+# what to add to the build in the folder build
+frontload init build
+# the same for one program, and add it where that is safe
+frontload init --target app --write .
+"""
+EXIT_STATUS = {"1": "with --write: the change cannot be made safely, and nothing was changed"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "init", help="say or write what to add to a build",
-        description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("folder", metavar="FOLDER", nargs="?", default=".",
                         help="a build folder or a source folder (default: this one)")
     parser.add_argument("--target", metavar="NAME",
