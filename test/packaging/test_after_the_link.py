@@ -1,0 +1,83 @@
+"""What packaging does to a linked program, and whether its front stays where it was."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from trees import checked
+
+# As dh_strip, Fedora's find-debuginfo and others call them. docs/how-to/package.md lists these.
+HARMLESS = {
+    "strip": ["strip", "--remove-section=.comment", "--remove-section=.note"],
+    "strip --strip-debug": ["strip", "--strip-debug"],
+    "llvm-strip": ["llvm-strip-22"],
+    "eu-strip": ["eu-strip"],
+    "objcopy": ["objcopy", "--strip-all", "--compress-debug-sections"],
+    "llvm-objcopy": ["llvm-objcopy-22", "--strip-all"],
+    "dwz": ["dwz"],
+    "debugedit": ["debugedit", "--build-id", "--base-dir=/", "--dest-dir=/usr/src"],
+}
+
+
+@pytest.fixture(scope="module")
+def program(unpacked, worked, tmp_path_factory) -> Path:
+    """A program with a front, debug information and a build ID."""
+    folder, work = tmp_path_factory.mktemp("program"), worked[1]
+    sources = Path(__file__).parent / "programs"
+    gcc = f"-B{unpacked}/usr/lib/frontload/gcc"
+    checked("g++", "-g", "-O1", "-ffunction-sections", *sources.glob("*.cpp"), gcc, "-fuse-ld=lld",
+            f"-Wl,--startup-profile={work}/app.startup", "-Wl,--build-id=sha1", "-o",
+            folder / "program")
+    return folder / "program"
+
+
+def loaded(path: Path) -> dict[str, tuple]:
+    """Where the sections that are loaded are, and what is in them; and how they are mapped."""
+    with open(path, "rb") as file:
+        image = ELFFile(file)
+        found = {section.name: (section["sh_offset"], section["sh_addr"], section.data())
+                 for section in image.iter_sections() if section["sh_flags"] & 2}
+        found["mapping"] = tuple(sorted((one["p_type"], one["p_offset"], one["p_filesz"])
+                                        for one in image.iter_segments()))
+    return found
+
+
+def changed(program: Path, *command: str) -> set[str]:
+    """What of a program with a front a command changes, of what is loaded; it still has to run."""
+    copy = program.with_name("changed")
+    shutil.copy(program, copy)
+    checked(*command, copy)
+    assert "words" in checked(copy)
+    before, after = loaded(program), loaded(copy)
+    assert before.keys() == after.keys()
+    return {name for name in before if before[name] != after[name]}
+
+
+@pytest.mark.parametrize("tool", HARMLESS)
+def test_strippers_keep_the_front(program, tool):
+    """They change no byte that is loaded, but for debugedit the build ID, which it is for."""
+    command = HARMLESS[tool]
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed")
+    assert changed(program, *command) <= {".note.gnu.build-id"}
+
+
+def test_debug_information_in_a_file_of_its_own_is_found(program, tmp_path):
+    """The steps of dh_strip: the front stays, and gdb's way to the debug information is there."""
+    debug, copy = tmp_path / "program.debug", tmp_path / "program"
+    shutil.copy(program, copy)
+    checked("objcopy", "--only-keep-debug", "--compress-debug-sections", copy, debug)
+    checked("strip", "--remove-section=.comment", "--remove-section=.note", copy)
+    checked("objcopy", f"--add-gnu-debuglink={debug}", copy)
+    assert loaded(copy) == loaded(program)
+    assert "program.debug" in checked("readelf", "--string-dump=.gnu_debuglink", copy)
+
+
+def test_patchelf_moves_what_grows_out_of_the_front(program):
+    """The exception: where a longer path or one more library needs room, patchelf puts the loader's
+    tables at the end of the file. A shorter path stays in its place."""
+    if shutil.which("patchelf") is None:
+        pytest.skip("patchelf is not installed")
+    grown = changed(program, "patchelf", "--set-rpath", "/a/folder/of/libraries" * 4)
+    assert {".dynstr", "mapping"} <= grown
