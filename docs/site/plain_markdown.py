@@ -3,7 +3,8 @@
 A code-hosting service shows the same files, so they hold none of Sphinx's own directives. What the
 site needs besides is found in what they say:
 
-    navigation     the lists of links in docs/index.md, each below its heading
+    navigation     the lists of links in docs/index.md, each below its heading, and in the index.md
+                   of another folder
     pictures       <picture> with a source for dark themes: the site's own switch has to work, too
     other files    a link to a folder is one to its README.md; where there is none the site has
                    nothing to show, and the link's text remains
@@ -34,7 +35,8 @@ class Branch(NamedTuple):
 
     def directive(self) -> str:
         """What Sphinx makes navigation of; nothing is shown in its place."""
-        return "\n".join(["```{toctree}", ":hidden:", f":caption: {self.caption}", "",
+        options = [":hidden:", *([f":caption: {self.caption}"] if self.caption else [])]
+        return "\n".join(["```{toctree}", *options, "",
                           *(f"{title} </{page}>" for title, page in self.entries), "```", ""])
 
 
@@ -42,17 +44,20 @@ def branches(markdown: str, page: str) -> list[Branch]:
     """The navigation that the lists of a page stand for.
 
     Links at the beginning of a list's items are pages, in order; those of a list within a list
-    stand below the page above them.
+    stand below the page above them. A page is only in its first place.
     """
-    found: list[Branch] = []
-    outer = inner = None
+    outer, inner = Branch(page, "", []), None
+    found, seen = [outer], set()
     for line in markdown.splitlines():
         if heading := _HEADING.fullmatch(line):
             outer, inner = Branch(page, heading[1], []), None
             found.append(outer)
-        elif (entry := _ENTRY.match(line)) and outer is not None:
+        elif entry := _ENTRY.match(line):
             target = os.path.normpath(os.path.join(os.path.dirname(page), entry["path"]))
             each = entry["title"], target.removesuffix(".md")
+            if target in seen:
+                continue
+            seen.add(target)
             if not entry["indent"]:
                 outer.entries.append(each)
                 inner = None
@@ -69,8 +74,10 @@ def _add_navigation(app: Sphinx, page: str, source: list[str]) -> None:
         # The pages of how-to lead there: in the navigation they would only be in the way.
         source[0] = f"---\norphan: true\n---\n{source[0]}"
     first = app.config.root_doc
-    text = Path(app.srcdir, first + ".md").read_text(encoding="utf-8")
-    for branch in branches(text, first):
+    found = branches(Path(app.srcdir, first + ".md").read_text(encoding="utf-8"), first)
+    if page != first and page.endswith("/index"):
+        found += branches(source[0], page)
+    for branch in found:
         if branch.page == page:
             source[0] += "\n" + branch.directive()
 

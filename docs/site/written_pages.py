@@ -7,8 +7,11 @@ date.
 
 import argparse
 import ast
+import os
 import re
+import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +21,8 @@ sys.path[:0] = [str(ROOT / "docs/site"), str(ROOT / "scripts")]
 
 import layout_picture  # noqa: E402
 import race_figures  # noqa: E402
+
+COMMANDS = ROOT / "docs/reference/commands"
 
 
 class Declared(NamedTuple):
@@ -115,20 +120,44 @@ def pages() -> dict[Path, bytes]:
         for declared in PAGES}
 
 
+def command_pages(programs: Path) -> dict[Path, bytes]:
+    """A page for each command, of what `frontload` and the native programs say of themselves."""
+    with tempfile.TemporaryDirectory(prefix="frontload-docs.") as folder:
+        subprocess.run([sys.executable, "-m", "frontload.manual", "--bin", programs, "--markdown",
+                        folder], check=True,
+                       env={**os.environ, "PYTHONPATH": str(ROOT / "scripts"), "COLUMNS": "80"})
+        return {COMMANDS / page.name: page.read_bytes()
+                for page in Path(folder).iterdir()}
+
+
+def write(path: Path, written: bytes | None) -> None:
+    """Writes a page, or removes that of a command which is no more."""
+    if written is None:
+        path.unlink()
+        return
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(written)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing, fail if something is "
                         "not up to date")
-    check = parser.parse_args().check
-    stale = [(path, written) for path, written in pages().items()
+    parser.add_argument("--bin", metavar="DIR", type=Path, help="where the native programs are: "
+                        "without it the pages of commands are left as they are")
+    args = parser.parse_args()
+    wanted = pages() | (command_pages(args.bin.resolve()) if args.bin else {})
+    stale = [(path, written) for path, written in wanted.items()
              if not path.exists() or path.read_bytes() != written]
+    if args.bin:
+        stale += [(path, None) for path in COMMANDS.glob("*.md") if path not in wanted]
     for path, written in stale:
-        if check:
+        if args.check:
             print(f"{path.relative_to(ROOT)}: is not what its source says: run scripts/docs",
                   file=sys.stderr)
         else:
-            path.write_bytes(written)
-    return 1 if check and stale else 0
+            write(path, written)
+    return 1 if args.check and stale else 0
 
 
 if __name__ == "__main__":

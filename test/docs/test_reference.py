@@ -33,9 +33,9 @@ def first_cells(page: str) -> str:
     return "\n".join(line.split("|")[1] for line in lines if line.startswith("| "))
 
 
-def test_pages_say_what_the_sources_say():
-    result = subprocess.run([sys.executable, SITE / "written_pages.py", "--check"],
-                            capture_output=True, text=True)
+def test_pages_say_what_the_sources_and_programs_say(build):
+    result = subprocess.run([sys.executable, SITE / "written_pages.py", "--check", "--bin",
+                             build / "bin"], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
 
 
@@ -94,7 +94,8 @@ def keys():
 def test_each_key_of_a_check_is_described(keys):
     source = ast.parse((ROOT / "scripts/frontload/verbs/check.py").read_text())
     written = {key.value for node in ast.walk(source) if isinstance(node, ast.Dict)
-               for key in node.keys if isinstance(key, ast.Constant)}
+               for key in node.keys
+               if isinstance(key, ast.Constant) and re.fullmatch("[a-z_]+", str(key.value))}
     assert "longest_ordered_run" in written
     assert written - {"schema"} <= keys["frontload-check/1"]
 
