@@ -157,6 +157,8 @@ static bool parseHeaderLine(StringRef line, StartupProfile &profile) {
   auto [key, value] = line.split(' ');
   if (key == "runs")
     return parseCount(value, profile.runs);
+  if (key == "cold-parts")
+    profile.knowsColdParts = value != "unknown";
   return key != "data-runs" || parseCount(value, profile.dataRuns, /*least=*/0);
 }
 

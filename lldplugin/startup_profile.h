@@ -58,6 +58,9 @@ struct StartupProfile {
   /// The weight of all runs, and of those that recorded data.
   uint64_t runs = 1;
   uint64_t dataRuns = 0;
+  /// Whether a cold part that is not among the entries was not entered. In a profile of a build
+  /// that counts for PGO it may have been: cold parts are the work of the counts.
+  bool knowsColdParts = true;
   /// In first-touch order.
   std::vector<ProfileEntry> entries;
   /// The names that are not in the text as they are.

@@ -172,7 +172,11 @@ class Merger:
             self._counts.update(nameless=resolved.nameless, nameless_data=resolved.nameless_data)
         self._counts.update(touches=np.count_nonzero(mine), dropped=run.dropped, data=data,
                             ownerless=run.ownerless, empty=not touched)
-        return profile.from_run(os.fsencode(module.name), touched, data) if touched else None
+        if not touched:
+            return None
+        made = profile.from_run(os.fsencode(module.name), touched, data)
+        made.knows_cold_parts = not self._collects[resolver]
+        return made
 
     def _resolver(self, module: Module, path: str) -> resolve.Resolver:
         binary = self._binary or module.path

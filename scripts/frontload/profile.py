@@ -24,6 +24,9 @@ know.
     runs       how many runs (recorded processes) the profile was made from, 1 or more; a run that
                was given a weight counts as that many
     data-runs  how many of them recorded touches of data too; left out if none did
+    cold-parts `unknown` if a run was of a build that counts for PGO: which cold parts (f.cold) are
+               entered, only the build knows that is made with the counts. Else it is left out, and
+               a cold part that is no entry was not entered
 
 What has TABs is an entry, one for each name, of six fields or seven:
 
@@ -128,6 +131,7 @@ class Profile:
     runs: int
     touches: dict[Name, Touch] = field(default_factory=dict)
     data_runs: int = 0
+    knows_cold_parts: bool = True
 
     def in_order(self) -> list[tuple[Name, Touch]]:
         """The entries as they stand in the file."""
@@ -139,6 +143,7 @@ class Profile:
         `weight` runs."""
         self.runs += weight * other.runs
         self.data_runs += weight * other.data_runs
+        self.knows_cold_parts &= other.knows_cold_parts
         for name, (runs, rank, touched) in other.touches.items():
             mine = self.touches.get(name, Touch(0, rank))
             self.touches[name] = Touch(mine.runs + weight * runs, min(mine.rank, rank),
@@ -191,6 +196,8 @@ def to_bytes(profile: Profile) -> bytes:
              b"runs %d" % profile.runs]
     if profile.data_runs:
         lines.append(b"data-runs %d" % profile.data_runs)
+    if not profile.knows_cold_parts:
+        lines.append(b"cold-parts unknown")
     lines.append(b"# kind class runs step touched name [file]")
     rank = -1
     for name, touch in profile.in_order():
@@ -279,7 +286,8 @@ def _parse_header_line(line: bytes, header: dict[bytes, bytes | int]) -> None:
 def _from_header(header: dict[bytes, bytes | int]) -> Profile:
     if not header.get(b"program") or not header.get(b"runs"):
         raise ValueError("no header line `program` or `runs` before the entries")
-    made = Profile(header[b"program"], header[b"runs"], data_runs=header.get(b"data-runs", 0))
+    made = Profile(header[b"program"], header[b"runs"], data_runs=header.get(b"data-runs", 0),
+                   knows_cold_parts=header.get(b"cold-parts") != b"unknown")
     if made.data_runs > made.runs:
         raise ValueError(f"{made.data_runs} of {made.runs} runs have data")
     return made

@@ -54,6 +54,18 @@ def test_a_cold_part_does_not_follow_the_front(tmp_path, program):
     assert address["helper"] < address["complain"] < address["work.cold"]
 
 
+def test_cold_parts_that_the_profile_knows_nothing_of(tmp_path, program):
+    """Those of startup's functions come first behind the front, before what these call."""
+    profile = write_profile(tmp_path, "main", "work")
+    profile.write_text(profile.read_text().replace("runs 1\n", "runs 1\ncold-parts unknown\n", 1))
+    for flags in ([], [PREFIXES]):
+        link(tmp_path / "out", program, *flags, profile=profile)
+        image = Image(tmp_path / "out")
+        assert {image.section_of(name) for name in ("work.cold", "helper")} == {".text"}
+        assert image.symbols["work.cold"].address < image.symbols["helper"].address
+        assert image.symbols["work.cold"].address == image.sections[".text"]["sh_addr"]
+
+
 def test_a_cold_part_that_was_entered_is_in_the_front(tmp_path, program):
     """Where the profile names it, it has its place in first-touch order."""
     for flags in ([], [PREFIXES]):

@@ -31,6 +31,17 @@ def function(name: str, file: str = "") -> Name:
     return Name("function", "text", name.encode(), file.encode())
 
 
+def test_runs_that_know_nothing_of_cold_parts():
+    """One such run is enough for the merged profile to say so; and what is written is read back."""
+    exact, counting = (profile.from_run(b"app", [function("main")]) for _ in range(2))
+    counting.knows_cold_parts = False
+    assert b"cold-parts" not in profile.to_bytes(exact)
+    for parts in ((exact, counting), (counting, exact)):
+        text = profile.to_bytes(merged(*parts))
+        assert text.splitlines()[3] == b"cold-parts unknown"
+        assert not profile.parse(text, "p").knows_cold_parts
+
+
 def test_the_format_is_as_declared():
     """Two runs give exactly the lines that the declaration of the format says."""
     start, helper = function("_start"), function("helper", "main.c")
