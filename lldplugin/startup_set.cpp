@@ -172,6 +172,7 @@ private:
     /// Strings that the front refers to.
     SmallVector<StringRef, 0> strings;
     bool definesEnd = false; ///< a symbol `_end` that other objects see
+    bool isGo = false;       ///< all that Go's own linker has linked
   };
 
   /// Runs `f` on each object, in parallel; `f` changes nothing but its argument.
@@ -239,8 +240,10 @@ template <class ELFT> void StartupSet::Search<ELFT>::lookUpSymbols(Scan &scan) {
   for (uint32_t index = 0; index < object.symbols().size(); ++index) {
     const auto &symbol = object.symbols()[index];
     uint8_t type = symbol.getType();
-    if (type == ELF::STT_FILE)
+    if (type == ELF::STT_FILE) {
       files[1] = CachedHashStringRef(sourceFile = object.name(symbol));
+      scan.isGo |= sourceFile == "go.go";
+    }
     // Half of all symbols are references to elsewhere.
     if (type == ELF::STT_FILE || type == ELF::STT_SECTION || symbol.st_shndx == ELF::SHN_UNDEF)
       continue;
@@ -411,6 +414,14 @@ template <class ELFT> void StartupSet::Search<ELFT>::resolve(Scan &scan) {
   }
   for (auto [section, place] : scan.named)
     scan.frontier.push_back({place.rank, section});
+  // Go's runtime looks for its constants before its variables only, which end the front.
+  if (scan.isGo)
+    for (auto [index, section] : enumerate(scan.object->sections()))
+      if (scan.object->classify(section) == SectionClass::Rodata && !scan.named.count(index)) {
+        scan.next.erase(index);
+        scan.referred.try_emplace(
+            index, Place{uint32_t(set.profile.entries.size()) - 1, SectionClass::Rodata});
+      }
 }
 
 /// Whether the profile has recorded a section, or could not have.
