@@ -88,7 +88,8 @@ class Search:
             manifests = [name for name in ("build.ninja", *sorted(
                 path.name for path in folder.glob("build-*.ninja"))) if (folder / name).is_file()]
             for manifest in manifests:
-                links = in_ninja(folder, manifest, self.program)
+                links = [link for link in in_ninja(folder, manifest, self.program)
+                         if same_file(link.output, self.program)]
                 self.tried.append(f"{folder / manifest} has no link of it")
                 if links:
                     return links

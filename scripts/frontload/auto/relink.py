@@ -49,7 +49,8 @@ class Options:
             folder = prefetch_folder()
             found += ["--front-prefetch", "-rpath", str(folder)]
         if self.link_map:
-            found.append(f"-Map={self.link_map}")
+            # The traces of it are told from those of other builds by its build-id.
+            found += [f"-Map={self.link_map}", "--build-id"]
         return found
 
 

@@ -138,8 +138,7 @@ def run(plan: Plan, link: LinkCommand) -> Outcome:
         if plan.compare:
             outcome.comparisons = comparison.compare(plan.workloads, plan.program, after, plain)
         _predict(plan, outcome, plain, after, traces)
-        if any(each.kind == linker_options.DROPPED and each.why == linker_options.STRIPS
-               for each in outcome.hindrances):
+        if outcome.before.stripped:
             _strip(after, outcome)
         shutil.copymode(plan.program, after)
         # From here on all is whole: what is left behind gets its names.
@@ -236,7 +235,7 @@ def _library_profiles(plan: Plan, traces: Path, outcome: Outcome) -> dict[str, b
 
 
 def _strip(binary: str, outcome: Outcome) -> None:
-    """As the build does in its link: what is compared then is of one kind."""
+    """As the build does, in its link or after it: what is compared then is of one kind."""
     strip = shutil.which("strip") or shutil.which("llvm-strip")
     if strip is None:
         outcome.missing.append(Missing("a stripped program with a front", "strip is not found",
