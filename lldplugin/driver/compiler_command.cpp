@@ -10,57 +10,27 @@ using namespace llvm;
 namespace frontload {
 
 /// Options of gcc and clang whose value is the next argument, and not an input.
-static constexpr StringLiteral withValue[] = {"-A",
-                                              "-D",
-                                              "-F",
-                                              "-I",
-                                              "-MF",
-                                              "-MJ",
-                                              "-MQ",
-                                              "-MT",
-                                              "-U",
-                                              "-V",
-                                              "-Xarch_device",
-                                              "-Xarch_host",
-                                              "-Xassembler",
-                                              "-Xclang",
-                                              "-Xopenmp-target",
-                                              "-Xpreprocessor",
-                                              "-arch",
-                                              "-aux-info",
-                                              "-b",
-                                              "-cxx-isystem",
-                                              "-dumpbase",
-                                              "-dumpbase-ext",
-                                              "-dumpdir",
-                                              "-e",
-                                              "-framework",
-                                              "-gcc-toolchain",
-                                              "-idirafter",
-                                              "-iframework",
-                                              "-imacros",
-                                              "-imultilib",
-                                              "-include",
-                                              "-include-pch",
-                                              "-iprefix",
-                                              "-iquote",
-                                              "-isysroot",
-                                              "-isystem",
-                                              "-isystem-after",
-                                              "-ivfsoverlay",
-                                              "-iwithprefix",
-                                              "-iwithprefixbefore",
-                                              "-iwithsysroot",
-                                              "-mllvm",
-                                              "-rpath",
-                                              "-serialize-diagnostics",
-                                              "-u",
-                                              "-wrapper",
-                                              "--config",
-                                              "--entry",
-                                              "--param",
-                                              "--serialize-diagnostics",
-                                              "--sysroot"};
+// clang-format off: it would put one on a line
+static constexpr StringLiteral withValue[] = {
+    "-A", "-D", "-F", "-I", "-MF", "-MJ", "-MQ", "-MT", "-U", "-V", "-Xarch_device",
+    "-Xarch_host", "-Xassembler", "-Xclang", "-Xopenmp-target", "-Xpreprocessor", "-arch",
+    "-aux-info", "-b", "-cxx-isystem", "-dumpbase", "-dumpbase-ext", "-dumpdir", "-e",
+    "-framework", "-gcc-toolchain", "-idirafter", "-iframework", "-imacros", "-imultilib",
+    "-include", "-include-pch", "-iprefix", "-iquote", "-isysroot", "-isystem", "-isystem-after",
+    "-ivfsoverlay", "-iwithprefix", "-iwithprefixbefore", "-iwithsysroot", "-mllvm", "-rpath",
+    "-serialize-diagnostics", "-u", "-wrapper", "--config", "--entry", "--param",
+    "--serialize-diagnostics", "--sysroot"};
+// clang-format on
+
+/// Options of a call that makes neither an object nor a program.
+// clang-format off: it would put one on a line
+static constexpr StringLiteral withoutObject[] = {
+    "-E", "-S", "-M", "-MM", "-fsyntax-only", "-cc1", "-cc1as", "-###", "--analyze", "-emit-ast",
+    "-verify-pch", "-fdriver-only", "-rewrite-objc", "-rewrite-legacy-objc", "-module-file-info",
+    "-extract-api", "--preprocess", "--assemble", "--dependencies", "--user-dependencies",
+    "--version", "-dumpversion", "-dumpfullversion", "-dumpmachine", "-dumpspecs", "-help",
+    "--help", "--target-help"};
+// clang-format on
 
 namespace {
 enum class Language { ByName, Code, Assembler, Header, Object };
@@ -119,7 +89,7 @@ static Language languageOfFile(StringRef path) {
   return StringSwitch<Language>(sys::path::extension(path))
       .Cases({".c", ".i", ".ii", ".m", ".mi", ".mm", ".mii", ".M"}, Language::Code)
       .Cases({".cc", ".cp", ".cxx", ".cpp", ".CPP", ".c++", ".C"}, Language::Code)
-      .Cases({".cppm", ".ccm", ".cxxm", ".c++m", ".ixx"}, Language::Code)
+      .Cases({".cppm", ".ccm", ".cxxm", ".c++m", ".ixx", ".pcm"}, Language::Code)
       .Cases({".f", ".for", ".ftn", ".F", ".FOR", ".fpp", ".FPP", ".FTN"}, Language::Code)
       .Cases({".f90", ".f95", ".f03", ".f08", ".F90", ".F95", ".F03", ".F08"}, Language::Code)
       .Cases({".adb", ".ads", ".d", ".go", ".cu", ".hip", ".cl", ".ll", ".bc"}, Language::Code)
@@ -146,33 +116,11 @@ void Parser::parseOption(StringRef arg) {
   std::string value;
   StringRef bare = arg;
   bare.consume_front("-"); // of the two that some options have
-  if (arg == "-c" || arg == "--compile") {
+  if (is_contained({"-c", "--compile", "--precompile", "-fmodule-header"}, arg) ||
+      arg.starts_with("-fmodule-header=")) {
     stage = std::min(stage, Stage::Object);
-  } else if (is_contained({"-E",
-                           "-S",
-                           "-M",
-                           "-MM",
-                           "-fsyntax-only",
-                           "-cc1",
-                           "-cc1as",
-                           "-###",
-                           "--analyze",
-                           "--version",
-                           "-dumpversion",
-                           "-dumpfullversion",
-                           "-dumpmachine",
-                           "-dumpspecs",
-                           "-help",
-                           "--help",
-                           "--target-help",
-                           "-verify-pch",
-                           "-fdriver-only",
-                           "--preprocess",
-                           "--assemble",
-                           "--dependencies",
-                           "--user-dependencies"},
-                          arg) ||
-             bare.starts_with("-print-") || arg.starts_with("--help=")) {
+  } else if (is_contained(withoutObject, arg) || bare.starts_with("-print-") ||
+             arg.starts_with("--help=")) {
     stage = Stage::Nothing;
   } else if (arg.starts_with("--output=")) {
     command.output = arg.substr(9);

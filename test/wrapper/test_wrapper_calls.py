@@ -9,7 +9,8 @@ RECORD = "--mode=record"
 @pytest.mark.parametrize("arguments", [
     "-c a.c", "-c a.cpp -o a.o", "-O2 -MD -MF a.d -c a.c", "-c -x c -", "-xc++ -c a.h",
     "-c a.s b.c", "-x assembler a.s -x none -c b.c", "-emit-llvm -c a.c", "-c a.f90",
-    "a.h", "-x c++-header stdafx.txt", "--compile a.c",
+    "a.h", "-x c++-header stdafx.txt", "--compile a.c", "--precompile a.cppm -o a.pcm",
+    "-c a.pcm", "-fmodule-header=user a.h",
 ])
 @pytest.mark.parametrize("mode", ["record", "use"])
 def test_what_makes_code_gets_sections(wrapper, arguments, mode):
@@ -26,7 +27,7 @@ def test_what_makes_code_gets_sections(wrapper, arguments, mode):
     "-c a.s", "-c a.S", "-c -x assembler-with-cpp a.c",
     "--version", "-v", "-dumpmachine", "-dumpversion", "-print-prog-name=ld",
     "--print-search-dirs", "-print-file-name=libc.so", "-### a.c", "--help", "--help=common",
-    "--analyze a.c", "-cc1 -emit-obj a.c", "",
+    "--analyze a.c", "-cc1 -emit-obj a.c", "-emit-ast a.c", "-rewrite-objc a.m", "",
     # values that look like something else
     "-E -o -c a.c", "-S -include a.h -MF -o a.c",
 ])

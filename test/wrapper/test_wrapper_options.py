@@ -1,7 +1,9 @@
 """The options and variables of frontload-cc, and that it becomes the compiler."""
 
+import errno
 import json
 import os
+import resource
 import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -96,6 +98,32 @@ def test_a_compiler_that_cannot_be_run(wrapper):
     assert "frontload-cc: error: none-gcc: No such file or directory" in result.stderr
     (wrapper.folder / "gcc").mkdir()
     assert "Permission denied" in wrapper.run("./gcc", "a.c", code=126).stderr
+
+
+def test_no_room_for_more_arguments(wrapper):
+    """A caller may use all that the system gives: the call is then made as it is."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, 1 << 20))
+
+    compiler = wrapper.fake("gcc")
+    compiler.unlink()
+    compiler.symlink_to("/bin/true")
+
+    def call(count: int) -> str | None:
+        words = [wrapper.program, "--mode=record", "gcc", *count * ["a.o"]]
+        try:
+            return subprocess.run(words, env=wrapper.environment, capture_output=True, text=True,
+                                  preexec_fn=limit, check=True, timeout=120).stderr
+        except OSError as e:
+            assert e.errno == errno.E2BIG
+            return None
+
+    least, most = 0, 1 << 18
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (least, middle) if call(middle) is None else (middle, most)
+    assert "a.out: is made without Frontload: there is no room" in call(least)
 
 
 def test_arguments_may_have_any_bytes(wrapper):

@@ -1,5 +1,6 @@
 """frontload-cc before real compilers: record, profile, use."""
 
+import os
 import shutil
 import subprocess
 
@@ -58,13 +59,31 @@ def test_libraries_and_objects(tmp_path, program, compiler):
     assert Image(tmp_path / "libx.so.1.2").section_of("hot") == ".text.front"
 
 
-def test_no_warnings(program):
+def test_no_warnings(tmp_path, program):
     """Whatever a call does: a build may have -Werror."""
     clang = str(LLVM / "clang")
-    for words in ("-c app.c", "-S app.c", "app.o", "app.c -o tool", "-E app.c",
-                  "-x assembler -c app.s", "-fsyntax-only app.c"):
+    (tmp_path / "x.h").write_text("int x;\n")
+    for words in ("-c app.c", "x.h", "-emit-ast app.c", "-S app.c", "app.o", "app.c -o tool",
+                  "-E app.c", "-x assembler -c app.s", "-fsyntax-only app.c"):
         for mode in ("--mode=record", "--profile-dir=startup"):
             assert program(mode, clang, "-Werror", "-Wall", *words.split()) == ""
+
+
+@pytest.mark.parametrize("generator, by", [("Ninja", "launcher"),
+                                           ("Unix Makefiles", "environment")])
+def test_before_cmake_s_compiler(tmp_path, program, build, generator, by):
+    """As a launcher of compiler and linker, or as the first word of the compiler."""
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(app C)\nadd_executable(app app.c)\n")
+    words = [build / "bin" / "frontload-cc", f"--profile-dir={tmp_path / 'startup'}"]
+    names = ["-DCMAKE_C_COMPILER_LAUNCHER", "-DCMAKE_C_LINKER_LAUNCHER"]
+    launcher = [f"{name}={';'.join(map(str, words))}" for name in names if by == "launcher"]
+    compiler = "gcc" if by == "launcher" else " ".join(map(str, [*words, "gcc"]))
+    check_run("cmake", "-G", generator, "-S", tmp_path, "-B", tmp_path / "out", *launcher,
+              env=os.environ | {"CC": compiler})
+    check_run("cmake", "--build", tmp_path / "out")
+    assert Image(tmp_path / "out" / "app").section_of("hot") == ".text.front"
+    assert list((tmp_path / "out").rglob("*.map")) == []
 
 
 def test_a_user_s_orders_come_first(tmp_path, program):
