@@ -50,6 +50,7 @@ struct Options {
   std::string report;
   double minMatch = defaultMinMatch;
   std::optional<std::string> badMinMatch; ///< what was given and is none
+  StringRef mistyped, meant;              ///< an option, and the one of ours that it is near to
   std::string output = "a.out";
   /// An option that cannot be had together with a front, and why.
   std::string conflict, reason;
@@ -97,6 +98,16 @@ static void parseForOther(ArrayRef<const char *> args, size_t i, Options &option
   }
 }
 
+/// The option of ours that a mistyped one is near to, if any is; lld has none that are so near.
+static StringRef nearestOwn(StringRef arg) {
+  StringRef name = arg.take_until([](char c) { return c == '='; });
+  for (StringRef own : {"--startup-profile", "--startup-profile-dir", "--front-prefetch",
+                        "--front-report", "--min-match"})
+    if (name.starts_with("--") && name.edit_distance(own) <= 2)
+      return own;
+  return {};
+}
+
 /// Reads our options out of `args` and returns the others, which are lld's.
 static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Options &options) {
   std::vector<const char *> others;
@@ -125,6 +136,8 @@ static std::vector<const char *> parseOptions(ArrayRef<const char *> args, Optio
       options.wantsPrefetch = true;
       continue;
     }
+    if (StringRef own = nearestOwn(arg); !own.empty())
+      options.mistyped = arg, options.meant = own;
     others.push_back(args[i]);
     parseForOther(args, i, options);
     size_t next = i;
@@ -321,6 +334,9 @@ int main(int argc, char **argv) {
   if (refusal) {
     error(refusal->message, refusal->note);
     code = refusal->exitCode;
+  } else if (!options.mistyped.empty()) {
+    error(options.mistyped + ": unknown option", "did you mean " + options.meant + "?");
+    code = exitUsage;
   } else if (options.badMinMatch) {
     error("--min-match: '" + *options.badMinMatch + "' is no number from 0 to 100",
           "it is the least share of names to be found, in percent");

@@ -27,6 +27,24 @@ def program(tmp_path):
     return compile_text(tmp_path, "a.c", PROGRAM)
 
 
+@pytest.mark.parametrize(("given", "meant"), [
+    ("--startup-profle=x", "--startup-profile"),
+    ("--startup_profile-dir=x", "--startup-profile-dir"),
+    ("--front-prefech", "--front-prefetch"), ("--minmatch=80", "--min-match")])
+def test_a_mistyped_option_of_ours(tmp_path, program, given, meant):
+    """lld does not know our options, so it could not say which was meant."""
+    result = ld(program, "-o", tmp_path / "out", given, code=2)
+    assert result.stderr == (f"ld.frontload: error: {given}: unknown option\n"
+                             f"ld.frontload: note: did you mean {meant}?\n")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_mistyped_option_of_llds(tmp_path, program):
+    """What is not near to one of ours is for lld to refuse."""
+    result = ld(program, "-o", tmp_path / "out", "--gc-section", code=1)
+    assert "unknown argument '--gc-section', did you mean '--gc-sections'" in result.stderr
+
+
 def refused(tmp_path, program, profile, code: int, *flags):
     """Links with a profile that must be refused; an output that was there must stay as it was."""
     output = tmp_path / "out"
