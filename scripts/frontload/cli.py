@@ -1,5 +1,6 @@
 """The command line of `frontload`: one module per verb in verbs/, each with add_parser and run."""
 
+import errno
 import os
 import sys
 
@@ -30,7 +31,9 @@ DESCRIPTION = "Make big native programs start in one sequential read."
 EXAMPLES = """\
 # start here: what this machine allows
 frontload info
-# a program's startup, recorded and written down as a text file to check in
+# all steps at once, for a program that was built here
+frontload auto -- build/app --its arguments
+# or one by one: a program's startup, recorded and written down as a text file to check in
 frontload record -o traces -- ./app --its arguments
 frontload profile traces -o app.startup
 # the program, linked again with that, and whether it was worth it
@@ -53,6 +56,10 @@ ENVIRONMENT = {
     "PATH": "where linkers, compilers and tools like valgrind, perf and strace are looked up",
     "TMPDIR": "where temporary files go (default: /tmp)",
     "COLUMNS, NO_COLOR, TERM": "how wide tables are, and whether they have colours"}
+# Of what the system says to any verb.
+_ELSEWHERE = "make room there, or choose another place; temporary files go to TMPDIR"
+_REMEDIES = {errno.ENOSPC: _ELSEWHERE, errno.EDQUOT: _ELSEWHERE, errno.EROFS: _ELSEWHERE,
+             errno.EACCES: "see whose it is, and who may read or write it (ls -ld)"}
 
 
 def build_parser() -> Parser:
@@ -103,6 +110,8 @@ def main(argv: list[str] | None = None) -> int:
             _give_up_stdout()
         thing = problem.filename if problem.filename is not None else args.verb
         errors.error(f"{os.fsdecode(thing)}: {problem.strerror or problem}")
+        if problem.errno in _REMEDIES:
+            errors.note(_REMEDIES[problem.errno])
         return errors.EXIT_USAGE
     except errors.Interrupted as interrupted:
         errors.error(f"{args.verb}: {interrupted}: ended, and cleaned up")

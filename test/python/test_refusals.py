@@ -42,6 +42,13 @@ def test_a_damaged_file_comes_with_a_remedy(cli, tmp_path):
     assert "note: " in cli("profile", tmp_path / "empty", code=65).err
 
 
+def test_a_full_disk_comes_with_a_remedy(cli, tmp_path):
+    """What the system refuses to any verb is said with what to do."""
+    (tmp_path / "t.order").write_text("main\n")
+    shown = cli("import", tmp_path / "t.order", "--program", "app", "-o", "/dev/full", code=2).err
+    assert "No space left on device\nfrontload: note: make room there" in shown
+
+
 def test_a_program_that_cannot_be_run_comes_with_a_remedy(cli, tmp_path):
     """What is not in PATH, or not executable, is said together with what to do."""
     (tmp_path / "text").write_text("no program")

@@ -48,7 +48,10 @@ def _subparsers(parser: argparse.ArgumentParser) -> list:
 
 
 def _formatter(parser: argparse.ArgumentParser) -> argparse.HelpFormatter:
-    return parser.formatter_class(prog=parser.prog, width=_ENDLESS)
+    formatter = parser.formatter_class(prog=parser.prog, width=_ENDLESS)
+    if hasattr(formatter, "_set_color"):
+        formatter._set_color(False)  # Python 3.14 has colours, by what stdout happens to be
+    return formatter
 
 
 def _expand(text: str, parser: argparse.ArgumentParser) -> str:
