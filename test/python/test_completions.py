@@ -179,6 +179,7 @@ def test_help_with_quotes_stays_text(tmp_path, run):
 
 @pytest.mark.parametrize(("argument", "kind"), [
     (Argument(("--profile",), "FILE", ""), kinds.Kind(is_file=True, pattern="*.startup")),
+    (Argument(("--profile",), "NAME", ""), None),
     (Argument(("-o",), "FILE.html", ""), kinds.Kind(is_file=True, pattern="*.html")),
     (Argument((), "TRACE...", ""), kinds.Kind(is_file=True, pattern="*.fltrace")),
     (Argument(("--keep",), "FOLDER", ""), kinds.Kind(is_folder=True)),

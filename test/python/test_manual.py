@@ -188,6 +188,14 @@ def test_a_verb_and_the_program_of_its_name_share_a_page(pages):
     assert "## The program frontload-run" in markdown.render(*both[0])
 
 
+def test_verbs_of_a_verb_are_on_its_page(pages):
+    """frontload cargo has verbs itself: their usage and options, each group once."""
+    (page,) = [page for page in pages if page.name == "frontload cargo"]
+    assert [usage.split()[2] for usage in page.synopsis] == ["record", "profile", "build"]
+    titles = [group.title for group in page.groups]
+    assert "record: options" in titles and "record, profile, build: options of cargo" in titles
+
+
 def test_links_between_reference_pages_lead_somewhere(pages):
     """Each page that is linked to is written."""
     written = {f"{page.file_name}.md" for page in pages}

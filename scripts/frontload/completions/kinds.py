@@ -1,7 +1,7 @@
 """What can stand for an argument: told by its name, which is the same in all verbs and programs."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from frontload.manual.page import Argument, Page
 
@@ -37,10 +37,11 @@ def of(argument: Argument) -> Kind | None:
         return None
     if argument.choices:
         return Kind(choices=argument.choices)
+    kind = _of_name(argument.value)
     for flag in argument.flags:
-        if flag in _BY_OPTION:
-            return Kind(is_file=True, pattern=_BY_OPTION[flag])
-    return _of_name(argument.value)
+        if flag in _BY_OPTION and kind == Kind(is_file=True):
+            return replace(kind, pattern=_BY_OPTION[flag])
+    return kind
 
 
 def brief(argument: Argument) -> str:

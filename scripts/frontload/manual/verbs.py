@@ -30,9 +30,13 @@ def _page(parser: Parser, summary: str) -> Page:
         name: below for action in _subparsers(parser) for name, below in action.choices.items()}
     synopsis = [usage for below in inner.values() for usage in _synopsis(below)]
     groups = [group for each in parser._action_groups if (group := _group(each, parser))]
+    shared: dict[Group, list[str]] = {}  # which of them has the same group as another
     for name, below in inner.items():
-        groups += [replace(group, title=f"{name}: {group.title}")
-                   for each in below._action_groups if (group := _group(each, below))]
+        for each in below._action_groups:
+            if group := _group(each, below, with_help=False):
+                shared.setdefault(group, []).append(name)
+    groups += [replace(group, title=f"{', '.join(names)}: {group.title}")
+               for group, names in shared.items()]
     return Page(
         name=parser.prog, summary=_expand(summary, parser).rstrip("."),
         synopsis=tuple(synopsis) or _synopsis(parser),
@@ -64,11 +68,12 @@ def _synopsis(parser: argparse.ArgumentParser) -> tuple[str, ...]:
     return tuple(line.strip() for line in formatter.format_help().splitlines() if line.strip())
 
 
-def _group(group, parser: argparse.ArgumentParser) -> Group | None:
+def _group(group, parser: argparse.ArgumentParser, with_help: bool = True) -> Group | None:
     formatter = _formatter(parser)
     arguments: list[Argument] = []
     for action in group._group_actions:
-        if action.help == argparse.SUPPRESS:
+        if action.help == argparse.SUPPRESS or (
+                isinstance(action, argparse._HelpAction) and not with_help):
             continue
         if isinstance(action, argparse._SubParsersAction):
             arguments += [Argument((), each.dest, each.help or "", (each.dest,))

@@ -70,12 +70,13 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 
     profiling = actions.add_parser(
         "profile", help="write the startup profile of all recorded runs",
+        usage="%(prog)s [OPTION]...",
         description="Write startup/NAME.startup, in the package's folder, from all recorded runs.")
     _add_cargo_options(profiling)
     profiling.set_defaults(act=_profile)
 
     building = actions.add_parser(
-        "build", help="build the program with its startup profile",
+        "build", help="build the program with its startup profile", usage="%(prog)s [OPTION]...",
         description="Build the program with a front, by startup/NAME.startup.")
     building.add_argument("--prefetch", action="store_true",
                           help="the program asks for its front before anything else; it then needs "
