@@ -31,7 +31,10 @@ def test_nothing_is_wider_than_a_phone(reader, site):
     driver, read = reader
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
     wide = {}
-    for page in sorted(site.glob("**/*.html")):
+    # Pages of commands are all made in the same way: two stand for them.
+    pages = [page for page in sorted(site.glob("**/*.html"))
+             if page.parent.name != "commands" or page.stem in ("frontload-measure", "index")]
+    for page in pages:
         read(page.relative_to(site))
         if found := driver.execute_script(TOO_WIDE):
             wide[page.name] = found

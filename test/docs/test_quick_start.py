@@ -1,13 +1,16 @@
-"""The quick start: its commands are run, as they stand there, on a small program."""
+"""The quick start, and the steps by hand: their commands are run, as they stand there, on a small
+program."""
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 from documentation import ROOT
 from pages import tokens
 
 QUICK_START = ROOT / "docs/quick-start.md"
+BY_HAND = ROOT / "docs/how-to/by-hand.md"
 NOT_RUN = "<!-- not run by the tests"
 
 PROGRAM = {
@@ -42,38 +45,52 @@ add_executable(app app.cpp version.cpp work.cpp)
 }
 
 
-def commands() -> list[str]:
-    """The blocks of commands, but those that the page says are not run."""
+def commands(page: Path) -> list[str]:
+    """The blocks of commands of a page, but those that it says are not run."""
     found, before = [], ""
-    for token in tokens(QUICK_START.read_text()):
+    for token in tokens(page.read_text()):
         if token.type == "fence" and token.info == "sh" and not before.startswith(NOT_RUN):
             found.append(token.content)
         before = token.content if token.type == "html_block" else ""
     return found
 
 
-@pytest.fixture(scope="module")
-def done(tmp_path_factory, build):
-    """The folder in which all commands have been run one after the other, in one shell."""
-    folder = tmp_path_factory.mktemp("own program")
-    for name, text in PROGRAM.items():
-        (folder / name).write_text(text)
-    environment = {**os.environ, "PATH": f"{build / 'bin'}:{os.environ['PATH']}",
-                   "CMAKE_PREFIX_PATH": str(build), "CMAKE_GENERATOR": "Ninja"}
-    for step in (["-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release"], ["--build", "build"]):
-        subprocess.run(["cmake", *step], cwd=folder, env=environment, check=True)
-    script = "set -eux\n" + "\n".join(commands())
+def run_all(page: Path, folder: Path, environment: dict) -> subprocess.CompletedProcess:
+    """Runs all commands of a page one after the other, in one shell."""
+    script = "set -eux\n" + "\n".join(commands(page))
     result = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, timeout=600,
                             capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
-    return folder, result
+    return result
+
+
+@pytest.fixture(scope="module")
+def own_program(tmp_path_factory, build):
+    """own_program(): a new folder with the small program, and an environment to work in there."""
+    def own_program():
+        folder = tmp_path_factory.mktemp("own program")
+        for name, text in PROGRAM.items():
+            (folder / name).write_text(text)
+        return folder, {**os.environ, "PATH": f"{build / 'bin'}:{os.environ['PATH']}",
+                        "CMAKE_PREFIX_PATH": str(build), "CMAKE_GENERATOR": "Ninja"}
+
+    return own_program
+
+
+@pytest.fixture(scope="module")
+def done(own_program):
+    """The folder of the small program after the quick start, and what was said."""
+    folder, environment = own_program()
+    for step in (["-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release"], ["--build", "build"]):
+        subprocess.run(["cmake", *step], cwd=folder, env=environment, check=True)
+    return folder, run_all(QUICK_START, folder, environment)
 
 
 def test_the_page_has_commands_for_each_step():
     text = QUICK_START.read_text()
-    assert len(commands()) >= text.count("\n## ") - 2
+    assert len(commands(QUICK_START)) >= text.count("\n## ") - 2
     for what in ("frontload auto", "frontload init", "frontload check", "frontload-cc"):
-        assert any(what in block for block in commands()), what
+        assert any(what in block for block in commands(QUICK_START)), what
 
 
 def test_every_command_works(done):
@@ -94,3 +111,12 @@ def test_the_programs_have_a_front(done, run):
     folder, _ = done
     for program in ("build/app", "build/app.front", "app"):
         assert ".note.frontload" in run("readelf", "-SW", folder / program).stdout, program
+
+
+def test_the_steps_by_hand_work(own_program, run):
+    folder, environment = own_program()
+    result = run_all(BY_HAND, folder, environment)
+    assert "app 1.0" in result.stdout
+    assert "in the front: 100.00%" in result.stdout
+    needed = run("readelf", "-d", folder / "app.front").stdout
+    assert "libfrontload-prefetch.so.1" in needed
