@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+from functools import partial
 from pathlib import Path
 
 BUILD = Path(os.environ.get("FRONTLOAD_BUILD", Path(__file__).parents[2] / "build"))
@@ -42,7 +43,8 @@ class Project:
         self.binary = binary or source / "build"
         self.generator, self.compiler, self.config = generator, compiler, config
         self.package = package
-        self._run = run
+        # A machine may have other things to do.
+        self._run = partial(run, timeout=900)
         source.mkdir(parents=True, exist_ok=True)
 
     def write(self, cmake: str, header: str = HEADER, **sources: str) -> "Project":

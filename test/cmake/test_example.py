@@ -19,7 +19,7 @@ def test_example(tmp_path, run):
     assert "/path/to/frontload" in commands
     commands = commands.replace("/path/to/frontload", str(BUILD))
     script = f"set -e\nPATH={BUILD}/bin:$PATH\n{commands}"
-    said = run("sh", "-c", script, cwd=example, timeout=600).stdout
+    said = run("sh", "-c", script, cwd=example, timeout=900).stdout
     assert "100.00%" in said
     assert "_Z5greetPKc" in (example / "greeter.startup").read_text()
     assert "doRest" not in (example / "greeter.startup").read_text()
@@ -30,5 +30,5 @@ def test_without_frontload(tmp_path, run):
     """Who has no Frontload builds the same project."""
     run("cmake", "-S", ROOT / "examples/cmake", "-B", tmp_path / "build",
         "-DCMAKE_DISABLE_FIND_PACKAGE_Frontload=ON")
-    run("cmake", "--build", tmp_path / "build")
+    run("cmake", "--build", tmp_path / "build", timeout=900)
     assert run(tmp_path / "build/greeter").stdout == "hello, world\n"
