@@ -64,9 +64,9 @@ class SharedRun:
     def link(self, name: str, *flags, **options) -> subprocess.CompletedProcess:
         return do(*DRIVERS[self.compiler], "tool.o", *flags, "-o", name, cwd=self.folder, **options)
 
-    def link_final(self, name: str, profile: Path) -> Image:
+    def link_final(self, name: str, profile: Path, *flags: str) -> Image:
         """The program compiled with the PGO profile (tool.o) and linked with a front."""
-        self.link(name, APART, f"-Wl,--startup-profile={profile},--min-match=90")
+        self.link(name, *flags, APART, f"-Wl,--startup-profile={profile},--min-match=90")
         return Image(self.folder / name)
 
     def record_final(self, program: str, *arguments) -> Path:
@@ -78,11 +78,11 @@ class SharedRun:
         return profile
 
 
-def run_once(folder: Path, compiler: str, *arguments: str) -> SharedRun:
+def run_once(folder: Path, compiler: str, *arguments: str, flags: tuple = ()) -> SharedRun:
     """The first pass: compiled to count, run under the recorder, and both profiles made of it."""
     run = SharedRun(folder, compiler)
-    run.compile("-fprofile-generate")
-    run.link("tool.counting", "-fprofile-generate")
+    run.compile("-fprofile-generate", *flags)
+    run.link("tool.counting", "-fprofile-generate", *flags)
     counts = folder / "counts"
     counts.mkdir()
     frontload("record", "-o", folder / "traces", "--", folder / "tool.counting", *arguments,

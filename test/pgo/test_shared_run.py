@@ -67,13 +67,21 @@ def test_a_stale_pgo_profile_leaves_the_front(shared, tmp_path):
     frontload("check", tmp_path / "tool", "--profile", exact, "--min-coverage", "80")
 
 
+def test_what_a_map_says_to_be_of_a_runtime():
+    """Whatever its name is."""
+    for archive, is_out in (("libgcov.a(_gcov.o)", True), ("libmine.a(_gcov.o)", False),
+                            ("libclang_rt.profile-x86_64.a(InstrProfilingFile.c.o)", True)):
+        assert is_left_out(Name("data", "bss", b"list_sizes.1", archive.encode())) == is_out
+
+
 @pytest.mark.parametrize(("kind", "name", "is_out"), [
     ("function", "__gcov_init", True), ("function", "_sub_I_00100_0", True),
     ("function", "_GLOBAL__sub_I_00100_0_x.cpp", True), ("function", "lprofWriteData", True),
     ("function", "writeFileWithoutReturn", True), ("function", "work.cold", True),
     ("function", "work.cold.3", True), ("data", "__gcov0.main", True),
-    ("data", "__profc_main", True), ("data", "__llvm_prf_nm", True),
+    ("data", "__profc_main", True), ("data", "VPMergeHook", True), ("data", "__llvm_prf_nm", True),
     ("section", ".bss.__gcov0.main", True), ("section", ".data.__gcov_.main", True),
+    ("section", ".data.rel..LPBX0", True), ("section", ".data.rel.local..LPBX1", True),
     ("function", "main", False), ("function", "work.coldest", False),
     ("function", "gcovered", False), ("data", "writeFile", False),
     ("data", "profits", False), ("section", ".rodata.main", False), ("string", "__gcov_", False),
