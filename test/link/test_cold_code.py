@@ -2,6 +2,7 @@
 
 import pytest
 from linking import Entry, Image, check_run, compile_text, link, write_profile
+from other_lld import VERSIONS, other_lld
 
 # gcc splits what leads to a call of a cold function off: work.cold, in .text.unlikely.work.
 PROGRAM = """
@@ -42,6 +43,18 @@ def test_each_kind_of_code_is_behind_the_front(tmp_path, program, kind):
     check_run(tmp_path / "out")
     order = Image(tmp_path / "out").order
     assert order.index(f".text.{kind}") > order.index(".text") > order.index(".bss")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_another_lld_keeps_cold_code_out_of_the_front(tmp_path, program, version):
+    """Any lld has these sections, and gets the same script."""
+    link(tmp_path / "out", program, PREFIXES, f"-Wl,--lld={other_lld(version)}",
+         profile=write_profile(tmp_path, "main", "work"))
+    check_run(tmp_path / "out")
+    image = Image(tmp_path / "out")
+    assert {image.section_of(n) for n in ("work.cold", "complain")} == {".text.unlikely"}
+    order = [name for name in image.order if name.startswith(".text")]
+    assert order == [".text.front", ".text", ".text.unlikely"]
 
 
 def test_a_cold_part_does_not_follow_the_front(tmp_path, program):
