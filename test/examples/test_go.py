@@ -25,6 +25,14 @@ def test_a_recorded_program_is_linked_with_a_front(trained):
     assert trained.run("./census", input=_WORDS).stdout == _COUNTED
 
 
+def test_it_counts_as_before_while_garbage_is_collected(trained):
+    # The runtime walks all stacks for that, by its tables of functions and constants.
+    trained.run("make", "FRONTLOAD=use")
+    words = "".join(f"{number}\n" for number in range(60_000))
+    counted = trained.run("./census", input=words).stdout
+    assert counted == "".join(f"{number} 1\n" for number in range(60_000))
+
+
 def test_the_front_is_asked_for_by_frontload_run(trained):
     trained.run("make", "FRONTLOAD=use")
     ran = trained.run("frontload-run", "--verbose", "./census", input=_WORDS)
