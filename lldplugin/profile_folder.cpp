@@ -36,8 +36,13 @@ static std::string withoutHash(StringRef name) {
 std::vector<std::string> profileNames(StringRef output) {
   StringRef name = withoutVersion(sys::path::filename(output));
   std::vector<std::string> names = {name.str()};
-  if (std::string other = withoutHash(name); other != name)
+  if (std::string other = withoutHash(name); other != name) {
     names.push_back(other);
+    // rustc's name of it; Cargo's, which users see, may have these for those.
+    llvm::replace(other, '_', '-');
+    if (other != names.back())
+      names.push_back(other);
+  }
   // A program that libtool links for use before it is installed.
   if (sys::path::filename(sys::path::parent_path(output)) == ".libs" && name.consume_front("lt-"))
     names.push_back(name.str());

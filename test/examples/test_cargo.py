@@ -101,6 +101,46 @@ def test_what_does_not_compile_is_told_by_cargo_alone(untrained):
     assert "cannot find value `wrong`" in said and "Traceback" not in said
 
 
+def test_a_program_of_a_workspace_is_found_from_its_top(untrained):
+    top = untrained.folder
+    for member in ("one", "two"):
+        (top / member / "src").mkdir(parents=True)
+        (top / member / "src/main.rs").write_text(f'fn main() {{ println!("{member}"); }}\n')
+        (top / member / "Cargo.toml").write_text(
+            f'[package]\nname = "{member}"\nversion = "1.0.0"\nedition = "2018"\n')
+    (top / "Cargo.toml").write_text('[workspace]\nmembers = ["one", "two"]\n')
+    (top / "Cargo.lock").unlink()
+    said = untrained.run("cargo", "frontload", "build", code=2).stderr
+    assert "has several programs: one, two" in said
+    untrained.run("cargo", "frontload", "record", "-p", "two")
+    untrained.run("cargo", "frontload", "profile", "--bin", "two")
+    untrained.run("cargo", "frontload", "build", "-p", "two")
+    untrained.has_front("target/release/two", "two/startup/two.startup")
+
+
+def _block(page: str, language: str) -> str:
+    """What a page of the documentation says in that language."""
+    text = (Path(__file__).parents[2] / "docs/how-to" / page).read_text()
+    return re.search(rf"```{language}\n(.*?)```", text, re.DOTALL)[1]
+
+
+def test_cargo_build_alone_makes_a_front_as_the_page_says(trained, untrained):
+    (untrained.folder / ".cargo").mkdir()
+    (untrained.folder / ".cargo/config.toml").write_text(_block("cargo.md", "toml"))
+    (untrained.folder / "build.rs").write_text(_block("cargo.md", "rust"))
+    (untrained.folder / "startup").mkdir()
+    shutil.copy(trained.folder / _PROFILE, untrained.folder / _PROFILE)
+    untrained.run("cargo", "build", "--release")
+    untrained.has_front("target/release/morse", _PROFILE)
+    assert "Compiling" not in untrained.run("cargo", "build", "--release").stderr
+    untrained.change(_PROFILE)
+    assert "Compiling morse" in untrained.run("cargo", "build", "--release").stderr
+    untrained.has_front("target/release/morse", _PROFILE)
+    untrained.environment["FRONTLOAD"] = "off"
+    untrained.run("cargo", "build", "--release")
+    untrained.has_front("target/release/morse", _PROFILE, code=1)
+
+
 def test_a_foreign_crate_gets_a_front(tmp_path, build):
     crates = sorted(_CRATES.glob("pulldown-cmark-0*"))
     if not crates:

@@ -64,3 +64,14 @@ def test_without_a_profile_use_warns_and_links_plainly(untrained):
     assert "WARNING: no startup profile" in said
     untrained.run("ninja", "-C", "build")
     assert untrained.run("build/abacus", "7/2").stdout == "7/2 = 3.5\n"
+
+
+def test_a_wrapped_compiler_needs_no_change_in_the_project(trained, untrained):
+    shutil.copy(trained.folder / _PROFILE, untrained.folder / _PROFILE)
+    (untrained.folder / "frontload.ini").write_text(
+        "[binaries]\nc = ['frontload-cc', '--mode=use', "
+        f"'--profile-dir={untrained.folder}/startup', 'gcc']\n")
+    untrained.run("meson", "setup", "build", "--native-file", "frontload.ini")
+    untrained.run("ninja", "-C", "build")
+    untrained.has_front("build/abacus", _PROFILE)
+    assert "no work to do" in untrained.run("ninja", "-C", "build").stdout

@@ -33,7 +33,7 @@ TEST(ProfileNames, OfLibtool) {
 // Cargo's hash changes with each compiler; its own name comes first all the same.
 TEST(ProfileNames, OfCargo) {
   EXPECT_EQ(profileNames("deps/my_app-0123456789abcdef"),
-            (Names{"my_app-0123456789abcdef.startup", "my_app.startup"}));
+            (Names{"my_app-0123456789abcdef.startup", "my_app.startup", "my-app.startup"}));
   EXPECT_EQ(profileNames("libx-fedcba9876543210.so").back(), "libx.so.startup");
   EXPECT_EQ(profileNames("app-0123456789abcde").size(), 1u);
   EXPECT_EQ(profileNames("app-0123456789abcdeF").size(), 1u);
