@@ -1,26 +1,20 @@
 """frontload init: what it sees in a folder, what it says to add, and what it writes."""
 
+import functools
 import json
 import shutil
 from pathlib import Path
 
 import auto_project
 import pytest
-from frontload import cli
 from frontload.auto import build_folder, changes, programs
 from frontload.auto.advice import target_of
 
 
 @pytest.fixture
-def say(capsys, monkeypatch, build):
-    """say(*args): runs `frontload init` in this process, as its start takes longer than its work;
-    returns stdout and stderr."""
-    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
-
-    def say(*args, code=0):
-        assert cli.main(["init", *map(str, args)]) == code
-        return capsys.readouterr()
-    return say
+def say(cli, tools):
+    """say(*args): runs `frontload init`."""
+    return functools.partial(cli, "init")
 
 
 @pytest.fixture
@@ -129,11 +123,11 @@ def test_a_makefile_and_missing_section_flags_are_told(say, source):
 
 
 @pytest.mark.parametrize(("files", "system", "part"), [
-    (["Cargo.toml"], "cargo", "-Clink-arg=-fuse-ld=lld"),
+    (["Cargo.toml"], "cargo", "cargo frontload build"),
     (["go.mod"], "go", "-linkmode=external"),
-    (["MODULE.bazel"], "bazel", "--linkopt"),
+    (["MODULE.bazel"], "bazel", "frontload_cc_binary"),
     (["configure.ac"], "autotools", "configure"),
-    (["Cargo.toml", "Makefile"], "cargo", "rustflags"),
+    (["Cargo.toml", "Makefile"], "cargo", "cargo frontload"),
     (["readme.txt"], "unknown", "frontload-cc"),
 ])
 def test_each_build_system_gets_lines_of_its_own(init, tmp_path, files, system, part):

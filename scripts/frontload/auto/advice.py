@@ -118,6 +118,10 @@ def _cmake(folder: Folder, output: str, arguments: str) -> Advice:
     return found
 
 
+def _profile_path(folder: Folder, output: str) -> str:
+    return os.path.join(_where(folder), PROFILE_FOLDER, profile_name(output))
+
+
 def _profile(output: str, path: str) -> str:
     # A script that starts the program, as libtool makes it, runs others, which are recorded too.
     return (f"frontload profile traces --program {shlex.quote(os.path.basename(output))} "
@@ -130,7 +134,7 @@ def _with_profile(folder: Folder, output: str, arguments: str, how_to: str, buil
     environment to be recorded, it compiles alike: one set-up does for both builds, and only the
     link is done anew."""
     profiles = os.path.join(_where(folder), PROFILE_FOLDER)
-    path = os.path.join(profiles, profile_name(output))
+    path = _profile_path(folder, output)
     program = shlex.quote(built)
     found = Advice(path, how_to)
     found.steps = [
@@ -205,64 +209,57 @@ def _make(folder: Folder, output: str, arguments: str) -> Advice:
 
 
 def _cargo(folder: Folder, output: str, arguments: str) -> Advice:
-    profiles = os.path.join(_where(folder), PROFILE_FOLDER)
-    path = os.path.join(profiles, profile_name(output))
-    found = Advice(path, "docs/how-to/cargo.md")
-    flags = [f"-Clink-arg=-B{prefix()}/lib/frontload/gcc", "-Clink-arg=-fuse-ld=lld",
-             f"-Clink-arg=-Wl,--startup-profile-dir={profiles}"]
-    config = os.path.join(_where(folder), ".cargo", "config.toml")
-    found.steps = [
-        Step("once, in each shell", (_export(), f"mkdir -p {shlex.quote(profiles)}")),
-        Step(f"add to {config}",
-             ("[target.x86_64-unknown-linux-gnu]",
-              "rustflags = [", *(f'  "{flag}",' for flag in flags), "]"), config),
-        Step("build, not stripped, and record; then check the profile in",
-             ("cargo build --release",
-              f"frontload record -o traces -- {shlex.quote(output)} {arguments}".rstrip(),
-              _profile(output, path))),
-        Step("build with the front: cargo does not know of the profile, so have it link again",
-             ("touch src/main.rs", "cargo build --release"))]
-    return found
+    name = os.path.basename(output)
+    return Advice(_profile_path(folder, output), "docs/how-to/cargo.md", [
+        Step("once, in each shell", (_export(), f"cd {shlex.quote(_where(folder))}")),
+        Step("record, with what your users do; then check the profile in",
+             (f"cargo frontload record --bin {name} -- {arguments}".rstrip(" -"),
+              f"cargo frontload profile --bin {name}")),
+        Step("build with the front", (f"cargo frontload build --bin {name}",))])
 
 
 def _go(folder: Folder, output: str, arguments: str) -> Advice:
-    profiles = os.path.join(_where(folder), PROFILE_FOLDER)
-    path = os.path.join(profiles, profile_name(output))
-    found = Advice(path, "docs/how-to/go.md")
-    external = "-linkmode=external -extld=gcc -extldflags"
-    flags = (f"-B{prefix()}/lib/frontload/gcc -fuse-ld=lld "
-             f"-Wl,--startup-profile-dir={profiles}")
-    found.steps = [
-        Step("once, in each shell", (_export(), f"mkdir -p {shlex.quote(profiles)}")),
-        Step("build; then record, and check the profile in",
-             (f"go build -ldflags={shlex.quote(f'{external} {shlex.quote(flags)}')} .",
-              f"frontload record -o traces -- {shlex.quote(output)} {arguments}".rstrip(),
+    path = _profile_path(folder, output)
+    name = os.path.basename(output)
+
+    def build(*more: str) -> str:
+        external = " ".join((f"-B{prefix()}/lib/frontload/gcc", "-fuse-ld=lld", *more))
+        flags = f"-linkmode=external '-extldflags={external}'"
+        return f"go build -o {name} -ldflags={shlex.quote(flags)}"
+    return Advice(path, "docs/how-to/go.md", [
+        Step("know that Go's own functions cannot be moved: what a front gives is that the program "
+             "can be asked for in a few large reads. Once, in each shell",
+             (_export(), f"cd {shlex.quote(_where(folder))} && mkdir -p {PROFILE_FOLDER}",
+              f"export CGO_CFLAGS='-O2 -g {_SECTIONS}'")),
+        Step("build, and record; then check the profile in",
+             (build(), f"frontload record -o traces -- ./{name} {arguments}".rstrip(),
               _profile(output, path))),
-        Step("build with the front: the first command again", ("go build ...",)),
-        Step("what to know", ("Go's compiler makes one section of all functions: a front cannot "
-                              "move Go code, only C code that is linked with it",))]
-    return found
+        Step("build with the front, and start it so",
+             (build(f"-Wl,--startup-profile={path}"), f"frontload-run ./{name}"))])
 
 
 def _bazel(folder: Folder, output: str, arguments: str) -> Advice:
-    path = os.path.join(_where(folder), PROFILE_FOLDER, profile_name(output))
-    found = Advice(path, "docs/how-to/bazel.md")
-    rc = os.path.join(_where(folder), ".bazelrc")
-    found.steps = [
-        Step(f"add to {rc}",
-             tuple(f"build:frontload --{kind}={flag}" for kind, flag in (
-                 *(("copt", flag) for flag in _SECTIONS.split()),
-                 ("linkopt", f"-B{prefix()}/lib/frontload/gcc"), ("linkopt", "-fuse-ld=lld"))), rc),
-        Step("add to the cc_binary", (
-            f'linkopts = ["-Wl,--startup-profile=$(location {PROFILE_FOLDER}/'
-            f'{profile_name(output)})"],',
-            f'additional_linker_inputs = ["{PROFILE_FOLDER}/{profile_name(output)}"],')),
-        Step("build without the linkopts and record; then check the profile in",
-             ("bazel build --config=frontload //...",
-              f"frontload record -o traces -- {shlex.quote(output)} {arguments}".rstrip(),
-              _profile(output, path))),
-        Step("build with the front", ("bazel build --config=frontload //...",))]
-    return found
+    name = os.path.basename(output)
+    profile, runs = (f"{PROFILE_FOLDER}/{name}.{kind}" for kind in ("startup", "runs"))
+    where = _where(folder)
+    return Advice(_profile_path(folder, output), "docs/how-to/bazel.md", [
+        Step("copy the folder frontload of examples/bazel into the workspace. Once, in each shell",
+             (_export(), f"cd {shlex.quote(where)}")),
+        Step("add to WORKSPACE (for MODULE.bazel see the page)",
+             ('load("//frontload:repository.bzl", "frontload_repository")',
+              'frontload_repository(name = "frontload")'), os.path.join(where, "WORKSPACE")),
+        Step("make the cc_binary a frontload_cc_binary",
+             ('load("//frontload:defs.bzl", "frontload_cc_binary")',
+              "frontload_cc_binary(", f'    name = "{name}",', "    # ...",
+              f'    profile = "{profile}",', f'    runs = "{runs}",', ")")),
+        Step(f"write into {runs} how it is started, a line for each", (arguments or "--version",),
+             os.path.join(where, runs)),
+        Step("add to .bazelrc", ("build --compilation_mode=opt",
+                                 "build:record --//frontload:mode=record",
+                                 "build:use --//frontload:mode=use"),
+             os.path.join(where, ".bazelrc")),
+        Step("record; then check the profile in", (f"bazel run --config=record //:{name}_train",)),
+        Step("build with the front", (f"bazel build --config=use //:{name}",))])
 
 
 def _wrapper(folder: Folder, output: str, arguments: str) -> Advice:

@@ -70,9 +70,9 @@ def look(folder: Folder, program: str) -> Looked:
         found.sections = _of_objects(folder.build)
     if program and programs.look(program).stripped and not any(
             each.why == linker_options.STRIPS for each in found.hindrances):
-        found.hindrances.append(Hindrance("strip", linker_options.DROPPED, f"{program} is stripped, "
-                                          "but its names are recorded and checked",
-                                          linker_options.STRIP_LAST))
+        found.hindrances.append(Hindrance("strip", linker_options.DROPPED,
+                                          f"{program} is stripped, but its names are recorded and "
+                                          "checked", linker_options.STRIP_LAST))
     return found
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from frontload import files
-from frontload.auto import link_command, watched_build
+from frontload.auto import link_command, programs, watched_build
 from frontload.auto.child import run
 from frontload.auto.link_command import LinkCommand
 from frontload.errors import BadData, Failure
@@ -53,7 +53,17 @@ class Search:
             if found:
                 return found[-1]
         raise Failure(f"{self.program}: its link command was not found: " + "; ".join(self.tried),
-                      note=_REMEDY)
+                      note=self._remedy())
+
+    def _remedy(self) -> str:
+        try:
+            compilers = programs.look(self.program).compilers
+        except Failure:
+            compilers = ()
+        if any(each.startswith("rustc") for each in compilers):
+            return ("rustc removes the objects after the link, so that nobody can do it again: "
+                    "cargo frontload does all steps (docs/how-to/cargo.md)")
+        return _REMEDY
 
     def _given(self) -> list[LinkCommand]:
         if self.given.link is None:

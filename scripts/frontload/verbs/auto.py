@@ -20,26 +20,29 @@ the program that Ninja or CMake's Makefiles built, and a build that --build runs
 docs/auto.md tells what is done in which case.
 """
 EXAMPLES = """\
-# a program of a build by Ninja, or by CMake's Makefiles
+# a program that CMake or Meson built with Ninja, or CMake with make
 frontload auto -- build/app --its arguments
-# one of any build: how it is linked is seen when it is built again
+# one that make built: the build is watched
 frontload auto --build 'make' -- ./app --version
-# one of which you know how it is linked
+# one whose link is known, functions only
 frontload auto --link 'c++ main.o -o app' --no-data -- ./app
-# one that a script starts
-frontload auto --program build/app -- ./start-it.sh {} --fast
+# one that a script starts, with more than one way to start it
+frontload auto --program build/app --workload '{} --help' -- ./start-it.sh {} --fast
 """
-EXIT_STATUS = {"1": "the front is not what it should be, or the program does something else with "
-                    "it"}
-ENVIRONMENT = {"FRONTLOAD_LINK_LOG": "the default of --link-log, as for frontload-cc"}
+EXIT_STATUS = {"1": "the program cannot be linked again; or it was, and: too few names are in the "
+                    "front, it does something else with it, or a cold start reads no less"}
+ENVIRONMENT = {"FRONTLOAD_LINK_LOG": "the log of links that is read without --link-log",
+               "TMPDIR": "where traces and the map are while it works (default: /tmp)"}
+FILES = {"APP.startup": "the startup profile, beside the program: check it in",
+         "APP.front": "the program with a front"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
-        "auto", help="do all steps for a program, from the command that starts it",
+        "auto", help="try a front: all steps for a program, from one command",
         usage="%(prog)s [OPTION]... -- COMMAND...",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
-        environment=ENVIRONMENT)
+        environment=ENVIRONMENT, files=FILES)
     parser.add_argument("--program", metavar="FILE", help="the program, if COMMAND starts it only "
                         "indirectly; {} in COMMAND is where it belongs")
     parser.add_argument("--workload", metavar="COMMAND", action="append", default=[],

@@ -20,12 +20,14 @@ which goes before the compiler. Nothing is run and nothing is changed, but for -
 --ask-cmake.
 """
 EXAMPLES = """\
-# what to add to the build in the folder build
+# what this build folder needs, for its largest program
 frontload init build
-# the same for one program, and add it where that is safe
+# for another one, with the arguments that it is to be recorded with
+frontload init --target app --arguments '--config x' build
+# make the change, and show it as a diff
 frontload init --target app --write .
 """
-EXIT_STATUS = {"1": "with --write: the change cannot be made safely, and nothing was changed"}
+EXIT_STATUS = {"1": "--write cannot make the change safely"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
