@@ -112,6 +112,27 @@ def test_a_damaged_log_is_refused_with_its_line(tmp_path, text):
     assert f"{log}:2" in failed.value.message
 
 
+NINJA = """\
+rule link
+  command = : && c++ @$out.rsp -o $out && :
+  rspfile = $out.rsp
+  rspfile_content = $in "-Wl,-z now"
+build {output}: link {objects}
+"""
+
+
+def test_ninja_tells_what_was_in_response_files_of_each_configuration(tmp_path):
+    """They are gone after the link; and each configuration has a file of its own."""
+    for name, output in (("build.ninja", "Debug/app"), ("build-Release.ninja", "Release/app")):
+        (tmp_path / name).write_text(NINJA.format(output=output, objects="a.o b.o"))
+    before = sorted(tmp_path.iterdir())
+    for output in ("Debug/app", "Release/app"):
+        found = Search(str(tmp_path / output), Given()).find()
+        assert found.arguments == ("c++", "a.o", "b.o", "-Wl,-z now", "-o", output)
+        assert found.directory == str(tmp_path)
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_all_places_that_were_tried_are_named(tmp_path):
     """Who has none of them learns of all."""
     with pytest.raises(Failure) as failed:
