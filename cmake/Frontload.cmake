@@ -9,6 +9,9 @@
 #   FRONTLOAD_BUILT_HERE        targets that must be built before any of it is used, if any
 include_guard(GLOBAL)
 
+# Projects may ask for the manners of a CMake of long ago: our functions have those of this one.
+cmake_policy(VERSION 3.25)
+
 include("${CMAKE_CURRENT_LIST_DIR}/FrontloadMode.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/FrontloadArguments.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/FrontloadLink.cmake")

@@ -155,12 +155,16 @@ function(_frontload_take_profile target profile)
       set(dependencies DEPENDS "${profile}")
     endif()
   endif()
+  # By a file, because the target would depend on itself if the command had this expression and the
+  # project wants CMake to be as it was before 3.18 (CMP0112).
+  file(GENERATE OUTPUT "${folder}/output-name" CONTENT "$<TARGET_FILE_NAME:${target}>")
   add_custom_command(
     OUTPUT "${folder}/profile/taken"
     BYPRODUCTS "${folder}/profile/state"
+    DEPENDS "${folder}/output-name"
     ${dependencies}
     COMMAND "${CMAKE_COMMAND}" "-DTARGET=${target}" "-DPROFILE=${profile}"
-      "-DOUTPUT_NAME=$<TARGET_FILE_NAME:${target}>" "-DFOLDER=${folder}/profile"
+      "-DOUTPUT_NAME_FILE=${folder}/output-name" "-DFOLDER=${folder}/profile"
       -P "${_frontload_scripts}/TakeProfile.cmake"
     COMMENT "Taking the startup profile of ${target}"
     VERBATIM)

@@ -1,13 +1,14 @@
 # Run by a build (cmake -P) before a target is linked: copies its startup profile to where the
 # linker looks for it by the name of the output.
 #
-#   TARGET       the target, for messages
-#   PROFILE      the profile in the source tree; it need not be there
-#   OUTPUT_NAME  the file name of what is linked
-#   FOLDER       where to: <output>.startup; state, which changes when the profile's content does;
-#                taken, which says when this was run; and taken.d, which says when to run it again
+#   TARGET            the target, for messages
+#   PROFILE           the profile in the source tree; it need not be there
+#   OUTPUT_NAME_FILE  has the file name of what is linked
+#   FOLDER            where to: <output>.startup; state, which changes when the profile's content does;
+#                     taken, which says when this was run; and taken.d, which says when to run it again
 cmake_minimum_required(VERSION 3.25)
 
+file(READ "${OUTPUT_NAME_FILE}" OUTPUT_NAME)
 string(REGEX REPLACE "(\\.so)\\.[0-9.]+$" "\\1" name "${OUTPUT_NAME}.")
 string(REGEX REPLACE "\\.$" "" name "${name}")
 set(copy "${FOLDER}/${name}.startup")

@@ -110,3 +110,19 @@ install(TARGETS app)
     rules = "".join(path.read_text() for path in p.binary.rglob("cmake_install.cmake")
                     if path.parent == p.binary)
     assert "/app" in rules and "frontload" not in rules
+
+
+@pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
+def test_project_of_an_old_cmake(project, tmp_path, generator):
+    """A project that asks for the manners of CMake 3.5, or of 2.8, is trained and gets a front."""
+    for oldest in ("2.8.12", "3.5"):
+        p = project(tmp_path / oldest, generator=generator).write(
+            APP, header=f"cmake_minimum_required(VERSION {oldest})\nproject(shop C)\n"
+            "find_package(Frontload REQUIRED CONFIG)\n")
+        p.train()
+        p.configure("-DFRONTLOAD=use")
+        p.build()
+        assert has_front(p.built("app"))
+        p.path("app.startup").unlink()
+        p.build()
+        assert not has_front(p.built("app"))
