@@ -53,6 +53,7 @@ ENVIRONMENT = {
                         "scipy and rich), in place of the one that the build was given",
     "FRONTLOAD_TRACE": "where a program that was linked with libfrontload-rt writes its traces; "
                        "without it, nothing is recorded",
+    "FRONTLOAD, FRONTLOAD_PROFILE, ...": "what frontload-cc does in builds: see its --help",
     "PATH": "where linkers, compilers and tools like valgrind, perf and strace are looked up",
     "TMPDIR": "where temporary files go (default: /tmp)",
     "COLUMNS, NO_COLOR, TERM": "how wide tables are, and whether they have colours"}

@@ -30,6 +30,8 @@ CASES = [
     ("frontload predict --variant new=pro", "new=prog"),
     ("frontload report be", "before.json"),
     ("frontload report x=be", "x=before.json"),
+    ("frontload report -o x.html --variant a=b -- ./p", "./prog"),
+    ("frontload report -- ls --recu", "--recursive"),
     ("frontload record -o di", "dir/"),
     ("frontload record -o dir ./p", "./prog"),
     ("frontload record --until x -- ./p", "./prog"),

@@ -49,6 +49,10 @@ _arguments -S \\
 # The command's own completions, for which the -- before it is no part of the command.
 _OF_COMMAND = "{ [[ $words[1] == -- ]] && { shift words; (( CURRENT -= 1 )) }; _normal }"
 
+# The same where something else can stand before the --, or there is none.
+_OR_COMMAND = ("{{ local at=$words[(i)--]; if (( at < CURRENT )); then shift $at words; "
+               "(( CURRENT -= at )); _normal; else {otherwise}; fi }}")
+
 
 def of_command(command: Page, verbs: list[Page]) -> str:
     lines = [f"    {_quoted(verb.name.split()[-1] + ':' + _escaped(verb.summary))}"
@@ -102,6 +106,8 @@ def _places(page: Page) -> Iterable[str]:
     if kind.is_command:
         yield _quoted("(-)1:command: _command_names -e")
         yield _quoted("*::argument:" + _OF_COMMAND)
+    elif kinds.has_command(page):
+        yield _quoted("*:argument:" + _OR_COMMAND.format(otherwise=_action(kind)))
     else:
         yield _quoted(f"*:argument:{_action(kind)}")
 
