@@ -34,6 +34,10 @@ class _Bazel:
 @pytest.fixture(scope="module")
 def bazel(project, tmp_path_factory):
     needs("bazel", "bazel-bootstrap")
+    version = subprocess.run(["bazel", "--version"], capture_output=True, text=True).stdout
+    # Debian's does not know which one it is.
+    if not version.startswith(("bazel 4.", "bazel no_version")):
+        pytest.skip(f"the stand-ins for what it would download are for Bazel 4, not for {version}")
     bazel = _Bazel(project("bazel"), tmp_path_factory.mktemp("bazel-root"))
     yield bazel
     bazel.shut_down()
