@@ -66,6 +66,19 @@ def test_without_a_profile_use_warns_and_links_plainly(untrained):
     assert untrained.run("build/abacus", "7/2").stdout == "7/2 = 3.5\n"
 
 
+def test_a_project_of_cpp_alone_has_a_front_too(untrained):
+    build = untrained.folder / "meson.build"
+    text = build.read_text().replace("c_std=c11", "cpp_std=c++17").replace(".c'", ".cpp'")
+    build.write_text(text.replace("'c'", "'cpp'"))
+    for source in (untrained.folder / "src").glob("*.c"):
+        source.rename(source.with_suffix(".cpp"))
+    untrained.run("meson", "setup", "build", "-Dfrontload=record")
+    untrained.run("ninja", "-C", "build", "frontload-train")
+    untrained.run("meson", "configure", "build", "-Dfrontload=use")
+    untrained.run("ninja", "-C", "build")
+    untrained.has_front("build/abacus", _PROFILE)
+
+
 def test_a_wrapped_compiler_needs_no_change_in_the_project(trained, untrained):
     shutil.copy(trained.folder / _PROFILE, untrained.folder / _PROFILE)
     (untrained.folder / "frontload.ini").write_text(
