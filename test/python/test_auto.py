@@ -228,6 +228,17 @@ def test_libtools_script_is_told_from_the_program(frontload, tmp_path):
     assert f"{tmp_path}/.libs/app" in result.stderr and "--disable-shared" in result.stderr
 
 
+def test_where_nothing_can_be_written_nothing_is_begun(frontload, app, tmp_path):
+    """The folder of the result is looked at before anything is linked or run."""
+    for option in ("-o", "--profile"):
+        result = frontload("auto", *QUICK, option, tmp_path / "no/app", "--", app, code=2)
+        assert f"{tmp_path}/no: is no folder" in result.stderr and option in result.stderr
+        assert "linking" not in result.stderr
+    found = frontload("auto", *QUICK, "-o", tmp_path / "a", "--profile", tmp_path / "b", "--", app)
+    assert str(tmp_path / "a") in found.stdout and left(app) == ["app"]
+    assert (tmp_path / "a").exists() and (tmp_path / "b").exists()
+
+
 def test_a_link_that_fails_is_quoted_with_a_remedy(frontload, app):
     """What the linker says of it is what helps; nothing is left."""
     result = frontload("auto", *QUICK, "--link", "cc no-such.o -o app", "--build-folder",

@@ -117,11 +117,17 @@ def run(plan: Plan, link: LinkCommand) -> Outcome:
     outcome = Outcome(link, objects.look(objects.inputs(link.expanded(), link.directory)),
                       relink.hindrances(link), programs.look(plan.program))
     _refuse(outcome)
+    # What lies beside the program finds its libraries as the program does.
+    beside = plan.program if _may_write_beside(plan.program) else plan.output
+    for path, option in ((plan.output, "-o"), (plan.profile, "--profile")):
+        if not _may_write_beside(path):
+            raise Failure(f"{os.path.dirname(path)}: is no folder that can be written to",
+                          note=f"choose another with {option}")
     with ExitStack() as stack:
         scratch = stack.enter_context(scratch_folder("frontload-auto."))
         link_map = str(scratch / "plain.map")
         errors.note(f"linking {plan.program} again, as {link.source} says")
-        plain = stack.enter_context(relink.linked(link, plan.program, Options(link_map=link_map),
+        plain = stack.enter_context(relink.linked(link, beside, Options(link_map=link_map),
                                                   scratch))
         traces = scratch / "traces"
         has_data = _record(plan, plain, traces, outcome)
@@ -163,6 +169,10 @@ def _refuse(outcome: Outcome) -> None:
         raise Failure(f"{outcome.before.path}: is a shared library",
                       note="link it with ld.frontload in its own build; its profile comes from "
                       "`frontload record --module`")
+
+
+def _may_write_beside(path: str) -> bool:
+    return os.access(os.path.dirname(path), os.W_OK | os.X_OK)
 
 
 def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
