@@ -5,6 +5,7 @@ A step says where its lines belong: in a file, or typed in a shell. The same tex
 """
 
 import os
+import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -72,8 +73,10 @@ def target_of(folder: Folder, output: str) -> Target | None:
     for target in folder.targets:
         if target.output and os.path.realpath(target.output) == real:
             return target
-    name = os.path.basename(output)
-    return next((target for target in folder.targets if name and target.name == name), None)
+    # CMake's property VERSION adds that to the name of the file.
+    names = os.path.basename(output), re.sub(r"-[\d.]+$", "", os.path.basename(output))
+    return next((target for name in names for target in folder.targets
+                 if name and target.name == name), None)
 
 
 def advise(folder: Folder, output: str, arguments: str = "--version") -> Advice:
