@@ -43,10 +43,17 @@ struct Message {
 
 static volatile sig_atomic_t commandPid;
 
-static void fail(int code, const char *thing, const char *what, int error) {
+/* `remedy`: what to do, or NULL. */
+static void failWith(const char *remedy, int code, const char *thing, const char *what, int error) {
   fprintf(stderr, "frontload-exec: error: %s: %s%s%s\n", thing, what, error ? ": " : "",
           error ? strerror(error) : "");
+  if (remedy)
+    fprintf(stderr, "frontload-exec: note: %s\n", remedy);
   exit(code);
+}
+
+static void fail(int code, const char *thing, const char *what, int error) {
+  failWith(NULL, code, thing, what, error);
 }
 
 static int64_t nowNs(void) {
@@ -66,14 +73,15 @@ static void enterCgroup(const char *folder) {
   int fd = open(path, O_WRONLY | O_CLOEXEC);
   /* "0" stands for the process that writes. */
   if (fd < 0 || write(fd, "0", 1) != 1)
-    fail(EXIT_USAGE, path, "cannot enter the cgroup", errno);
+    failWith("give the folder of a control group that you may add processes to", EXIT_USAGE, path,
+             "cannot enter the cgroup", errno);
   close(fd);
 }
 
 static int openOutput(const char *path) {
   int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0)
-    fail(EXIT_USAGE, path, "cannot be written", errno);
+    failWith("choose another place with --output", EXIT_USAGE, path, "cannot be written", errno);
   return fd;
 }
 
@@ -238,8 +246,9 @@ int main(int argc, char **argv) {
   if (read(channel[0], &started, sizeof started) != sizeof started)
     fail(EXIT_USAGE, *command, "was ended before it was started", 0);
   if (read(channel[0], &failed, sizeof failed) == sizeof failed)
-    fail(failed.error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN, *command, "cannot be run",
-         failed.error);
+    failWith("give its path, or put its folder in PATH; a file must be executable (chmod +x)",
+             failed.error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN, *command, "cannot be run",
+             failed.error);
   writeLine(output, status, endNs - started.startNs, &use);
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -17,6 +17,7 @@ from frontload import tools
 from frontload.errors import Failure
 
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_REFUSAL = "frontload-exec: error: "  # how it says that there was no run
 _PATIENCE_SECONDS = 5  # of a command that ignores SIGTERM
 
 
@@ -92,8 +93,9 @@ class Launcher:
             said = stderr.read().decode(errors="replace").strip().splitlines()
         complaint = said[-1] if said else ""
         if not text:
-            raise Failure(complaint.removeprefix("frontload-exec: error: ")
-                          or f"{command[0]}: could not be started",
+            refusals = [line for line in said if line.startswith(_REFUSAL)]
+            raise Failure(refusals[-1].removeprefix(_REFUSAL) if refusals else
+                          complaint or f"{command[0]}: could not be started",
                           note=f"run it alone to see more: {shlex.join(command)}")
         return Sample(**json.loads(text), complaint=complaint)
 

@@ -62,6 +62,7 @@ def test_a_command_that_cannot_be_run_leaves_no_line(launch, name, code):
     """Without a run there is nothing to measure: no line, a message, and a shell's exit code."""
     assert launch(command=[name], code=code) is None
     assert launch.result.stderr.startswith(f"frontload-exec: error: {name}: cannot be run: ")
+    assert "\nfrontload-exec: note: give its path" in launch.result.stderr
 
 
 def test_memory_of_the_parent_is_not_counted(launch):
