@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from trees import BUILD, MULTIARCH, ROOT, checked, first_steps, packed
 
+LARGE = 1_000_000
+
 
 def _share(made: Path, other: Path) -> None:
     """The files of the folder `made` in `other`, too, but for those that it has."""
@@ -29,7 +31,22 @@ def _share(made: Path, other: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def configured(tmp_path_factory):
+def light(tmp_path_factory) -> Path:
+    """What is built, without the debug information of the large files, which takes longer to copy
+    than all else. Small ones keep it, to be stripped by those whose task it is."""
+    folder = tmp_path_factory.mktemp("light")
+    for part in ("bin", "lib", "share"):
+        _share(BUILD / part, folder / part)
+    for path in folder.rglob("*"):
+        if not path.is_symlink() and path.is_file() and path.stat().st_size > LARGE:
+            path.unlink()
+            path = path.relative_to(folder)
+            checked("strip", "--strip-debug", BUILD / path, "-o", folder / path)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def configured(light, tmp_path_factory):
     """configured(*options): a build folder configured with them, in which all is built."""
     folders = {}
 
@@ -40,8 +57,7 @@ def configured(tmp_path_factory):
                     "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DFRONTLOAD_BUILD_TESTS=OFF",
                     f"-DFRONTLOAD_PYTHON={sys.executable}",
                     "-DCMAKE_SKIP_INSTALL_ALL_DEPENDENCY=ON", *options)
-            for part in ("bin", "lib", "share"):
-                _share(BUILD / part, folder / part)
+            _share(light, folder)
             folders[options] = folder
         return folders[options]
 

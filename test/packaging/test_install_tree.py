@@ -61,13 +61,12 @@ def test_the_manifest_names_all_that_is_installed(configured, tmp_path):
     assert files_of(tmp_path / "prefix") == set()
 
 
-@pytest.mark.parametrize("libdir", ["lib", "lib64"])
-def test_a_moved_prefix_works(installed, tmp_path, libdir):
+def test_a_moved_prefix_works(installed, tmp_path):
     """Recording, linking with gcc, prefetching, checking and measuring work from a prefix that was
-    moved to a folder with spaces and letters of other alphabets."""
+    moved to a folder with spaces and letters of other alphabets, with its libraries in lib64."""
     moved = tmp_path / "ein Präfix 上"
-    shutil.copytree(installed(*LAYOUTS[libdir]), moved, symlinks=True)
-    assert "everything works" in first_steps(moved / "bin", moved / libdir, tmp_path / "work")
+    shutil.copytree(installed(*LAYOUTS["lib64"]), moved, symlinks=True)
+    assert "everything works" in first_steps(moved / "bin", moved / "lib64", tmp_path / "work")
 
 
 def test_an_installation_finds_its_interposer(installed, worked, tmp_path):

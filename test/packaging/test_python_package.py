@@ -65,11 +65,12 @@ def test_versions_are_one(wheel, installed):
         "PKG_CONFIG_PATH": str(installed() / "lib" / "pkgconfig")}).strip() == said
 
 
-def test_the_command_finds_the_programs(command, tmp_path):
+def test_the_command_finds_the_programs(command, worked, tmp_path):
     """It finds the native programs by FRONTLOAD_BINDIR, or else in PATH."""
     for environment in ({"FRONTLOAD_BINDIR": f"{BUILD}/bin"},
                         {"PATH": f"{BUILD}/bin:{os.environ['PATH']}"}):
-        result = run(command, "record", "-o", tmp_path / "traces", "--", "/bin/true", **environment)
+        result = run(command, "record", "-o", tmp_path / "traces", "--", worked[1] / "app",
+                     **environment)
         assert result.returncode == 0, result.stderr
 
 

@@ -45,9 +45,9 @@ def files_of(folder: Path) -> set[str]:
             if path.is_symlink() or not path.is_dir()}
 
 
-def packed(folder: Path) -> None:
+def packed(folder: Path, *options: str) -> None:
     """Makes the Debian packages of a build folder, at a time that does not pass, and compressed so
     that it takes little."""
     checked("cpack", "--config", folder / "CPackConfig.cmake", "-D",
-            "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", cwd=folder,
+            "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", *options, cwd=folder,
             env=os.environ | {"SOURCE_DATE_EPOCH": "1700000000"})
