@@ -101,6 +101,7 @@ ${CMAKE_${language}_FLAGS};${CMAKE_EXE_LINKER_FLAGS};${CMAKE_SYSROOT}")
   _frontload_linker_choice(choice)
   _frontload_linker_option(option "--startup-profile=${folder}/main.startup")
   set(CMAKE_TRY_COMPILE_TARGET_TYPE EXECUTABLE)
+  set(CMAKE_LINKER_TYPE DEFAULT)  # CMake 3.29 would put another linker behind ours.
   try_compile(succeeds "${folder}/build" SOURCES "${folder}/main.${suffix}"
     LINK_OPTIONS ${choice} "${option}"
     OUTPUT_VARIABLE output)

@@ -2,7 +2,7 @@
 """
 
 import pytest
-from projects import functions, has_front, linker, names, profile_text
+from projects import HEADER, functions, has_front, linker, names, profile_text
 
 
 def flags(p, target: str) -> str:
@@ -117,6 +117,24 @@ target_link_options(app PRIVATE -fuse-ld=gold)
 """)
     p.path("app.startup").write_text(profile_text("app", "greet"))
     p.configure("-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=gold")
+    p.build()
+    assert has_front(p.built("app")) and linker(p.built("other")) == "other"
+
+
+def test_linker_type(project, run):
+    """CMake's own way to choose a linker, too, is for other targets, and no reason to say no."""
+    version = run("cmake", "--version").stdout.split()[2]
+    if tuple(map(int, version.split(".")[:2])) < (3, 29):
+        pytest.skip(f"CMake {version} has no CMAKE_LINKER_TYPE; 3.29 has")
+    p = project().write("""
+set(CMAKE_LINKER_TYPE BFD)
+check_frontload_supported()
+add_executable(app main.c greet.c)
+add_executable(other main.c greet.c)
+frontload_target(app)
+""", header=HEADER.replace("3.25", "3.29"))
+    p.path("app.startup").write_text(profile_text("app", "greet"))
+    p.configure()
     p.build()
     assert has_front(p.built("app")) and linker(p.built("other")) == "other"
 
