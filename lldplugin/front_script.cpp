@@ -63,7 +63,9 @@ std::string frontScript(const PatternSet &patterns, Selection selection) {
   // With -z keep-text-section-prefix, as PGO builds have it, lld gives each kind of code an output
   // section of its own. It takes the code that it finds first, that of the front, for their place:
   // all cold code would be there.
-  for (StringRef kind : {"hot", "unknown", "startup", "exit", "unlikely", "split"})
+  static constexpr StringLiteral kinds[] = {"hot",  "unknown",  "startup",
+                                            "exit", "unlikely", "split"};
+  for (StringRef kind : kinds)
     os << "  .text." << kind << " : { }\n";
   section(".rodata", Pattern::NextRodata);
   // .eh_frame_hdr is searched by unsigned offsets from itself to the code, so it must not lie
@@ -74,10 +76,16 @@ std::string frontScript(const PatternSet &patterns, Selection selection) {
         "} INSERT AFTER .bss;\n";
   // lld derives these from the last segments of the file, which are not those that programs mean:
   // garbage collectors scan the data up to _end.
-  for (StringRef prefix : {"", "_"})
+  for (StringRef prefix : {"", "_"}) {
     os << "PROVIDE(" << prefix << "end = ADDR(.bss) + SIZEOF(.bss));\n"
        << "PROVIDE(" << prefix << "edata = ADDR(.bss));\n"
-       << "PROVIDE(" << prefix << "etext = ADDR(.text) + SIZEOF(.text));\n";
+       << "PROVIDE(" << prefix << "etext = ADDR(.text) + SIZEOF(.text)";
+    // Whose address is asked for is there, even if it is empty; of its size that is not true. What
+    // lies between two of them for alignment is not in the sum.
+    for (StringRef kind : kinds)
+      os << " + SIZEOF(.text." << kind << ")";
+    os << ");\n";
+  }
   return text;
 }
 

@@ -45,6 +45,17 @@ def test_each_kind_of_code_is_behind_the_front(tmp_path, program, kind):
     assert order.index(f".text.{kind}") > order.index(".text") > order.index(".bss")
 
 
+def test_the_end_of_the_code_is_behind_cold_code(tmp_path):
+    """etext, which profilers ask for: no function of the program lies behind it."""
+    program = compile_text(tmp_path, "a.c", PROGRAM + "extern char etext;\n"
+                           "__attribute__((used)) char *end(void) { return &etext; }\n", "-O2")
+    link(tmp_path / "out", program, PREFIXES, "-no-pie",
+         profile=write_profile(tmp_path, "main", "work"))
+    image = Image(tmp_path / "out")
+    for name in ("work.cold", "complain", "other"):
+        assert image.symbols[name].address < image.symbols["etext"].address
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_another_lld_keeps_cold_code_out_of_the_front(tmp_path, program, version):
     """Any lld has these sections, and gets the same script."""
