@@ -129,6 +129,26 @@ def test_a_changed_pgo_profile_compiles_what_it_is_for(project):
     assert compiled(project.make()) == {"tool.c", "parts.c"}
 
 
+@pytest.mark.parametrize("generator", ["Unix Makefiles", "Ninja Multi-Config"])
+def test_counts_are_found_with_other_generators(tmp_path, generator):
+    """These name and place objects otherwise, and gcc finds the counts by that; also in a subfolder
+    of the project."""
+    project = Project(tmp_path / "sub", "gcc", generator)
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    project.source.rename(whole / "sub")
+    project.source = whole
+    (whole / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\n"
+                                          "project(whole C)\nadd_subdirectory(sub)\n")
+    project.configure("record")
+    project.make("frontload-train-tool")
+    assert len(list((whole / "sub/tool.gcda").glob("sub#*.gcda"))) == 2
+    project.configure("use", "-DCMAKE_C_FLAGS=-Wmissing-profile")
+    assert "not found" not in project.make()
+    (program,) = (file for file in project.build.rglob("tool") if file.is_file())
+    assert Image(program).section_of("never") == ".text.unlikely"
+
+
 def test_a_profile_is_for_other_build_folders(project):
     """Profiles are in the source tree, and do not depend on where the program was trained."""
     project.configure("record")
