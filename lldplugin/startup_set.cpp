@@ -577,7 +577,7 @@ template <class ELFT> void StartupSet::Search<ELFT>::placeCalls() {
       if (auto c = scan.object->classify(scan.object->sections()[section]))
         addNext(scan, section, *c);
     };
-    // If nothing is known of the cold parts, they come first: of git's and CPython's a third is
+    // If nothing is known of the cold parts, they come first: of git's, 8% (gcc) to 35% (clang) are
     // entered, of what is called and was not recorded next to nothing.
     for (auto [section, rank] : scan.unlikelyParts)
       if (!scan.named.count(section))
