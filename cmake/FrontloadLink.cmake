@@ -157,14 +157,17 @@ function(_frontload_take_profile target profile)
   endif()
   # By a file, because the target would depend on itself if the command had this expression and the
   # project wants CMake to be as it was before 3.18 (CMP0112).
-  file(GENERATE OUTPUT "${folder}/output-name" CONTENT "$<TARGET_FILE_NAME:${target}>")
+  # Outside of the folder that `clean` removes: it is made by the configuration.
+  get_target_property(binary_dir ${target} BINARY_DIR)
+  set(name_file "${binary_dir}/CMakeFiles/${target}.frontload/$<CONFIG>.name")
+  file(GENERATE OUTPUT "${name_file}" CONTENT "$<TARGET_FILE_NAME:${target}>")
   add_custom_command(
     OUTPUT "${folder}/profile/taken"
     BYPRODUCTS "${folder}/profile/state"
-    DEPENDS "${folder}/output-name"
+    DEPENDS "${name_file}"
     ${dependencies}
     COMMAND "${CMAKE_COMMAND}" "-DTARGET=${target}" "-DPROFILE=${profile}"
-      "-DOUTPUT_NAME_FILE=${folder}/output-name" "-DFOLDER=${folder}/profile"
+      "-DOUTPUT_NAME_FILE=${name_file}" "-DFOLDER=${folder}/profile"
       -P "${_frontload_scripts}/TakeProfile.cmake"
     COMMENT "Taking the startup profile of ${target}"
     VERBATIM)
