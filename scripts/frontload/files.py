@@ -44,6 +44,16 @@ def write_output(path: os.PathLike | str | None, data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
+def write_profile(path: os.PathLike | str | None, data: bytes) -> None:
+    """As write_output, for a startup profile: its folder is made if it is not there.
+
+    Profiles are kept in a folder of their own, and the first one is written before there is one.
+    """
+    if path is not None:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    write_output(path, data)
+
+
 def write_if_changed(path: os.PathLike | str, data: bytes) -> bool:
     """Puts `data` at `path` by a temporary file beside it and a rename.
 
@@ -59,7 +69,10 @@ def write_if_changed(path: os.PathLike | str, data: bytes) -> bool:
     path = path.resolve()
     if path.is_dir():
         raise IsADirectoryError(21, "is a directory", str(path))
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as problem:  # the name of the temporary file would puzzle who reads it
+        raise OSError(problem.errno, problem.strerror, str(path)) from problem
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)

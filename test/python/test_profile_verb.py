@@ -31,6 +31,16 @@ def test_a_trace_becomes_names_in_first_touch_order(link, cli, tmp_path):
     assert (result.out, result.err) == ("", "frontload: note: app: 5 names from 1 run\n")
 
 
+def test_the_folder_of_profiles_is_made(link, cli, tmp_path):
+    """The first profile makes the folder that it shall be in; what is in its way is named."""
+    program = link()
+    program.trace(tmp_path / "t", *NAMES)
+    cli("profile", tmp_path / "t", "-o", tmp_path / "startup" / "app.startup")
+    assert len(entries(tmp_path / "startup" / "app.startup")) == len(NAMES)
+    result = cli("profile", tmp_path / "t", "-o", tmp_path / "t" / "app.startup", code=2)
+    assert result.err == f"frontload: error: {tmp_path / 't'}: File exists\n"
+
+
 def test_data_has_its_section_class(link, cli, tmp_path):
     """Touched granules of data become entries of their class."""
     program = link()

@@ -161,8 +161,7 @@ def _profile(_args: argparse.Namespace, program: Program) -> int:
     for path, weight in traces:
         merger.add(path, weight)
     result = merger.result()
-    program.profile.parent.mkdir(exist_ok=True)
-    files.write_output(program.profile, profile.to_bytes(result))
+    files.write_profile(program.profile, profile.to_bytes(result))
     errors.note(f"{program.profile}: {errors.count(len(result.touches), 'name')} from "
                 f"{errors.count(result.runs, 'run')}")
     return EXIT_OK

@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     known = _known(read, names, args) if names else None
     _merge(merger, read, os.fsencode(program), known)
     result = merger.result()
-    files.write_output(args.output, profile.to_bytes(result))
+    files.write_profile(args.output, profile.to_bytes(result))
     errors.note(f"{program}: {errors.count(len(result.touches), 'name')} from "
                 f"{errors.count(result.runs, 'run')}")
     return EXIT_OK

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     for path, weight in console.progress(list(merge.expand(given)), "reading traces"):
         merger.add(path, weight)
     result = merger.result()
-    files.write_output(args.output, profile.to_bytes(result))
+    files.write_profile(args.output, profile.to_bytes(result))
     errors.note(f"{os.fsdecode(result.program)}: {errors.count(len(result.touches), 'name')} from "
                 f"{errors.count(result.runs, 'run')}")
     return EXIT_OK
