@@ -1,4 +1,4 @@
-"""A program of others, whose sources know nothing of Frontload: file(1), by its own configure script."""
+"""A program of others, whose sources know nothing of Frontload: file(1), by its configure script."""
 
 import shutil
 
@@ -24,8 +24,9 @@ def file(tmp_path_factory, build) -> Project:
 
 
 def test_a_build_of_others_gets_fronts(file):
-    """By another compiler in configure, and no line in its sources: program and library have fronts,
-    only they are linked again, what is said of a file is the same, and so after the installation."""
+    """By another compiler in configure, and no line in its sources: program and library have
+    fronts, only they are linked again, what is said of a file is the same, and so after the
+    installation."""
     look = ("./libtool", "--mode=execute", "src/file", "-m", "magic/magic.mgc", "configure", "src")
     before = file.run(*look).stdout
     assert "shell script" in before and "directory" in before
