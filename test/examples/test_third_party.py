@@ -1,4 +1,4 @@
-"""A program of others, whose sources know nothing of Frontload: file(1), by its configure script."""
+"""A program of others, whose sources know nothing of Frontload: file(1), by its own configure."""
 
 import shutil
 
