@@ -192,7 +192,8 @@ class Merger:
         if linked.build_id != module.build_id:
             found, recorded = (each.hex() or "none" for each in (linked.build_id, module.build_id))
             raise BadData(binary, f"its build-id is {found}, but {path} recorded {recorded}",
-                          note="give the recorded program with --binary PATH, or record again")
+                          note="remove the traces of the old build (rm -r its folder) and record "
+                               "again, or give the recorded program with --binary PATH")
         # For all traces if for any, or names would depend on which of them came first.
         if self._has_data and self._map is not None and resolver.link_map is None:
             resolver.use_map(LinkMap(self._map, linked))

@@ -30,8 +30,9 @@ def write(path, *names: str | Name):
     return path
 
 
-def check_json(cli, program: Program, path, code=0) -> dict:
-    return json.loads(cli("check", program.path, "--profile", path, "--json", code=code).out)
+def check_json(cli, program: Program, path, code=0, options=()) -> dict:
+    return json.loads(cli("check", program.path, "--profile", path, "--json", *options,
+                          code=code).out)
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ def test_a_real_front_passes(build, link, cli, tmp_path):
         pytest.skip("ld.frontload is not built")
     path = write(tmp_path / "p", *ORDER, Name("data", "rodata", b"table"))
     program = link(f"--ld-path={linker}", f"-Wl,--startup-profile={path}", source=with_padding())
-    report = check_json(cli, program, path)
+    report = check_json(cli, program, path, options=("--require-front",))
     assert (report["placed"], report["front"]["is"]) == (6, "prefix")
     assert report["longest_ordered_run"]["names"] == 5
 
@@ -107,6 +108,15 @@ def test_an_order_file_gives_a_startup_block(ordered, cli, tmp_path):
     assert [block["section"] for block in report["front"]["blocks"]] == [".text"]
     assert report["front"]["bytes"] < 400 and report["front"]["density"] > 0.7
     assert report["longest_ordered_run"]["names"] == 5
+
+
+def test_a_gate_can_ask_for_a_front(ordered, cli, tmp_path):
+    """All names may lie together without a front: that is told, and fails if one is required."""
+    path = write(tmp_path / "p", *ORDER)
+    program = ordered.path
+    assert "has no front of ld.frontload" in cli("check", program, "--profile", path).err
+    refused = cli("check", program, "--profile", path, "--require-front", code=1)
+    assert f"error: {program}: was linked without a front\n" in refused.err
 
 
 def test_a_program_in_link_order_fails(link, cli, tmp_path):

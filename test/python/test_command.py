@@ -89,7 +89,6 @@ def test_an_output_that_is_a_folder_is_refused(cli, link, tmp_path):
     trace = link().trace(tmp_path / "t", "main")
     (tmp_path / "out").mkdir()
     assert "is a directory" in cli("profile", trace, "-o", tmp_path / "out", code=2).err
-    assert "No such file" in cli("profile", trace, "-o", tmp_path / "no" / "p", code=2).err
     assert list((tmp_path / "out").iterdir()) == []
 
 

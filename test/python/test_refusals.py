@@ -49,7 +49,7 @@ def test_a_full_disk_comes_with_a_remedy(cli, tmp_path):
     assert "No space left on device\nfrontload: note: make room there" in shown
 
 
-def test_a_program_that_cannot_be_run_comes_with_a_remedy(cli, tmp_path):
+def test_a_program_that_cannot_be_run_comes_with_a_remedy(cli, tools, tmp_path):
     """What is not in PATH, or not executable, is said together with what to do."""
     (tmp_path / "text").write_text("no program")
     for command in (["measure", "--", tmp_path / "text"], ["faults", "--", "no-such-program-here"],

@@ -31,13 +31,16 @@ of the verdict.
 EXAMPLES = """\
 # how much of the profile is in the front; fails if that is too little
 frontload check app --profile app.startup
+# for CI: also fails if app was linked without a front
+frontload check app --profile app.startup --require-front
 # what the loader has to do, and which options of the linker would change that
 frontload check app --profile app.startup --relocations
 # all missing names, for a script
 frontload check app --profile app.startup --min-coverage 0 --min-match 0 --json
 """
 EXIT_STATUS = {"1": "fewer than --min-coverage percent of the profile's names are in the front, or "
-                    "fewer than --min-match percent anywhere in the file"}
+                    "fewer than --min-match percent anywhere in the file; with "
+                    "--require-front, there is no front"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
@@ -49,6 +52,9 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--min-coverage", metavar="PERCENT", type=match.percentage, default=95.0,
                         help="of the profile's names that must be in the front (default 95)")
     match.add_option(parser)
+    parser.add_argument("--require-front", action="store_true",
+                        help="fail if BINARY was linked without a front, whatever lies where by "
+                        "chance or by an order file")
     parser.add_argument("--relocations", action="store_true",
                         help="also say what relocations cost, and what would change that")
     parser.add_argument("--json", action="store_true",
@@ -65,7 +71,8 @@ def run(args: argparse.Namespace) -> int:
         raise Failure(f"{args.profile}: names no function and no data", code=EXIT_DATA,
                       note="check looks for symbols: record the program's functions too")
     relocated = relocations.examine(binary, elf.read_loading(args.binary))
-    good = (report.coverage >= args.min_coverage
+    lacks_front = args.require_front and report.blocks is not None
+    good = (not lacks_front and report.coverage >= args.min_coverage
             and 100 * report.present >= args.min_match * report.names)
     if args.json:
         print(json.dumps({**_as_json(args, startup, report, good),
@@ -82,6 +89,10 @@ def run(args: argparse.Namespace) -> int:
                 args.min_match if report.present else 0)
     if good:
         return EXIT_OK
+    if lacks_front:
+        errors.error(f"{args.binary}: was linked without a front")
+        errors.note(f"link with ld.frontload --startup-profile={args.profile}")
+        return EXIT_VERDICT
     errors.error(f"{args.binary}: {errors.percent(report.placed, report.names)} of the names in "
                  f"{args.profile} are in the front, less than "
                  f"{max(args.min_coverage, 0 if report.present else args.min_match):g}%")
@@ -105,6 +116,9 @@ def _show(args: argparse.Namespace, startup: profile.Profile, report: front.Repo
     print(f"{printable(args.binary)}: {report.placed} of {errors.count(report.names, 'name')} of "
           f"{_shown(startup.program)} ({errors.count(startup.runs, 'run')}) in the front: "
           f"{errors.percent(report.placed, report.names)}")
+    if report.blocks is not None and not args.require_front:
+        errors.note(f"{args.binary}: has no front of ld.frontload: what an order file has done is "
+                    "judged")
     where = ("the start of the file" if report.blocks is None else
              f"in {errors.count(len(report.blocks), 'startup block')}")
     print(f"front: {report.front_size:,} of {os.path.getsize(args.binary):,} bytes, {where}; "
