@@ -34,7 +34,7 @@ class Looked:
         if self.sections and (self.sections.objects or self.sections.bitcode):
             lost = self.sections.lost()
             found.append(f"hinders: {lost}; {_SECTION_FLAGS}" if lost else
-                         "its functions and data have sections of their own: a front can be made "
+                         "most functions and data have sections of their own: a front can be made "
                          "of them")
         if self.lto:
             found.append(self.lto)
