@@ -61,7 +61,7 @@ function(_frontload_add_prefetch_rpath target)
   get_target_property(destination ${target} FRONTLOAD_PREFETCH_DESTINATION)
   get_target_property(bin ${target} FRONTLOAD_INSTALL_BINDIR)
   get_target_property(link_options ${target} LINK_OPTIONS)
-  if("${link_options} ${CMAKE_EXE_LINKER_FLAGS}" MATCHES "(^|[ ;])-static")
+  if("${link_options} ${CMAKE_EXE_LINKER_FLAGS}" MATCHES "(^|[ ;])-static(-pie)?($|[ ;])")
     return()  # It has the library inside, and glibc's static-pie crashes with an rpath.
   endif()
   set_property(TARGET ${target} APPEND PROPERTY BUILD_RPATH "${folder}")

@@ -99,3 +99,11 @@ def test_static_program(prefetching, run):
                     "-DCMAKE_C_FLAGS=-fPIE")
     assert "RUNPATH" not in dynamic(p.built("app"))
     assert run(p.built("app")).stdout == "world 42\n"
+
+
+def test_static_runtime_libraries(prefetching, run):
+    """A program that has only those of gcc inside is no static program: it finds the library."""
+    p = prefetching(APP + "target_link_options(app PRIVATE -static-libgcc)\n",
+                    "-DCMAKE_EXE_LINKER_FLAGS=-static-libstdc++")
+    assert "libfrontload-prefetch.so.1" in dynamic(p.built("app"))
+    assert run(p.built("app")).stdout == "world 42\n"
