@@ -9,8 +9,8 @@
 cmake_minimum_required(VERSION 3.25)
 
 file(READ "${OUTPUT_NAME_FILE}" OUTPUT_NAME)
-string(REGEX REPLACE "(\\.so)\\.[0-9.]+$" "\\1" name "${OUTPUT_NAME}.")
-string(REGEX REPLACE "\\.$" "" name "${name}")
+# The first version, as the linker takes it (profile_folder.cpp), whatever follows: 1.2.3-rc1.
+string(REGEX REPLACE "(\\.so)\\.[0-9].*$" "\\1" name "${OUTPUT_NAME}")
 set(copy "${FOLDER}/${name}.startup")
 file(MAKE_DIRECTORY "${FOLDER}")
 

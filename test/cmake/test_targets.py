@@ -106,6 +106,19 @@ frontload_target(app TRAIN COMMAND app)
     assert has_front(p.built("out/shop-two.bin"))
 
 
+def test_versions_with_letters(project):
+    """What follows the digit behind .so is part of the version, whatever it is."""
+    p = project().write("""
+add_library(goods SHARED greet.c)
+set_target_properties(goods PROPERTIES VERSION 1.2.3-rc1 SOVERSION 1)
+frontload_target(goods)
+""")
+    p.path("goods.startup").write_text(profile_text("libgoods.so", "greet"))
+    p.configure()
+    p.build()
+    assert has_front(p.built("libgoods.so.1.2.3-rc1"))
+
+
 def test_other_linkers(project):
     """The project's own choice of a linker, and link options, are for its other targets."""
     p = project().write("""
