@@ -174,6 +174,47 @@ def test_damaged_files_of_a_build_are_passed_over(init, source):
     assert init(build)["programs"] == []
 
 
+@pytest.mark.parametrize("link", [
+    "cc main.o -o app $(touch {made})", "./cc main.o -o app", "`touch {made}`/cc main.o -o app"])
+@pytest.mark.parametrize("generator", ["Ninja", "Makefiles"])
+def test_nothing_of_a_build_folder_is_run(init, run, tmp_path, generator, link):
+    """Neither what its link commands substitute nor a compiler in it: it may be anybody's."""
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    run("cc", "-ffunction-sections", "-c", "main.c", cwd=tmp_path)
+    run("cc", "main.o", "-o", "app", cwd=tmp_path)
+    made = tmp_path / "made"
+    (tmp_path / "cc").write_text(f"#!/bin/sh\ntouch {made}\n")
+    (tmp_path / "cc").chmod(0o755)
+    (tmp_path / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={tmp_path}\n")
+    link = link.format(made=made)
+    text = tmp_path / "CMakeFiles/app.dir/link.txt"
+    if generator == "Ninja":
+        text = tmp_path / "build.ninja"
+        link = (f"rule link\n  command = {link.replace('$', '$$')}\nbuild app: link main.o\n")
+    text.parent.mkdir(parents=True, exist_ok=True)
+    text.write_text(link)
+    found = init(tmp_path)
+    assert found["target"] == str(tmp_path / "app") and str(tmp_path) in found["link"]
+    assert not made.exists()
+
+
+@pytest.mark.parametrize(("version", "said"), [("Clang 17.0.1", "lld does it"),
+                                               ("GNU 12.2.0", "no lld can link")])
+def test_which_compiler_cc_is_is_read_from_the_build(init, run, tmp_path, version, said):
+    """It matters for -flto, and its name does not tell."""
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    run("cc", "main.c", "-o", "app", cwd=tmp_path)
+    name, number = version.split()
+    for path, text in (
+            ("CMakeCache.txt", f"CMAKE_HOME_DIRECTORY:INTERNAL={tmp_path}\n"),
+            ("CMakeFiles/app.dir/link.txt", "/usr/bin/cc -flto main.o -o app\n"),
+            ("CMakeFiles/3/CMakeCCompiler.cmake", 'set(CMAKE_C_COMPILER "/usr/bin/cc")\n'
+             f'set(CMAKE_C_COMPILER_ID "{name}")\nset(CMAKE_C_COMPILER_VERSION "{number}")\n')):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    assert said in init(tmp_path)["lto"]
+
+
 def test_the_kinds_of_programs_are_told_apart(tmp_path, run, llvm):
     """By linker, compiler, position, and whether they are stripped."""
     (tmp_path / "a.c").write_text("int main(void) { return 0; }\n")

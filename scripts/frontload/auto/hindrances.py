@@ -1,5 +1,6 @@
 """What hinders a front in a build: in the link of a program, where that is known, or else in the
-flags that the build was configured with; and how its objects were compiled."""
+flags that the build was configured with; and how its objects were compiled. Nothing that the build
+wrote down is run: the folder may be anybody's."""
 
 import os
 import re
@@ -60,11 +61,11 @@ def look(folder: Folder, program: str) -> Looked:
     link = None
     if program:
         try:
-            link = Search(os.path.realpath(program), Given()).find()
+            link = Search(os.path.realpath(program), Given(), evaluate=False).find()
         except Failure:
             link = None
     if link:
-        _of_link(link, found)
+        _of_link(link, _kind(link, folder, program), found)
     else:
         _of_flags(folder, found)
         found.sections = _of_objects(folder.build)
@@ -76,13 +77,25 @@ def look(folder: Folder, program: str) -> Looked:
     return found
 
 
-def _of_link(link: link_command.LinkCommand, found: Looked) -> None:
+def _kind(link: link_command.LinkCommand, folder: Folder, program: str) -> str:
+    """The compiler that links, by its name, or else by what the build and the program say of it."""
+    named = link_command.named_family(link)
+    if named:
+        return str(named)
+    said = f"{_compilers(folder)} {' '.join(programs.look(program).compilers)}".lower()
+    return "clang" if "clang" in said else "gcc"
+
+
+def _compilers(folder: Folder) -> str:
+    return " ".join(f"{each.path} {each.version}" for each in folder.compilers).lower()
+
+
+def _of_link(link: link_command.LinkCommand, kind: str, found: Looked) -> None:
     found.link = link.source
     try:
         arguments = link.expanded()
         found.hindrances = relink.hindrances(link)
         found.sections = objects.look(objects.inputs(arguments, link.directory))
-        kind = str(link_command.family(link))
     except Failure as problem:
         found.hindrances.append(Hindrance(link.arguments[0], linker_options.REFUSED,
                                           problem.message, problem.note or ""))
@@ -91,7 +104,7 @@ def _of_link(link: link_command.LinkCommand, found: Looked) -> None:
 
 
 def _of_flags(folder: Folder, found: Looked) -> None:
-    compilers = " ".join(f"{each.path} {each.version}".lower() for each in folder.compilers)
+    compilers = _compilers(folder)
     for flags in folder.flags:
         try:
             words = shlex.split(flags.text)

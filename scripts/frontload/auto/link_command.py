@@ -142,28 +142,39 @@ def _behind_env(words: list[str]) -> list[str]:
     return words
 
 
-def in_text(text: str, directory: str, source: str) -> list[LinkCommand]:
-    """The links in a text for sh."""
+def in_text(text: str, directory: str, source: str, evaluate: bool = True) -> list[LinkCommand]:
+    """The links in a text for sh. Without `evaluate`, nothing is run, and words that only a shell
+    can tell stay as they are written."""
     found = []
     for simple in shell_words.commands(text, directory):
         # Only a command that looks like a link is worth the evaluation, and may be evaluated.
-        if from_words(simple.texts, simple.directory, source):
+        link = from_words(simple.texts, simple.directory, source)
+        if link and evaluate:
             link = from_words(shell_words.evaluate(simple), simple.directory, source)
-            if link:
-                found.append(link)
+        if link:
+            found.append(link)
     return found
 
 
-def family(link: LinkCommand) -> Family:
-    """What kind of program links; a Failure with the remedy if we do not know it."""
-    program = link.arguments[0]
-    name = os.path.basename(program)
+def named_family(link: LinkCommand) -> Family | None:
+    """What kind of program links, by its name alone; cc and c++ may be either, which is None."""
+    name = os.path.basename(link.arguments[0])
     if _LINKER.fullmatch(name):
         return Family.LINKER
     if _CLANG.fullmatch(name):
         return Family.CLANG
     if _GCC.fullmatch(name):
         return Family.GCC
+    return None
+
+
+def family(link: LinkCommand) -> Family:
+    """What kind of program links, which is asked for its version if its name does not tell; a
+    Failure with the remedy if we do not know it."""
+    named = named_family(link)
+    if named:
+        return named
+    program = link.arguments[0]
     version = version_of(program, link.directory)
     if "clang" in version:
         return Family.CLANG

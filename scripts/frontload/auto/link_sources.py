@@ -41,10 +41,13 @@ class Given:
 
 @dataclass
 class Search:
-    """A search for the link of `program`; `tried` says of each place why it was none."""
+    """A search for the link of `program`; `tried` says of each place why it was none. Without
+    `evaluate`, nothing of what the build wrote down is run, so that some links are not known whole.
+    """
 
     program: str
     given: Given
+    evaluate: bool = True
     tried: list[str] = field(default_factory=list)
 
     def find(self) -> LinkCommand:
@@ -98,7 +101,7 @@ class Search:
             manifests = [name for name in ("build.ninja", *sorted(
                 path.name for path in folder.glob("build-*.ninja"))) if (folder / name).is_file()]
             for manifest in manifests:
-                links = [link for link in in_ninja(folder, manifest, self.program)
+                links = [link for link in in_ninja(folder, manifest, self.program, self.evaluate)
                          if same_file(link.output, self.program)]
                 self.tried.append(f"{folder / manifest} has no link of it")
                 if links:
@@ -115,7 +118,7 @@ class Search:
             return []
         self.tried.append(f"{top} has no CMakeFiles/*.dir/link.txt of it")
         return [link for path in sorted(top.rglob("CMakeFiles/*.dir/link.txt"))
-                for link in in_link_text(path)]
+                for link in in_link_text(path, self.evaluate)]
 
     def _watched(self) -> list[LinkCommand]:
         if self.given.build is None:
@@ -152,7 +155,8 @@ def read_log(path: str) -> list[LinkCommand]:
     return found
 
 
-def in_ninja(folder: Path, manifest: str, program: str) -> list[LinkCommand]:
+def in_ninja(folder: Path, manifest: str, program: str, evaluate: bool = True
+             ) -> list[LinkCommand]:
     """The links of a program in a folder that Ninja builds.
 
     `-t compdb` because it alone shows response files (-x), which Ninja removes after the link; like
@@ -173,20 +177,21 @@ def in_ninja(folder: Path, manifest: str, program: str) -> list[LinkCommand]:
     except ValueError as problem:
         raise Failure(f"{folder / manifest}: ninja -t compdb wrote no JSON: {problem}",
                       note="give --link") from problem
-    return list(_ninja_links(entries, folder, program))
+    return list(_ninja_links(entries, folder, program, evaluate))
 
 
-def _ninja_links(entries: Iterable, folder: Path, program: str) -> Iterator[LinkCommand]:
+def _ninja_links(entries: Iterable, folder: Path, program: str, evaluate: bool
+                 ) -> Iterator[LinkCommand]:
     name = os.path.basename(program)
     for entry in entries:
         text = entry.get("command", "")
         # Most are compilations: reading all of them would take seconds in a large build.
         if name in text or name in entry.get("output", ""):
-            yield from link_command.in_text(text, str(folder), f"Ninja in {folder}")
+            yield from link_command.in_text(text, str(folder), f"Ninja in {folder}", evaluate)
 
 
-def in_link_text(path: Path) -> list[LinkCommand]:
+def in_link_text(path: Path, evaluate: bool = True) -> list[LinkCommand]:
     """The links that CMake's Makefiles do for one target, in the folder that has CMakeFiles."""
     folder = path.parent.parent.parent
     text = path.read_text("utf-8", "surrogateescape")
-    return link_command.in_text(text, str(folder), str(path))
+    return link_command.in_text(text, str(folder), str(path), evaluate)

@@ -21,6 +21,7 @@ from frontload.auto.link_command import (
     LinkCommand,
     family,
     knows_ld_path,
+    named_family,
     output_of,
 )
 from frontload.auto.linker_options import Hindrance, Token
@@ -94,7 +95,7 @@ def hindrances(link: LinkCommand) -> list[Hindrance]:
 
 
 def _tokens(link: LinkCommand) -> list[Token]:
-    return linker_options.tokens(link.expanded()[1:], family(link) is Family.LINKER)
+    return linker_options.tokens(link.expanded()[1:], named_family(link) is Family.LINKER)
 
 
 def command_for(link: LinkCommand, output: str, options: Options) -> list[str]:

@@ -16,8 +16,8 @@ front: the lines and where they belong, which programs there are and how they we
 hinders, and what the startup profile will be called.
 
 It knows CMake, Meson, Autotools, make, Cargo, Go and Bazel; for all else it tells of frontload-cc,
-which goes before the compiler. Nothing is run and nothing is changed, but for --write and
---ask-cmake.
+which goes before the compiler. Nothing of the folder is run and nothing is changed, but for --write
+and --ask-cmake.
 """
 EXAMPLES = """\
 # what this build folder needs, for its largest program
