@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 import sys
 import tempfile
 from pathlib import Path
@@ -58,7 +59,8 @@ def write_if_changed(path: os.PathLike | str, data: bytes) -> bool:
     """Puts `data` at `path` by a temporary file beside it and a rename.
 
     A file that already holds `data` is left alone, so that a build does not redo what depends on
-    it. Returns whether the file was written. Devices and pipes (/dev/stdout) are written directly.
+    it; another one keeps its permissions. Returns whether the file was written. Devices and pipes
+    (/dev/stdout) are written directly.
     """
     path = Path(path)
     if path.exists() and not path.is_file() and not path.is_dir():
@@ -76,11 +78,18 @@ def write_if_changed(path: os.PathLike | str, data: bytes) -> bool:
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
+        os.chmod(temporary, _permissions(path))
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
         raise
     return True
+
+
+def _permissions(path: Path) -> int:
+    """Those of the file there, or those that a new one gets."""
+    if path.exists():
+        return stat.S_IMODE(path.stat().st_mode) & 0o777
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask

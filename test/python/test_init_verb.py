@@ -80,6 +80,22 @@ def test_write_appends_to_the_file_of_the_target_once(say, source):
     auto_project.with_cmake(source, source / "build", "Ninja")
 
 
+def test_write_leaves_the_rest_of_the_file_as_it_is(say, source):
+    """Its ends of lines, which the new lines get too, and its permissions."""
+    lists = source / "CMakeLists.txt"
+    before = lists.read_bytes().replace(b"\n", b"\r\n")
+    lists.write_bytes(before)
+    lists.chmod(0o640)
+    result = say("--write", "--target", "app", source)
+    after = lists.read_bytes()
+    assert after.startswith(before) and b"frontload_target(app TRAIN" in after
+    assert after.count(b"\n") == after.count(b"\r\n")
+    assert lists.stat().st_mode & 0o777 == 0o640
+    removed = [line for line in result.out.splitlines() if line.startswith("-")]
+    assert len(removed) == 1  # the name of the file
+    assert "there already" in say("--write", "--target", "app", source).err
+
+
 @pytest.mark.parametrize(("text", "why"), [
     ("if(X)\n  add_executable(app main.c)\nendif()\n", "in a block"),
     ("add_executable(app main.c)\nreturn()\n", None),

@@ -288,9 +288,10 @@ def show(folder: Folder, advice: Advice, write: Callable[[str], None]) -> None:
 
 
 def existing(path: str) -> str:
-    """The text of a file that is to be changed; empty if it does not exist."""
+    """The text of a file that is to be changed, with its own ends of lines; empty if it does not
+    exist."""
     try:
-        return Path(path).read_text("utf-8")
+        return Path(path).read_bytes().decode("utf-8")
     except FileNotFoundError:
         return ""
     except UnicodeDecodeError as problem:

@@ -70,9 +70,12 @@ def _cmake(lists: str, target: Target | None, output: str, arguments: str) -> Ch
         return Change(lists, before, obstacle=f"it does not name the target {name} literally")
     if not _at_top_level(code, name):
         return Change(lists, before, obstacle=f"{name} is defined in a block (if, function, ...)")
-    lines = advice.cmake_lines(name, arguments)
+    lines = "\n".join(advice.cmake_lines(name, arguments))
     gap = "" if before.endswith("\n") else "\n"
-    return Change(lists, before, f"{before}{gap}\n" + "\n".join(lines) + "\n")
+    added = f"{gap}\n{lines}\n"
+    if before.count("\r\n") * 2 > before.count("\n"):  # most lines end so
+        added = added.replace("\n", "\r\n")
+    return Change(lists, before, before + added)
 
 
 def _without_comments(text: str) -> str:
