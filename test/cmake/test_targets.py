@@ -155,7 +155,10 @@ frontload_target(app)
 LTO = "set_target_properties(app PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)\n"
 
 
-@pytest.mark.parametrize("how", [LTO, "target_compile_options(app PRIVATE -flto)\n"])
+@pytest.mark.parametrize("how", [
+    LTO, "target_compile_options(app PRIVATE -flto)\n",
+    "target_compile_options(app PRIVATE -fno-lto -flto=auto)\n",
+    "set(CMAKE_C_FLAGS_RELEASE -flto)\n"])
 def test_gcc_with_lto(project, how):
     """lld cannot read what gcc's LTO leaves in objects: the target is linked plainly, with a
     warning that says what would help."""
@@ -178,6 +181,20 @@ def test_gcc_with_fat_objects(project):
     p = project().write("add_executable(app main.c greet.c)\nfrontload_target(app)\n")
     p.path("app.startup").write_text(profile_text("app", "greet"))
     p.configure("-DCMAKE_C_FLAGS=-flto -ffat-lto-objects")
+    p.build()
+    assert has_front(p.built("app"))
+
+
+def test_gcc_without_lto_in_the_end(project):
+    """The last option counts: a target that takes the project's LTO back has a front."""
+    p = project().write("""
+add_executable(app main.c greet.c)
+frontload_target(app)
+target_compile_options(app PRIVATE -fno-lto)
+target_link_options(app PRIVATE -fno-lto)
+""")
+    p.path("app.startup").write_text(profile_text("app", "greet"))
+    assert "without a front" not in p.configure("-DCMAKE_C_FLAGS=-flto")
     p.build()
     assert has_front(p.built("app"))
 
