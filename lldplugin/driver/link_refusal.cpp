@@ -1,6 +1,7 @@
 //===- link_refusal.cpp - links that frontload-cc leaves alone -------------===//
 
 #include "link_refusal.h"
+#include "gcc_lto.h"
 #include "lld/layout_options.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -32,6 +33,15 @@ static bool placesSections(const std::string &path) {
     return false;
   auto text = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   return text && (*text)->getBuffer().contains("SECTIONS");
+}
+
+/// Whether the file at `path` needs gcc's plugin. Large files are mapped, not read.
+static bool isForGccLto(const std::string &path) {
+  sys::fs::file_status status;
+  if (sys::fs::status(path, status) || !sys::fs::is_regular_file(status))
+    return false;
+  auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  return file && needsGccLto((*file)->getBuffer());
 }
 
 static std::optional<std::string> whyNotOurLinker(const CompilerCommand &command) {
@@ -77,6 +87,10 @@ std::optional<std::string> whyNotOurs(StringRef compiler, Family family,
   }
   if (any_of(command.files, placesSections))
     return "a linker script decides its layout";
+  if (family != Family::Clang)
+    for (const std::string &path : command.files)
+      if (isForGccLto(path))
+        return path + " was made with gcc's -flto, which needs another linker";
   return std::nullopt;
 }
 

@@ -119,3 +119,25 @@ def test_alone_in_a_folder_it_says_where_it_belongs(tmp_path, build):
     assert result.returncode == 2 and "lib/frontload/gcc/ld.lld" in result.stderr
     assert subprocess.run([alone, "--mode=record", "gcc", "--version"], capture_output=True,
                           timeout=120).returncode == 0
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="there is no gcc")
+@pytest.mark.parametrize("archive", [False, True])
+def test_objects_of_gcc_s_link_time_optimization(tmp_path, program, archive):
+    """A Makefile may say -flto in CFLAGS alone; gcc asks its plugin. Objects with code
+    besides are linked as others are."""
+    (tmp_path / "empty.c").write_text("")
+    for flags, note in ((["-flto"], "-flto, which needs another linker"),
+                        (["-flto", "-ffat-lto-objects"], "")):
+        for source in ("app", "empty"):
+            program("--mode=record", "gcc", *flags, "-c", f"{source}.c", "-o", f"{source}.o")
+        inputs = ["app.o", "empty.o"]
+        if archive:
+            (tmp_path / "liball.a").unlink(missing_ok=True)
+            subprocess.run(["gcc-ar", "rcs", "liball.a", *reversed(inputs)], cwd=tmp_path,
+                           check=True)
+            inputs = ["liball.a"]
+        said = program("--mode=record", "gcc", *inputs, "-o", "app")
+        assert note in said and bool(note) == bool(said)
+        assert (tmp_path / "app.map").exists() == (not note)
+        check_run(tmp_path / "app")
