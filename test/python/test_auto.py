@@ -1,15 +1,22 @@
 """frontload auto: from a program and the command that starts it to a program with a front."""
 
+import errno
 import json
+import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import auto_project
 import pytest
-from frontload import profile
+from frontload import cli, profile
+from frontload.auto import trial, verdict
+from frontload.errors import Failure
+from frontload.verbs import auto as auto_verb
 
 QUICK = ("--no-data", "--runs", "1", "--no-measure")
 
@@ -181,6 +188,36 @@ def test_in_place_replaces_the_program(auto, source, tmp_path, run):
     assert left(app) == ["app", "app.startup"]
     assert run(app).stdout == expected
     assert b".text.front" in app.read_bytes()
+
+
+def test_in_place_replaces_from_another_file_system(auto, source, tmp_path, run):
+    """There is no rename from there: a copy takes the place, and nothing else is left."""
+    elsewhere = Path("/dev/shm")
+    if not elsewhere.is_dir() or elsewhere.stat().st_dev == tmp_path.stat().st_dev \
+            or os.statvfs(elsewhere).f_flag & os.ST_NOEXEC:
+        pytest.skip("/dev/shm is no other file system that runs programs")
+    app = auto_project.with_cmake(source, tmp_path / "build", "Ninja")
+    app.chmod(0o750)
+    with tempfile.TemporaryDirectory(dir=elsewhere) as folder:
+        found = auto(*QUICK, "--in-place", "-o", f"{folder}/app.front", "--", app)
+        assert not list(Path(folder).iterdir())
+    assert found["replaced"] and found["output"] == str(app)
+    assert left(app) == ["app", "app.startup"]
+    assert b".text.front" in app.read_bytes() and app.stat().st_mode & 0o777 == 0o750
+
+
+def test_what_cannot_be_replaced_is_told_behind_the_verdict(built, tmp_path, monkeypatch):
+    """The trial took its time: what came out of it is not lost."""
+    def no_place(output, program):
+        raise PermissionError(errno.EACCES, "Permission denied", program)
+    monkeypatch.setattr(auto_verb, "_put_in_place", no_place)
+    monkeypatch.setattr(trial, "run", lambda plan, link: SimpleNamespace(good=lambda plan: True))
+    shown = []
+    monkeypatch.setattr(verdict, "show", lambda plan, outcome, replaced: shown.append(replaced))
+    args = cli.build_parser().parse_args(["auto", "--in-place", "--", str(built)])
+    with pytest.raises(Failure, match="was not replaced: Permission denied"):
+        auto_verb.run(args)
+    assert shown == [False]
 
 
 def test_an_interrupted_trial_leaves_nothing(spawn, build, app, tmp_path):

@@ -1,11 +1,14 @@
 """frontload auto: all steps for a program that can be linked again, from one command."""
 
 import argparse
+import errno
 import os
+import shutil
+import tempfile
 
 from frontload import errors, match
 from frontload.devices import Device
-from frontload.errors import EXIT_OK, EXIT_VERDICT
+from frontload.errors import EXIT_OK, EXIT_VERDICT, Failure
 from frontload.verbs import measure
 from frontload.verbs.arguments import count
 from frontload.verbs.record import seconds
@@ -143,9 +146,13 @@ def _run(args: argparse.Namespace, command: list[str], device: Device | None) ->
     link = Search(program, Given(args.link, args.link_log, args.build, args.build_folder)).find()
     outcome = trial.run(plan, link)
     good = outcome.good(plan)
-    replaced = args.in_place and good
-    if replaced:
-        os.replace(plan.output, program)
+    replaced, problem = False, None
+    if args.in_place and good:
+        try:
+            _put_in_place(plan.output, program)
+            replaced = True
+        except OSError as caught:  # told behind the verdict, which is not lost by it
+            problem = caught
     if args.json:
         verdict.print_json(plan, outcome, replaced)
     else:
@@ -155,4 +162,28 @@ def _run(args: argparse.Namespace, command: list[str], device: Device | None) ->
             errors.error(reason)
         if args.in_place:
             errors.note(f"{program} was not replaced; the one with a front is {plan.output}")
+    if problem:
+        raise Failure(f"{program}: was not replaced: {problem.strerror}",
+                      note=f"the one with a front is {plan.output}")
     return EXIT_OK if good else EXIT_VERDICT
+
+
+def _put_in_place(output: str, program: str) -> None:
+    """Moves the program with a front to the program's place in one step, also from another file
+    system, from which there is no rename."""
+    try:
+        os.replace(output, program)
+        return
+    except OSError as problem:
+        if problem.errno != errno.EXDEV:
+            raise
+    folder, name = os.path.split(program)
+    handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    os.close(handle)
+    try:
+        shutil.copy2(output, temporary)
+        os.replace(temporary, program)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    os.unlink(output)
