@@ -70,7 +70,7 @@ function(_frontload_add_pgo target)
       return()
     endif()
     _frontload_pgo_use_options(options ${kind} "${profile}")
-    _frontload_linker_option(apart "-zkeep-text-section-prefix")
+    _frontload_own_option(apart "-zkeep-text-section-prefix")
     target_link_options(${target} PRIVATE "${apart}")
   endif()
 

@@ -134,6 +134,60 @@ target_link_options(app PRIVATE -fuse-ld=gold)
     assert has_front(p.built("app")) and linker(p.built("other")) == "other"
 
 
+@pytest.mark.parametrize("how, option", [
+    ("-Wl,-T,${CMAKE_SOURCE_DIR}/layout.ld", "-T "),
+    ("-T${CMAKE_SOURCE_DIR}/layout.ld", "-T"),
+    ("LINKER:--script=${CMAKE_SOURCE_DIR}/layout.ld", "--script="),
+    ("SHELL:-Xlinker --section-start=.shop=0x9000000", "--section-start="),
+])
+def test_own_layout(project, how, option):
+    """Who lays a target out by hand has no front: it is linked as the project has it, with a
+    warning, profile or no profile."""
+    p = project().write(f"""
+add_executable(app main.c greet.c)
+frontload_target(app TRAIN COMMAND app)
+target_link_options(app PRIVATE "{how}")
+""")
+    p.path("layout.ld").write_text("SECTIONS { .shop : { *(.shop) } } INSERT AFTER .data;\n")
+    p.path("app.startup").write_text(profile_text("app", "greet"))
+    said = p.configure()
+    assert f"app is linked without a front: {option}" in said
+    assert "decides the layout itself" in said
+    p.build()
+    assert not has_front(p.built("app"))
+    assert "app cannot be recorded" in p.configure("-DFRONTLOAD=record", code=1)
+
+
+def test_script_of_symbols(project):
+    """A linker script that places nothing is no obstacle."""
+    p = project().write("""
+add_executable(app main.c greet.c)
+frontload_target(app)
+target_link_options(app PRIVATE -T ${CMAKE_SOURCE_DIR}/symbols.ld)
+""")
+    p.path("symbols.ld").write_text("shop_size = 42; /* no */ \n")
+    p.path("app.startup").write_text(profile_text("app", "greet"))
+    assert "without a front" not in p.configure()
+    p.build()
+    assert has_front(p.built("app"))
+
+
+@pytest.mark.parametrize("languages", ["C", "C CXX"])
+def test_unknown_compiler(project, languages):
+    """One for which no linker can be chosen links as ever, with a warning if there is no other."""
+    p = project().write("""
+set(CMAKE_C_COMPILER_ID NVHPC)
+add_executable(app main.c greet.c)
+frontload_target(app TRAIN COMMAND app)
+""", header=HEADER.replace("LANGUAGES C", f"LANGUAGES {languages}"))
+    p.path("app.startup").write_text(profile_text("app", "greet"))
+    assert ("its compiler is NVHPC" in p.configure()) == (languages == "C")
+    p.build()
+    assert not has_front(p.built("app"))
+    if languages == "C":
+        assert "app cannot be recorded" in p.configure("-DFRONTLOAD=record", code=1)
+
+
 def test_linker_type(project, run):
     """CMake's own way to choose a linker, too, is for other targets, and no reason to say no."""
     version = run("cmake", "--version").stdout.split()[2]
