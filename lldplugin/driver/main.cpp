@@ -11,9 +11,11 @@
 #include "compiler_command.h"
 #include "diagnostics.h"
 #include "link_log.h"
+#include "masquerade.h"
 #include "own_options.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/StringSaver.h"
 #include <cerrno>
@@ -92,25 +94,43 @@ static int become(ArrayRef<const char *> words) {
 int main(int argc, char **argv) {
   OwnOptions options;
   ArrayRef<const char *> args(const_cast<const char **>(argv) + 1, argc > 0 ? argc - 1 : 0);
-  if (std::optional<Refusal> refusal = readOwnOptions(args, options))
+  // Under the name of a compiler all arguments are that compiler's.
+  bool isCompiler = argc > 0 && isMasquerade(argv[0]);
+  ArrayRef<const char *> ownArgs = isCompiler ? ArrayRef<const char *>() : args;
+  if (std::optional<Refusal> refusal = readOwnOptions(ownArgs, options))
     return refuse(*refusal);
   if (options.isHelp || options.isVersion) {
     outs() << (options.isHelp ? usage : "frontload-cc " FRONTLOAD_VERSION "\n");
     return 0;
   }
-  if (args.empty())
+  if (!isCompiler)
+    args = ownArgs;
+  if (args.empty() && !isCompiler)
     return refuse({"there is no compiler", "see frontload-cc --help", exitUsage});
 
   BumpPtrAllocator allocator;
   StringSaver saver(allocator);
   SmallVector<const char *, 0> words;
-  if (isArgument(args[0])) {
+  bool isNamed = isCompiler || !isArgument(args[0]);
+  if (isCompiler) {
+    words.push_back(saver.save(sys::path::filename(argv[0])).data());
+  } else if (!isNamed) {
     std::string compiler = sys::Process::GetEnv("FRONTLOAD_CC").value_or("");
     cl::TokenizeGNUCommandLine(compiler, saver, words);
     if (words.empty())
       words.push_back("cc");
   }
   words.append(args.begin(), args.end());
+  // Said twice is no harm: each time there is a word less.
+  bool isSaid = sys::path::filename(words[0]) == "frontload-cc";
+  if (!(isSaid && isNamed) && isOurselves(words[0])) {
+    std::optional<std::string> other = isSaid ? std::nullopt : lookFurther(words[0]);
+    if (!other)
+      return refuse({std::string(words[0]) + ": is frontload-cc itself, and would run without end",
+                     "name a compiler behind frontload-cc or in FRONTLOAD_CC, by its path",
+                     exitNotFound});
+    words[0] = saver.save(*other).data();
+  }
   if (options.mode == Mode::Off && options.linkLog.empty())
     return become(words);
 

@@ -182,3 +182,43 @@ def test_rustc_s_own_lld_is_no_other_linker(wrapper, linker_flags):
     (folder / "ld.lld").chmod(0o755)
     words = wrapper.words(RECORD, "cc", "a.o", "-fuse-ld=lld", f"-B{folder}", "-o", "app")
     assert words[1:3] == linker_flags
+
+
+@pytest.fixture
+def masked(wrapper):
+    """A folder that is first in PATH, where frontload-cc has the names of compilers."""
+    folder = wrapper.folder / "masked"
+    folder.mkdir()
+    for name in ("cc", "gcc-99"):
+        (folder / name).symlink_to(wrapper.program)
+    wrapper.environment["PATH"] = f"{folder}:{wrapper.environment['PATH']}"
+    return folder
+
+
+def test_under_the_name_of_a_compiler(wrapper, masked):
+    """As links to ccache do: the compiler is the next of that name, and has all arguments."""
+    for program in ("cc", masked / "cc", wrapper.program):
+        wrapper.program = program
+        words = ["cc"] if "frontload" in str(program) else []
+        assert wrapper.words(*words, "-c", "a.c", FRONTLOAD="record") == ["cc", *SECTIONS, "-c",
+                                                                          "a.c"]
+        assert wrapper.words(*words, "-c", "a.c") == ["cc", "-c", "a.c"]
+        assert wrapper.words(*words, "--version", FRONTLOAD="record") == ["cc", "--version"]
+
+
+def test_launchers_behind_a_compiler_s_name_do_not_come_back(wrapper, masked):
+    """They look into PATH, too, and know no link but their own."""
+    (wrapper.bin / "cc").write_text("#!/bin/sh\ncommand -v cc\n")
+    wrapper.program = masked / "cc"
+    assert wrapper.words("-c", "a.c") == [str(wrapper.bin / "cc")]
+
+
+def test_it_does_not_run_itself_without_end(wrapper, masked):
+    note = "is frontload-cc itself"
+    for words, variables in ((["gcc-99", "-c", "a.c"], {}), ([masked / "gcc-99", "-c", "a.c"], {}),
+                             (["-c", "a.c"], {"FRONTLOAD_CC": str(wrapper.program)}),
+                             (["-c", "a.c"], {"FRONTLOAD_CC": f"{wrapper.program} --mode=off"}),
+                             (["-c", "a.c"], {"FRONTLOAD_CC": "gcc-99"})):
+        assert note in wrapper.run(*words, code=127, **variables).stderr
+    wrapper.program = masked / "gcc-99"
+    assert note in wrapper.run("-c", "a.c", code=127).stderr
