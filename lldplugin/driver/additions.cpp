@@ -25,6 +25,14 @@ static bool isMapOrNothing(const std::string &path) {
   return head && (*head)->getBuffer().ltrim(' ').starts_with("VMA ");
 }
 
+/// Whether the output is to be a file: not a pipe, and nothing in /dev, where there may be no
+/// other.
+static bool isToBeFile(StringRef output) {
+  sys::fs::file_status status;
+  return !output.starts_with("/dev/") &&
+         (sys::fs::status(output, status) || sys::fs::is_regular_file(status));
+}
+
 /// By a folder with a program named ld.lld. All versions of gcc and clang look there first, while
 /// --ld-path is clang's alone.
 std::optional<Refusal> Additions::addLinker() {
@@ -44,6 +52,8 @@ std::optional<Refusal> Additions::addLinker() {
 }
 
 void Additions::addMap() {
+  if (!isToBeFile(command.output))
+    return;
   for (StringRef argument : command.linkerArguments)
     if (is_contained({"-Map", "--Map", "-M", "--print-map"}, argument.split('=').first))
       return;

@@ -1,5 +1,7 @@
 """What frontload-cc adds to a call of a compiler, and that most calls are none of its business."""
 
+import os
+
 import pytest
 
 SECTIONS = ["-ffunction-sections", "-fdata-sections"]
@@ -108,6 +110,15 @@ def test_a_file_that_is_no_map_stays(wrapper, linker_flags):
     assert wrapper.added(RECORD, *words, note=note) == linker_flags
     (wrapper.folder / "lib.so.map").write_text("             VMA              LMA     Size Align\n")
     assert "-Map=lib.so.map" in wrapper.added(RECORD, *words)
+
+
+def test_only_files_get_a_map(wrapper, linker_flags):
+    """Beside a device or a pipe is no place for one."""
+    os.mkfifo(wrapper.folder / "pipe")
+    for output in ("/dev/stdout", "/dev/fd/1", "/dev/none", "pipe"):
+        assert wrapper.added(RECORD, "gcc", "a.o", "-o", output) == linker_flags
+    (wrapper.folder / "app").write_text("")
+    assert "-Map=app.map" in wrapper.added(RECORD, "gcc", "a.o", "-o", "app")
 
 
 def test_response_files_are_read_and_stay(wrapper, linker_flags):
