@@ -21,7 +21,8 @@ def open_input(path: os.PathLike | str, note: str | None = None) -> BinaryIO:
         raise Failure(f"{os.fspath(path)}: {problem.strerror}", note=note) from problem
 
 
-def parse_json(data: bytes, path: os.PathLike | str, note: str | None = None) -> object:
+def parse_json(data: bytes | str, path: os.PathLike | str,
+               note: str | None = None) -> object:
     """The value that a file's JSON stands for; BadData with the note if it is none."""
     try:
         return json.loads(data)

@@ -112,6 +112,29 @@ def test_a_damaged_log_is_refused_with_its_line(tmp_path, text):
     assert f"{log}:2" in failed.value.message
 
 
+def test_names_in_a_log_may_have_any_bytes(tmp_path):
+    """Those of one folder are no reason to lose all links."""
+    folder = os.fsencode(tmp_path) + b"/M\xfcll"
+    os.mkdir(folder)
+    log = tmp_path / "links.jsonl"
+    log.write_bytes(b"".join(
+        b'{"directory": "%s", "arguments": ["cc", "\xff.o", "-o", "app"]}\n' % each
+        for each in (folder, os.fsencode(tmp_path))))
+    assert Search(str(tmp_path / "app"), Given(log=str(log))).find().directory == str(tmp_path)
+    found = Search(os.fsdecode(folder) + "/app", Given(log=str(log))).find()
+    assert os.fsencode(found.directory) == folder
+    assert os.fsencode(found.arguments[1]) == b"\xff.o"
+
+
+def test_damaged_lines_of_a_log_cost_no_others(tmp_path, capsys):
+    log = tmp_path / "links.jsonl"
+    line = json.dumps({"directory": str(tmp_path), "arguments": ["cc", "a.o", "-o", "app"]})
+    log.write_text(f'{line}\n{{"directory": "/\n{line}\n{line[:-9]}\n')
+    assert len(link_sources.read_log(str(log))) == 2
+    said = capsys.readouterr().err
+    assert f"{log}:2: " in said and "2 damaged lines are left out" in said
+
+
 NINJA = """\
 rule link
   command = : && c++ @$out.rsp -o $out && :

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from frontload import files
+from frontload import errors, files
 from frontload.auto import link_command, programs, watched_build
 from frontload.auto.child import run
 from frontload.auto.link_command import LinkCommand
@@ -135,24 +135,43 @@ def same_file(path: str, other: str) -> bool:
 
 
 def read_log(path: str) -> list[LinkCommand]:
-    """The links in a log that frontload-cc wrote."""
+    """The links in a log that frontload-cc wrote.
+
+    A damaged line, such as the last one of a disk that was full, is named and costs no other.
+    """
     note = "write it with: frontload-cc --link-log=FILE COMPILER ..."
-    found = []
+    found, damage, is_log = [], [], False
     with files.open_input(path, note) as stream:
         for number, line in enumerate(stream, 1):
             if not line.strip():
                 continue
-            entry = files.parse_json(line, f"{path}:{number}", note)
-            words = isinstance(entry, dict) and entry.get("arguments")
-            directory = isinstance(entry, dict) and entry.get("directory")
-            if not (isinstance(words, list) and words and isinstance(directory, str)
-                    and all(isinstance(word, str) for word in words)):
-                raise BadData(path, "an entry without a `directory` and a list `arguments`",
-                              line=number, note=note)
+            try:
+                words, directory = _logged_words(line, path, number, note)
+            except BadData as problem:
+                damage.append(problem)
+                continue
+            is_log = True
             link = link_command.from_words(words, directory, path)
             if link:
                 found.append(link)
+    if damage and not is_log:
+        raise damage[0]
+    if damage:
+        errors.warning(f"{damage[0].message}; {len(damage)} damaged line"
+                       f"{'s are' if len(damage) > 1 else ' is'} left out")
     return found
+
+
+def _logged_words(line: bytes, path: str, number: int, note: str) -> tuple[list[str], str]:
+    # Paths are bytes, and in the log as they are: it need not be UTF-8.
+    entry = files.parse_json(line.decode("utf-8", "surrogateescape"), f"{path}:{number}", note)
+    words = isinstance(entry, dict) and entry.get("arguments")
+    directory = isinstance(entry, dict) and entry.get("directory")
+    if not (isinstance(words, list) and words and isinstance(directory, str)
+            and all(isinstance(word, str) for word in words)):
+        raise BadData(path, "an entry without a `directory` and a list `arguments`",
+                      line=number, note=note)
+    return words, directory
 
 
 def in_ninja(folder: Path, manifest: str, program: str, evaluate: bool = True
