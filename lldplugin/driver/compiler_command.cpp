@@ -2,7 +2,9 @@
 
 #include "compiler_command.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -196,18 +198,32 @@ CompilerCommand Parser::parse() {
 
 CompilerCommand parseCompilerCommand(ArrayRef<const char *> args) { return Parser(args).parse(); }
 
+/// Whether `path` is in a folder that Go's linker makes for itself, where older ones also run.
+static bool isInGoFolder(StringRef path) {
+  SmallString<128> folder(path);
+  sys::fs::make_absolute(folder);
+  return sys::path::filename(sys::path::parent_path(folder)).starts_with("go-link-");
+}
+
+/// Whether this is the only source, as a build system that tries something out has it. Programs of
+/// people are also named trivial and testfile, but not all else about them is as Go and Meson have
+/// it.
+static bool isProbeSource(StringRef source, StringRef output) {
+  StringRef stem = sys::path::stem(source);
+  return stem == "conftest" || stem.starts_with("sanitycheck") ||
+         (stem == "testfile" && output == "output.exe") ||
+         (stem == "trivial" && isInGoFolder(source));
+}
+
 bool isProbe(const CompilerCommand &command) {
   if (command.output == "/dev/null" || !command.hasInputs)
     return true;
-  // Autoconf's, Go's, Meson's two; CMake's are told by what they link.
-  auto isName = [](StringRef path) {
-    StringRef stem = sys::path::stem(path);
-    return is_contained({"conftest", "trivial", "testfile"}, stem) ||
-           stem.starts_with("sanitycheck");
-  };
+  // CMake's and Autoconf's are told by what they link; Autoconf's, Go's and Meson's two by the
+  // source.
   StringRef output = sys::path::filename(command.output);
   return output.starts_with("cmTC_") || output.starts_with("conftest") ||
-         (command.sources.size() == 1 && command.files.empty() && isName(command.sources[0]));
+         (command.sources.size() == 1 && command.files.empty() &&
+          isProbeSource(command.sources[0], output));
 }
 
 } // namespace frontload

@@ -74,7 +74,7 @@ def test_relocatable_links_are_left_alone(wrapper):
     "gcc -o conftest conftest.c", "gcc -o conftest -O2 conftest.c -lm", "clang conftest.c",
     "gcc a.o -o /dev/null", "gcc -o cmTC_0a1b2 CMakeFiles/cmTC_0a1b2.dir/a.c.o",
     "gcc sanitycheckc.c -o sanitycheckc.exe", "gcc /x/testfile.c -o /x/output.exe",
-    "gcc -no-pie trivial.c", "gcc -Wl,--version",
+    "gcc -o /tmp/go-link-12/a.out -no-pie /tmp/go-link-12/trivial.c", "gcc -Wl,--version",
 ])
 def test_what_a_build_system_tries_out(wrapper, linker_flags, words):
     """It is linked by the linker that the build will get, and leaves no map behind; the profile of
@@ -84,6 +84,23 @@ def test_what_a_build_system_tries_out(wrapper, linker_flags, words):
     assert wrapper.added(RECORD, *words) == [*sections, *linker_flags]
     assert wrapper.added("--profile=app.startup", *words) == [*sections, *linker_flags]
     assert wrapper.added("--mode=use", *words) == [*sections, *linker_flags]
+
+
+def test_what_go_tries_out_in_its_own_folder(wrapper, linker_flags):
+    """Older versions name no folder."""
+    wrapper.folder /= "go-link-12"
+    wrapper.folder.mkdir()
+    assert wrapper.added(RECORD, "gcc", "-no-pie", "trivial.c") == [*SECTIONS, *linker_flags]
+
+
+@pytest.mark.parametrize("words", ["gcc trivial.c -o trivial", "gcc trivial.c -o a.out",
+                                   "gcc testfile.c -o testfile", "gcc testfile.cpp -o app"])
+def test_programs_of_people_are_not_tried_out(wrapper, linker_flags, words):
+    """By these names alone nobody can tell."""
+    words = words.split()
+    assert wrapper.added(RECORD, *words)[-1] == f"-Map={words[-1]}.map"
+    assert wrapper.added("--profile=p", *words) == [*SECTIONS, *linker_flags, "-Xlinker",
+                                                    "--startup-profile=p"]
 
 
 def test_options_of_the_front(wrapper, linker_flags):
