@@ -4,7 +4,7 @@
 #   KIND     clang: COUNTS has .profraw files, which llvm-profdata (TOOL) merges into the file PROFILE
 #            gcc: COUNTS has a .gcda file for each object, below the path of the object's folder.
 #            PROFILE becomes a folder with these, named as -fprofile-use looks for them, and a file
-#            `contents` with their hashes, which changes if any of them does
+#            `contents` with their hashes, which changes if any of them does. What else is there stays
 #   FOLDER   the build folder
 #   TARGET   the target, for messages
 cmake_minimum_required(VERSION 3.25)
@@ -13,10 +13,50 @@ function(fail what)
   message(FATAL_ERROR "frontload-train: error: ${TARGET}: ${what}\n  frontload-train: note: ${ARGV1}")
 endfunction()
 
+# Sets `result` to the counts that a former training has left in a folder: only what its `contents`
+# names is ours. A folder that has none, or another file of that name, is somebody else's.
+function(read_contents result folder)
+  set(names "")
+  if(EXISTS "${folder}")
+    set(text "not ours")
+    if(EXISTS "${folder}/contents" AND NOT IS_DIRECTORY "${folder}/contents")
+      file(READ "${folder}/contents" text)
+    endif()
+    while(text MATCHES "^([0-9a-f]+)  ([^/\n]+[.]gcda)\n(.*)$")
+      set(text "${CMAKE_MATCH_3}")
+      list(APPEND names "${CMAKE_MATCH_2}")
+      string(LENGTH "${CMAKE_MATCH_1}" digits)
+      if(NOT digits EQUAL 64)
+        set(text "not ours")
+      endif()
+    endwhile()
+    if(NOT text STREQUAL "")
+      fail("${folder}: is there, and no PGO profile of frontload-train's" "move it away, or name \
+another place: frontload_target(${TARGET} PGO PGO_PROFILE <folder>)")
+    endif()
+  endif()
+  set(${result} "${names}" PARENT_SCOPE)
+endfunction()
+
+# Renames a file that was copied beside its place, or stops; `problem` is how the copy went.
+function(keep copy place)
+  if(NOT problem)
+    file(RENAME "${copy}" "${place}" RESULT problem)
+  endif()
+  if(problem)
+    file(REMOVE "${copy}")
+    fail("${PROFILE}: cannot be written: ${problem}"
+      "name another place: frontload_target(${TARGET} PGO PGO_PROFILE <path>)")
+  endif()
+endfunction()
+
 set(nothing "the program has not counted anything")
 set(why "it counts when it ends by itself: not by _exit, by exec, or by a signal")
 set(new "${COUNTS}/merged")
 string(RANDOM LENGTH 8 suffix)
+if(EXISTS "${PROFILE}")
+  file(REAL_PATH "${PROFILE}" PROFILE)  # a link stays one
+endif()
 cmake_path(GET PROFILE PARENT_PATH parent)
 file(MAKE_DIRECTORY "${parent}")
 
@@ -46,8 +86,10 @@ else()
   list(SORT found)
   set(contents "")
   file(MAKE_DIRECTORY "${new}")
+  set(names "")
   foreach(name IN LISTS found)
     string(REPLACE "/" "#" flat "${name}")
+    list(APPEND names "${flat}")
     file(COPY_FILE "${below}/${name}" "${new}/${flat}")
     file(SHA256 "${new}/${flat}" hash)
     string(APPEND contents "${hash}  ${flat}\n")
@@ -56,13 +98,7 @@ else()
   execute_process(COMMAND "${CMAKE_COMMAND}" -E compare_files "${new}/contents" "${PROFILE}/contents"
     RESULT_VARIABLE differs OUTPUT_QUIET ERROR_QUIET)
   if(differs)
-    if(EXISTS "${PROFILE}" AND NOT EXISTS "${PROFILE}/contents")
-      fail("${PROFILE}: is there, and no PGO profile of frontload-train's" "move it away, or name \
-another place: frontload_target(${TARGET} PGO PGO_PROFILE <folder>)")
-    endif()
-    file(COPY "${new}/" DESTINATION "${PROFILE}.${suffix}")
-    # A folder is not renamed over another.
-    file(REMOVE_RECURSE "${PROFILE}")
+    read_contents(old "${PROFILE}")
   endif()
 endif()
 
@@ -70,10 +106,21 @@ if(NOT differs)
   message(STATUS "frontload-train: ${PROFILE} is as it was")
   return()
 endif()
-file(RENAME "${PROFILE}.${suffix}" "${PROFILE}" RESULT problem)
-if(NOT problem STREQUAL "0")
-  file(REMOVE_RECURSE "${PROFILE}.${suffix}")
-  fail("${PROFILE}: cannot be written: ${problem}"
-    "name another place: frontload_target(${TARGET} PGO PGO_PROFILE <path>)")
+if(KIND STREQUAL "clang")
+  keep("${PROFILE}.${suffix}" "${PROFILE}")
+else()
+  # One by one, so that there never is no profile; the list of them last, by which an interrupted
+  # training is done again.
+  file(MAKE_DIRECTORY "${PROFILE}")
+  foreach(name IN LISTS names ITEMS contents)
+    file(COPY_FILE "${new}/${name}" "${PROFILE}/${name}.${suffix}" RESULT problem)
+    keep("${PROFILE}/${name}.${suffix}" "${PROFILE}/${name}")
+  endforeach()
+  if(names)
+    list(REMOVE_ITEM old ${names})
+  endif()
+  foreach(name IN LISTS old)
+    file(REMOVE "${PROFILE}/${name}")
+  endforeach()
 endif()
 message(STATUS "frontload-train: wrote ${PROFILE}")

@@ -161,6 +161,41 @@ def test_a_profile_is_for_other_build_folders(project):
     assert project.image().section_of("never") == ".text.unlikely"
 
 
+def test_what_else_is_in_the_profiles_folder_stays(tmp_path):
+    """A training replaces what an earlier one has written, and nothing else; a link stays one."""
+    project = Project(tmp_path, "gcc")
+    kept = tmp_path / "kept"
+    project.configure("record")
+    project.make("frontload-train-tool")
+    folder = project.pgo_profile.rename(kept)
+    project.pgo_profile.symlink_to(kept)
+    (folder / "README.md").write_text("these are counts\n")
+    gone = folder / "gone.c.gcda"
+    gone.write_text("old")
+    listed = (folder / "contents").read_text()
+    (folder / "contents").write_text(listed + "0" * 64 + "  gone.c.gcda\n")
+    assert "wrote" in project.make("frontload-train-tool")
+    assert project.pgo_profile.is_symlink() and (folder / "README.md").exists()
+    assert not gone.exists() and (folder / "contents").read_text() == listed
+    assert {file.name for file in folder.iterdir()} == {
+        "README.md", "contents", *(line.split("  ")[1] for line in listed.splitlines())}
+
+
+@pytest.mark.parametrize("contents", ["my own list\n", "0" * 64 + "  ../up.gcda\n", None])
+def test_folders_of_others_are_left_alone(tmp_path, contents):
+    """One with an entry `contents` that no training has written is refused."""
+    project = Project(tmp_path, "gcc")
+    project.pgo_profile.mkdir()
+    if contents:
+        (project.pgo_profile / "contents").write_text(contents)
+    else:
+        (project.pgo_profile / "contents").mkdir()
+    (project.pgo_profile / "thesis.txt").write_text("mine")
+    project.configure("record")
+    assert "no PGO profile of frontload-train's" in project.make("frontload-train-tool", code=1)
+    assert {file.name for file in project.pgo_profile.iterdir()} == {"contents", "thesis.txt"}
+
+
 @pytest.mark.parametrize(("more", "message"), [
     ("INSTRUMENT", "PGO does not go with INSTRUMENT"),
     ("PGO", "PGO is given twice"),
