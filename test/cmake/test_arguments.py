@@ -46,6 +46,7 @@ message(STATUS "choices: ${choices}, default: ${FRONTLOAD}")
     ("app PROFILE DATA", "PROFILE has no value", USAGE),
     ("app PREFETCH PREFETCH", "PREFETCH is given twice", USAGE),
     ("app startup.txt", 'what shall "startup.txt" be?', USAGE),
+    ("app PGO_PROFILE app.gcda", "PGO_PROFILE stands without PGO", USAGE),
     ("app MIN_MATCH 101", 'MIN_MATCH is "101"', "0 to 100"),
     ("app MIN_MATCH most", 'MIN_MATCH is "most"', "0 to 100"),
     ("app UNTIL f DATA TRAIN COMMAND app", "UNTIL does not go with DATA",
