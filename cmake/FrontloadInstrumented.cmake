@@ -81,5 +81,6 @@ function(_frontload_instrument target)
     endforeach()
   endforeach()
   get_property(library GLOBAL PROPERTY FRONTLOAD_RT_LIBRARY)
-  target_link_libraries(${target} PRIVATE "${library}")
+  # Not by target_link_libraries, whose calls for a target must all have a keyword or none.
+  set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES "${library}")
 endfunction()

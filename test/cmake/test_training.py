@@ -105,8 +105,8 @@ frontload_target(app MIN_MATCH ${SHARE})
     ("gcc", "Ninja"), ("clang", "Ninja Multi-Config"), ("gcc", "Unix Makefiles")])
 def test_instrument(project, compiler, generator):
     """Programs that record themselves are built in a tree of their own, with the libraries that are
-    linked into them, and only when they are trained; the program that is built is never
-    instrumented."""
+    linked into them, with and without a keyword, and only when they are trained; the program that
+    is built is never instrumented."""
     p = project(compiler=compiler, generator=generator).write("""
 option(SHOP_HAS_MORE "An option of the project" OFF)
 if(NOT SHOP_HAS_MORE)
@@ -117,7 +117,7 @@ add_executable(app main.c)
 target_link_libraries(app PRIVATE goods)
 frontload_target(app INSTRUMENT TRAIN COMMAND app)
 add_executable(app2 main.c)
-target_link_libraries(app2 PRIVATE goods)
+target_link_libraries(app2 goods)
 frontload_target(app2 INSTRUMENT TRAIN COMMAND app2)
 """)
     p.configure("-DFRONTLOAD=record", "-DSHOP_HAS_MORE=ON", "-DCMAKE_C_FLAGS=-fno-inline")
