@@ -3,6 +3,7 @@
 That they can be installed is tried on a clean system by clean-root, which needs the network.
 """
 
+import json
 import re
 import shutil
 import subprocess
@@ -129,6 +130,14 @@ def test_a_build_for_another_prefix_is_not_packed(configured):
                             capture_output=True, timeout=60, check=False)
     assert result.returncode != 0 and not list(folder.glob("packages/*.deb"))
     assert "--preset debian" in " ".join(result.stderr.split())
+
+
+def test_packing_leaves_the_build_as_it_is():
+    """What is built for /usr, without tests, has a folder of its own."""
+    folders = {preset["name"]: preset.get("binaryDir") for preset in
+               json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]}
+    assert folders["debian"] == "${sourceDir}/build/debian"
+    assert "cd build/debian\n" in (ROOT / "scripts" / "package").read_text()
 
 
 def test_the_documented_rules_are_those_that_are_tried():
