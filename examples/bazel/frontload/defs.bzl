@@ -58,13 +58,13 @@ def frontload_cc_binary(name, profile, runs = None, linkopts = [], additional_li
 # Runs outside of the sandbox, from the folder of its runfiles, by bazel run; never by bazel build.
 _TRAIN = """#!/bin/sh
 set -euf
-profile=${BUILD_WORKSPACE_DIRECTORY:?is set by bazel run}/%s
+profile="${BUILD_WORKSPACE_DIRECTORY:?is set by bazel run}/%s"
 traces=$(mktemp -d)
 trap 'rm -rf "$traces"' EXIT
-while read -r arguments; do
-  %s/bin/frontload record -o "$traces" -- ./%s $arguments </dev/null
-done <%s
-%s/bin/frontload profile "$traces" -o "$profile"
+while read -r arguments || [ -n "$arguments" ]; do
+  "%s/bin/frontload" record -o "$traces" -- "./%s" $arguments </dev/null
+done <"%s"
+"%s/bin/frontload" profile "$traces" -o "$profile"
 """
 
 def _frontload_train(context):
