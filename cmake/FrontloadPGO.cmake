@@ -106,7 +106,12 @@ function(_frontload_pgo_use_options result kind profile)
     endif()
   else()
     # gcc looks for an object's counts by the name of the object, which is not to tell the folder.
-    set(options "-fprofile-use=${profile}" "-fprofile-prefix-path=${CMAKE_BINARY_DIR}"
+    # That is the real one, even of a symbolic link, but for who builds in there and has $PWD say so.
+    set(folder "${CMAKE_BINARY_DIR}")
+    if(NOT "$ENV{PWD}" STREQUAL folder)
+      file(REAL_PATH "${folder}" folder)
+    endif()
+    set(options "-fprofile-use=${profile}" "-fprofile-prefix-path=${folder}"
       -freorder-functions -freorder-blocks-and-partition -Wno-missing-profile
       -Wno-error=coverage-mismatch)
   endif()

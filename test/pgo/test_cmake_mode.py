@@ -161,6 +161,19 @@ def test_a_profile_is_for_other_build_folders(project):
     assert project.image().section_of("never") == ".text.unlikely"
 
 
+def test_a_build_folder_behind_a_symbolic_link(tmp_path):
+    """gcc names its counts by the real path, there they are found, in both modes."""
+    project = Project(tmp_path, "gcc")
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    project.build = tmp_path / "link/build"
+    project.configure("record")
+    project.make("frontload-train-tool")
+    project.configure("use", "-DCMAKE_C_FLAGS=-Wmissing-profile")
+    assert "not found" not in project.make()
+    assert project.image().section_of("never") == ".text.unlikely"
+
+
 def test_what_else_is_in_the_profiles_folder_stays(tmp_path):
     """A training replaces what an earlier one has written, and nothing else; a link stays one."""
     project = Project(tmp_path, "gcc")
