@@ -80,6 +80,16 @@ def test_write_appends_to_the_file_of_the_target_once(say, source):
     auto_project.with_cmake(source, source / "build", "Ninja")
 
 
+def test_what_is_there_is_not_asked_for_again(say, source):
+    """Once the call is in the CMakeLists.txt, it is no step any more, only what comes after it."""
+    assert "find_package(Frontload CONFIG)" in say("--target", "app", source).out
+    say("--write", "--target", "app", source)
+    shown = say("--target", "app", source).out
+    assert "find_package(Frontload CONFIG)" not in shown
+    assert f"1. nothing: {source / 'CMakeLists.txt'} calls frontload_target(app) already\n" in shown
+    assert "-DFRONTLOAD=record" in shown
+
+
 def test_write_leaves_the_rest_of_the_file_as_it_is(say, source):
     """Its ends of lines, which the new lines get too, and its permissions."""
     lists = source / "CMakeLists.txt"

@@ -101,6 +101,17 @@ def cmake_lines(target: str, arguments: str) -> tuple[str, ...]:
             "endif()")
 
 
+def without_comments(text: str) -> str:
+    """CMake's code, without comments and what is in quotes and brackets."""
+    return re.sub(r'#?\[(=*)\[.*?\]\1\]|"(?:[^"\\]|\\.)*"|#[^\n]*', " ", text, flags=re.DOTALL)
+
+
+def calls_frontload(text: str, target: str) -> bool:
+    """Whether a CMakeLists.txt has the call for this target already."""
+    return bool(re.search(rf"\bfrontload_target\s*\(\s*{re.escape(target)}[\s)]",
+                          without_comments(text)))
+
+
 def _cmake(folder: Folder, output: str, arguments: str) -> Advice:
     target = target_of(folder, output)
     name = target.name if target else os.path.basename(output)
@@ -110,9 +121,13 @@ def _cmake(folder: Folder, output: str, arguments: str) -> Advice:
     source, build = shlex.quote(_where(folder)), shlex.quote(
         folder.build or os.path.join(_where(folder), _BUILD_FOLDER))
     found = Advice(os.path.join(os.path.dirname(lists), f"{name}.startup"), "docs/how-to/cmake.md")
+    if calls_frontload(existing(lists), name):
+        first = Step(f"nothing: {lists} calls frontload_target({name}) already", (), lists)
+    else:
+        first = Step(f"add to {lists}{behind}, where the target is known",
+                     cmake_lines(name, arguments), lists)
     found.steps = [
-        Step(f"add to {lists}{behind}, where the target is known", cmake_lines(name, arguments),
-             lists),
+        first,
         Step("record, once and when the profile has rotted; then check the profile in",
              (f"cmake -S {source} -B {build} -DFRONTLOAD=record{cmake_option()}",
               f"cmake --build {build} --target frontload-train")),
@@ -280,7 +295,7 @@ def show(folder: Folder, advice: Advice, write: Callable[[str], None]) -> None:
     """Writes the steps, as they are typed, line by line."""
     write(f"what to add ({NAMES[folder.system]}; {advice.how_to} has more):")
     for number, step in enumerate(advice.steps, 1):
-        write(f"{number}. {step.where}:")
+        write(f"{number}. {step.where}{':' if step.lines else ''}")
         for line in step.lines:
             for part in line.split("\n"):
                 write(f"     {part}")

@@ -62,8 +62,8 @@ def _cmake(lists: str, target: Target | None, output: str, arguments: str) -> Ch
     if not before:
         return Change(lists, "", obstacle="there is no such file")
     name = target.name if target else os.path.basename(output)
-    code = _without_comments(before)
-    if re.search(rf"\bfrontload_target\s*\(\s*{re.escape(name)}[\s)]", code):
+    code = advice.without_comments(before)
+    if advice.calls_frontload(before, name):
         return Change(lists, before, before, done=True)
     if target is None or not re.search(
             rf"\badd_(?:executable|library)\s*\(\s*{re.escape(name)}[\s)]", code, re.IGNORECASE):
@@ -76,11 +76,6 @@ def _cmake(lists: str, target: Target | None, output: str, arguments: str) -> Ch
     if before.count("\r\n") * 2 > before.count("\n"):  # most lines end so
         added = added.replace("\n", "\r\n")
     return Change(lists, before, before + added)
-
-
-def _without_comments(text: str) -> str:
-    """CMake's code, without comments and what is in quotes and brackets."""
-    return re.sub(r'#?\[(=*)\[.*?\]\1\]|"(?:[^"\\]|\\.)*"|#[^\n]*', " ", text, flags=re.DOTALL)
 
 
 def _at_top_level(code: str, name: str) -> bool:
