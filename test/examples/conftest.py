@@ -36,8 +36,9 @@ class Project:
         return result
 
     def has_front(self, program: Path | str, profile: Path | str, code: int = 0) -> None:
-        """Has `frontload check` say that what the profile names lies in the program's front."""
-        self.run("frontload", "check", program, "--profile", profile, code=code)
+        """Has `frontload check` say that what the profile names lies in the program's front. In a
+        small program without one much of it may lie together by chance."""
+        self.run("frontload", "check", program, "--profile", profile, "--require-front", code=code)
 
     def change(self, profile: str) -> None:
         """Makes another profile of it, which names the same."""
