@@ -4,8 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from frontload import errors
-from frontload.files import write_if_changed
+from frontload.base import errors
+from frontload.base.files import write_if_changed
 from rich.console import Console
 
 from coldbench import bench, command, report, workload

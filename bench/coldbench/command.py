@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from frontload import errors
+from frontload.base import errors
 from frontload.device import processes
 
 

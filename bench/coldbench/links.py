@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from frontload import measure_statistics
-from frontload.errors import Failure
-from frontload.measure import orders
-from frontload.measure_run import Launcher, Sample
-from frontload.measure_statistics import Interval
+from frontload.base.errors import Failure
+from frontload.measure import statistics as measure_statistics
+from frontload.measure.launcher import Launcher, Sample
+from frontload.measure.rounds import orders
+from frontload.measure.statistics import Interval
 
 from coldbench.workload import WorkFolder
 

@@ -16,7 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from frontload import console, errors, measure_statistics, tools
+from frontload.base import console, errors, tools
+from frontload.measure import statistics as measure_statistics
 
 ROOT = Path(__file__).parents[2]
 

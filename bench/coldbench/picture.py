@@ -20,10 +20,10 @@ import matplotlib  # noqa: E402
 
 matplotlib.use("svg")
 
-from frontload import errors  # noqa: E402
-from frontload.errors import BadData  # noqa: E402
-from frontload.files import parse_json, write_if_changed  # noqa: E402
-from frontload.pagecache import Residency  # noqa: E402
+from frontload.base import errors  # noqa: E402
+from frontload.base.errors import BadData  # noqa: E402
+from frontload.base.files import parse_json, write_if_changed  # noqa: E402
+from frontload.pagecache.residency import Residency  # noqa: E402
 from matplotlib import pyplot  # noqa: E402
 
 from coldbench import command  # noqa: E402

@@ -14,11 +14,13 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from frontload import __version__, errors, measure_host
+from frontload import __version__
+from frontload.base import errors
+from frontload.base.files import write_if_changed
 from frontload.device import cold_device as loop_device
 from frontload.device.cold_device import ColdDevice
-from frontload.files import write_if_changed
-from frontload.measure import SELECTIVELY_COLD, measure
+from frontload.machine import host as measure_host
+from frontload.measure.rounds import SELECTIVELY_COLD, measure
 from rich.console import Console
 
 from coldbench import command, workload

@@ -15,9 +15,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from frontload import console, devices, measure_report, prediction, trace
-from frontload.measure import SELECTIVELY_COLD as COLD
-from frontload.measure import WARM
+from frontload.base import console
+from frontload.device import kinds as devices
+from frontload.measure import prediction
+from frontload.measure import results as measure_report
+from frontload.measure.rounds import SELECTIVELY_COLD as COLD
+from frontload.measure.rounds import WARM
+from frontload.profile import trace
 from rich.table import Table
 
 from coldbench.starts import SLOW, Starts

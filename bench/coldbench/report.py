@@ -3,9 +3,13 @@
 import json
 from dataclasses import asdict
 
-from frontload import __version__, console, devices, measure_host, measure_report
-from frontload.measure import SELECTIVELY_COLD as COLD
-from frontload.measure import WARM
+from frontload import __version__
+from frontload.base import console
+from frontload.device import kinds as devices
+from frontload.machine import host as measure_host
+from frontload.measure import results as measure_report
+from frontload.measure.rounds import SELECTIVELY_COLD as COLD
+from frontload.measure.rounds import WARM
 from rich.table import Table
 
 from coldbench import replay, verdicts

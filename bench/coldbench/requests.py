@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from frontload.measure_run import Launcher, Sample
+from frontload.measure.launcher import Launcher, Sample
 
 SECTOR = 512
 _POLL_SECONDS = 0.002

@@ -21,9 +21,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from frontload import errors
+from frontload.base import errors
+from frontload.base.errors import EXIT_VERDICT, BadData, Failure
 from frontload.device.processes import check_call
-from frontload.errors import EXIT_VERDICT, BadData, Failure
 
 from coldbench import command
 

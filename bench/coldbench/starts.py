@@ -10,14 +10,22 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from frontload import devices
+from frontload.base.errors import Failure
 from frontload.device import cold_device as loop_device
+from frontload.device import kinds as devices
 from frontload.device import throttle as throttles
 from frontload.device.cold_device import ColdDevice
 from frontload.device.throttle import RestedLauncher, Throttle
-from frontload.errors import Failure
-from frontload.measure import SELECTIVELY_COLD, STDOUT, WARM, Measurement, Plan, Variant, measure
-from frontload.measure_run import Launcher
+from frontload.measure.launcher import Launcher
+from frontload.measure.rounds import (
+    SELECTIVELY_COLD,
+    STDOUT,
+    WARM,
+    Measurement,
+    Plan,
+    Variant,
+    measure,
+)
 
 from coldbench.requests import CountingLauncher, Requests
 from coldbench.workload import WorkFolder

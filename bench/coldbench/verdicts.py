@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from frontload import measure_statistics
-from frontload.measure_statistics import Interval
+from frontload.measure import statistics as measure_statistics
+from frontload.measure.statistics import Interval
 
 UNITS = {"major_faults": "major faults", "read_bytes": "MB read", "read_runs": "runs read",
          "max_rss_bytes": "MB peak RSS", "front_text_bytes": "MB of text in the front",

@@ -21,9 +21,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from frontload.base.errors import Failure
+from frontload.base.files import write_if_changed
 from frontload.device.processes import check_call
-from frontload.errors import Failure
-from frontload.files import write_if_changed
 
 BENCH = Path(__file__).parent.parent.resolve()
 WORKLOADS = BENCH / "workloads"

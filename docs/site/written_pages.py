@@ -34,11 +34,12 @@ class Declared(NamedTuple):
 
 
 PAGES = (
-    Declared("profile-format", "scripts/frontload/profile.py", "The startup profile"),
+    Declared("profile-format", "scripts/frontload/profile/format.py", "The startup profile"),
     Declared("trace-format", "instrument/format/frontload_trace.h", "The trace"),
     Declared("note-format", "instrument/format/frontload_note.h", "The note of the front"),
     Declared("front-report-json", "lldplugin/front_report.h", "The report of a link"),
-    Declared("predict-json", "scripts/frontload/prediction.py", "The JSON of frontload predict"),
+    Declared("predict-json", "scripts/frontload/measure/prediction.py",
+             "The JSON of frontload predict"),
     Declared("report-json", "scripts/frontload/report/model.py", "The JSON of frontload report"),
     Declared("c-runtime", "instrument/runtime/include/frontload.h", "C: frontload.h"),
     Declared("c-prefetch", "instrument/prefetch/include/frontload_prefetch.h",
@@ -123,7 +124,8 @@ def pages() -> dict[Path, bytes]:
 def command_pages(programs: Path) -> dict[Path, bytes]:
     """A page for each command, of what `frontload` and the native programs say of themselves."""
     with tempfile.TemporaryDirectory(prefix="frontload-docs.") as folder:
-        subprocess.run([sys.executable, "-m", "frontload.manual", "--bin", programs, "--markdown",
+        subprocess.run([sys.executable, "-m", "frontload.cli.manual", "--bin", programs,
+                        "--markdown",
                         folder], check=True,
                        env={**os.environ, "PYTHONPATH": str(ROOT / "scripts"), "COLUMNS": "80"})
         return {COMMANDS / page.name: with_links(page.read_text(encoding="utf-8")).encode()

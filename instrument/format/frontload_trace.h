@@ -1,9 +1,9 @@
 /* The Frontload trace format, version 1.1: what one process recorded.
  *
  * A trace is written by a recorder (instrument/runtime inside the program, instrument/tracer and
- * instrument/lackey beside it) and read by scripts/frontload/trace.py. This header is the only
- * declaration of the format; it is plain C so that the runtime, which may use nothing else, can
- * include it.
+ * instrument/lackey beside it) and read by scripts/frontload/profile/trace.py. This header is the
+ * only declaration of the format; it is plain C so that the runtime, which may use nothing else,
+ * can include it.
  *
  * A trace is designed to be a shared file mapping that is valid after every single store: a process
  * that is killed at any point leaves a readable trace. Nothing is written "at the end".

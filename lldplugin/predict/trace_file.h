@@ -2,7 +2,7 @@
 //
 // A trace is what one process recorded; instrument/format/frontload_trace.h declares the format.
 // This is the reader for programs that take the events one by one; profiles are made by
-// scripts/frontload/trace.py, which reads the same.
+// scripts/frontload/profile/trace.py, which reads the same.
 //
 //===----------------------------------------------------------------------===//
 

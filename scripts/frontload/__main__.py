@@ -25,7 +25,7 @@ def _say_what_is_missing() -> None:
 
 
 try:
-    from frontload.cli import main
+    from frontload.cli.main import main
 except ModuleNotFoundError as problem:
     if problem.name is None or problem.name.partition(".")[0] not in dict.fromkeys(
             module for module, *_ in _NEEDED):

@@ -11,8 +11,8 @@ from elftools.elf.elffile import ELFFile
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
-from frontload import profile
-from frontload.profile import Name
+from frontload.profile import format as profile
+from frontload.profile.format import Name
 
 COMPILERS = {"gcc": "g++", "clang": None}  # clang: LLVM's own
 # Each function switches over its argument and so has a table, reads a constant that is merged with

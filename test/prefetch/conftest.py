@@ -9,7 +9,7 @@ from pathlib import Path
 
 import noted
 import pytest
-from frontload import pagecache
+from frontload.pagecache import residency as pagecache
 
 PROGRAMS = Path(__file__).parent / "programs"
 

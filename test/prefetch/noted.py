@@ -7,7 +7,8 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from frontload import elf, pagecache
+from frontload.elf import file as elf
+from frontload.pagecache import residency as pagecache
 
 PT_LOAD, PT_NOTE = 1, 4
 NAME = b"Frontload\0"

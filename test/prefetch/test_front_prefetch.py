@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import noted
 import pytest
 from elftools.elf.elffile import ELFFile
-from frontload import pagecache
+from frontload.pagecache import residency as pagecache
 
 PROGRAMS = Path(__file__).parent / "programs"
 PARTS = 32  # of 1 MiB each: a fault reads up to 8 MiB around it where the readahead is that large

@@ -6,7 +6,7 @@ import subprocess
 
 import noted
 import pytest
-from frontload import pagecache
+from frontload.pagecache import residency as pagecache
 
 
 @pytest.fixture

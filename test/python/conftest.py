@@ -9,9 +9,9 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
-from frontload import cli as command_line
-from frontload import profile
-from frontload.profile import Name
+from frontload.cli import main as command_line
+from frontload.profile import format as profile
+from frontload.profile.format import Name
 from trace_writer import TraceWriter, build_id
 
 # The same examples in every run, however slow the machine, and nothing kept in the working folder.

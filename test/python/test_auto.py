@@ -13,9 +13,10 @@ from types import SimpleNamespace
 
 import auto_project
 import pytest
-from frontload import cli, profile
 from frontload.auto import trial, verdict
-from frontload.errors import Failure
+from frontload.base.errors import Failure
+from frontload.cli import main as cli
+from frontload.profile import format as profile
 from frontload.verbs import auto as auto_verb
 
 QUICK = ("--no-data", "--runs", "1", "--no-measure")

@@ -13,7 +13,7 @@ from frontload.auto import (
     watched_build,
 )
 from frontload.auto.link_sources import Given, Search
-from frontload.errors import Failure
+from frontload.base.errors import Failure
 
 
 def links(text, directory="/build"):

@@ -19,10 +19,10 @@ from coldbench import __main__ as program  # noqa: E402
 from coldbench import links, overhead, picture, verdicts  # noqa: E402
 from coldbench.verdicts import THROTTLED, WARM, Figures, Start  # noqa: E402
 from coldbench.workload import WorkFolder, Workload  # noqa: E402
-from frontload import measure_run  # noqa: E402
+from frontload.base.errors import Failure  # noqa: E402
 from frontload.device import cold_device, throttle  # noqa: E402
-from frontload.errors import Failure  # noqa: E402
-from frontload.measure_statistics import Interval  # noqa: E402
+from frontload.measure import launcher as measure_run  # noqa: E402
+from frontload.measure.statistics import Interval  # noqa: E402
 
 DEFAULT, FRONT, BEST = (Start(name, THROTTLED) for name in ("default", "front", "best"))
 FIGURES = Figures({"default": {"major_faults": 700, "read_bytes": 73e6},

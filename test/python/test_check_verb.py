@@ -5,9 +5,12 @@ import json
 import numpy as np
 import pytest
 from conftest import SOURCE, Program
-from frontload import elf, errors, front, profile
-from frontload.names import Place
-from frontload.profile import Name
+from frontload.base import errors
+from frontload.elf import file as elf
+from frontload.profile import coverage as front
+from frontload.profile import format as profile
+from frontload.profile.format import Name
+from frontload.profile.resolver import Place
 from hypothesis import given
 from hypothesis import strategies as st
 from test_resolve import BSS, RODATA, datum, function, linked

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from frontload import files
+from frontload.base import files
 
 ROOT = Path(__file__).parents[2]
 VERBS = ["info", "record", "profile", "order", "check", "measure", "run"]

@@ -11,9 +11,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from frontload import completions, manual
-from frontload.completions import kinds
-from frontload.manual.page import Argument, Group, Page
+from frontload.cli import completions, manual
+from frontload.cli.completions import kinds
+from frontload.cli.manual.page import Argument, Group, Page
 
 FILES = ("a.startup", "a.000", "t.fltrace", "t.txt", "before.json", "before.txt", "m.map", "m.txt")
 # What is typed, and what comes of it; the decoys in FILES are of the wrong kind.

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from frontload import devices
+from frontload.base.errors import Failure
 from frontload.device import cold_device, throttle
+from frontload.device import kinds as devices
 from frontload.device.throttle import RestedLauncher, Throttle
-from frontload.errors import Failure
 
 # In a process of its own, which gets the private mounts. argv: the folder, readahead, the files.
 IN_A_DEVICE = """

@@ -5,11 +5,15 @@ import struct
 
 import numpy as np
 import pytest
-from frontload import elf, front, names, profile, trace
-from frontload.errors import BadData, Failure
-from frontload.link_map import LinkMap
-from frontload.profile import Name
-from frontload.resolve import Resolver
+from frontload.base.errors import BadData, Failure
+from frontload.elf import file as elf
+from frontload.profile import coverage as front
+from frontload.profile import format as profile
+from frontload.profile import resolver as names
+from frontload.profile import trace
+from frontload.profile.addresses import Resolver
+from frontload.profile.format import Name
+from frontload.profile.link_map import LinkMap
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

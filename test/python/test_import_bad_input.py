@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from frontload import importers
-from frontload.errors import Failure
+from frontload.base.errors import Failure
 from frontload.importers.interface import Source
 from hypothesis import given
 from hypothesis import strategies as st

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from frontload import profile
+from frontload.profile import format as profile
 
 pytestmark = pytest.mark.usefixtures("tools")
 DATA = Path(__file__).parent / "data"

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from frontload import profile
-from frontload.profile import Name
+from frontload.profile import format as profile
+from frontload.profile.format import Name
 
 pytestmark = pytest.mark.usefixtures("tools")
 DATA = Path(__file__).parent / "data"

@@ -6,12 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from frontload import elf, importers, order_lld, profile, trace
-from frontload.errors import BadData, Failure
+from frontload import importers
+from frontload.base.errors import BadData, Failure
+from frontload.elf import file as elf
 from frontload.importers import lackey, order_files, text_lines
 from frontload.importers.interface import Mention, NamedRun, Source
-from frontload.order_format import Request
-from frontload.profile import Name
+from frontload.order import lld as order_lld
+from frontload.order.request import Request
+from frontload.profile import format as profile
+from frontload.profile import trace
+from frontload.profile.format import Name
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -4,7 +4,8 @@ import json
 import subprocess
 
 import pytest
-from frontload import linkers, machine
+from frontload.machine import linkers
+from frontload.machine import probes as machine
 
 
 def test_info_is_a_table_and_json(cli):

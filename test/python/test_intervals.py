@@ -1,7 +1,7 @@
 """Cover agrees with sets of byte numbers."""
 
 import numpy as np
-from frontload.intervals import Cover
+from frontload.base.intervals import Cover
 from hypothesis import given
 from hypothesis import strategies as st
 

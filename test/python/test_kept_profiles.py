@@ -6,7 +6,8 @@ one of these tests breaks the profiles that users have checked in."""
 import os
 from pathlib import Path
 
-from frontload import names, profile
+from frontload.profile import format as profile
+from frontload.profile import resolver as names
 
 KEPT = Path(__file__).parents[1] / "profiles"
 

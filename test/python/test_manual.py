@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 from conftest import SOURCE
-from frontload import cli, manual
-from frontload.manual import man, markdown, programs
-from frontload.manual.page import Example, Page, examples_of
+from frontload.cli import main as cli
+from frontload.cli import manual
+from frontload.cli.manual import man, markdown, programs
+from frontload.cli.manual.page import Example, Page, examples_of
 
 VERBS = [verb.__name__.rpartition(".")[2] for verb in cli.VERBS]
 
@@ -266,9 +267,9 @@ def test_the_manual_is_installed(run, build, tmp_path):
 
 
 def test_the_same_manual_is_written_again(build, tmp_path):
-    """python3 -m frontload.manual writes the same bytes, and leaves what is there alone."""
-    command = [sys.executable, "-m", "frontload.manual", "--bin", build / "bin", "--man", tmp_path,
-               "--markdown", tmp_path, "--completions", tmp_path]
+    """python3 -m frontload.cli.manual writes the same bytes, and leaves what is there alone."""
+    command = [sys.executable, "-m", "frontload.cli.manual", "--bin", build / "bin",
+               "--man", tmp_path, "--markdown", tmp_path, "--completions", tmp_path]
     states = []
     for locale in ("C", "C.UTF-8"):
         subprocess.run(command, check=True, timeout=60, env={**os.environ, "LC_ALL": locale})

@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from frontload import cli, pagecache
-from frontload.measure_run import Launcher
+from frontload.cli import main as cli
+from frontload.measure.launcher import Launcher
+from frontload.pagecache import residency as pagecache
 
 # Touches one page in eight of 4 MB of constants, so that there is something to read.
 SOURCE = r"""

@@ -10,10 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from frontload import cli, measure_device
+from frontload.cli import main as cli
 from frontload.device import cold_device, throttle
 from frontload.device.scratch import scratch_folder
-from frontload.measure import Variant
+from frontload.measure import on_device as measure_device
+from frontload.measure.rounds import Variant
 
 # Reads its 4 MB of constants and a file, and notes who throttles it. Told to hang, it stays.
 SOURCE = r"""

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from frontload import measure_host
+from frontload.machine import host as measure_host
 
 
 @pytest.fixture

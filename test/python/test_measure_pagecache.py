@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from frontload import pagecache
+from frontload.base.errors import Failure
 from frontload.device import cold_device
-from frontload.errors import Failure
-from frontload.pagecache import PAGE_SIZE, Residency
+from frontload.pagecache import residency as pagecache
+from frontload.pagecache.residency import PAGE_SIZE, Residency
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from frontload import measure_host, measure_report, measure_table
-from frontload.measure import SELECTIVELY_COLD as COLD
-from frontload.measure import WARM, FileState, Measurement, Missing, Plan, Run, Variant
-from frontload.measure_run import Sample
-from frontload.measure_sections import NO_SECTION, Section, bytes_per_section, file_sections
-from frontload.pagecache import PAGE_SIZE, Residency
+from frontload.machine import host as measure_host
+from frontload.measure import results as measure_report
+from frontload.measure import table as measure_table
+from frontload.measure.launcher import Sample
+from frontload.measure.rounds import SELECTIVELY_COLD as COLD
+from frontload.measure.rounds import WARM, FileState, Measurement, Missing, Plan, Run, Variant
+from frontload.measure.sections import NO_SECTION, Section, bytes_per_section, file_sections
+from frontload.pagecache.residency import PAGE_SIZE, Residency
 
 PAGES = 100
 SIZE = PAGES * PAGE_SIZE

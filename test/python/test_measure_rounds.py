@@ -9,11 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from frontload import measure, measure_host, measure_report
-from frontload.errors import Failure
-from frontload.measure import COLD, SELECTIVELY_COLD, STDOUT, WARM, Plan, Variant
-from frontload.measure_run import Sample
-from frontload.pagecache import Residency
+from frontload.base.errors import Failure
+from frontload.machine import host as measure_host
+from frontload.measure import results as measure_report
+from frontload.measure import rounds as measure
+from frontload.measure.launcher import Sample
+from frontload.measure.rounds import COLD, SELECTIVELY_COLD, STDOUT, WARM, Plan, Variant
+from frontload.pagecache.residency import Residency
 
 PAGES = 8
 

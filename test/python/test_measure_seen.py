@@ -7,10 +7,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from frontload import dependencies, measure_seen, pagecache
-from frontload.errors import Failure
-from frontload.measure import COLD, SELECTIVELY_COLD, WARM, Plan, Variant
-from frontload.measure_run import Launcher, Sample
+from frontload.base.errors import Failure
+from frontload.elf import dependencies
+from frontload.measure import seen as measure_seen
+from frontload.measure.launcher import Launcher, Sample
+from frontload.measure.rounds import COLD, SELECTIVELY_COLD, WARM, Plan, Variant
+from frontload.pagecache import residency as pagecache
 
 # Opens two files, reads one, and runs a script from its folder by a name without one.
 SOURCE = r"""
@@ -163,7 +165,7 @@ def test_interpreters(program, tmp_path):
 
 def test_seen_files_are_evicted(program, build, monkeypatch, tmp_path, needs_strace):
     """--evict-seen: a selectively cold run reads the library and the data, too."""
-    from frontload import cli
+    from frontload.cli import main as cli
     monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
     assert cli.main(["measure", "--selectively-cold", "--evict-seen", "--runs=1",
                      f"--json={tmp_path}/result", "--", str(program), f"{tmp_path}/work"]) == 0

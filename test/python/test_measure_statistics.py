@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from frontload import measure_statistics as statistics
+from frontload.measure import statistics
 from scipy import stats
 
 

@@ -3,8 +3,9 @@
 import os
 
 import pytest
-from frontload import match, names
-from frontload.errors import Failure
+from frontload.base.errors import Failure
+from frontload.profile import match
+from frontload.profile import resolver as names
 
 HEADER = "frontload-startup-profile 2\nprogram app\nruns 1\ndata-runs 1\n"
 ASSEMBLY = """

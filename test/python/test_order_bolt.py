@@ -1,8 +1,8 @@
 """frontload order --linker bolt: BOLT takes the file and orders by it, same-named functions too."""
 
 import pytest
-from frontload import elf
-from frontload.profile import Name
+from frontload.elf import file as elf
+from frontload.profile.format import Name
 
 pytestmark = pytest.mark.usefixtures("tools")
 MAIN = """

@@ -5,8 +5,8 @@ import struct
 
 import pytest
 from conftest import FREESTANDING, symbol_addresses
-from frontload import foreign
-from frontload.profile import Name
+from frontload.order import foreign
+from frontload.profile.format import Name
 
 pytestmark = pytest.mark.usefixtures("tools")
 FUNCTIONS = ["start", "f4", "helper", "f3", "f1"]  # and not f2, which comes last

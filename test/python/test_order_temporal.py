@@ -4,8 +4,8 @@ import re
 
 import pytest
 from conftest import symbol_addresses
-from frontload import tools
-from frontload.profile import Name
+from frontload.base import tools
+from frontload.profile.format import Name
 
 pytestmark = pytest.mark.usefixtures("tools")
 ORDER = ["f3", "helper", "main", "f1", "f5"]

@@ -2,7 +2,7 @@
 
 import pytest
 from conftest import symbol_addresses
-from frontload.profile import Name
+from frontload.profile.format import Name
 
 pytestmark = pytest.mark.usefixtures("tools")
 ORDER = ["f3", "helper", "main", "f1", "f5"]

@@ -7,8 +7,9 @@ import subprocess
 import sys
 
 import pytest
-from frontload import __version__, prose
-from frontload.parser import Parser
+from frontload import __version__
+from frontload.cli import prose
+from frontload.cli.parser import Parser
 
 
 def test_without_arguments_the_command_says_where_to_start(cli):

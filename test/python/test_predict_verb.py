@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from frontload import prediction
+from frontload.measure import prediction
 from trace_writer import CODE, DATA, TraceWriter
 
 pytestmark = pytest.mark.usefixtures("tools")

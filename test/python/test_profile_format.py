@@ -3,9 +3,9 @@
 import string
 
 import pytest
-from frontload import profile
-from frontload.errors import BadData, Failure
-from frontload.profile import Name, Profile, Touched
+from frontload.base.errors import BadData, Failure
+from frontload.profile import format as profile
+from frontload.profile.format import Name, Profile, Touched
 from hypothesis import example, given
 from hypothesis import strategies as st
 

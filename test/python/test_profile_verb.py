@@ -4,8 +4,9 @@ import itertools
 import os
 
 import pytest
-from frontload import merge, profile
-from frontload.profile import Touched
+from frontload.profile import format as profile
+from frontload.profile import merge
+from frontload.profile.format import Touched
 from trace_writer import CODE, DATA, TraceWriter
 
 NAMES = ["main", "f1", "f2", "helper", "f5"]

@@ -15,9 +15,9 @@ from coldbench.race import judge, limit, recordings, relinks, rows
 from coldbench.race.judge import Figures
 from coldbench.requests import CountingLauncher, Requests
 from coldbench.workload import WorkFolder, Workload
+from frontload.base.errors import Failure
 from frontload.device import cold_device
-from frontload.errors import Failure
-from frontload.measure_run import Launcher, Sample
+from frontload.measure.launcher import Launcher, Sample
 from trace_writer import CODE, DATA, FUNCTION, TraceWriter, build_id
 
 BENCH = Path(__file__).parents[2] / "bench"

@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from frontload import profile, trace
+from frontload.profile import format as profile
+from frontload.profile import trace
 from trace_writer import TraceWriter
 
 TRACE = TraceWriter().module(1, "/app").event(1).event(2).to_bytes()

@@ -7,9 +7,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from frontload import elf, profile, relocations, relocations_report
-from frontload.errors import BadData
-from frontload.profile import Name
+from frontload.base.errors import BadData
+from frontload.elf import file as elf
+from frontload.elf import relocations, relocations_report
+from frontload.profile import format as profile
+from frontload.profile.format import Name
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

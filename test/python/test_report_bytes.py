@@ -2,7 +2,7 @@
 
 import pytest
 from faults_writer import PAGE, FaultsWriter, elf_file, plain_file
-from frontload.errors import BadData, Failure
+from frontload.base.errors import BadData, Failure
 from frontload.report import accounting, model, recorded
 from frontload.report.places import Places
 from frontload.report.spans import Spans

@@ -6,7 +6,7 @@ import random
 
 import pytest
 from faults_writer import MS, PAGE, FaultsWriter, elf_file, plain_file
-from frontload.errors import BadData, Failure
+from frontload.base.errors import BadData, Failure
 from frontload.report import measured, model, recorded
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -5,7 +5,7 @@ import json
 
 import pytest
 from faults_writer import PAGE, FaultsWriter, plain_file
-from frontload.errors import EXIT_DATA, BadData
+from frontload.base.errors import EXIT_DATA, BadData
 from frontload.report import recorded
 from hypothesis import given
 from hypothesis import strategies as st

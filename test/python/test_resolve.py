@@ -1,11 +1,11 @@
-"""Addresses resolve to the names that the rules in resolve.py give them."""
+"""Addresses resolve to the names that the rules in profile/addresses.py give them."""
 
 import numpy as np
 import pytest
-from frontload import elf
-from frontload.errors import BadData
-from frontload.profile import Name, Touched
-from frontload.resolve import WINDOW, Resolver
+from frontload.base.errors import BadData
+from frontload.elf import file as elf
+from frontload.profile.addresses import WINDOW, Resolver
+from frontload.profile.format import Name, Touched
 from hypothesis import given
 from hypothesis import strategies as st
 from trace_writer import BLOCK, CODE, DATA, FUNCTION

@@ -10,7 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 from coldbench import source_package
-from frontload.errors import BadData, Failure
+from frontload.base.errors import BadData, Failure
 
 LINES = """# deb is a word here
 deb [arch=amd64] http://archive bookworm main

@@ -4,8 +4,8 @@ import os
 import tracemalloc
 
 import pytest
-from frontload import trace
-from frontload.errors import BadData, Failure
+from frontload.base.errors import BadData, Failure
+from frontload.profile import trace
 from hypothesis import given
 from hypothesis import strategies as st
 from trace_writer import BLOCK, CODE, DATA, TraceWriter

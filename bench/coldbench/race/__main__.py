@@ -6,8 +6,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from frontload import __version__, errors, measure_host
-from frontload.files import write_if_changed
+from frontload import __version__
+from frontload.base import errors
+from frontload.base.files import write_if_changed
+from frontload.machine import host as measure_host
 from rich.console import Console
 
 from coldbench import command, workload

@@ -4,9 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
-from frontload import devices, measure_host, measure_report, trace
-from frontload.measure import SELECTIVELY_COLD as COLD
-from frontload.measure import WARM
+from frontload.device import kinds as devices
+from frontload.machine import host as measure_host
+from frontload.measure import results as measure_report
+from frontload.measure.rounds import SELECTIVELY_COLD as COLD
+from frontload.measure.rounds import WARM
+from frontload.profile import trace
 
 from coldbench import replay
 from coldbench.race import judge, limit, recordings, relinks, rows

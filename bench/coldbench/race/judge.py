@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from frontload import measure_statistics
+from frontload.measure import statistics as measure_statistics
 
 COUNTS = {"major_faults": "major faults", "all_faults": "faults, minor ones too",
           "read_bytes": "bytes read", "slow_by_requests_ns": "time of the slow device's requests"}

@@ -10,8 +10,10 @@ import os
 from collections.abc import Iterable
 
 import numpy as np
-from frontload import elf, relocations, trace
-from frontload.resolve import GRANULE
+from frontload.elf import file as elf
+from frontload.elf import relocations
+from frontload.profile import trace
+from frontload.profile.addresses import GRANULE
 
 _GRANULAR = (trace.CODE, trace.DATA)
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from frontload.errors import Failure
-from frontload.measure_run import Launcher
+from frontload.base.errors import Failure
+from frontload.measure.launcher import Launcher
 
 from coldbench.workload import WorkFolder
 

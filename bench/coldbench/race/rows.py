@@ -8,7 +8,7 @@ recorder  how the start was recorded that the row is made by: see recordings.py
 
 from dataclasses import dataclass
 
-from frontload.errors import Failure
+from frontload.base.errors import Failure
 
 from coldbench.workload import OPENED, Workload
 

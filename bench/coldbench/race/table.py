@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from frontload import errors
-from frontload.errors import BadData
-from frontload.files import parse_json, write_if_changed
+from frontload.base import errors
+from frontload.base.errors import BadData
+from frontload.base.files import parse_json, write_if_changed
 
 from coldbench import command
 from coldbench.race import columns, rows

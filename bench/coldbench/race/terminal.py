@@ -2,7 +2,7 @@
 
 import re
 
-from frontload import console
+from frontload.base import console
 
 from coldbench.race import columns, rows
 

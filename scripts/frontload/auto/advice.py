@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from frontload import tools
 from frontload.auto.build_folder import NAMES, Folder, Target
 from frontload.auto.programs import libtool_script
-from frontload.errors import Failure
+from frontload.base import tools
+from frontload.base.errors import Failure
 
 PROFILE_FOLDER = "startup"
 _SECTIONS = "-ffunction-sections -fdata-sections"

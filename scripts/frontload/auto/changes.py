@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from frontload.auto import advice
 from frontload.auto.advice import Advice
 from frontload.auto.build_folder import Folder, Target
-from frontload.files import write_if_changed
+from frontload.base.files import write_if_changed
 
 _README = """\
 # Startup profiles

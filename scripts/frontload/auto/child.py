@@ -6,8 +6,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from frontload.errors import HOW_TO_RUN, Failure
-from frontload.measure_run import signals_held
+from frontload.base.errors import HOW_TO_RUN, Failure
+from frontload.measure.launcher import signals_held
 
 _PATIENCE_SECONDS = 5
 

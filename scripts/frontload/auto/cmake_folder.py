@@ -13,7 +13,7 @@ from pathlib import Path
 
 from frontload.auto import child
 from frontload.auto.build_folder import Compiler, Flags, Folder, Target, text_of
-from frontload.errors import Failure
+from frontload.base.errors import Failure
 
 _ENTRY = re.compile(r"^([^#/\n:][^:\n]*):[A-Z]+=(.*)$", re.MULTILINE)
 _COMPILER_SETTING = re.compile(r'^set\(CMAKE_(\w+?)_COMPILER(_ID|_VERSION|)? "([^"]*)"\)',

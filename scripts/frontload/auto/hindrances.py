@@ -12,7 +12,7 @@ from frontload.auto.build_folder import Folder
 from frontload.auto.link_sources import Given, Search
 from frontload.auto.linker_options import Hindrance
 from frontload.auto.objects import Sections
-from frontload.errors import Failure
+from frontload.base.errors import Failure
 
 _SECTION_FLAGS = "add -ffunction-sections -fdata-sections to the compiler's flags"
 _LTO = re.compile(r"-flto(=\S+)?$")

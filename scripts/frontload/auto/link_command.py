@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from frontload.auto import shell_words
-from frontload.errors import Failure
+from frontload.base.errors import Failure
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _CACHES = {"ccache", "sccache", "distcc", "icecc", "buildcache", "gomacc", "time"}

@@ -17,11 +17,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from frontload import errors, files
 from frontload.auto import link_command, programs, watched_build
 from frontload.auto.child import run
 from frontload.auto.link_command import LinkCommand
-from frontload.errors import BadData, Failure
+from frontload.base import errors, files
+from frontload.base.errors import BadData, Failure
 
 _MOST_FOLDERS = 16  # above the program
 _REMEDY = ("have the build watched: --build 'make'; or build with `frontload-cc --link-log=FILE` "

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frontload import archive, elf
-from frontload.errors import Failure
+from frontload.base.errors import Failure
+from frontload.elf import archive
+from frontload.elf import file as elf
 
 MOST_OBJECTS = 64  # that are looked into, of all parts of the list
 _ENOUGH = 0.5  # of the functions: the rest of a build may be of other hands

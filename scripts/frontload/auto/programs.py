@@ -13,8 +13,8 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from frontload import elf
-from frontload.errors import BadData, Failure
+from frontload.base.errors import BadData, Failure
+from frontload.elf import file as elf
 
 _LIBTOOL = b"libtool wrapper"
 _PACKS = (2, 36)  # the first glibc that reads packed relative relocations
@@ -76,7 +76,7 @@ def _comments(path: os.PathLike | str) -> list[str]:
         with open(path, "rb") as file:
             section = ELFFile(file).get_section_by_name(".comment")
             data = section.data() if section and section["sh_size"] < 1 << 20 else b""
-    except Exception:  # see elf.py
+    except Exception:  # see elf/file.py
         return []
     return [part.decode("utf-8", "replace") for part in data.split(b"\0") if part]
 

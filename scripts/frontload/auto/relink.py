@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from frontload import errors, tools
 from frontload.auto import linker_options, shell_words
 from frontload.auto.child import run
 from frontload.auto.link_command import (
@@ -25,7 +24,8 @@ from frontload.auto.link_command import (
     output_of,
 )
 from frontload.auto.linker_options import Hindrance, Token
-from frontload.errors import EXIT_VERDICT, Failure
+from frontload.base import errors, tools
+from frontload.base.errors import EXIT_VERDICT, Failure
 
 # Linux takes 128 KiB for one argument and some megabytes for all: far below both.
 _MOST_CHARACTERS = 100_000

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from frontload.errors import Failure
+from frontload.base.errors import Failure
 
 _OPERATORS = "&|;()\n"
 _REDIRECTIONS = "<>"

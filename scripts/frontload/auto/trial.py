@@ -15,7 +15,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from frontload import elf, errors, files, front, merge, names, prediction, profile, trace
 from frontload.auto import child, comparison, linker_options, objects, programs, relink
 from frontload.auto.comparison import Comparison
 from frontload.auto.link_command import LinkCommand
@@ -23,10 +22,17 @@ from frontload.auto.linker_options import Hindrance
 from frontload.auto.objects import Sections
 from frontload.auto.relink import Options
 from frontload.auto.workload import Workload
+from frontload.base import errors, files
+from frontload.base.errors import EXIT_VERDICT, Failure
+from frontload.base.missing import Missing
+from frontload.device.kinds import Device
 from frontload.device.scratch import scratch_folder
-from frontload.devices import Device
-from frontload.errors import EXIT_VERDICT, Failure
-from frontload.missing import Missing
+from frontload.elf import file as elf
+from frontload.measure import prediction
+from frontload.profile import coverage as front
+from frontload.profile import format as profile
+from frontload.profile import merge, trace
+from frontload.profile import resolver as names
 from frontload.verbs import record
 
 MEASURED_RUNS = 10
@@ -80,7 +86,7 @@ class Outcome:
         """Whether a cold start reads less here, or waits less often; None if nobody knows."""
         if self.measurement is None:
             return None
-        from frontload.measure_report import figures
+        from frontload.measure.results import figures
 
         before, after = (figures(self.measurement.of(name, _condition(self.measurement)))
                          for name in ("before", "after"))
@@ -289,9 +295,9 @@ def _lacking(outcome: Outcome, what: str) -> Iterator[None]:
 
 
 def _measure(plan: Plan, outcome: Outcome) -> None:
-    from frontload import measure
-    from frontload.measure_device import on_device
-    from frontload.measure_run import Launcher
+    from frontload.measure import rounds as measure
+    from frontload.measure.launcher import Launcher
+    from frontload.measure.on_device import on_device
 
     variants = measure.make_variants(plan.workloads[0].words,
                                      [("before", plan.program), ("after", plan.output)], [])

@@ -4,13 +4,14 @@ import json
 import shlex
 from dataclasses import asdict
 
-from frontload import __version__, console
+from frontload import __version__
 from frontload.auto import advice, build_folder
 from frontload.auto.advice import Advice
 from frontload.auto.build_folder import Folder
 from frontload.auto.linker_options import REPLACED
 from frontload.auto.trial import Outcome, Plan
-from frontload.errors import count, percent, printable
+from frontload.base import console
+from frontload.base.errors import count, percent, printable
 
 SCHEMA = "frontload-auto/1"
 
@@ -91,7 +92,7 @@ def _rows(outcome: Outcome) -> list[tuple[str, str, str]]:
             ("relative relocations", *("packed" if each.packed_relocations else "not packed"
                                        for each in (before, after)))]
     if outcome.measurement is not None:
-        from frontload.measure_report import figures, show_time, time_unit
+        from frontload.measure.results import figures, show_time, time_unit
 
         for condition in outcome.measurement.plan.conditions:
             one, other = (figures(outcome.measurement.of(name, condition))
@@ -155,7 +156,7 @@ def print_json(plan: Plan, outcome: Outcome, replaced: bool) -> None:
 def _measured(outcome: Outcome) -> dict | None:
     if outcome.measurement is None:
         return None
-    from frontload.measure_report import figures
+    from frontload.measure.results import figures
 
     return {condition: {name: figures(outcome.measurement.of(name, condition))
                         for name in ("before", "after")}

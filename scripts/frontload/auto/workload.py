@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from frontload.auto import child
 from frontload.auto.programs import program_of
-from frontload.errors import Failure
+from frontload.base.errors import Failure
 
 _PLACE = "{}"
 

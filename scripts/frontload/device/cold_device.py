@@ -18,9 +18,9 @@ from collections.abc import Iterable
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from frontload import pagecache
+from frontload.base.errors import Failure
 from frontload.device.processes import check_call
-from frontload.errors import Failure
+from frontload.pagecache import residency as pagecache
 
 READ_AHEAD_KIB = 128  # the kernel's own default
 _BLOCK = 4096

@@ -6,8 +6,8 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from frontload.errors import Failure, Interrupted
-from frontload.measure_run import signals_held
+from frontload.base.errors import Failure, Interrupted
+from frontload.measure.launcher import signals_held
 
 _STDERR = 2
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

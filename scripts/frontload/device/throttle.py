@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from frontload.measure_run import Launcher
+from frontload.measure.launcher import Launcher
 
 # The kernel hands the budget out by slices of 0.1 s, the first one at once: at 150 requests and
 # 80 MB per second, as 15 requests and 8 MB. A start that directly follows another one meets what

@@ -6,12 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from frontload import __version__, measure_host
+from frontload import __version__
+from frontload.base.missing import Missing
 from frontload.faults import files, perf, phases
 from frontload.faults.history import Columns, History
 from frontload.faults.recording import Recording
-from frontload.missing import Missing
-from frontload.pagecache import Residency
+from frontload.machine import host as measure_host
+from frontload.pagecache.residency import Residency
 
 SCHEMA = "frontload-faults/1"
 _SECTOR = 512

@@ -11,10 +11,12 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from frontload import elf, measure_host, pagecache
-from frontload.errors import BadData, Failure
+from frontload.base.errors import BadData, Failure
+from frontload.elf import file as elf
 from frontload.faults import segments
 from frontload.faults.history import FileKey, History
+from frontload.machine import host as measure_host
+from frontload.pagecache import residency as pagecache
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _FILEID_INO32_GEN = 1

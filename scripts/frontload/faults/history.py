@@ -11,9 +11,9 @@ exec belongs to the image it then runs. Files get numbers in the order in which 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from frontload import pagecache
 from frontload.faults import script
 from frontload.faults.space import AddressSpace, Region
+from frontload.pagecache import residency as pagecache
 
 _WRITE, _EXECUTE = 2, 16  # bits of the error code of a fault on x86
 

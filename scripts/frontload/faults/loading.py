@@ -19,9 +19,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from frontload import elf
-from frontload.demangle import demangled
-from frontload.errors import Failure
+from frontload.base.demangle import demangled
+from frontload.base.errors import Failure
+from frontload.elf import file as elf
 from frontload.faults import segments as elf_segments
 
 _PTRACE_TRACEME = 0

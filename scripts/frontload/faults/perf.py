@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from frontload.missing import Missing
+from frontload.base.missing import Missing
 
 FAULTS = ("major-faults", "minor-faults")
 FILLS = "filemap:mm_filemap_add_to_page_cache"

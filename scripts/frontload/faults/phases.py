@@ -13,9 +13,9 @@ before main, and all of that is `constructors`.
 
 from dataclasses import dataclass
 
+from frontload.base.missing import Missing
 from frontload.faults.history import History, Image
 from frontload.faults.loading import ENTRY, LOADER_TELLS, MAIN, UNTIL, Loading
-from frontload.missing import Missing
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from frontload import pagecache
+from frontload.base.errors import BadData
+from frontload.base.missing import Missing
 from frontload.device.scratch import scratch_folder
-from frontload.errors import BadData
 from frontload.faults import loading as loadings
 from frontload.faults import perf, script
 from frontload.faults.history import History
 from frontload.faults.loading import Loading
 from frontload.faults.perf import Recorder
-from frontload.measure_run import Launcher, Sample
-from frontload.missing import Missing
-from frontload.pagecache import Residency
+from frontload.measure.launcher import Launcher, Sample
+from frontload.pagecache import residency as pagecache
+from frontload.pagecache.residency import Residency
 
 _SET_BY_PERF = "PATH", "PREFIX", "PERF_BUILDID_DIR", "DEBUGINFOD_URLS"
 _LATER_PHASES = "phases after exec"

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from frontload.errors import BadData
+from frontload.base.errors import BadData
 
 FIELDS = "pid,tid,time,event,misc,ip,addr,trace"
 REQUEST_FIELDS = "pid,tid,time,event,misc,trace"  # they have no address

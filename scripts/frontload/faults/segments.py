@@ -2,7 +2,7 @@
 
 from elftools.elf.elffile import ELFFile
 
-from frontload.errors import BadData
+from frontload.base.errors import BadData
 
 _REMEDY = "give a program that is linked dynamically, as the linker wrote it"
 
@@ -12,7 +12,7 @@ def load(path: str) -> list[dict]:
     try:
         with open(path, "rb") as stream:
             return [dict(segment.header) for segment in ELFFile(stream).iter_segments("PT_LOAD")]
-    except Exception:  # what pyelftools raises on damaged files is anything (see elf.py)
+    except Exception:  # what pyelftools raises on damaged files is anything (see elf/file.py)
         return []
 
 

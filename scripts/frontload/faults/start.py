@@ -10,14 +10,15 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from frontload import measure_seen, pagecache
-from frontload.errors import HOW_TO_RUN, Failure
+from frontload.base.errors import HOW_TO_RUN, Failure
+from frontload.base.missing import Missing
 from frontload.faults import document, perf
 from frontload.faults.recording import Session
-from frontload.measure_conditions import COLD, SELECTIVELY_COLD, Conditions
-from frontload.measure_run import Launcher, Sample
-from frontload.missing import Missing
-from frontload.pagecache import Residency
+from frontload.measure import seen as measure_seen
+from frontload.measure.conditions import COLD, SELECTIVELY_COLD, Conditions
+from frontload.measure.launcher import Launcher, Sample
+from frontload.pagecache import residency as pagecache
+from frontload.pagecache.residency import Residency
 
 AS_IT_IS = "as it is"
 

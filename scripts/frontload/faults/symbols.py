@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from frontload import elf
-from frontload.errors import BadData, Failure
-from frontload.measure_sections import NO_SECTION
-from frontload.pagecache import PAGE_SIZE
+from frontload.base.errors import BadData, Failure
+from frontload.elf import file as elf
+from frontload.measure.sections import NO_SECTION
+from frontload.pagecache.residency import PAGE_SIZE
 
 UNKNOWN = "?"
 _BSS = ".bss"

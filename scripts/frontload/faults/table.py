@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from frontload import console
-from frontload.errors import count, printable
+from frontload.base import console
+from frontload.base.errors import count, printable
 from frontload.faults.symbols import UNKNOWN, Functions, Sections
 
 _ACCESSES = {"x": "execute", "r": "read", "w": "write"}

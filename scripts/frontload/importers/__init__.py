@@ -5,8 +5,8 @@ interface.py says what an importer is. The registry is here, and how a format is
 
 import os
 
-from frontload import files
-from frontload.errors import EXIT_DATA, Failure
+from frontload.base import files
+from frontload.base.errors import EXIT_DATA, Failure
 from frontload.importers import lackey, order_files, perf, temporal, uftrace
 from frontload.importers.interface import Importer
 

@@ -4,8 +4,8 @@ A name that one symbol has is that symbol. Of several (static functions, data) i
 source file that the input names; if it names none, the name stays one for all of them, as lld reads
 it, and is reported as ambiguous. A name that the program has, but only uses, is another file's.
 
-What no symbol is named exactly is looked up as links do it (names.py): an input may be of another
-build, whose compiler made other clones. Of several that are equally good all count.
+What no symbol is named exactly is looked up as links do it (resolver.py): an input may be of
+another build, whose compiler made other clones. Of several that are equally good all count.
 
 Where an input has addresses, they decide. Tools print names that people can read, which several
 functions have; and static functions have the same names. But some names are those of one symbol,
@@ -20,10 +20,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from frontload import elf, names, profile, resolve, trace
+from frontload.base.intervals import Ranges
+from frontload.elf import file as elf
 from frontload.importers.interface import Mention
-from frontload.intervals import Ranges
-from frontload.profile import Name
+from frontload.profile import addresses as resolve
+from frontload.profile import format as profile
+from frontload.profile import resolver as names
+from frontload.profile import trace
+from frontload.profile.format import Name
 
 _PAGE = 4096
 _PROLOGUE = 64  # bytes of a function that may have run when its entry was recorded

@@ -2,7 +2,7 @@
 
 An importer reads one foreign format: order files and traces that people already have. It yields
 runs: either what was touched by name, in order of first touch, each thing once, or a trace of
-addresses in the program, which resolve.py gives names. It reads its input in pieces and keeps no
+addresses in the program, which addresses.py gives names. It reads its input in pieces and keeps no
 more than what it hands over, because logs of starts have gigabytes.
 """
 
@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from frontload import errors
-from frontload.elf import Elf
-from frontload.trace import Trace
+from frontload.base import errors
+from frontload.elf.file import Elf
+from frontload.profile.trace import Trace
 
 _DEMANGLED = b"::", b"(", b"<", b" "
 _SHOWN = 3  # examples that a note gives

@@ -19,11 +19,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from frontload import elf, files, trace
-from frontload.errors import BadData, Failure
+from frontload.base import files
+from frontload.base.errors import BadData, Failure
+from frontload.elf import file as elf
 from frontload.importers.interface import Importer, Source
-from frontload.resolve import GRANULE
-from frontload.trace import Module, Trace
+from frontload.profile import trace
+from frontload.profile.addresses import GRANULE
+from frontload.profile.trace import Module, Trace
 
 PIE_BASE = 0x108000  # where valgrind loads what can be anywhere
 _PIECE = 1 << 24

@@ -17,8 +17,8 @@ themselves: it names one only if the program has it.
 import re
 from collections.abc import Iterator
 
-from frontload import files
-from frontload.errors import BadData
+from frontload.base import files
+from frontload.base.errors import BadData
 from frontload.importers.interface import Importer, Mention, NamedRun, Source
 from frontload.importers.text_lines import lines
 

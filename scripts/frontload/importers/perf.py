@@ -26,8 +26,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from frontload import errors, files
-from frontload.errors import BadData
+from frontload.base import errors, files
+from frontload.base.errors import BadData
 from frontload.importers.interface import Importer, Mention, NamedRun, Source, add_symbol
 from frontload.importers.text_lines import lines
 

@@ -15,8 +15,8 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 
-from frontload import files, tools
-from frontload.errors import BadData
+from frontload.base import files, tools
+from frontload.base.errors import BadData
 from frontload.importers.interface import Importer, Mention, NamedRun, Source
 from frontload.importers.text_lines import lines
 

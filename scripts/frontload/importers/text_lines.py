@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from frontload.errors import BadData
+from frontload.base.errors import BadData
 
 _PIECE = 1 << 20
 _LONGEST = 1 << 16  # bytes of a line; a name of C++ can have many thousand

@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from frontload import files
-from frontload.errors import BadData
+from frontload.base import files
+from frontload.base.errors import BadData
 from frontload.importers.interface import Importer, NamedRun, Source, add_symbol
 from frontload.importers.text_lines import lines
 

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterator
 
-from frontload.demangle import demangled
-from frontload.errors import count
-from frontload.relocations_report import size_text
+from frontload.base.demangle import demangled
+from frontload.base.errors import count
+from frontload.elf.relocations_report import size_text
 from frontload.report.advice_loader import saved_by_packing
 from frontload.report.events import READ
 from frontload.report.sentence import Gain, Sentence, front_of, in_words, majors_in, read_of

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from frontload import relocations
-from frontload.errors import count
-from frontload.relocations import Change
-from frontload.relocations_report import size_text
+from frontload.base.errors import count
+from frontload.elf import relocations
+from frontload.elf.relocations import Change
+from frontload.elf.relocations_report import size_text
 from frontload.report.events import CAUSES, MAJOR, is_loader
 from frontload.report.sentence import Gain, Sentence, majors_in, own_files, read_of
 from frontload.report.start import Start

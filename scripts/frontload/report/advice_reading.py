@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from frontload.errors import count
-from frontload.relocations_report import size_text
+from frontload.base.errors import count
+from frontload.elf.relocations_report import size_text
 from frontload.report.events import READ
 from frontload.report.sentence import Gain, Sentence, majors_in, read_of
 from frontload.report.spans import Spans

@@ -20,7 +20,7 @@ from matplotlib.artist import Artist  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-from frontload.errors import printable  # noqa: E402
+from frontload.base.errors import printable  # noqa: E402
 from frontload.report.theme import Theme  # noqa: E402
 
 DPI = 144

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Iterable
 
-from frontload.errors import BadData
+from frontload.base.errors import BadData
 
 _MEASURE, _PREDICT = "frontload-measure/2", "frontload-predict/1"
 _damaged = functools.partial(BadData, note="make it anew with this frontload: measure --json FILE, "

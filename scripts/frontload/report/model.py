@@ -65,9 +65,10 @@ from dataclasses import asdict
 import numpy as np
 
 from frontload import __version__
-from frontload import elf as elves
-from frontload.demangle import demangled
-from frontload.errors import Failure
+from frontload.base.demangle import demangled
+from frontload.base.errors import Failure
+from frontload.elf import file as elves
+from frontload.profile.addresses import GRANULE
 from frontload.report import accounting, waste
 from frontload.report.advice import advice
 from frontload.report.events import CAUSES, MAJOR, MINOR, READ
@@ -75,7 +76,6 @@ from frontload.report.recorded import Recording
 from frontload.report.spans import Spans
 from frontload.report.start import Start, look
 from frontload.report.touched import Touched, Touches
-from frontload.resolve import GRANULE
 
 SCHEMA = "frontload-report/1"
 TRACES_REMEDY = ("record the same start with `frontload record --data -o DIR`, and give its traces "

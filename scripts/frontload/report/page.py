@@ -22,7 +22,7 @@ from importlib import resources
 from pathlib import Path
 
 from frontload import __version__
-from frontload.errors import Failure
+from frontload.base.errors import Failure
 from frontload.report import page_text, page_times, page_view, theme
 from frontload.report.page_events import picture_data
 from frontload.report.page_files import compare_files

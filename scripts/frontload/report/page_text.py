@@ -9,7 +9,7 @@ middle, because the ends of paths and of qualified names tell the most.
 import math
 from typing import Any
 
-from frontload.errors import printable
+from frontload.base.errors import printable
 
 MINUS = "\N{MINUS SIGN}"
 

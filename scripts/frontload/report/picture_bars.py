@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from frontload.errors import count
+from frontload.base.errors import count
 from frontload.report import canvas
 from frontload.report.theme import Theme
 

@@ -8,7 +8,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from frontload.errors import count
+from frontload.base.errors import count
 from frontload.report import canvas
 from frontload.report.theme import Theme
 

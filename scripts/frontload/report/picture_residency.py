@@ -8,10 +8,10 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from frontload.profile.addresses import GRANULE
 from frontload.report import canvas
 from frontload.report.spans import Spans
 from frontload.report.theme import Theme
-from frontload.resolve import GRANULE
 
 _LEAST_COLUMNS, _MOST_DOTS = 16, 1 << 18
 _LEAST_LABEL = 0.025  # of the height, for the name of a section

@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from frontload.files import write_if_changed
+from frontload.base.files import write_if_changed
 from frontload.report import canvas, picture_bars, picture_faults, picture_residency
 from frontload.report.theme import THEMES
 

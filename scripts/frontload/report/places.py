@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from frontload import elf as elves
-from frontload.elf import Elf, Loading
-from frontload.errors import Failure
-from frontload.measure_sections import NO_SECTION
+from frontload.base.errors import Failure
+from frontload.elf import file as elves
+from frontload.elf.file import Elf, Loading
+from frontload.measure.sections import NO_SECTION
+from frontload.profile.addresses import SymbolNames, nameable
 from frontload.report.recorded import File
 from frontload.report.spans import Spans
-from frontload.resolve import SymbolNames, nameable
 
 _LIMIT = 1 << 60
 _NOTE = b".note.frontload"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from frontload import files
-from frontload.errors import BadData
+from frontload.base import files
+from frontload.base.errors import BadData
 from frontload.report.spans import Spans
 
 SCHEMA = "frontload-faults/1"

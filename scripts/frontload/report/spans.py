@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from frontload.intervals import Cover
+from frontload.base.intervals import Cover
 
 _RUN = re.compile(r"(0|[1-9][0-9]{0,17})\+([1-9][0-9]{0,17})", re.ASCII)
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frontload.errors import BadData
-from frontload.link_map import LinkMap
+from frontload.base.errors import BadData
+from frontload.profile.link_map import LinkMap
 from frontload.report import waste
 from frontload.report.events import Events, events
 from frontload.report.places import Places

@@ -19,14 +19,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from frontload import elf as elves
-from frontload import prediction, relocations
-from frontload import trace as traces
-from frontload.elf import Elf
-from frontload.errors import BadData
+from frontload.base.errors import BadData
+from frontload.elf import file as elves
+from frontload.elf import relocations
+from frontload.elf.file import Elf
+from frontload.measure import prediction
+from frontload.profile import trace as traces
+from frontload.profile.addresses import GRANULE, SymbolNames
 from frontload.report.places import Places
 from frontload.report.spans import Spans
-from frontload.resolve import GRANULE, SymbolNames
 
 _TABLES = (elves.SHT_RELA, elves.SHT_REL, elves.SHT_RELR)
 

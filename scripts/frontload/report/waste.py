@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frontload.link_map import LinkMap
+from frontload.profile.link_map import LinkMap
 from frontload.report.places import Places
 from frontload.report.spans import Spans
 

@@ -6,11 +6,12 @@ import os
 import shutil
 import tempfile
 
-from frontload import errors, match
-from frontload.devices import Device
-from frontload.errors import EXIT_OK, EXIT_VERDICT, Failure
+from frontload.base import errors
+from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
+from frontload.cli.arguments import count
+from frontload.device.kinds import Device
+from frontload.profile import match
 from frontload.verbs import measure
-from frontload.verbs.arguments import count
 from frontload.verbs.record import seconds
 
 DESCRIPTION = """\

@@ -5,9 +5,13 @@ import hashlib
 import shutil
 from pathlib import Path
 
-from frontload import cargo, elf, errors, files, match, merge, profile, trace
-from frontload.cargo import Program
-from frontload.errors import EXIT_OK, Failure
+from frontload.auto import cargo
+from frontload.auto.cargo import Program
+from frontload.base import errors, files
+from frontload.base.errors import EXIT_OK, Failure
+from frontload.elf import file as elf
+from frontload.profile import format as profile
+from frontload.profile import match, merge, trace
 from frontload.verbs import record
 
 DESCRIPTION = """\

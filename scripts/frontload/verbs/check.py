@@ -4,18 +4,14 @@ import argparse
 import json
 import os
 
-from frontload import (
-    console,
-    elf,
-    errors,
-    front,
-    match,
-    names,
-    profile,
-    relocations,
-    relocations_report,
-)
-from frontload.errors import EXIT_DATA, EXIT_OK, EXIT_VERDICT, Failure, printable
+from frontload.base import console, errors
+from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_VERDICT, Failure, printable
+from frontload.elf import file as elf
+from frontload.elf import relocations, relocations_report
+from frontload.profile import coverage as front
+from frontload.profile import format as profile
+from frontload.profile import match
+from frontload.profile import resolver as names
 
 SCHEMA = "frontload-check/1"
 SHOWN = 5  # missing names that are shown for each reason

@@ -3,12 +3,12 @@
 import argparse
 from contextlib import ExitStack
 
-from frontload import errors
-from frontload.devices import Device
-from frontload.errors import EXIT_OK, EXIT_VERDICT
-from frontload.files import write_output
+from frontload.base import errors
+from frontload.base.errors import EXIT_OK, EXIT_VERDICT
+from frontload.base.files import write_output
+from frontload.cli.arguments import count
+from frontload.device.kinds import Device
 from frontload.verbs import measure
-from frontload.verbs.arguments import count
 
 DESCRIPTION = """\
 Run a command once and record with perf every page fault of its processes, what comes into the page
@@ -85,8 +85,8 @@ def run(args: argparse.Namespace) -> int:
 def _record(args: argparse.Namespace, device: Device | None) -> int:
     # Imported here because numpy takes a while, which other verbs need not pay.
     from frontload.faults import document, start, table
-    from frontload.measure import Variant
-    from frontload.measure_device import on_device
+    from frontload.measure.on_device import on_device
+    from frontload.measure.rounds import Variant
 
     with ExitStack() as stack:
         launcher, described = None, None

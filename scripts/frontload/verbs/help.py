@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from frontload import tools
-from frontload.errors import EXIT_OK
+from frontload.base import tools
+from frontload.base.errors import EXIT_OK
 
 DESCRIPTION = """\
 Show the man page of a verb, or of frontload itself: on a terminal, if man is there and the pages
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     if args.topic:
         args.topics[args.topic].print_help()
     else:
-        from frontload.cli import build_parser
+        from frontload.cli.main import build_parser
 
         build_parser().print_help()
     return EXIT_OK

@@ -8,12 +8,16 @@ say neither what they are nor what they are of. Its result is an input of `profi
 import argparse
 import os
 
-from frontload import console, elf, errors, files, importers, match, merge, profile
-from frontload.errors import EXIT_DATA, EXIT_OK, EXIT_USAGE, BadData, Failure
+from frontload import importers
+from frontload.base import console, errors, files
+from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_USAGE, BadData, Failure
+from frontload.elf import file as elf
 from frontload.importers.binary_names import BinaryNames
 from frontload.importers.interface import Mention, NamedRun, Source
-from frontload.profile import Name
-from frontload.trace import Trace
+from frontload.profile import format as profile
+from frontload.profile import match, merge
+from frontload.profile.format import Name
+from frontload.profile.trace import Trace
 
 _SHOWN = 3  # of names that a diagnostic counts
 

@@ -3,8 +3,11 @@
 import argparse
 import json
 
-from frontload import __version__, console, linkers, machine
-from frontload.errors import EXIT_OK
+from frontload import __version__
+from frontload.base import console
+from frontload.base.errors import EXIT_OK
+from frontload.machine import linkers
+from frontload.machine import probes as machine
 
 SCHEMA = "frontload-info/1"
 DESCRIPTION = """\

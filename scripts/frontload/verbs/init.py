@@ -4,8 +4,9 @@ import argparse
 import json
 import os
 
-from frontload import __version__, console, errors
-from frontload.errors import EXIT_OK, EXIT_VERDICT, Failure, printable
+from frontload import __version__
+from frontload.base import console, errors
+from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure, printable
 
 SCHEMA = "frontload-init/1"
 _SHOWN = 12  # programs

@@ -6,10 +6,11 @@ import sys
 from contextlib import ExitStack
 from dataclasses import replace
 
-from frontload import devices, errors
-from frontload.errors import EXIT_OK, EXIT_VERDICT
-from frontload.files import write_output
-from frontload.verbs.arguments import count, named
+from frontload.base import errors
+from frontload.base.errors import EXIT_OK, EXIT_VERDICT
+from frontload.base.files import write_output
+from frontload.cli.arguments import count, named
+from frontload.device import kinds as devices
 
 DESCRIPTION = """\
 Measure how a command starts: page faults, what is read from its files, memory and time.
@@ -30,7 +31,8 @@ frontload measure --variant old=./app.old --variant new=./app.new -- {} --versio
 sudo frontload measure --device hdd --variant old=./app.old --variant new=./app.new -- {}
 """
 EXIT_STATUS = {"1": "the command has failed, or outputs differ (--compare-output)", "65": None}
-# A request must not take longer than a tenth of a second: it would be missed (see pagecache.py).
+# A request must not take longer than a tenth of a second: it would be missed (see
+# pagecache/residency.py).
 _LEAST_IOPS = 10
 _LEAST_BANDWIDTH = 10_000_000
 
@@ -143,8 +145,19 @@ def _measure(args: argparse.Namespace, device: devices.Device | None) -> int:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from frontload import measure_report, measure_seen, measure_table
     from frontload.measure import (
+        results as measure_report,
+    )
+    from frontload.measure import (
+        seen as measure_seen,
+    )
+    from frontload.measure import (
+        table as measure_table,
+    )
+    from frontload.measure.conditions import ORDER
+    from frontload.measure.launcher import Launcher
+    from frontload.measure.on_device import on_device
+    from frontload.measure.rounds import (
         RUNS,
         SELECTIVELY_COLD,
         WARM,
@@ -153,9 +166,6 @@ def _measure(args: argparse.Namespace, device: devices.Device | None) -> int:
         make_variants,
         measure,
     )
-    from frontload.measure_conditions import ORDER
-    from frontload.measure_device import on_device
-    from frontload.measure_run import Launcher
 
     conditions = args.conditions or (SELECTIVELY_COLD, WARM)
     plan = Plan(make_variants(args.command, args.variant, args.evict, args.name),

@@ -6,26 +6,38 @@ import re
 import tempfile
 from pathlib import Path
 
-from frontload import (
-    errors,
-    files,
-    match,
-    merge,
-    order_bfd,
-    order_bolt,
-    order_coff,
-    order_gold,
-    order_ld64,
-    order_lld,
-    order_mold,
-    order_temporal,
-    profile,
+from frontload.base import errors, files
+from frontload.base.errors import EXIT_DATA, EXIT_OK, Failure
+from frontload.order import (
+    bfd as order_bfd,
 )
-from frontload.errors import EXIT_DATA, EXIT_OK, Failure
-from frontload.order_format import Request
-from frontload.profile import Profile
+from frontload.order import (
+    bolt as order_bolt,
+)
+from frontload.order import (
+    coff as order_coff,
+)
+from frontload.order import (
+    gold as order_gold,
+)
+from frontload.order import (
+    ld64 as order_ld64,
+)
+from frontload.order import (
+    lld as order_lld,
+)
+from frontload.order import (
+    mold as order_mold,
+)
+from frontload.order import (
+    temporal as order_temporal,
+)
+from frontload.order.request import Request
+from frontload.profile import format as profile
+from frontload.profile import match, merge
+from frontload.profile.format import Profile
 
-# What can take an order: its module, with the interface that order_format.py describes.
+# What can take an order: its module, with the interface that order/request.py describes.
 FORMATS = {
     "lld": order_lld,
     "gold": order_gold,

@@ -1,16 +1,18 @@
 """frontload predict: what a cold start will read, and how long on devices that one does not have.
 
-The model of the kernel is frontload-predict's (lldplugin/predict); prediction.py asks it.
+The model of the kernel is frontload-predict's (lldplugin/predict); measure/prediction.py asks it.
 """
 
 import argparse
 import json
 import math
 
-from frontload import console, devices, errors, prediction
-from frontload.errors import EXIT_OK
-from frontload.prediction import Variant
-from frontload.verbs.arguments import count, named
+from frontload.base import console, errors
+from frontload.base.errors import EXIT_OK
+from frontload.cli.arguments import count, named
+from frontload.device import kinds as devices
+from frontload.measure import prediction
+from frontload.measure.prediction import Variant
 
 DESCRIPTION = """\
 Predict from traces how a program starts from cold: page faults, what is read in how many requests,

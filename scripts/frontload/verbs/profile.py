@@ -4,8 +4,10 @@ import argparse
 import os
 import re
 
-from frontload import console, errors, files, merge, profile
-from frontload.errors import EXIT_OK, Failure
+from frontload.base import console, errors, files
+from frontload.base.errors import EXIT_OK, Failure
+from frontload.profile import format as profile
+from frontload.profile import merge
 
 DESCRIPTION = """\
 Make the startup profile of a program out of traces, folders of traces, and other startup profiles.

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from frontload import errors, tools, trace
-from frontload.errors import EXIT_VERDICT, Failure
+from frontload.base import errors, tools
+from frontload.base.errors import EXIT_VERDICT, Failure
+from frontload.profile import trace
 
 DESCRIPTION = """\
 Run a command and record the first touches of each of its processes, in one trace per process. The

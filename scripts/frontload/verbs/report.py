@@ -2,12 +2,12 @@
 
 import argparse
 
-from frontload import errors
-from frontload.devices import Device
-from frontload.errors import EXIT_OK, EXIT_VERDICT, Failure
-from frontload.files import open_input, parse_json, write_if_changed, write_output
+from frontload.base import errors
+from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
+from frontload.base.files import open_input, parse_json, write_if_changed, write_output
+from frontload.cli.arguments import named
+from frontload.device.kinds import Device
 from frontload.verbs import measure
-from frontload.verbs.arguments import named
 
 DESCRIPTION = """\
 Make one HTML page of recorded starts, side by side: each fault in its file and in time, what was
@@ -148,8 +148,8 @@ def _record(args: argparse.Namespace, device: Device | None) -> list:
     from contextlib import ExitStack
 
     from frontload.faults import document, start
-    from frontload.measure import make_variants
-    from frontload.measure_device import on_device
+    from frontload.measure.on_device import on_device
+    from frontload.measure.rounds import make_variants
     from frontload.report import recorded
 
     found = []
@@ -191,7 +191,7 @@ def _file_name(variant: str) -> str:
 def _traces(paths: list[str]) -> list[str]:
     import os
 
-    from frontload import trace
+    from frontload.profile import trace
 
     found = []
     for path in paths:

@@ -8,7 +8,7 @@ import argparse
 import os
 import signal
 
-from frontload import tools
+from frontload.base import tools
 
 DESCRIPTION = """\
 Ask the kernel for the front of a program, and for those of the shared libraries it needs, then run

@@ -1,0 +1,157 @@
+"""Cargo's packages as far as a front needs them: which programs they have, and builds of one of
+them with arguments for its linker.
+
+`cargo rustc` gives arguments to the last crate of a build only, so what it depends on, build
+scripts and procedural macros are compiled as always, and once. Newer cargos make them part of the
+hashes in names, which would be others in each way to link; so the arguments are always the same:
+the name of a file with those for the linker. That file cargo does not know: it is made to link
+again if the file has changed.
+"""
+
+import filecmp
+import functools
+import hashlib
+import json
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from frontload.base import files, tools
+from frontload.base.errors import Failure
+
+_INSTALL = "install Rust's cargo, and put it in PATH"
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program of a package, and the folder for what is kept of it between two commands."""
+
+    name: str
+    manifest: Path
+    work: Path
+
+    @property
+    def profile(self) -> Path:
+        """Where its startup profile is, in the source tree."""
+        return self.manifest.parent / "startup" / f"{self.name}.startup"
+
+
+def _cargo() -> str:
+    # Cargo says this to its subcommands: the one of the toolchain that was asked for.
+    return os.environ.get("CARGO") or str(tools.program("cargo", _INSTALL))
+
+
+def _run(arguments: Sequence[str], **environment: str) -> bytes:
+    """The standard output of cargo. What is wrong it says itself; its exit status is then ours."""
+    command = [_cargo(), *arguments]
+    try:
+        result = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                                env={**os.environ, **environment})
+    except OSError as problem:
+        raise Failure(f"{command[0]}: {problem.strerror}", note=_INSTALL) from problem
+    if result.returncode:
+        raise Failure(f"cargo {arguments[0]}: exit status {result.returncode}",
+                      note="what is wrong is said above, by cargo",
+                      code=result.returncode if result.returncode > 0 else 128 - result.returncode)
+    return result.stdout
+
+
+def find_program(manifest: str | None, package: str | None, name: str | None, kind: str,
+                 offline: Sequence[str]) -> Program:
+    """The program that a command is about: by its name if there are several. What is kept of it is
+    kept apart for each `kind` of build."""
+    where = [f"--manifest-path={manifest}"] if manifest else []
+    located = os.fsdecode(_run(["locate-project", "--message-format=plain", *where])).strip()
+    metadata = files.parse_json(
+        _run(["metadata", "--no-deps", "--format-version=1", *where, *offline]), "cargo metadata")
+    packages = metadata["packages"]
+    if package:
+        packages = [p for p in packages if p["name"] == package]
+    elif any(p["manifest_path"] == located for p in packages):
+        packages = [p for p in packages if p["manifest_path"] == located]
+    found = [(target["name"], p) for p in packages for target in p["targets"]
+             if "bin" in target["kind"]]
+    if name:
+        found = [entry for entry in found if entry[0] == name]
+    elif len(found) > 1:
+        found = [entry for entry in found if entry[0] == entry[1].get("default_run")] or found
+    if not found:
+        raise Failure(f"{located}: has no program{f' {name}' if name else ''}",
+                      note="name its package with -p, or another program with --bin")
+    if len(found) > 1:
+        names = ", ".join(sorted(entry[0] for entry in found))
+        raise Failure(f"{located}: has several programs: {names}", note="choose one with --bin")
+    name, entry = found[0]
+    work = Path(metadata["target_directory"]) / "frontload" / kind / name
+    return Program(name, Path(entry["manifest_path"]), work)
+
+
+@functools.cache
+def _own_linker() -> tuple[str, ...]:
+    """What keeps newer compilers from bringing an lld of their own, which gcc would find first."""
+    option = "-Clinker-features=-lld"
+    compiler = os.environ.get("RUSTC", "rustc")
+    try:
+        probe = subprocess.run([compiler, option, "--print=sysroot"], capture_output=True)
+    except OSError as problem:
+        raise Failure(f"{compiler}: {problem.strerror}", note=_INSTALL) from problem
+    return () if probe.returncode else (option,)
+
+
+def link(program: Program, options: Sequence[str], words: Sequence[str],
+         **environment: str) -> Path:
+    """Builds a program by ld.frontload, which gets `words`; returns its file."""
+    linkers = tools.tool("ld.frontload").resolve().parent.parent / "lib" / "frontload" / "gcc"
+    driver = [f"-B{linkers}", "-fuse-ld=lld", *(f"-Wl,{word}" for word in words)]
+    arguments = program.work / "link-arguments"
+    # As gcc and clang read such a file: what is quoted is one argument.
+    text = "".join(f'"{word}"\n' for word in (re.sub(r'(["\\])', r"\\\1", w) for w in driver))
+    program.work.mkdir(parents=True, exist_ok=True)
+    files.write_if_changed(arguments, os.fsencode(text))
+    compiler = [*_own_linker(), f"-Clink-arg=@{arguments}"]
+    built = build(program, options, compiler, **environment)
+    linked = program.work / f"linked-{hashlib.sha256(os.fsencode(built.path)).hexdigest()[:16]}"
+    if built.fresh and not (linked.exists() and linked.read_bytes() == os.fsencode(text)):
+        # Cargo keeps it in a folder of its own, and a hard link to it (or a copy) where we see it.
+        for kept in built.path.parent.glob("deps/*"):
+            if kept.samefile(built.path) or _is_copy(kept, built.path):
+                kept.unlink()
+        built = build(program, options, compiler, **environment)
+    files.write_if_changed(linked, os.fsencode(text))
+    return built.path
+
+
+def _is_copy(kept: Path, shown: Path) -> bool:
+    return bool(re.fullmatch(re.escape(shown.name).replace("\\-", "[-_]") + "-[0-9a-f]{16}",
+                             kept.name)) and filecmp.cmp(kept, shown)
+
+
+@dataclass(frozen=True)
+class Built:
+    """The file of a program, and whether cargo found it there."""
+
+    path: Path
+    fresh: bool
+
+
+def build(program: Program, options: Sequence[str], compiler_arguments: Sequence[str] = (),
+          **environment: str) -> Built:
+    """Builds a program, with arguments for the compiler of its last crate."""
+    output = _run(["rustc", f"--manifest-path={program.manifest}", f"--bin={program.name}",
+                   "--message-format=json-render-diagnostics", *options, "--",
+                   *compiler_arguments], **environment)
+    for line in output.splitlines():
+        # A build script's or a macro's own output may be among it.
+        try:
+            message = json.loads(line)
+        except ValueError:
+            continue
+        if (isinstance(message, dict) and message.get("reason") == "compiler-artifact"
+                and message["target"]["name"] == program.name
+                and "bin" in message["target"]["kind"] and message.get("executable")):
+            return Built(Path(message["executable"]), message["fresh"])
+    raise Failure(f"cargo rustc: built no program {program.name}",
+                  note="--bin NAME chooses a program, --package NAME its package")

@@ -1,0 +1,41 @@
+"""Tables and progress on the terminal, by rich.
+
+What goes into a table comes from foreign files, so every cell is escaped and none is markup.
+"""
+
+import sys
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+from rich.text import Text
+
+from frontload.base.errors import printable
+
+
+def table(*columns: str, numbers: Iterable[int] = ()) -> Table:
+    """An empty table; the columns whose positions are in `numbers` are aligned to the right."""
+    result = Table(box=None, pad_edge=False, header_style="bold")
+    for position, column in enumerate(columns):
+        justify = "right" if position in numbers else "left"
+        result.add_column(column, justify=justify, overflow="fold")
+    return result
+
+
+def add_row(to: Table, *cells: object, style: str | None = None) -> None:
+    to.add_row(*(Text(printable(str(cell))) for cell in cells), style=style)
+
+
+def show(what: Table) -> None:
+    """Prints a table on stdout; wider than a terminal's default if nobody looks at it there."""
+    width = None if sys.stdout.isatty() else 120
+    Console(width=width, highlight=False).print(what)
+
+
+def progress(items: Sequence, what: str) -> Iterable:
+    """Goes through `items`, with a progress bar on stderr if that is a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        return items
+    return track(items, what, console=console, transient=True)

@@ -1,0 +1,40 @@
+"""Names as people wrote them: by LLVM's or binutils' c++filt, where there is one.
+
+Without one, and for what is no name of C++ or Rust, the name of the symbol is shown.
+"""
+
+import subprocess
+from collections.abc import Iterable
+
+from frontload.base.errors import Failure
+from frontload.base.tools import find_tool, llvm_tool
+
+_SECONDS = 60
+
+
+def demangled(names: Iterable[bytes]) -> dict[bytes, str]:
+    """For each name how it is shown."""
+    names = list(dict.fromkeys(names))
+    shown = {name: name.decode("utf-8", "backslashreplace") for name in names}
+    # One name is one line there, and _Z (C++) or _R (Rust) begins what needs it.
+    mangled = [name for name in names if name.startswith((b"_Z", b"_R")) and name.isascii()
+               and not name.split()[1:] and b"\0" not in name]
+    program = _program()
+    if not mangled or program is None:
+        return shown
+    try:
+        result = subprocess.run([program], input=b"\n".join(mangled) + b"\n", capture_output=True,
+                                timeout=_SECONDS, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return shown
+    lines = result.stdout.decode("utf-8", "backslashreplace").split("\n")[:-1]
+    if len(lines) == len(mangled):
+        shown |= dict(zip(mangled, lines, strict=True))
+    return shown
+
+
+def _program():
+    try:
+        return llvm_tool("llvm-cxxfilt")
+    except Failure:
+        return find_tool("c++filt")

@@ -1,0 +1,87 @@
+"""How Frontload says that something is wrong, and the exit codes that go with it.
+
+A diagnostic is one line on stderr, `frontload: error: <path or thing>: <what is wrong>`, and where
+it helps a second one, `frontload: note: <what to do>`. Verbs raise `Failure`; cli/main.py prints.
+"""
+
+import math
+import os
+import signal
+import sys
+
+EXIT_OK = 0
+EXIT_VERDICT = 1  # the work was done and the answer is no
+EXIT_USAGE = 2  # the command line is wrong, or a file it names cannot be read or written
+EXIT_DATA = 65  # a file's contents are bad (EX_DATAERR of sysexits.h)
+# What to do where a command cannot be run.
+HOW_TO_RUN = "give its path, or put its folder in PATH; a file must be executable (chmod +x)"
+
+_QUOTED_LINES = 12  # the last ones say what went wrong
+
+
+class Failure(Exception):
+    """Ends the command with `message` (and a `note` with the remedy) and an exit code."""
+
+    def __init__(self, message: str, *, code: int = EXIT_USAGE, note: str | None = None):
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.note = note
+
+
+class BadData(Failure):
+    """A file's contents are bad; `offset` is the byte at which, or `line` the line."""
+
+    def __init__(self, path, what: str, *, offset=None, line=None, note=None):
+        where = os.fspath(path)
+        if line is not None:
+            where += f":{line}"
+        if offset is not None:
+            what += f" (at byte {offset})"
+        super().__init__(f"{where}: {what}", code=EXIT_DATA, note=note)
+
+
+class Interrupted(BaseException):
+    """A signal asked us to end; like KeyboardInterrupt, but for SIGTERM and SIGHUP too."""
+
+    def __init__(self, number: int):
+        super().__init__(signal.strsignal(number))
+        self.exit_status = 128 + number
+
+
+def printable(text: str) -> str:
+    """`text` with everything that could steer a terminal escaped; names come from foreign files."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode()
+                   for c in text)
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """`1 run`, `2 runs`."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def percent(part: float, whole: float) -> str:
+    """Rounded down, so that what falls short of a limit is never shown as reaching it."""
+    return f"{math.floor(10000 * part / whole) / 100:.2f}%"
+
+
+def _say(kind: str, message: str) -> None:
+    print(f"frontload: {kind}: {printable(message)}", file=sys.stderr)
+
+
+def quote(text: str) -> None:
+    """What another program has said of its failure, as it said it; the last lines if it is long."""
+    for line in text.strip().splitlines()[-_QUOTED_LINES:]:
+        print(f"  {printable(line)}", file=sys.stderr)
+
+
+def error(message: str) -> None:
+    _say("error", message)
+
+
+def warning(message: str) -> None:
+    _say("warning", message)
+
+
+def note(message: str) -> None:
+    _say("note", message)

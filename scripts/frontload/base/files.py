@@ -1,0 +1,96 @@
+"""Opening input files, and writing output files whole or not at all."""
+
+import json
+import os
+import stat
+import sys
+import tempfile
+from pathlib import Path
+from typing import BinaryIO
+
+from frontload.base.errors import BadData, Failure, printable
+
+
+def open_input(path: os.PathLike | str, note: str | None = None) -> BinaryIO:
+    """Opens a file that must be there; `note` says what to do if it is not."""
+    try:
+        if os.path.isdir(path):
+            raise IsADirectoryError(21, "is a directory, not a file")
+        return open(path, "rb")
+    except OSError as problem:
+        raise Failure(f"{os.fspath(path)}: {problem.strerror}", note=note) from problem
+
+
+def parse_json(data: bytes | str, path: os.PathLike | str,
+               note: str | None = None) -> object:
+    """The value that a file's JSON stands for; BadData with the note if it is none."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as problem:
+        raise BadData(path, f"not JSON: {problem}", note=note) from problem
+
+
+def write_output(path: os.PathLike | str | None, data: bytes) -> None:
+    """Writes a result to `path`, or to stdout if there is none.
+
+    On a terminal, names are escaped: they come from foreign files and could steer it.
+    """
+    if path is not None:
+        write_if_changed(path, data)
+        return
+    if sys.stdout.isatty():
+        text = data.decode("utf-8", "surrogateescape")
+        data = "".join(character if character in "\t\n" else printable(character)
+                       for character in text).encode("utf-8")
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def write_profile(path: os.PathLike | str | None, data: bytes) -> None:
+    """As write_output, for a startup profile: its folder is made if it is not there.
+
+    Profiles are kept in a folder of their own, and the first one is written before there is one.
+    """
+    if path is not None:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    write_output(path, data)
+
+
+def write_if_changed(path: os.PathLike | str, data: bytes) -> bool:
+    """Puts `data` at `path` by a temporary file beside it and a rename.
+
+    A file that already holds `data` is left alone, so that a build does not redo what depends on
+    it; another one keeps its permissions. Returns whether the file was written. Devices and pipes
+    (/dev/stdout) are written directly.
+    """
+    path = Path(path)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        path.write_bytes(data)
+        return True
+    if path.is_file() and path.read_bytes() == data:
+        return False
+    path = path.resolve()
+    if path.is_dir():
+        raise IsADirectoryError(21, "is a directory", str(path))
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as problem:  # the name of the temporary file would puzzle who reads it
+        raise OSError(problem.errno, problem.strerror, str(path)) from problem
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        os.chmod(temporary, _permissions(path))
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return True
+
+
+def _permissions(path: Path) -> int:
+    """Those of the file there, or those that a new one gets."""
+    if path.exists():
+        return stat.S_IMODE(path.stat().st_mode) & 0o777
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask

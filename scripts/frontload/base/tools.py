@@ -1,0 +1,51 @@
+"""Finds the native programs that belong to Frontload.
+
+They lie beside the `frontload` command: in the build tree and in an installed prefix both are in
+one `bin` folder. The command's launcher sets FRONTLOAD_BINDIR to it. A user can, too: the Python
+package alone (pip install) has none of them, and without it looks them up in PATH.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+from frontload.base.errors import Failure
+
+
+def find_tool(name: str) -> Path | None:
+    """The path of Frontload's program `name`, or None."""
+    bindir = os.environ.get("FRONTLOAD_BINDIR")
+    if bindir and os.access(Path(bindir) / name, os.X_OK):
+        return Path(bindir) / name
+    found = shutil.which(name)
+    return Path(found) if found else None
+
+
+def tool(name: str) -> Path:
+    """Like find_tool, but a missing program ends the command."""
+    found = find_tool(name)
+    if found is None:
+        raise Failure(f"{name}: not found",
+                      note="it is no Python program: build and install Frontload with CMake (or "
+                           "install its Debian package), and put its bin folder in PATH, or set "
+                           "FRONTLOAD_BINDIR to it")
+    return found
+
+
+def llvm_tool(name: str, otherwise: str = "put them in PATH") -> Path:
+    """The path of LLVM's program `name`, of the newest LLVM of Debian, else from PATH; `otherwise`
+    is what a user can do who has none."""
+    installed = sorted(Path("/usr/lib").glob(f"llvm-*/bin/{name}"),
+                       key=lambda path: (len(path.parts[3]), path.parts[3]))
+    found = installed[-1] if installed else shutil.which(name)
+    if found is None:
+        raise Failure(f"{name}: not found", note=f"install LLVM's tools (llvm-22), or {otherwise}")
+    return Path(found)
+
+
+def program(name: str, remedy: str) -> Path:
+    """The path of somebody else's program, or `remedy`."""
+    found = shutil.which(name)
+    if found is None:
+        raise Failure(f"{name}: not found", note=remedy)
+    return Path(found)

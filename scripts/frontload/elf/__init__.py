@@ -1,0 +1,1 @@
+"""Reads ELF files, archives of them, and what the loader makes of them."""

@@ -1,0 +1,269 @@
+"""What the relocations of a linked file cost when it is loaded, and what would change that.
+
+Before the first instruction of a program the loader reads its relocation tables, writes to every
+place that they name, and looks symbols up. Each page that it writes to is read from the file, and
+from then on private memory of the process. These costs can be counted in the file alone.
+
+**Pages** are of 4 KiB; a relocation writes one address. Jump slots that are bound lazily are
+written at the start only if the file can be anywhere, and their symbols are not looked up then.
+
+**Packed** relative relocations (DT_RELR) are words: an even one is the address of a relocation, an
+odd one a bitmap of which of the next words (one fewer than a word has bits) are relocated too. See
+the generic ABI, section "Relative Relocation Table".
+
+**A change** is what a linker option or a way to compile would make of one count. It is what the
+tables say; what the linker does next (as leaving out what nobody refers to any more) comes on top.
+Whether the program may be linked so is for its author to know: -Bsymbolic, for one, lets nobody
+replace a function of the library, nor share its variables by a copy.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from frontload.elf.file import SHT_GNU_HASH, SHT_HASH, STT_FUNC, UNDEFINED, Elf, Loading
+
+PAGE = 4096
+RELATIVE, PACKED, SYMBOLIC, JUMP_SLOT = "relative", "packed relative", "symbolic", "jump slots"
+INDIRECT, THREAD_LOCAL, COPY, OTHER = "indirect functions", "thread-local", "copies", "other"
+_ORDER = (RELATIVE, PACKED, SYMBOLIC, JUMP_SLOT, INDIRECT, THREAD_LOCAL, COPY, OTHER)
+
+# Relocation types by machine: the processor supplements of the System V ABI for x86-64 (table
+# "Relocation Types", with x32's RELATIVE64), AArch64 ("Dynamic relocations") and i386.
+_KINDS = {
+    "EM_X86_64": {RELATIVE: (8, 38), SYMBOLIC: (1, 2, 6, 10), JUMP_SLOT: (7,), INDIRECT: (37,),
+                  THREAD_LOCAL: (16, 17, 18, 36), COPY: (5,)},
+    "EM_AARCH64": {RELATIVE: (1027,), SYMBOLIC: (257, 1025), JUMP_SLOT: (1026,), INDIRECT: (1032,),
+                   THREAD_LOCAL: (1028, 1029, 1030, 1031), COPY: (1024,)},
+    "EM_386": {RELATIVE: (8,), SYMBOLIC: (1, 2, 6), JUMP_SLOT: (7,), INDIRECT: (42,),
+               THREAD_LOCAL: (14, 35, 36, 37, 41), COPY: (5,)},
+}
+
+_DT_HASH, _DT_BIND_NOW, _DT_FLAGS = 4, 24, 30
+_DT_FLAGS_1, _DT_GNU_HASH = 0x6ffffffb, 0x6ffffef5
+_DF_BIND_NOW, _DF_1_NOW, _DF_1_PIE = 0x8, 0x1, 0x08000000
+_CHUNK = 1 << 14  # words of bitmaps that are spread out at once
+
+
+@dataclass
+class Count:
+    """How many relocations of a kind there are, and their bytes in the file."""
+
+    number: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """What `option` would make of a count: `now` and `then`, in `unit`."""
+
+    option: str
+    what: str
+    unit: str
+    now: int
+    then: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """The answer."""
+
+    kinds: dict[str, Count]
+    pages: int  # that are written at the start
+    lookups: int  # different symbols that are looked up at the start
+    lazy_lookups: int  # further ones, at the first call
+    binding: str | None  # "now" or "lazy"; None if there are no jump slots
+    hash_styles: list[str]  # "sysv", "gnu"
+    constructors: dict[str, int]  # by section: .ctors, .init_array
+    changes: list[Change]
+
+    @property
+    def number(self) -> int:
+        return sum(count.number for count in self.kinds.values())
+
+    @property
+    def bytes(self) -> int:
+        return sum(count.bytes for count in self.kinds.values())
+
+    @property
+    def private_bytes(self) -> int:
+        """What the pages take from the memory of each process."""
+        return self.pages * PAGE
+
+
+def examine(elf: Elf, loading: Loading) -> Report | None:
+    """Counts; None for a machine whose relocations are not known here."""
+    if loading.machine not in _KINDS:
+        return None
+    return _Examination(elf, loading).report()
+
+
+def packed_words(addresses: np.ndarray, word: int) -> int:
+    """How many words of DT_RELR hold relocations at these even addresses, encoded greedily."""
+    addresses = np.unique(addresses)
+    span = (8 * word - 1) * word
+    residue = addresses % word
+    ends = np.append(np.flatnonzero(np.diff(residue)) + 1, len(addresses)).tolist()
+    places = memoryview(addresses)  # much faster to bisect than an array
+    words, start = 0, 0
+    for end in ends:  # a bitmap cannot go on at another alignment
+        while start < end:
+            base = places[start] + word
+            start += 1
+            words += 1
+            while (stop := bisect_left(places, base + span, start, end)) > start:
+                words += 1
+                start, base = stop, base + span
+    return words
+
+
+def unpacked(words: np.ndarray, word: int) -> Iterator[np.ndarray]:
+    """The addresses that words of DT_RELR stand for, in parts, so that they need no memory."""
+    bits = 8 * word - 1
+    base = np.uint64(0)  # where the bitmap that comes next begins
+    for first in range(0, len(words), _CHUNK):
+        part = words[first:first + _CHUNK]
+        is_address = part & np.uint64(1) == 0
+        yield part[is_address]
+        # The last address before each word, or the base from the part before; and how far from it.
+        position = np.arange(len(part))
+        last = np.maximum.accumulate(np.where(is_address, position, -1))
+        known = np.where(last < 0, base, part[last] + np.uint64(word))
+        bases = known + ((position - last - 1) * bits * word).astype(np.uint64)
+        bitmaps = part[~is_address]
+        set_bits = np.unpackbits(bitmaps.astype("<u8").view(np.uint8), bitorder="little")
+        row, bit = np.nonzero(set_bits.reshape(-1, 64)[:, 1:bits + 1])
+        yield bases[~is_address][row] + (bit * word).astype(np.uint64)
+        base = (bases[-1:] + np.uint64(bits * word))[0]  # an array, which wraps around in silence
+
+
+def _pages(addresses: np.ndarray, word: int) -> np.ndarray:
+    ends = addresses + np.uint64(word - 1)
+    return np.unique(np.concatenate([addresses // np.uint64(PAGE), ends // np.uint64(PAGE)]))
+
+
+class _Examination:
+    def __init__(self, elf: Elf, loading: Loading):
+        self._elf, self._loading = elf, loading
+        self._table = loading.relocations
+        self._kinds = {kind: np.isin(self._table.type, types)
+                       for kind, types in _KINDS[loading.machine].items()}
+        self._kinds[OTHER] = ~np.logical_or.reduce(list(self._kinds.values()))
+        flags, flags_1 = loading.dynamic.get(_DT_FLAGS, 0), loading.dynamic.get(_DT_FLAGS_1, 0)
+        self._is_now = bool(_DT_BIND_NOW in loading.dynamic or flags & _DF_BIND_NOW
+                            or flags_1 & _DF_1_NOW)
+        self._is_pie = not loading.fixed and bool(loading.has_interpreter or flags_1 & _DF_1_PIE)
+        self._is_library = not loading.fixed and not self._is_pie
+
+        packed = [(len(part), _pages(part, loading.word))
+                  for part in unpacked(loading.packed, loading.word)]
+        self._packed = sum(number for number, _ in packed)
+        self._packed_pages = np.unique(np.concatenate(
+            [np.empty(0, np.uint64), *(pages for _, pages in packed)]))
+
+    def report(self) -> Report:
+        slots, looked_up = self._kinds[JUMP_SLOT], self._looked_up()
+        at_start = self._lookups(looked_up & (self._is_now | ~slots))
+        everything = self._lookups(looked_up)
+        kinds = {kind: Count(int(rows.sum()), int(self._table.size[rows].sum()))
+                 for kind, rows in self._kinds.items()}
+        kinds[PACKED] = Count(self._packed, len(self._loading.packed) * self._loading.word)
+        styles = {"sysv": _DT_HASH, "gnu": _DT_GNU_HASH}
+        return Report(
+            kinds={kind: kinds[kind] for kind in _ORDER if kinds[kind].number},
+            pages=len(self._written(self._written_at_start(), self._packed_pages)),
+            lookups=at_start, lazy_lookups=everything - at_start,
+            binding=("now" if self._is_now else "lazy") if slots.any() else None,
+            hash_styles=[name for name, tag in styles.items() if tag in self._loading.dynamic],
+            constructors={name: self._constructors(name.encode())
+                          for name in (".ctors", ".init_array")},
+            changes=[change for change in (*self._packing(), *self._fixing(), *self._binding(),
+                                           *self._symbolic(), *self._other())
+                     if change.now != change.then])
+
+    def _lookups(self, rows: np.ndarray) -> int:
+        symbols = self._table.symbol[rows]
+        return len(np.unique(symbols[symbols != 0]))
+
+    def _looked_up(self) -> np.ndarray:
+        return ~self._kinds[RELATIVE] & ~self._kinds[INDIRECT]
+
+    def _written_at_start(self) -> np.ndarray:
+        return ~self._kinds[JUMP_SLOT] | (not self._loading.fixed or self._is_now)
+
+    def _written(self, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+        pages = _pages(self._table.offset[rows], self._loading.word)
+        return np.union1d(pages, others)
+
+    def _packing(self) -> Iterator[Change]:
+        relative, word = self._kinds[RELATIVE], self._loading.word
+        even = relative & (self._table.offset % np.uint64(2) == 0)
+        now = int(self._table.size[relative].sum())
+        then = (packed_words(self._table.offset[even], word) * word
+                + int(self._table.size[relative & ~even].sum()))
+        if then < now:
+            yield Change("-z pack-relative-relocs", "relative relocations", "bytes", now, then)
+
+    def _fixing(self) -> Iterator[Change]:
+        relative = self._kinds[RELATIVE]
+        number = int(relative.sum()) + self._packed
+        if not self._is_pie or not number:
+            return
+        size = (int(self._table.size[relative].sum())
+                + len(self._loading.packed) * self._loading.word)
+        now = self._written(self._written_at_start(), self._packed_pages)
+        others = ~relative & (self._is_now | ~self._kinds[JUMP_SLOT])
+        then = self._written(others, np.empty(0, np.uint64))
+        yield Change("-no-pie", "relative relocations", "bytes", size, 0)
+        yield Change("-no-pie", "pages written", "pages", len(now), len(then))
+
+    def _binding(self) -> Iterator[Change]:
+        looked_up = self._looked_up()
+        lazy = self._lookups(looked_up & ~self._kinds[JUMP_SLOT])
+        now = self._lookups(looked_up)
+        what = "symbols looked up at the start"
+        if self._is_now:
+            yield Change("-z lazy", what, "symbols", now, lazy)
+        else:
+            yield Change("-z now", what, "symbols", lazy, now)
+
+    def _symbolic(self) -> Iterator[Change]:
+        symbols = self._elf.dynamic_symbols
+        if not self._is_library or symbols is None or not len(symbols.section):
+            return
+        looked_up, slots = self._looked_up(), self._kinds[JUMP_SLOT]
+        # A symbol that is not in the table (the file is damaged) is not ours.
+        known = self._table.symbol < len(symbols.section)
+        row = np.where(known, self._table.symbol, 0)
+        ours = (slots | self._kinds[SYMBOLIC]) & known & (symbols.section[row] != UNDEFINED)
+        functions = ours & (symbols.type[row] == STT_FUNC)
+        for option, bound in (("-Bsymbolic", ours), ("-Bsymbolic-functions", functions)):
+            yield Change(option, "symbols looked up", "symbols", self._lookups(looked_up),
+                         self._lookups(looked_up & ~bound))
+            yield Change(option, "jump slots", "slots", int(slots.sum()),
+                         int((slots & ~bound).sum()))
+
+    def _other(self) -> Iterator[Change]:
+        yield Change(".init_array for .ctors", "constructors run last to first", "constructors",
+                     self._constructors(b".ctors"), 0)
+        sections = self._elf.sections
+        sysv, gnu = (sum(sections["size"][sections["type"] == kind].tolist())
+                     for kind in (SHT_HASH, SHT_GNU_HASH))
+        if sysv and gnu:
+            yield Change("--hash-style=gnu", "hash tables", "bytes", sysv + gnu, gnu)
+
+    def _constructors(self, name: bytes) -> int:
+        """The entries of a section of addresses. Where nothing relocates them they are counted by
+        size, less the two words by which .ctors tells where it begins and ends."""
+        sections = self._elf.sections
+        total = 0
+        for index in (i for i, other in enumerate(self._elf.section_names) if other == name):
+            start, size = int(sections["addr"][index]), int(sections["size"][index])
+            addresses = [self._table.offset, *unpacked(self._loading.packed, self._loading.word)]
+            inside = sum(int(((part >= start) & (part < start + size)).sum())
+                         for part in addresses)
+            ends = 2 if name == b".ctors" else 0
+            total += inside or max(size // self._loading.word - ends, 0)
+        return total

@@ -1,0 +1,136 @@
+"""Tries out what this machine allows: each probe does the thing itself, because permissions,
+containers and kernel settings interact in ways that no setting shows."""
+
+import ctypes
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from frontload.base.errors import Failure
+from frontload.base.tools import find_tool
+from frontload.device import cold_device, throttle
+from frontload.faults import perf
+from frontload.pagecache import residency as pagecache
+
+HOW_TO_GET_FRONTLOAD = "build Frontload with CMake, and put its bin folder in PATH"
+_PTRACE_SEIZE = 0x4206
+
+
+@dataclass(frozen=True)
+class Ability:
+    """Something that Frontload uses. `remedy` is empty where `works`."""
+
+    what: str
+    works: bool
+    detail: str
+    remedy: str = ""
+
+
+def abilities() -> list[Ability]:
+    return [_ptrace(), _tracer(), _valgrind(), *_perf(), _eviction(), _drop_caches(),
+            _strace(), _slow_device()]
+
+
+def _ptrace() -> Ability:
+    what = "ptrace (record)"
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    libc.ptrace.restype = ctypes.c_long
+    child = subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL)
+    try:
+        failed = libc.ptrace(_PTRACE_SEIZE, child.pid, None, None)
+        reason = os.strerror(ctypes.get_errno())
+    finally:
+        child.kill()
+        child.wait()
+    if not failed:
+        return Ability(what, True, "a child can be traced")
+    setting = Path("/proc/sys/kernel/yama/ptrace_scope")
+    scope = setting.read_text().strip() if setting.exists() else "0"
+    if scope in ("2", "3"):
+        return Ability(what, False, f"{reason}: kernel.yama.ptrace_scope is {scope}",
+                       "record as root, or: sysctl kernel.yama.ptrace_scope=1 (not from 3)")
+    return Ability(what, False, reason,
+                   "in a container: start it with --cap-add=SYS_PTRACE; or build the program with "
+                   "-finstrument-functions and: frontload record --with runtime")
+
+
+def _tracer() -> Ability:
+    what = "frontload-trace (record)"
+    path = find_tool("frontload-trace")
+    if path is None:
+        return Ability(what, False, "not found", HOW_TO_GET_FRONTLOAD)
+    return Ability(what, True, str(path))
+
+
+def _valgrind() -> Ability:
+    what = "valgrind (record --data)"
+    try:
+        result = subprocess.run(["valgrind", "--quiet", "--tool=lackey", "--basic-counts=no",
+                                 "true"],
+                                stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    except OSError as problem:
+        return Ability(what, False, problem.strerror, "install it: apt-get install valgrind")
+    if result.returncode:
+        reason = result.stderr.strip().partition("\n")[0] or f"exit status {result.returncode}"
+        return Ability(what, False, reason,
+                       "install a valgrind that can: valgrind --tool=lackey true")
+    return Ability(what, True, "its tool lackey runs programs")
+
+
+def _perf() -> list[Ability]:
+    what, more = "perf (faults)", "perf's tracepoints and breakpoints (faults)"
+    recorder = perf.find()
+    lacking = [Ability(more, False, f"{missing.what}: {missing.why}", missing.remedy)
+               for missing in recorder.missing]
+    if not recorder.works:
+        return [Ability(what, False, missing.why, missing.remedy) for missing in recorder.missing]
+    return [Ability(what, True, f"{recorder.tool} records page faults"),
+            *(lacking or [Ability(more, True, "fills, requests, and the phases of a start")])]
+
+
+def _eviction() -> Ability:
+    what = "eviction of a file from the page cache (measure)"
+    remedy = "keep what is measured on a disk: set TMPDIR to a folder there, and try again"
+    try:
+        with tempfile.NamedTemporaryFile(dir=os.environ.get("TMPDIR", "/var/tmp")) as file:
+            file.write(bytes(1 << 20))
+            file.flush()
+            pagecache.make_cold(file.name)
+    except (Failure, OSError) as problem:
+        return Ability(what, False, str(problem), remedy)
+    return Ability(what, True, "verified with a file of 1 MiB")
+
+
+def _drop_caches() -> Ability:
+    what = "drop_caches (measure --cold)"
+    if pagecache.may_drop_everything():
+        return Ability(what, True, "/proc/sys/vm/drop_caches can be written")
+    return Ability(what, False, "/proc/sys/vm/drop_caches cannot be written",
+                   "measure as root, or --selectively-cold --evict-seen")
+
+
+def _strace() -> Ability:
+    what = "strace (measure --evict-seen)"
+    try:
+        result = subprocess.run(["strace", "-qq", "-o", os.devnull, "true"],
+                                stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    except OSError as problem:
+        return Ability(what, False, problem.strerror, "install it: apt-get install strace")
+    if result.returncode:
+        reason = result.stderr.strip().partition("\n")[0] or f"exit status {result.returncode}"
+        return Ability(what, False, reason, "allow ptrace (above), or name the files with --evict")
+    return Ability(what, True, "it can watch a child")
+
+
+def _slow_device() -> Ability:
+    what = "slow devices (measure --device)"
+    if obstacle := cold_device.obstacle():
+        return Ability(what, False, obstacle, "measure as root, outside of a chroot or container")
+    hierarchy = throttle.hierarchy(Path("/proc/self/mountinfo").read_text())
+    if hierarchy is None:
+        return Ability(what, False, "no cgroup controller blkio (version 1) or io (version 2)",
+                       "mount one, or --device custom without limits")
+    return Ability(what, True, f"loop devices, and version {hierarchy[0]} of cgroups to slow them")

@@ -1,0 +1,1 @@
+"""Starts, measured and predicted: rounds, conditions, statistics, figures."""

@@ -1,0 +1,110 @@
+"""The conditions that a run starts from: how each is brought about, and how it is proved.
+
+cold              everything is dropped from the page cache that the kernel lets go. What other
+                  processes have mapped (their C library) or locked stays; of the files that the
+                  run was seen to read it is told how much that is
+selectively cold  only named files are evicted, the rest of the system stays warm: what a user meets
+                  who starts a program that he has not used for a while
+warm              all pages of the named files are present
+
+named    the files that the measurement is about: by default the variant's binary. That they are
+         cold or warm is proved before every run, and a run that cannot have it is refused
+seen     further files that the run was seen to read (see seen.py): evicted where that is
+         asked for, observed, and what of them stays is told
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from frontload.base import errors
+from frontload.base.errors import Failure
+from frontload.pagecache.residency import Residency
+
+COLD, SELECTIVELY_COLD, WARM = "cold", "selectively cold", "warm"
+ORDER = COLD, SELECTIVELY_COLD, WARM  # in which they are measured
+
+
+@dataclass(frozen=True)
+class FileState:
+    """One file around one run. None: the kernel does not tell us (see pagecache.may_look)."""
+
+    before: Residency | None
+    after: Residency | None
+    named: bool = True
+
+    @property
+    def read(self) -> Residency | None:
+        """The pages that the run brought in."""
+        if self.before is None or self.after is None:
+            return None
+        return Residency(self.after.size, self.after.pages & ~self.before.pages)
+
+
+class Conditions:
+    """Brings files into conditions, by a page cache that is handed in."""
+
+    def __init__(self, cache, *, allow_warm: bool = False, evict_seen: bool = False):
+        self._cache, self._allow_warm, self._evict_seen = cache, allow_warm, evict_seen
+        self._visible: dict[str, bool] = {}
+
+    def check(self, files: Sequence[str], conditions: Sequence[str]) -> None:
+        """Refuses what cannot be measured, before anything is run."""
+        if COLD in conditions and not self._cache.may_drop_everything():
+            raise Failure("cold: only root can drop everything from the page cache",
+                          note="measure as root; or --selectively-cold, with --evict-seen for all "
+                          "files that the command reads")
+        for file in files:
+            self._visible[file] = self._check(file, conditions)
+
+    def _check(self, file: str, conditions: Sequence[str]) -> bool:
+        if not os.path.isfile(file):
+            os.stat(file)  # says better than we could why it is not there
+            raise Failure(f"{file}: is not a regular file",
+                          note="name files whose pages the page cache can hold")
+        with open(file, "rb") as stream:
+            if stream.read(2) == b"#!":
+                errors.warning(f"{file}: is a script: its faults are its interpreter's, whose own "
+                               "file stays in the cache unless --evict names it")
+        if self._cache.may_look(file):
+            return True
+        if any(condition != WARM for condition in conditions) and not self._allow_warm:
+            self._cache.residency(file)  # refuses, and says why
+        return False
+
+    def invisible(self) -> list[str]:
+        """The files whose residency the kernel does not tell us."""
+        return [file for file, visible in self._visible.items() if not visible]
+
+    def bring_about(self, condition: str, named: Sequence[str],
+                    seen: Sequence[str]) -> dict[str, Residency | None]:
+        """Returns what of each file is resident just before the run."""
+        visible = [file for file in named if self._visible[file]]
+        hidden = [file for file in named if not self._visible[file]]
+        if condition == WARM:
+            for file in visible:
+                self._cache.make_warm(file)
+            for file in hidden:
+                self._cache.load(file)
+        else:
+            if condition == COLD:
+                self._cache.drop_everything()
+            if self._allow_warm:
+                hidden, visible = list(named), []
+            for file in hidden:
+                self._cache.drop(file)
+            if visible:
+                self._cache.make_cold(*visible)
+            if seen and (condition == COLD or self._evict_seen):
+                self._cache.try_to_drop(*seen)
+        before = {file: self._cache.residency(file) if self._visible[file] else None
+                  for file in named}
+        return before | {file: self._cache.residency(file) for file in seen}
+
+    def after(self, before: dict[str, Residency | None],
+              named: Sequence[str]) -> dict[str, FileState]:
+        """What of each file is resident once all that the run asked for has been read."""
+        self._cache.settle(*(file for file, state in before.items() if state is not None))
+        return {file: FileState(state, None if state is None else self._cache.residency(file),
+                                file in named)
+                for file, state in before.items()}

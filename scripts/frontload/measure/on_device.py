@@ -1,0 +1,72 @@
+"""Measuring on a device of its own: what is copied there, and how a command comes to use it.
+
+Copied are the named files of all variants, what the user names besides (--with), and libraries that
+any of them finds relative to itself ($ORIGIN). The copies are mounted in the places of the files,
+for this process and those that it starts alone, so that a command runs as it always does.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+from frontload.base.errors import Failure
+from frontload.device import cold_device, throttle
+from frontload.device.cold_device import ColdDevice
+from frontload.device.kinds import Device
+from frontload.device.scratch import scratch_folder
+from frontload.device.throttle import RestedLauncher, Throttle
+from frontload.elf import dependencies
+from frontload.measure.launcher import Launcher
+from frontload.measure.rounds import Variant
+
+_WITHOUT = "or measure without --device, where the files are"
+
+
+def files_to_copy(variants: Iterable[Variant], extra: Sequence[str]) -> list[str]:
+    """All files, those in folders that were named included, by their absolute paths."""
+    found: dict[str, None] = {}
+    for name in [*(file for variant in variants for file in variant.files), *extra]:
+        inside = _files_in(name) if os.path.isdir(name) else [name]
+        for file in inside:
+            for copied in (file, *dependencies.beside(file)):
+                found[os.path.abspath(copied)] = None
+    return list(found)
+
+
+def _files_in(folder: str) -> list[str]:
+    return sorted(os.path.join(inside, name) for inside, _, names in os.walk(folder)
+                  for name in names if os.path.isfile(os.path.join(inside, name)))
+
+
+@contextmanager
+def on_device(device: Device, variants: Sequence[Variant],
+              extra: Sequence[str]) -> Iterator[tuple[Launcher, dict]]:
+    """Within `with`, the variants' files are on such a device: what runs them there, and what the
+    result is to say of it."""
+    if obstacle := cold_device.obstacle():
+        raise Failure(f"--device {device.name}: {obstacle}",
+                      note=("measure as root (sudo), " if os.geteuid() else "") + _WITHOUT)
+    limited = device.iops is not None or device.bytes_per_second is not None
+    hierarchy = throttle.hierarchy(Path("/proc/self/mountinfo").read_text()) if limited else None
+    if limited and hierarchy is None:
+        raise Failure(f"--device {device.name}: no cgroup controller blkio (version 1) or io "
+                      "(version 2) is mounted, by which the kernel could slow a device down",
+                      note="mount one; in a container give it the host's; or --device custom "
+                      "without limits")
+    files = files_to_copy(variants, extra)
+    with ExitStack() as stack:
+        folder = stack.enter_context(scratch_folder("frontload-device."))
+        own = stack.enter_context(ColdDevice(folder, map(Path, files),
+                                             read_ahead_kib=device.read_ahead_kib))
+        if limited:
+            slow = stack.enter_context(Throttle(*hierarchy, own.number, iops=device.iops,
+                                                bytes_per_second=device.bytes_per_second))
+            launcher = RestedLauncher(slow.folder, end_with_us=True)
+        else:
+            launcher = Launcher(end_with_us=True)
+        own.cover()
+        yield launcher, asdict(device) | {
+            "number": own.number, "throttle": f"cgroup v{hierarchy[0]}" if limited else None,
+            "copied": files}

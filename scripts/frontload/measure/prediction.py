@@ -1,0 +1,151 @@
+"""What a cold start of a linked file will read, by frontload-predict.
+
+The program predicts for one file, from traces of it or of another build of the same program. Here
+its predictions for several variants become one document:
+
+    {"schema": "frontload-predict/1", "frontload": version, "recorded": file,
+     "warm_seconds": null, "devices": [as frontload-predict --list-devices has them],
+     "variants": [{"name", "binary", "file_bytes", "prefetch_bytes",
+                   "devices": {"hdd": {figures, "gain": {figures}}}}],
+     "predictions": [{"variant", "trace", "touches", "missing", "devices": {"hdd": {figures}}}]}
+
+figures  major_faults, minor_faults (of the file), requests, read_bytes, read_runs, and the seconds
+         that the device takes; in `variants` medians over the traces. There `total_seconds` adds
+         what a warm start takes, if that is known (warm_seconds).
+gain     how much less than the first variant it is, in the same figures; `times`: how many times as
+         fast its total_seconds, or without them seconds, are.
+missing  touches of which the variant has no counterpart, or none that can be found (see
+         lldplugin/predict/symbol_map.h).
+"""
+
+import json
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+
+import numpy as np
+
+from frontload import __version__
+from frontload.base import tools
+from frontload.base.errors import Failure
+from frontload.profile import trace
+
+SCHEMA = "frontload-predict/1"
+COUNTS = ("major_faults", "minor_faults", "requests", "read_bytes", "read_runs")
+_PREDICTOR = "frontload-predict"
+
+
+@dataclass(frozen=True)
+class Variant:
+    name: str
+    binary: str
+
+
+def find_traces(places: Iterable[PathLike | str]) -> list[Path]:
+    """The traces at these places, and in those that are folders."""
+    found = []
+    for place in map(Path, places):
+        inside = trace.find(place) if place.is_dir() else [place]
+        if not inside:
+            raise Failure(f"{place}: has no traces", note="make some: frontload record -o "
+                          f"{place} -- CMD")
+        found += inside
+    return found
+
+
+def telling(traces: Sequence[Path]) -> tuple[list[Path], bool]:
+    """Those of the traces that tell most: the ones with data, if any has, or all; and whether they
+    have data. A trace of functions tells where each begins, not how far it was run."""
+    with_data = [path for path in traces if _has_data(path)]
+    return (with_data, True) if with_data else (list(traces), False)
+
+
+def _has_data(path: Path) -> bool:
+    kinds = trace.read(path).kinds
+    return bool((kinds == trace.CODE).any() and (kinds == trace.DATA).any())
+
+
+def main_program(path: Path) -> str:
+    """The program that a trace is of."""
+    main = trace.read(path).main
+    if main is None:
+        raise Failure(f"{path}: does not say which program it is of",
+                      note="name it with --recorded")
+    return main.path
+
+
+def predict(variants: Sequence[Variant], traces: Sequence[Path], recorded: str, *,
+            options: Sequence[str] = (), warm_seconds: float | None = None) -> dict:
+    """The document of these variants; `options` are frontload-predict's."""
+    found = {variant: ask(variant.binary, traces, recorded, options) for variant in variants}
+    predictions = [{"variant": variant.name, **each}
+                   for variant, answer in found.items() for each in answer["predictions"]]
+    described = [{
+        "name": variant.name,
+        **{key: answer[key] for key in ("binary", "file_bytes", "prefetch_bytes")},
+        "devices": medians(answer["predictions"], warm_seconds)} for variant, answer in
+        found.items()]
+    for variant in described:
+        for device, figures in variant["devices"].items():
+            base = described[0]["devices"][device]
+            figures["gain"] = gain(base, figures)
+    return {"schema": SCHEMA, "frontload": __version__, "recorded": recorded,
+            "warm_seconds": warm_seconds,
+            "devices": _ask(*(option for option in options if "device" in option
+                              or "read-ahead" in option), "--list-devices")["devices"],
+            "variants": described, "predictions": predictions}
+
+
+def ask(binary: PathLike | str, traces: Sequence[PathLike | str], recorded: PathLike | str,
+        options: Sequence[str] = ()) -> dict:
+    """frontload-predict's answer for one file."""
+    return _ask("--recorded", recorded, *options, "--", binary, *traces)
+
+
+def touches(binary: PathLike | str, recorded: PathLike | str, traces: Sequence[PathLike | str]
+            ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """For each trace the addresses that it touched in the build that was recorded, and what they
+    are in `binary`; without those that are not found there."""
+    answer = _ask("--list-touches", "--recorded", recorded, "--", binary, *traces)
+    for found in answer["traces"]:
+        yield np.array(found["recorded"], np.uint64), np.array(found["binary"], np.uint64)
+
+
+def medians(predictions: Sequence[dict], warm_seconds: float | None = None
+            ) -> dict[str, dict]:
+    """For each device the medians of what is predicted from several traces."""
+    found = {}
+    for device in predictions[0]["devices"]:
+        all_figures = [prediction["devices"][device] for prediction in predictions]
+        figures = {name: float(np.median([each[name] for each in all_figures]))
+                   for name in all_figures[0]}
+        if warm_seconds is not None:
+            figures["total_seconds"] = figures["seconds"] + warm_seconds
+        found[device] = figures
+    return found
+
+
+def gain(base: dict, figures: dict) -> dict:
+    time = "total_seconds" if "total_seconds" in figures else "seconds"
+    return {**{name: base[name] - figures[name] for name in (*COUNTS, time)},
+            "times": base[time] / figures[time] if figures[time] else None}
+
+
+def _ask(*arguments: PathLike | str) -> dict:
+    command = [tools.tool(_PREDICTOR), "--json", *map(fspath, arguments)]
+    result = subprocess.run(command, capture_output=True, text=True, errors="surrogateescape",
+                            stdin=subprocess.DEVNULL)
+    if result.returncode == 0:
+        return json.loads(result.stdout)
+    said = dict.fromkeys(("error", "note"))
+    for line in result.stderr.splitlines():
+        for kind in said:
+            if line.startswith(prefix := f"{_PREDICTOR}: {kind}: "):
+                said[kind] = line.removeprefix(prefix)
+    if said["error"] is None:
+        raise Failure(f"{_PREDICTOR}: ended with status {result.returncode}",
+                      note="please report this, with the traces and the program")
+    note = said["note"] and said["note"].replace(_PREDICTOR, "frontload predict")
+    raise Failure(said["error"], note=note, code=result.returncode)

@@ -1,0 +1,152 @@
+"""Which files a command reads: libraries, configuration, inputs; of all processes that it starts.
+
+Nobody can list them from outside, so one run is watched: strace tells which files were opened or
+executed. Not all that is opened is read, so all of them are dropped from the page cache, the
+command is run once more, and those count as seen of which pages have come in. What could not be
+dropped, such as a C library that every process has mapped, counts as seen too, and stays warm.
+
+Not seen are files of which the kernel does not tell us the residency (of other owners, without
+root), and what does not live on a disk.
+"""
+
+import codecs
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from frontload.base import tools
+from frontload.base.errors import Failure
+from frontload.base.missing import Missing
+from frontload.device.scratch import scratch_folder
+from frontload.elf import dependencies
+from frontload.measure.launcher import Launcher
+from frontload.measure.rounds import COLD, SELECTIVELY_COLD, Plan
+from frontload.pagecache import residency as pagecache
+
+REMEDY = "install strace (apt-get install strace), and allow ptrace; or name the files with --evict"
+_CALLS = "execve,execveat,open,openat,openat2,chdir,fchdir"
+_STRING = r'"((?:[^"\\]|\\.)*)"'
+_PATH = r"<((?:[^<>\\]|\\.)*)>"
+_EXECUTED = re.compile(rf"execve(?:at\((?:AT_FDCWD|\d+)(?:{_PATH})?, |\()(?:{_STRING}).* = 0$")
+_OPENED = re.compile(rf"open(?:at2?)?\(.* = \d+{_PATH}$")
+_FOLDER = re.compile(rf"(?:AT_FDCWD{_PATH}|^f?chdir\((?:\d+{_PATH}|{_STRING})\))")
+_NOT_READ = re.compile(r"\bO_(?:WRONLY|PATH|DIRECTORY)\b")
+_MOST_LINKS = 8  # from one interpreter to the next
+
+
+@dataclass(frozen=True)
+class Seen:
+    files: tuple[str, ...]  # without those that were known before
+    invisible: tuple[str, ...] = field(default=())  # might have been read, but nobody tells us
+
+
+def look(plan: Plan, launcher: Launcher) -> tuple[Plan, list[Missing]]:
+    """The plan with the files that each variant is seen to read, if it needs to know them."""
+    wanted = plan.evict_seen and SELECTIVELY_COLD in plan.conditions
+    if not wanted and COLD not in plan.conditions:
+        return plan, []
+    variants, invisible = [], {}
+    for variant in plan.variants:
+        try:
+            seen = find(variant.command, variant.files, launcher)
+        except Failure as problem:
+            if wanted:
+                raise
+            return plan, [Missing("what of the files that the runs read stayed in the page cache",
+                                  problem.message, problem.note or REMEDY)]
+        variants.append(replace(variant, seen=seen.files))
+        invisible |= dict.fromkeys(seen.invisible)
+    missing = []
+    if invisible:
+        missing.append(Missing(f"the eviction of what the runs also opened: {', '.join(invisible)}",
+                               "whether it worked is told only to those who own a file or may "
+                               "write it", "measure as root"))
+    return replace(plan, variants=tuple(variants)), missing
+
+
+def find(command: Sequence[str], known: Sequence[str], launcher: Launcher,
+         cache=pagecache) -> Seen:
+    """What a run of `command` reads besides the files that are `known`."""
+    skip = {os.path.realpath(file) for file in known}
+    candidates = [file for file in opened(command, launcher) if file not in skip]
+    visible = [file for file in candidates if cache.may_look(file)]
+    stayed = cache.try_to_drop(*visible)
+    with open(os.devnull, "wb") as sink:
+        launcher.run(command, stdout=sink)
+    cache.settle(*visible)
+    used = tuple(file for file, left in zip(visible, stayed, strict=True)
+                 if left.resident_pages or cache.residency(file).resident_pages)
+    return Seen(used, tuple(file for file in candidates if file not in visible))
+
+
+def opened(command: Sequence[str], launcher: Launcher) -> list[str]:
+    """The regular files on disks that the processes of a command open for reading or execute."""
+    with scratch_folder("frontload-measure.") as folder:
+        with open(os.devnull, "wb") as sink:
+            sample = launcher.run(
+                [str(tools.program("strace", REMEDY)), "-ff", "-qq", "-y", "-e", f"trace={_CALLS}",
+                 "-e", "signal=none", "-o", str(folder / "calls"), "--", *command], stdout=sink)
+        logs = [log.read_text("ascii", "replace").splitlines()
+                for log in sorted(folder.glob("calls.*"))]
+    names = read_calls((line for log in logs for line in log), os.getcwd())
+    if not names:
+        raise Failure(f"{command[0]}: strace could not watch it: {sample.complaint}", note=REMEDY)
+    found: dict[str, None] = {}
+    for name in names:
+        _add(name, found)
+    return sorted(file for file in found
+                  if pagecache.file_system(file) not in pagecache.IN_MEMORY)
+
+
+def read_calls(lines: Iterable[str], folder: str) -> list[str]:
+    """The paths of files that were opened or executed, from strace's text.
+
+    A program that is executed by a path from where its process is may be any of several files:
+    of all folders that processes were in. A file too many does no harm.
+    """
+    lines = list(lines)
+    folders = _folders(lines, folder)
+    found: dict[str, None] = {}
+    for line in lines:
+        if match := _EXECUTED.match(line):
+            at, name = (_unescape(group or "") for group in match.groups())
+            for start in [at] if at else folders:  # at may be the program itself
+                found[os.path.join(start, name) if name else at] = None
+        elif (match := _OPENED.match(line)) and not _NOT_READ.search(line):
+            found[_unescape(match[1])] = None
+    return [name for name in found if os.path.isabs(name)]
+
+
+def _folders(lines: Sequence[str], start: str) -> list[str]:
+    """Where processes were: told with most calls, but not between a chdir and an exec."""
+    named = [start]
+    for line in lines:
+        for match in _FOLDER.finditer(line):
+            named += [_unescape(group) for group in match.groups() if group]
+    absolute = list(dict.fromkeys(name for name in named if os.path.isabs(name)))
+    relative = dict.fromkeys(name for name in named if not os.path.isabs(name))
+    return absolute + [os.path.join(folder, name) for name in relative for folder in absolute]
+
+
+def _unescape(text: str) -> str:
+    return os.fsdecode(codecs.escape_decode(text.encode("ascii", "replace"))[0])
+
+
+def _add(name: str, found: dict[str, None]) -> None:
+    """Adds a file, and what the kernel reads to execute it."""
+    for file in _with_interpreters(name):
+        real = os.path.realpath(file)
+        if os.path.isfile(real) and os.path.getsize(real) and os.access(real, os.R_OK):
+            found[real] = None
+
+
+def _with_interpreters(name: str) -> Iterator[str]:
+    for _ in range(_MOST_LINKS):
+        yield name
+        if not os.path.isfile(name) or not os.access(name, os.R_OK):
+            return
+        interpreter = dependencies.interpreter(name)
+        if interpreter is None:
+            return
+        name = interpreter

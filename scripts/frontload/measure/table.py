@@ -1,0 +1,189 @@
+"""What frontload measure prints: a table for each condition, and what being cold costs."""
+
+import math
+
+from rich.table import Table
+
+from frontload.base import console
+from frontload.base.errors import count, printable
+from frontload.measure.conditions import COLD, SELECTIVELY_COLD, WARM
+from frontload.measure.results import (
+    costs,
+    figures,
+    label,
+    show_time,
+    stayed,
+    time_ratio,
+    time_unit,
+)
+from frontload.measure.rounds import Measurement
+from frontload.measure.statistics import Interval
+
+_SHOWN = 4  # files that stayed in the cache
+_FROM = {
+    COLD: "Cold: all was dropped from the page cache that the kernel lets go.",
+    SELECTIVELY_COLD: "Selectively cold: only the named files were evicted.",
+}
+
+
+def print_report(measurement: Measurement, *, sections: bool = False) -> None:
+    """One table for each condition; with `sections` also what was read from each section."""
+    plan = measurement.plan
+    for condition in plan.conditions:
+        print(f"{condition}, {count(plan.runs, 'run')} of each:")
+        console.show(_table(measurement, condition))
+        print()
+    _print_costs(measurement)
+    if sections:
+        _print_sections(measurement)
+    print(f"{machine(measurement)}.\nCounts are medians, MB are 10^6 bytes, times are means with "
+          "their 95% confidence interval,\nratios and differences are paired by round.")
+    if measurement.device:
+        _print_device(measurement.device)
+    for condition in plan.conditions:
+        if condition == SELECTIVELY_COLD and plan.evict_seen:
+            print("Selectively cold: the named files were evicted, and those the runs were seen to "
+                  "read.")
+        elif condition in _FROM:
+            print(_FROM[condition])
+        _print_stayed(measurement, condition)
+    for missing in measurement.missing:
+        print(printable(f"missing: {missing.what}: {missing.why}; {missing.remedy}"))
+
+
+def machine(measurement: Measurement) -> str:
+    """Where it was measured, in one line."""
+    host = measurement.host
+    lines = [f"{host['kernel']}, {host['processor']} ({_processors(host)})"]
+    for place in measurement.places.values():
+        ahead, device = place["read_ahead_kib"], place["device"]
+        lines.append(place["file_system"] + (f" on {device['name']}" if device else "")
+                     + (f", readahead {ahead} KiB" if ahead is not None else ""))
+    return printable("; ".join(dict.fromkeys(lines)))
+
+
+def _print_device(device: dict) -> None:
+    limits = []
+    if device["iops"] is not None:
+        limits.append(f"{device['iops']:g} requests")
+    if device["bytes_per_second"] is not None:
+        limits.append(f"{device['bytes_per_second'] / 1e6:g} MB")
+    if not limits:
+        print("On a loop device of its own, as fast as memory.")
+        return
+    print(f"On a loop device that the kernel ({device['throttle']}) slows down to that of kind "
+          f"{device['name']}:\n{' and '.join(limits)} per second. It lets the first tenth of a "
+          "second through at once: a real one\ntakes up to that much longer.")
+
+
+def _processors(host: dict) -> str:
+    text = count(host["processors"], "processor")
+    if frequency := host["frequency"]:
+        if frequency["mhz"]:
+            least, most = (f"{mhz:.0f}" for mhz in frequency["mhz"])
+            text += f", {least} MHz" if least == most else f", {least} to {most} MHz"
+        if frequency["governors"]:
+            text += f", governor {' and '.join(frequency['governors'])}"
+    return text
+
+
+def _table(measurement: Measurement, condition: str) -> Table:
+    variants = measurement.plan.variants
+    seen = [figures(measurement.of(variant.name, condition)) for variant in variants]
+    unit = time_unit(min(figure["wall_ns"]["mean"] for figure in seen))
+    headings = ["variant", "major\nfaults", "minor\nfaults", "MB\nread", "runs\nread",
+                "peak\nRSS MB", unit, "95%\ninterval"]
+    if len(variants) > 1:
+        headings.append(f"time /\n{printable(variants[0].name)}")
+    table = console.table(*headings, numbers=range(1, len(headings)))
+    for number, variant in enumerate(variants):
+        runs = measurement.of(variant.name, condition)
+        counts, time = seen[number], seen[number]["wall_ns"]
+        console.add_row(
+            table,
+            variant.name if label(runs) == condition else f"{variant.name} ({label(runs)})",
+            _count(counts, "major_faults"), _count(counts, "minor_faults"),
+            _megabytes(counts, "read_bytes"), _count(counts, "read_runs"),
+            _megabytes(counts, "max_rss_bytes"), show_time(time["mean"], unit),
+            _range(time, unit, least=0),
+            *([_ratio(time_ratio(measurement, condition, variant.name))] if number else []))
+    return table
+
+
+def _print_costs(measurement: Measurement) -> None:
+    found = costs(measurement)
+    base = measurement.plan.variants[0].name
+    for condition in dict.fromkeys(cost["condition"] for cost in found):
+        here = [cost for cost in found if cost["condition"] == condition]
+        unit = time_unit(max(cost["estimate"] for cost in here))
+        print(f"what being cold costs, {condition} less warm, {unit}:")
+        more = [f"more than\n{printable(base)}", "95%\ninterval"] if len(here) > 1 else []
+        headings = ["variant", "cold -\nwarm", "95%\ninterval", *more]
+        table = console.table(*headings, numbers=range(1, len(headings)))
+        for cost in here:
+            excess = cost["excess"]
+            console.add_row(table, cost["variant"], show_time(cost["estimate"], unit),
+                            _range(cost, unit),
+                            *([show_time(excess["estimate"], unit), _range(excess, unit)]
+                              if excess else []))
+        console.show(table)
+        print()
+
+
+def _print_stayed(measurement: Measurement, condition: str) -> None:
+    files = {}
+    for variant in measurement.plan.variants:
+        for file in stayed(measurement.of(variant.name, condition)):
+            known = files.setdefault(file["path"], file)
+            if file["pages"] > known["pages"]:
+                files[file["path"]] = file
+    if files:
+        largest = sorted(files.values(), key=lambda file: -file["pages"])
+        text = ", ".join(f"{file['path']} ({file['pages']} of {file['of']} pages)"
+                         for file in largest[:_SHOWN])
+        if len(files) > _SHOWN:
+            text += f" and {count(len(files) - _SHOWN, 'other file')}"
+        print(printable(f"What stayed, because others use it: {text}."))
+
+
+def _count(seen: dict, name: str) -> str:
+    return f"{seen[name]['median']:.0f}" if name in seen else "?"
+
+
+def _megabytes(seen: dict, name: str) -> str:
+    if name not in seen:
+        return "?"
+    megabytes = seen[name]["median"] / 1e6
+    return f"{megabytes:.1f}" if megabytes >= 10 else f"{megabytes:.3f}"
+
+
+def _range(interval: dict, unit: str, least: float = -math.inf) -> str:
+    if interval["low"] is None:
+        return ""
+    return f"{show_time(max(interval['low'], least), unit)} to {show_time(interval['high'], unit)}"
+
+
+def _ratio(comparison: Interval) -> str:
+    if comparison.low is None:
+        return f"{comparison.estimate:.3f}"
+    return f"{comparison.estimate:.3f} ({comparison.low:.3f} to {comparison.high:.3f})"
+
+
+def _print_sections(measurement: Measurement) -> None:
+    condition = next((condition for condition in measurement.plan.conditions if condition != WARM),
+                     None)
+    if condition is None:
+        return
+    for variant in measurement.plan.variants:
+        for path, read in measurement.sections_read(variant.name, condition).items():
+            sizes: dict[str, int] = {}
+            for section in measurement.sections[path]:
+                sizes[section.name] = sizes.get(section.name, 0) + section.size
+            print(printable(f"{variant.name}, {condition}: read from {path}:"))
+            table = console.table("section", "bytes read", "of", numbers=(1, 2))
+            for name, read_bytes in read.items():
+                if read_bytes:
+                    console.add_row(table, name, f"{read_bytes:,.0f}",
+                                    f"{sizes[name]:,}" if name in sizes else "")
+            console.show(table)
+            print()

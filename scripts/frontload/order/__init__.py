@@ -1,0 +1,1 @@
+"""Order files: what other linkers can do with a startup profile, one module a format."""

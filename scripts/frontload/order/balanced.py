@@ -1,0 +1,37 @@
+"""LLVM's balanced partitioning of what several runs touch, for comparison.
+
+It is the algorithm behind lld's --bp-startup-sort=function: what the same runs touch at about the
+same time comes to lie together, where the order of first touches is one order for all runs. It is
+LLVM's own, in `llvm-profdata order`. Numbers go there in place of names, so that none can be
+misread and namesakes stay apart.
+"""
+
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from frontload.base import tools
+from frontload.base.errors import EXIT_DATA, Failure
+from frontload.order import temporal_profile
+
+
+def order(traces: Sequence[Sequence[int]]) -> list[int]:
+    """The numbers that stand in any of the traces, each once, in the order that LLVM gives them."""
+    program = tools.llvm_tool("llvm-profdata")
+    with tempfile.TemporaryDirectory(prefix="frontload-") as folder:
+        path = Path(folder, "traces.proftext")
+        path.write_bytes(temporal_profile.to_bytes(
+            temporal_profile.Trace(1, [_name(number) for number in trace]) for trace in traces))
+        result = subprocess.run([program, "order", path], capture_output=True)
+    lines = [line for line in result.stdout.splitlines() if line and not line.startswith(b"#")]
+    wanted = sorted({_name(number) for trace in traces for number in trace})
+    if result.returncode or sorted(lines) != wanted:
+        reason = result.stderr.decode("utf-8", "replace").partition("\n")[0]
+        raise Failure(f"{program}: does not order traces: {reason or 'it printed something else'}",
+                      code=EXIT_DATA, note="llvm-profdata of LLVM 17 and newer does")
+    return [int(line[1:]) for line in lines]
+
+
+def _name(number: int) -> bytes:
+    return b"f%d" % number

@@ -1,0 +1,181 @@
+"""Linker scripts for GNU ld, which place what startup needs first in each output section.
+
+The script is that linker's own default one, which `ld --verbose` prints, with patterns put at the
+start of .text, .rodata, .data.rel.ro, .data and .bss; everything else is as it is without. Which
+default script ld takes depends on the kind of the output and on some options (-z now,
+-z noseparate-code, -m), so these have to be known here. From binutils 2.43 on, ld also takes the
+patterns alone, with --section-ordering-file, whatever its script is.
+
+**Patterns.** ld gives a section to the first pattern that matches it. `*(.text.foo)` is any
+object's, `*libfoo.a:bar.o(.rodata)` one member's. The latter is for sections that have namesakes. A
+file is never named without a wildcard, because ld would then link it, even if nothing else does.
+One statement has one name: of `*(.a .b)` ld takes the sections in the order of its inputs. A
+pattern keeps nothing that --gc-sections drops. What a name has that means something in a script is
+put in quotes, what means something in a glob is replaced by `?`; both in one name differ between
+versions of ld.
+
+**Strings and constants** that ld merges (.rodata.str1.1, .rodata.cst16) stay in the section that
+has them first, which may be that of another object. All of those sections together are small, so
+they follow the front as one block, and not in thousands of places.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+from frontload.base.errors import EXIT_DATA, Failure
+from frontload.elf import archive
+from frontload.machine import linkers
+from frontload.order import sections as order_sections
+from frontload.order.request import Order, Request
+from frontload.order.sections import OUTPUTS, InputSection, Sections
+
+USE = "-Wl,-T,FILE or, with --section-ordering-file, -Wl,--section-ordering-file=FILE"
+# The linker's options for each kind of output; the names are those of compilers' options.
+KINDS = {
+    "pie": ["-pie"],
+    "no-pie": [],
+    "shared": ["-shared"],
+    "static": ["-static"],
+    "static-pie": ["-static", "-pie", "--no-dynamic-linker"],
+}
+_MERGED = re.compile(rb"\.rodata\.(str|cst)\d")
+_GATHERED = (b"*(.rodata.cst*)", b"*(.rodata.str*)")
+_PLAIN = re.compile(rb"[A-Za-z0-9_.$@+-]+")
+_ODD = re.compile(rb"[^A-Za-z0-9_.$@+\x80-\xff-]")
+_GLOB_OR_QUOTE = re.compile(rb"[*?\[\\\"\x00-\x1f]")
+_NOT_ASCII = re.compile(rb"[\x80-\xff]+")
+_RULE = re.compile(rb"^=+\n", re.MULTILINE)
+_NO_GNU_LD = "give the path of GNU ld with --linker-path"
+_TIMEOUT = 60
+
+
+def add_options(group) -> None:
+    group.add_argument("--linker-path", metavar="PATH", default="ld.bfd",
+                       help="the GNU ld that links (default: ld.bfd in PATH)")
+    group.add_argument("--output-kind", choices=tuple(KINDS), default="pie",
+                       help="what is linked (default pie)")
+    group.add_argument("--linker-options", metavar="OPTIONS", default="", type=_split,
+                       help="what else decides ld's default script, such as "
+                       "--linker-options='-z now -z noseparate-code'")
+    group.add_argument("--section-ordering-file", action="store_true",
+                       help="write no script, but a file for that option of ld 2.43 and newer")
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as problem:
+        raise argparse.ArgumentTypeError(f"{text!r}: {problem}") from problem
+
+
+def make(request: Request) -> Order:
+    args = request.args
+    warnings = []
+    if args.section_ordering_file:
+        warnings = _too_old(args.linker_path)
+    else:
+        script = default_script(args.linker_path, [*KINDS[args.output_kind], *args.linker_options])
+    sections = order_sections.find(request)
+    thin = {os.fsencode(os.path.basename(path)) for path in request.objects
+            if archive.is_thin(path)}
+    statements = {section_class: list(dict.fromkeys(_statements(section_class, sections, thin)))
+                  for section_class in OUTPUTS}
+    data = (_ordering_file(statements) if args.section_ordering_file
+            else _insert(script, statements, args.linker_path))
+    return Order(data, *request.found_and_missing(), warnings, order_sections.notes(sections))
+
+
+def _too_old(path: str) -> list[str]:
+    """A warning if the linker is here, and does not have the option."""
+    version = linkers.version_of(path)
+    if version is None or linkers.bfd_orders(version):
+        return []
+    return [f"{path}: {version} has no --section-ordering-file, which came with binutils 2.43"]
+
+
+def default_script(path: str, options: list[str]) -> bytes:
+    """The script that a GNU ld takes by itself with some options."""
+    found = shutil.which(path)
+    if found is None:
+        raise Failure(f"{path}: not found, or not executable", note=_NO_GNU_LD)
+    try:
+        result = subprocess.run([found, *options, "--verbose"], capture_output=True,
+                                timeout=_TIMEOUT, env={**os.environ, "LC_ALL": "C"})
+    except (OSError, subprocess.SubprocessError) as problem:
+        raise Failure(f"{path}: cannot be run: {problem}", note=_NO_GNU_LD) from problem
+    parts = _RULE.split(result.stdout)
+    if result.returncode or len(parts) != 3 or b"internal linker script" not in parts[0]:
+        said = result.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        raise Failure(f"{path}: prints no default script with "
+                      f"{shlex.join([*options, '--verbose'])}{said and ': ' + said}",
+                      note=_NO_GNU_LD)
+    version = parts[0].partition(b"\n")[0]
+    return (b"/* The default script of %s, with what startup needs first,\n"
+            b"   made by frontload order. */\n" % version.replace(b"*/", b"")) + parts[1]
+
+
+def _statements(section_class: str, sections: Sections, thin: set[bytes]) -> Iterator[bytes]:
+    for section in sections.placed:
+        if section.section_class == section_class and not _MERGED.match(section.name):
+            yield from _patterns(section, thin)
+    if section_class == "rodata":
+        yield from _GATHERED
+
+
+def _patterns(section: InputSection, thin_archives: set[bytes]) -> Iterator[bytes]:
+    name = _section_pattern(section.name)
+    if not section.object or section.is_unique:
+        yield b"*(%s)" % name
+        return
+    if not section.object.endswith(b")"):
+        # Not *NAME, which would be that of subNAME, too. With brackets it is no name but a glob.
+        first, rest = section.object[:1], _file_pattern(section.object[1:])
+        yield b"*/%s(%s)" % (_file_pattern(section.object), name)
+        yield b"%s%s(%s)" % (b"[%s]" % first if first.isalnum() else b"?", rest, name)
+        return
+    outer, _, member = section.object.rpartition(b"(")
+    library, member = _file_pattern(outer), _file_pattern(member.removesuffix(b")"))
+    yield b"*%s:%s(%s)" % (library, member, name)
+    if outer in thin_archives:  # of which a member's name is a path
+        yield b"*%s:*/%s(%s)" % (library, member, name)
+
+
+def _section_pattern(name: bytes) -> bytes:
+    if _PLAIN.fullmatch(name):
+        return name
+    if not _GLOB_OR_QUOTE.search(name):
+        return b'"%s"' % name
+    return _ODD.sub(b"?", _NOT_ASCII.sub(b"?*", name))
+
+
+def _file_pattern(name: bytes) -> bytes:
+    """A glob without quotes. It may match a few others: the section's name tells them apart."""
+    return _NOT_ASCII.sub(b"*", _ODD.sub(b"?", name))
+
+
+def _insert(script: bytes, statements: dict[str, list[bytes]], path: str) -> bytes:
+    for section_class, output in OUTPUTS.items():
+        start = re.compile(rb"^[ \t]*%s[ \t]*:[ \t\n]*\{" % re.escape(output), re.MULTILINE)
+        places = list(start.finditer(script))
+        if len(places) != 1:
+            raise Failure(f"{path}: its default script defines {output.decode()} {len(places)} "
+                          "times, not once", code=EXIT_DATA,
+                          note="with binutils 2.43 and newer, --section-ordering-file needs no "
+                          "script")
+        end = places[0].end()
+        script = script[:end] + _indented(statements[section_class]) + script[end:]
+    return script
+
+
+def _ordering_file(statements: dict[str, list[bytes]]) -> bytes:
+    return b"".join(b"%s : {%s}\n" % (output, _indented(statements[section_class]))
+                    for section_class, output in OUTPUTS.items() if statements[section_class])
+
+
+def _indented(statements: list[bytes]) -> bytes:
+    return b"".join(b"\n    " + statement for statement in statements) + b"\n"

@@ -1,0 +1,132 @@
+"""Order files for linkers of COFF: Microsoft's link and lld-link, with /ORDER:@FILE.
+
+They order sections that are COMDAT (/Gy and /Gw, or -ffunction-sections and -fdata-sections), each
+by the one symbol that it goes by, and read a name a line. For x86, where the compiler puts `_`
+before a C name, they put it before a name in the file, too, unless it is decorated otherwise:
+
+                   x86 symbol    in the file: for link    for lld-link
+    cdecl          _f            f                        f
+    stdcall        _f@8          f@8                      _f@8
+    fastcall       @f@8          @f@8                     @f@8
+    vectorcall     f@@8          cannot be written        f@@8
+    Microsoft C++  ?f@@YAXXZ     ?f@@YAXXZ                ?f@@YAXXZ
+
+So a C name is written the same for all machines, as are names of the Itanium C++ ABI, which MinGW
+uses, and Rust's. Which functions are stdcall, fastcall or vectorcall only the objects tell. No name
+of the Itanium ABI can be turned into one of Microsoft's: to order these, the profile has to have
+them.
+
+lld-link strips white space from the ends of a line and passes over empty ones and those that start
+with `#`. link reads a file in the machine's code page and takes `;` for a comment, and it cannot
+order static functions, as its documentation says.
+"""
+
+import re
+from dataclasses import dataclass
+
+from frontload.base import errors
+from frontload.order import foreign
+from frontload.order.request import Order, Request
+from frontload.order.symbols import WHITE_SPACE, list_symbols, unversioned
+from frontload.profile.format import Name
+
+_VECTORCALL = re.compile(rb"([^?@].*)@@\d+", re.DOTALL)
+_FASTCALL = re.compile(rb"@(.+)@\d+", re.DOTALL)
+_STDCALL = re.compile(rb"_(.+)@\d+", re.DOTALL)
+_DECORATED = re.compile(rb"\?.*|.*@\d+", re.DOTALL)  # on any machine
+_ONE_WORD = re.compile(rb"[!-:<-~]+")
+_ITANIUM = b"_Z"
+
+
+@dataclass(frozen=True)
+class Format:
+    """The file for one of the linkers; an interface as request.py describes it."""
+
+    linker: str
+    reason: str
+    microsoft: bool
+    USE = "/ORDER:@FILE"
+    ANY_ORDER = True
+
+    def make(self, request: Request) -> Order:
+        """The names of a profile; with objects, what their sections go by."""
+        found = self._look_up(request) if request.looked_up else None
+        statics: set[bytes] = set()
+        shared: set[bytes] = set()
+
+        def spell(number: int, entry: Name) -> list[bytes | None]:
+            if found is None:
+                if self.microsoft and entry.file:
+                    statics.add(entry.name)
+                    return []
+                return [self.spell(_in_coff(entry.name))]
+            spelled = []
+            for symbol in found.places.get(number, ()):
+                if self.microsoft and symbol.local:
+                    statics.add(entry.name)
+                elif not symbol.leader:
+                    shared.add(entry.name)
+                else:
+                    spelled.append(self.spell(symbol.leader, symbol.x86))
+            return spelled
+
+        order = list_symbols(request, self.linker, spell,
+                             request.in_link if found is None else found.places, self.reason)
+        if statics:
+            order.warnings.append(f"{errors.count(len(statics), 'static name')} left out, which "
+                                  f"{self.linker} cannot order")
+        if shared:
+            order.warnings.append(f"{errors.count(len(shared), 'name')} left out: their sections "
+                                  "are not COMDAT; compile with /Gy /Gw, or -ffunction-sections "
+                                  "-fdata-sections")
+        doubtful = order.missing if found else [name.name for name in request.entries]
+        itanium = sum(name.startswith(_ITANIUM) for name in doubtful)
+        if itanium and (found is None or found.microsoft):
+            what = errors.count(itanium, "name") + (" is" if itanium == 1 else " are")
+            order.notes.append(f"{what} of the Itanium C++ ABI, as MinGW has them: for C++ by "
+                               "Microsoft's ABI the profile has to have the names of that")
+        return order
+
+    def _look_up(self, request: Request) -> foreign.Found:
+        return foreign.find(request.path, request.files, foreign.COFF, bool(request.binary),
+                            undecorated)
+
+    def spell(self, symbol: bytes, x86: bool = False) -> bytes | None:
+        """The line for a symbol; None if it cannot be written."""
+        line = self._before_underscore(symbol) if x86 else symbol
+        if not line:
+            return None
+        if self.microsoft:
+            return line if _ONE_WORD.fullmatch(line) else None
+        strange = line != line.strip(WHITE_SPACE) or line.startswith(b"#") or b"\n" in line
+        return None if strange else line
+
+    def _before_underscore(self, symbol: bytes) -> bytes | None:
+        """What the linker makes a symbol of, for x86."""
+        if self._is_decorated(symbol):
+            return symbol
+        rest = symbol.removeprefix(b"_")
+        return None if rest == symbol or self._is_decorated(rest) else rest
+
+    def _is_decorated(self, name: bytes) -> bool:
+        return name.startswith((b"?", b"@")) or (not self.microsoft and b"@" in name)
+
+
+LLD_LINK = Format("lld-link", "a # at the start, a space at an end, a newline, or for x86 no "
+                  "underscore", microsoft=False)
+LINK = Format("link", "a space, a semicolon, a byte that is not ASCII, or for x86 no underscore",
+              microsoft=True)
+
+
+def undecorated(symbol: foreign.Symbol) -> set[bytes]:
+    """What a profile may call a symbol of COFF: the name that another system has for it, and, where
+    a decoration tells it from any such name, its own."""
+    own = {symbol.name} if _DECORATED.fullmatch(symbol.name) else set()
+    for form in (_VECTORCALL, _FASTCALL, _STDCALL) if symbol.x86 else (_VECTORCALL,):
+        if match := form.fullmatch(symbol.name):
+            return own | {match[1]}
+    return own or {symbol.name.removeprefix(b"_") if symbol.x86 else symbol.name}
+
+
+def _in_coff(name: bytes) -> bytes:
+    return name if _DECORATED.fullmatch(name) else unversioned(name)

@@ -1,0 +1,56 @@
+"""Order files for linkers of Mach-O, with -order_file FILE: ld64, its successor, and ld64.lld.
+
+A line is `[ARCHITECTURE:][OBJECT:]SYMBOL`. Without an architecture, as it is written here, it holds
+for all. OBJECT is `name.o` or `archive.a(name.o)`; it tells local symbols of one name apart. What
+follows a `#` is a comment, and white space around a line is stripped: names with any of that, and
+those that would read as one with an object, cannot be written.
+
+A symbol is the name in C, or the mangled one of C++ or Rust, with `_` before it, on all
+architectures; methods of Objective-C, `-[Class method]`, have none. Without -ffunction-sections
+too, the compiler lets the linker move each symbol (.subsections_via_symbols).
+"""
+
+from frontload.order import foreign
+from frontload.order.request import Order, Request
+from frontload.order.symbols import WHITE_SPACE, list_symbols, unversioned
+from frontload.profile.format import Name
+
+USE = "-order_file FILE"
+ANY_ORDER = True
+_OBJECT_ENDS = b".o", b".o)"
+
+
+def make(request: Request) -> Order:
+    """The names of a profile; local ones with their object, where that is known."""
+    found = foreign.find(request.path, request.files, foreign.MACHO, bool(request.binary),
+                         _undecorated).places if request.looked_up else None
+
+    def lines(number: int, entry: Name) -> list[bytes | None]:
+        if found is None:
+            return [spell(symbol_of(entry.name), entry.file)]
+        return [spell(symbol.name, symbol.object if symbol.local and not request.binary else b"")
+                for symbol in found.get(number, ())]
+
+    return list_symbols(request, "ld64", lines, request.in_link if found is None else found,
+                        "a #, a newline, a space at an end, or what reads as an object (.o:)")
+
+
+def symbol_of(name: bytes) -> bytes:
+    """The symbol of Mach-O for a name of a profile."""
+    return name if name.startswith((b"-[", b"+[")) else b"_" + unversioned(name)
+
+
+def _undecorated(symbol: foreign.Symbol) -> tuple[bytes]:
+    return (symbol.name.removeprefix(b"_"),)
+
+
+def spell(symbol: bytes, file: bytes = b"") -> bytes | None:
+    """The line for a symbol, in one object if `file` is one; None if it cannot be written."""
+    if not _plain(symbol):
+        return None
+    return file + b":" + symbol if file.endswith(_OBJECT_ENDS) and _plain(file) else symbol
+
+
+def _plain(part: bytes) -> bool:
+    return (part == part.strip(WHITE_SPACE)
+            and not any(other in part for other in (b"#", b"\n", b".o:", b".o):")))

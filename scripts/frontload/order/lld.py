@@ -1,0 +1,75 @@
+"""Order files for lld's --symbol-ordering-file.
+
+lld reads one name a line, strips white space from both ends, and passes over empty lines and lines
+that start with `#`; so a name with any of that in it cannot be written. It orders whole input
+sections, of functions and of data alike, but knows them by symbols: the sections and strings of a
+profile have none. Of a name with a version (`name@@VERSION`, by .symver) it knows only what is
+before the @.
+
+It warns about a name that stands twice, that it does not know, or that it cannot order because the
+symbol is undefined, absolute, made by itself, or in a shared library; so such names are left out.
+What cannot be seen here are namesakes: for a static function that another object has too, in a
+section that --gc-sections drops, lld orders the one and warns about the other.
+"""
+
+import numpy as np
+
+from frontload.base import errors
+from frontload.elf import file as elf
+from frontload.order.request import Order, Request
+from frontload.order.symbols import WHITE_SPACE, list_symbols, unversioned
+from frontload.profile.format import Name
+
+USE = "-Wl,--symbol-ordering-file=FILE"
+ANY_ORDER = True
+# Other linkers give these a type, as if they were data of the program.
+_MADE_BY_LLD = {b"_DYNAMIC", b"_GLOBAL_OFFSET_TABLE_", b"_PROCEDURE_LINKAGE_TABLE_"}
+
+
+def make(request: Request) -> Order:
+    """The names of a profile; with a binary or objects, as they have them."""
+    shared = _shared_names(request.binary) if request.binary else set()
+    left_to_library: set[bytes] = set()
+
+    def spell(number: int, entry: Name) -> list[bytes | None]:
+        symbols = [unversioned(entry.name)]
+        if request.looked_up:
+            symbols = [unversioned(place.symbol) for place in request.places.get(number, ())]
+        left_to_library.update(shared.intersection(symbols))
+        return [symbol if _writable(symbol) else None for symbol in symbols
+                if symbol not in shared and symbol not in _MADE_BY_LLD]
+
+    order = list_symbols(request, "lld", spell, request.in_link,
+                         "a # at the start, a space at an end, or a newline")
+    if left_to_library:
+        order.notes.append(f"{errors.count(len(left_to_library), 'name')} left out, which the "
+                           "program exports: a shared library may define them as well, which lld "
+                           "warns about")
+    if not request.looked_up:
+        order.notes.append("lld will warn about names that do not exist: give --binary or "
+                           "--objects to leave them out")
+    return order
+
+
+def _writable(name: bytes) -> bool:
+    return name == name.strip(WHITE_SPACE) and not name.startswith(b"#") and b"\n" not in name
+
+
+def _shared_names(path: str) -> set[bytes]:
+    """The names that a linked file exports, and a shared library with it may define as well.
+
+    A program exports what a shared library defines too, or refers to, which nothing here tells
+    apart. One that exports even `_start` was linked to export everything, which says nothing.
+    """
+    linked = elf.read(path, note="give the program as it was linked last")
+    names = _defined(linked.linked_symbols())
+    exported = _defined(linked.dynamic_symbols)
+    return set() if b"_start" in exported or b"_start" not in names else exported
+
+
+def _defined(symbols: elf.Symbols | None) -> set[bytes]:
+    if symbols is None:
+        return set()
+    in_section = (symbols.section > 0) | (symbols.section == elf.COMMON)
+    defined = in_section & ~np.isin(symbols.type, (elf.STT_SECTION, elf.STT_FILE))
+    return {unversioned(name) for name in symbols.names.some(np.flatnonzero(defined))}

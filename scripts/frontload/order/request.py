@@ -1,0 +1,117 @@
+"""What all formats of order files have in common, each of which is a module LINKER.py, or
+a part of one.
+
+It has
+
+    make(request: Request) -> Order    the file, and what became of the profile's names
+    USE                                the options by which the linker takes the file; FILE is it
+    add_options(parser)                its own options; only if it has some
+    ANY_ORDER                          only if it keeps to the request's `sequence`, so that another
+                                       order than that of first touches can be asked for
+
+and a line in the table of verbs/order.py. It prints and writes nothing, and raises Failure for what
+the linker cannot do.
+"""
+
+import argparse
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from frontload.order import balanced
+from frontload.profile import resolver as names
+from frontload.profile.format import Name, Profile
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for: a profile, and what to look its names up in."""
+
+    path: str  # of the profile
+    profile: Profile
+    args: argparse.Namespace  # the command line, for a format's own options
+    binary: str | None = None  # the linked program
+    objects: list[str] = field(default_factory=list)  # the objects and archives that are linked
+    scenarios: list[Profile] = field(default_factory=list)  # what the profile was merged from
+    balanced: bool = False  # whether `sequence` is by LLVM's balanced partitioning
+
+    @property
+    def looked_up(self) -> bool:
+        """Whether there is anything to look names up in."""
+        return bool(self.binary or self.objects)
+
+    @property
+    def files(self) -> list[str]:
+        return [self.binary] if self.binary else self.objects
+
+    @cached_property
+    def entries(self) -> list[Name]:
+        """The profile's names, in first-touch order; `entry` of a place is a position here."""
+        return list(self.profile.touches)
+
+    @cached_property
+    def traces(self) -> list[list[int]]:
+        """Of each scenario, the entries that are symbols, by first touches."""
+        numbers = {name: number for number, name in enumerate(self.entries)}
+        return [[numbers[name] for name, _ in scenario.in_order() if name.has_symbol]
+                for scenario in self.scenarios]
+
+    @cached_property
+    def sequence(self) -> list[tuple[int, Name]]:
+        """The entries with their numbers, in the order that the file shall have."""
+        numbers = range(len(self.entries))
+        if self.balanced:
+            numbers = dict.fromkeys([*balanced.order(self.traces), *numbers])
+        return [(number, self.entries[number]) for number in numbers]
+
+    @cached_property
+    def resolved(self) -> names.Resolved:
+        """Where the entries are, in the program or the objects."""
+        return names.resolve(self.path, self.files)
+
+    @property
+    def in_link(self) -> Container[int]:
+        """The entries that are defined at all; all of them, if there is nothing to look in."""
+        return self.resolved.found() if self.looked_up else range(len(self.entries))
+
+    @cached_property
+    def places(self) -> dict[int, list[names.Place]]:
+        """The same by entry."""
+        found: dict[int, list[names.Place]] = {}
+        for place in self.resolved.places:
+            found.setdefault(place.entry, []).append(place)
+        return found
+
+    @cached_property
+    def startup_set(self) -> list[names.Section]:
+        """The input sections that startup needs, in the order in which a front holds them."""
+        return names.startup_set(self.path, self.files)
+
+    def found_and_missing(self) -> tuple[int, list[bytes]]:
+        """How many names are anywhere in what is linked, and those that are not.
+
+        Strings, which linkers merge, are not looked for; nor are sections in a linked program.
+        """
+        sought = {number for number, entry in enumerate(self.entries)
+                  if entry.has_symbol or (entry.kind == "section" and not self.binary)}
+        found = self.resolved.found() & sought
+        return len(found), [self.entries[number].name for number in sorted(sought - found)]
+
+
+@dataclass(frozen=True)
+class Order:
+    """A file for a linker, and what became of the names that it can order at all."""
+
+    data: bytes
+    found: int
+    missing: list[bytes]  # in first-touch order
+    warnings: list[str] = field(default_factory=list)  # what the format cannot hold
+    notes: list[str] = field(default_factory=list)  # what the linker does not order
+
+    @property
+    def wanted(self) -> int:
+        return self.found + len(self.missing)
+
+
+def lines(names: Iterable[bytes]) -> bytes:
+    return b"".join(name + b"\n" for name in names)

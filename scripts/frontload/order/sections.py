@@ -1,0 +1,122 @@
+"""Input sections in the order in which startup needs them, for linkers that know them by name.
+
+GNU ld and gold place input sections by patterns of their names, GNU ld also of the files they are
+in. A name may stand for more than one section: `.rodata.cst16`, the `.text` of what was not
+compiled with -ffunction-sections, static functions of one name. Its *namesakes* are those of all
+objects. Copies of one COMDAT group are none: only one of them is linked, from whichever object the
+linker finds first, so that they must not be told apart by object.
+
+A linked program does not say what its input sections were called. With only that to look names up
+in, they are guessed, as compilers name them with -ffunction-sections and -fdata-sections, after one
+of the symbols at an address; a pattern that matches nothing does no harm.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from frontload.base import errors
+from frontload.base.errors import Failure
+from frontload.elf import file as elf
+from frontload.order.request import Request
+
+# The output section of each class, and what it is made of.
+OUTPUTS = {"text": b".text", "rodata": b".rodata", "relro": b".data.rel.ro", "data": b".data",
+           "bss": b".bss"}
+_OWN = {
+    "text": re.compile(rb"\.text(\.|$)|\.stub$|\.gnu\.linkonce\.t\.", re.DOTALL),
+    "rodata": re.compile(rb"\.rodata(\.|$)|\.gnu\.linkonce\.r\.", re.DOTALL),
+    "relro": re.compile(rb"\.data\.rel\.ro(\.|$)|\.gnu\.linkonce\.d\.rel\.ro\.", re.DOTALL),
+    "data": re.compile(rb"\.data(?!\.rel\.ro)(\.|$)|\.gnu\.linkonce\.d\.(?!rel\.ro\.)", re.DOTALL),
+    "bss": re.compile(rb"\.bss(\.|$)|\.gnu\.linkonce\.b\.", re.DOTALL),
+}
+# What compilers put before the name of a symbol.
+_PREFIXES = {
+    "text": (b".text.", b".text.startup.", b".text.hot.", b".text.unlikely."),
+    "rodata": (b".rodata.",),
+    "relro": (b".data.rel.ro.", b".data.rel.ro.local."),
+    "data": (b".data.", b".data.rel.", b".data.rel.local."),
+    "bss": (b".bss.",),
+}
+_SPLIT = re.compile(rb"\.cold(\.\d+)?$")  # is in .text.unlikely.NAME without this
+# What constructs a file's globals is in .text.startup, all of it run at startup.
+_INITIALIZER = re.compile(rb"_GLOBAL__|__cxx_global_var_init")
+
+
+class InputSection(NamedTuple):
+    section_class: str
+    name: bytes
+    object: bytes = b""  # empty: of any object
+    size: int = 0
+    namesakes: int = 0  # itself included, where it is in no COMDAT group
+    total: int = 0  # the bytes of all of these
+
+    @property
+    def is_unique(self) -> bool:
+        return self.namesakes <= 1
+
+
+@dataclass
+class Sections:
+    """What to place, in order, and what there is besides."""
+
+    placed: list[InputSection]
+    elsewhere: int = 0  # sections of other output sections than those of OUTPUTS
+    guessed: bool = False
+
+
+def find(request: Request) -> Sections:
+    """The sections that a profile's names are in, or by their names should be in."""
+    if not request.looked_up:
+        raise Failure(f"{request.args.linker}: places sections, whose names a profile does not "
+                      "have", note="give the objects and archives that are linked with --objects, "
+                      "or the linked program with --binary")
+    if request.binary:
+        return Sections(list(dict.fromkeys(_guessed(request))), guessed=True)
+    front = [section for section in request.startup_set if section.region == "front"]
+    placed = [InputSection(section.section_class, section.name, section.object, section.size,
+                           section.namesakes, section.total)
+              for section in front if _OWN[section.section_class].match(section.name)]
+    return Sections(placed, len(front) - len(placed))
+
+
+def _guessed(request: Request) -> Iterator[InputSection]:
+    symbols = elf.read(request.binary).linked_symbols()
+    aliases = _aliases(request, symbols)
+    split = {_SPLIT.sub(b"", name) for name in symbols.names.all() if _SPLIT.search(name)}
+    for number, entry in enumerate(request.entries):
+        for place in request.places.get(number, ()):
+            for symbol in dict.fromkeys([place.symbol, *aliases.get(place.value, ())]):
+                if _INITIALIZER.match(symbol):
+                    yield InputSection("text", b".text.startup")
+                for prefix in _PREFIXES[entry.section_class]:
+                    owner = _SPLIT.sub(b"", symbol) if prefix == b".text.unlikely." else symbol
+                    # That of a function which was split has its cold part, an entry of its own.
+                    if prefix != b".text.unlikely." or owner != symbol or symbol not in split:
+                        yield InputSection(entry.section_class, prefix + owner)
+
+
+def _aliases(request: Request, symbols: elf.Symbols) -> dict[int, list[bytes]]:
+    """The symbols at the addresses of the profile's names."""
+    wanted = np.array([place.value for place in request.resolved.places], symbols.value.dtype)
+    rows = np.flatnonzero(np.isin(symbols.value, wanted) & (symbols.section > 0) &
+                          np.isin(symbols.type, (elf.STT_FUNC, elf.STT_OBJECT)))
+    found: dict[int, list[bytes]] = {}
+    for row, name in zip(rows.tolist(), symbols.names.some(rows), strict=True):
+        found.setdefault(int(symbols.value[row]), []).append(name)
+    return found
+
+
+def notes(sections: Sections) -> list[str]:
+    """What a user should know about what is not placed."""
+    said = []
+    if sections.guessed:
+        said.append("sections are guessed from names, as -ffunction-sections -fdata-sections call "
+                    "them, and constants without a name are not placed: --objects tells both")
+    if sections.elsewhere:
+        said.append(f"{errors.count(sections.elsewhere, 'section')} left out, of which the linker "
+                    "makes output sections of their own")
+    return said

@@ -1,0 +1,64 @@
+"""What formats that list symbols, one a line, share: which are listed, counted and left out."""
+
+from collections.abc import Callable, Container
+
+from frontload.base import errors
+from frontload.order.request import Order, Request, lines
+from frontload.profile.format import Name
+
+WHITE_SPACE = b" \t\n\v\f\r"  # what LLVM's readers strip from the ends of a line
+FUNCTIONS, SYMBOLS = ("function",), ("function", "data")
+
+
+def unversioned(name: bytes) -> bytes:
+    """Of a symbol with a version of ELF (`name@@VERSION`, by .symver) what is before the @."""
+    return name.partition(b"@")[0] or name
+
+
+def list_symbols(request: Request, linker: str, spell: Callable[[int, Name], list[bytes | None]],
+                 in_link: Container[int], reason: str,
+                 kinds: tuple[str, ...] = SYMBOLS) -> Order:
+    """The file of a linker that knows entries of some kinds by lines of their own.
+
+    spell: the lines for an entry, by its number and name, with None in place of one that cannot be
+           written
+    in_link: the entries that are defined at all
+    reason: what names that cannot be written have
+    """
+    written: dict[bytes, None] = {}
+    found: dict[bytes, bool] = {}  # of each different name; the same name may have several entries
+    refused: set[bytes] = set()
+    others = 0
+    for number, entry in request.sequence:
+        if entry.kind not in kinds:
+            others += 1
+            continue
+        found[entry.name] = found.get(entry.name, False) or number in in_link
+        for line in spell(number, entry):
+            if line is None:
+                refused.add(entry.name)
+            else:
+                written[line] = None
+    order = Order(lines(written), sum(found.values()),
+                  [name for name, good in found.items() if not good])
+    report(order, linker, len(refused), reason, len(request.entries), others, kinds)
+    return order
+
+
+def report(order: Order, linker: str, refused: int, reason: str, entries: int, others: int,
+           kinds: tuple[str, ...]) -> None:
+    """Says in an order how many names its format cannot hold, and why it has fewer names than a
+    profile of so many entries, of which some are of other kinds."""
+    if refused:
+        order.warnings.append(f"{errors.count(refused, 'name')} left out, which {linker} cannot "
+                              f"read from a file: {reason}")
+    if others and kinds == SYMBOLS:
+        what = errors.count(others, "section or string", "sections and strings")
+        order.notes.append(f"{what} left out: {linker} orders symbols only")
+    elif others:
+        what = errors.count(others, "name that is no function's", "names that are no function's")
+        order.notes.append(f"{what} left out: {linker} orders functions only")
+    if namesakes := entries - others - order.wanted:
+        order.notes.append(errors.count(
+            namesakes, "name is also that of another file, and counted once",
+            "names are also those of other files, and counted once"))

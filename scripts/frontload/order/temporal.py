@@ -1,0 +1,61 @@
+"""The order as a temporal profile, for lld's own orderer and for llvm-profdata.
+
+lld orders by it with --irpgo-profile=FILE --bp-startup-sort=function: by balanced partitioning,
+over all traces, of which there is one for each startup profile given. Names of data do as well,
+since lld looks up sections of any kind.
+
+lld knows a section by only one of the names that lie in it, and that may be another than a profile
+has: with the names of cc1's profile alone its cold start had 252 major faults, with all names of
+the same places 150. So all of these are written, where there is something to look them up in.
+"""
+
+from frontload.order import aliases
+from frontload.order.request import Order, Request
+from frontload.order.symbols import SYMBOLS, report, unversioned
+from frontload.order.temporal_profile import MERGED_LENGTH, NOT_WRITABLE, Trace, spell, to_bytes
+
+USE = "lld --irpgo-profile=FILE --bp-startup-sort=function, llvm-profdata"
+
+
+def make(request: Request) -> Order:
+    """A trace for each scenario, of the names of its functions and data."""
+    known = _names_by_entry(request)
+    in_link = request.in_link
+    found: dict[bytes, bool] = {}
+    refused: set[bytes] = set()
+    spelled: dict[int, list[bytes]] = {}
+    for number, entry in enumerate(request.entries):
+        if not entry.has_symbol:
+            continue
+        names = known.get(number, []) if request.looked_up else [entry.name]
+        lines = [spell(unversioned(name), entry.file) for name in names]
+        spelled[number] = [line for line in lines if line is not None]
+        found[entry.name] = found.get(entry.name, False) or number in in_link
+        if None in lines:
+            refused.add(entry.name)
+    traces = []
+    for scenario, numbers in zip(request.scenarios, request.traces, strict=True):
+        names = dict.fromkeys(line for number in numbers for line in spelled[number])
+        if names:
+            traces.append(Trace(scenario.runs, list(names)))
+    order = Order(to_bytes(traces) if traces else b"", sum(found.values()),
+                  [name for name, good in found.items() if not good])
+    report(order, "LLVM", len(refused), NOT_WRITABLE, len(request.entries),
+           len(request.entries) - len(spelled), SYMBOLS)
+    longest = max((len(trace.names) for trace in traces), default=0)
+    if longest > MERGED_LENGTH:
+        order.notes.append(f"{longest} names in a trace: lld reads this file as it is, but "
+                           "`llvm-profdata merge` cuts traces unless it is given "
+                           f"--temporal-profile-max-trace-length={longest}")
+    if not request.looked_up:
+        order.notes.append("lld knows a section by one of its names, which may be another: give "
+                           "--binary or --objects to write all of them")
+    return order
+
+
+def _names_by_entry(request: Request) -> dict[int, list[bytes]]:
+    if not request.looked_up:
+        return {}
+    together = aliases.Aliases(request.binary, request.objects, request.resolved.places)
+    return {number: [name for place in places for name in together.of(place)]
+            for number, places in request.places.items()}

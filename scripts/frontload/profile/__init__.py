@@ -1,0 +1,1 @@
+"""Traces and startup profiles: their formats, and how the first become the second."""

@@ -1,0 +1,298 @@
+"""How much of a startup profile lies in the front of a linked file.
+
+**What a name stands for** is decided where linkers decide it (resolver.py): all symbols of that
+name, or of the one that it has in this build, that are defined in a loaded section. A symbol
+without a size counts as one byte.
+A name is *placed* if all bytes of all its symbols lie in the front, *missing*
+otherwise (see `Missing`). Where the entry names an object, which a symbol table does not tell, one
+symbol of several is enough: it may be the one. Symbols in .bss are always placed: they take no
+bytes of the file.
+Sections and strings, which no symbol names, cannot be found in a linked file: they do not count.
+
+**The front.** A file that ld.frontload linked has a section `.text.front` or `.rodata.front`; its
+front is everything in the file before `.text` and `.rodata`, which hold the rest. Other linkers
+gather what they are told to order into one block of each output section, and nothing marks it. For
+their files the front is, in each output section that holds a symbol of the profile, the *startup
+block*: of all windows that are at most 1.25 times as long as these symbols together (each rounded
+up to 16 bytes), the one with the most of their bytes, cut to the symbols that lie wholly inside;
+the first, if there are several.
+
+**Coverage** is the names placed in the front, of the names in the profile, in percent. So a profile
+that has become stale fails a check as much as a layout that has come apart.
+
+**Density** is the bytes of the placed symbols (each byte once, without .bss) by the bytes of the
+front.
+
+**The longest ordered run** is the largest number of profile names that follow each other in the
+profile and in the file: of the names in one output section, in profile order, each starts no lower
+than the one before, and what lies between the end of one and the start of the next belongs to no
+symbol (padding, jump tables) or to symbols of the profile. Names in other sections, and missing
+names, do not interrupt it.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from frontload.base.intervals import Cover
+from frontload.elf import file as elves
+from frontload.elf.file import Elf, Symbols
+from frontload.profile.format import CLASSES, Name, Profile
+from frontload.profile.resolver import Place
+
+_FRONT_SECTIONS = (b".text.front", b".rodata.front")
+_COLD_SECTIONS = (b".text", b".rodata")
+_SLACK = 1.25
+_ROUNDING = 16
+_NOT_IN_SECTIONS = (elves.STT_SECTION, elves.STT_FILE, elves.STT_TLS)
+# Far above any real size, far below where sums of offsets and sizes would overflow.
+_LIMIT = 1 << 60
+
+
+class Missing(StrEnum):
+    """Why a name is not placed."""
+
+    NO_SYMBOL = "no such symbol"
+    UNDEFINED = "only referred to, or in no section that is loaded"
+    OUTSIDE = "outside the front"
+
+
+@dataclass(frozen=True)
+class MissingName:
+    name: Name
+    reason: Missing
+    section: bytes = b""  # where it is, if it is anywhere
+
+
+@dataclass(frozen=True)
+class Block:
+    """The startup block of one output section; `offset` is its place in the section."""
+
+    section: bytes
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """The longest ordered run."""
+
+    names: int = 0
+    section: bytes = b""
+    first: bytes = b""
+    last: bytes = b""
+
+
+@dataclass
+class ClassCount:
+    """Sums over a section class. A name counts where it is now; if it is nowhere, where it was."""
+
+    names: int = 0
+    present: int = 0
+    placed: int = 0
+    bytes_present: int = 0
+    bytes_placed: int = 0
+
+
+@dataclass
+class Report:
+    """The answer. `blocks` is None for a file that ld.frontload linked."""
+
+    classes: dict[str, ClassCount]
+    ambiguous: int  # names that stand for several symbols
+    inexact: int  # names whose symbols are called otherwise now
+    front_size: int
+    blocks: list[Block] | None
+    longest_run: Run
+    missing: list[MissingName]
+    not_sought: int  # sections and strings
+
+    @property
+    def names(self) -> int:
+        return sum(count.names for count in self.classes.values())
+
+    @property
+    def present(self) -> int:
+        return sum(count.present for count in self.classes.values())
+
+    @property
+    def placed(self) -> int:
+        return sum(count.placed for count in self.classes.values())
+
+    @property
+    def coverage(self) -> float:
+        return 100 * self.placed / self.names
+
+    @property
+    def density(self) -> float:
+        used = sum(count.bytes_placed for name, count in self.classes.items() if name != "bss")
+        return used / self.front_size if self.front_size else 0.0
+
+
+def examine(elf: Elf, profile: Profile, places: list[Place]) -> Report:
+    """Looks for the names of `profile` in a linked file, where they are at `places`."""
+    symbols = elf.linked_symbols()
+    names = [name for name, _ in profile.in_order() if name.has_symbol]
+    entries = list(profile.touches)
+    found = _find(elf, symbols, names, [(entries[place.entry], place) for place in places])
+    inexact = {place.entry for place in places if place.how != "exact"}
+    pieces = _Pieces(elf, symbols, found)
+    if any(name in _FRONT_SECTIONS for name in elf.section_names):
+        blocks, front_size = None, _prefix_size(elf)
+        in_front = pieces.before(elf, front_size)
+    else:
+        blocks, in_front = _startup_blocks(elf, pieces)
+        front_size = sum(block.size for block in blocks)
+    in_front |= pieces.in_bss
+    outside = np.bincount(pieces.entry[~in_front], minlength=len(names))
+    inside = np.bincount(pieces.entry[in_front], minlength=len(names))
+    unknown = np.array([_may_be_another(symbols, name, rows)
+                        for name, rows in zip(names, found, strict=True)], bool)
+    is_placed = (inside > 0) & ((outside == 0) | unknown)
+    classes = {name: ClassCount() for name in CLASSES}
+    missing = []
+    for number, (name, rows) in enumerate(zip(names, found, strict=True)):
+        if isinstance(rows, Missing):
+            classes[name.section_class].names += 1
+            missing.append(MissingName(name, rows))
+            continue
+        section = int(symbols.section[rows[0]])
+        count = classes[elf.section_classes[section]]
+        count.names += 1
+        count.present += 1
+        if not is_placed[number]:
+            missing.append(MissingName(name, Missing.OUTSIDE, elf.section_names[section]))
+        else:
+            count.placed += 1
+    counts = is_placed[pieces.entry] & in_front
+    for section, mine in pieces.by_section():
+        count = classes[elf.section_classes[section]]
+        count.bytes_present += Cover(pieces.start[mine], pieces.end[mine]).size
+        mine = mine[counts[mine]]
+        count.bytes_placed += Cover(pieces.start[mine], pieces.end[mine]).size
+    ambiguous = sum(isinstance(rows, list) and len(rows) > 1 for rows in found)
+    return Report(classes, ambiguous, len(inexact), front_size, blocks,
+                  _longest_run(elf, symbols, pieces, names), missing,
+                  len(profile.touches) - len(names))
+
+
+def _prefix_size(elf: Elf) -> int:
+    """Where the front of a file that ld.frontload linked ends: where the rest begins, if any."""
+    sections = elf.sections
+    loaded = ((sections["flags"] & elves.SHF_ALLOC) != 0) & (sections["type"] != elves.SHT_NOBITS)
+    offset = np.minimum(sections["offset"], _LIMIT).astype(np.int64)
+    cold = loaded & np.array([name in _COLD_SECTIONS for name in elf.section_names])
+    if cold.any():
+        return int(offset[cold].min())
+    size = np.minimum(sections["size"], _LIMIT).astype(np.int64)
+    return int((offset + size)[loaded].max(initial=0))
+
+
+def _find(elf: Elf, symbols: Symbols, names: list[Name],
+          places: list[tuple[Name, Place]]) -> list[list[int] | Missing]:
+    """For each name the rows of the symbol table that it stands for, or why there are none."""
+    sought: dict[tuple[bytes, int], list[Name]] = {}
+    for name, place in places:
+        sought.setdefault((place.symbol, place.value), []).append(name)
+    wanted = {name.name for name in names}
+    rows_of: dict[Name, list[int]] = {}
+    why = {}  # by the names that symbols have
+    rows = np.flatnonzero(~np.isin(symbols.type, _NOT_IN_SECTIONS))
+    for row, symbol in zip(rows.tolist(), symbols.names.some(rows), strict=True):
+        if _class_of(elf, symbols, row):
+            for name in sought.get((symbol, int(symbols.value[row])), ()):
+                rows_of.setdefault(name, []).append(row)
+        if symbol in wanted:
+            why[symbol] = Missing.UNDEFINED
+    return [rows_of.get(name) or why.get(name.name, Missing.NO_SYMBOL) for name in names]
+
+
+def _may_be_another(symbols: Symbols, name: Name, rows: list[int] | Missing) -> bool:
+    """Whether it takes the map of the link to tell which of several symbols a name is."""
+    return (isinstance(rows, list) and bool(name.file)
+            and all(symbols.source_file(row) != name.file for row in rows))
+
+
+def _class_of(elf: Elf, symbols: Symbols, row: int) -> str:
+    section = symbols.section[row]
+    return elf.section_classes[section] if section > 0 else ""
+
+
+class _Pieces:
+    """The byte ranges of the symbols that the names stand for, in profile order, then by address:
+    entry (the number of the name), section, and start and end as offsets in the section."""
+
+    def __init__(self, elf: Elf, symbols: Symbols, found: list[list[int] | Missing]):
+        pairs = [(entry, row) for entry, rows in enumerate(found) if isinstance(rows, list)
+                 for row in rows]
+        entry, row = np.array(pairs, np.int64).reshape(-1, 2).T
+        section, start, end = _ranges(elf, symbols, row)
+        order = np.lexsort((start, section, entry))
+        self.entry, self.section = entry[order], section[order]
+        self.start, self.end = start[order], np.maximum(end, start + 1)[order]
+        self.in_bss = elf.sections["type"][self.section] == elves.SHT_NOBITS
+
+    def before(self, elf: Elf, file_offset: int) -> np.ndarray:
+        """Which pieces lie in the file before an offset."""
+        offset = np.minimum(elf.sections["offset"], _LIMIT).astype(np.int64)
+        return offset[self.section] + self.end <= file_offset
+
+    def by_section(self) -> list[tuple[int, np.ndarray]]:
+        """The sections with pieces, each with the positions of its pieces."""
+        return [(section, np.flatnonzero(self.section == section))
+                for section in np.unique(self.section).tolist()]
+
+
+def _ranges(elf: Elf, symbols: Symbols, rows: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Section, and start and end as offsets in it, of symbols that are in sections."""
+    section = symbols.section[rows]
+    start = (symbols.value[rows] - elf.sections["addr"].astype(np.uint64)[section]).astype(np.int64)
+    start = np.clip(start, -_LIMIT, _LIMIT)
+    return section, start, start + np.minimum(symbols.size[rows], _LIMIT).astype(np.int64)
+
+
+def _startup_blocks(elf: Elf, pieces: _Pieces) -> tuple[list[Block], np.ndarray]:
+    """The startup block of each section with pieces, and which pieces lie in one."""
+    blocks = []
+    inside = np.zeros(len(pieces.entry), bool)
+    for section, mine in pieces.by_section():
+        if pieces.in_bss[mine[0]]:
+            continue
+        start, end = pieces.start[mine], pieces.end[mine]
+        startup = Cover(start, end)
+        rounded = -(-(startup.end - startup.start) // _ROUNDING) * _ROUNDING
+        longest = int(_SLACK * rounded.sum())
+        # The best window can be moved up to where a symbol starts.
+        stop = np.searchsorted(startup.end, startup.start + longest, "right")
+        size = startup.end - startup.start
+        total = np.concatenate([[0], np.cumsum(size)])
+        best = int(np.argmax(total[stop] - total[:-1]))
+        first, last = int(startup.start[best]), int(startup.end[stop[best] - 1])
+        inside[mine] = (start >= first) & (end <= last)
+        blocks.append(Block(elf.section_names[section], first, last - first))
+    return blocks, inside
+
+
+def _longest_run(elf: Elf, symbols: Symbols, pieces: _Pieces, names: list[Name]) -> Run:
+    real = (symbols.section > 0) & (symbols.size > 0) & ~np.isin(symbols.type, _NOT_IN_SECTIONS)
+    section_of, all_start, all_end = _ranges(elf, symbols, np.flatnonzero(real))
+    longest = Run()
+    for section, mine in pieces.by_section():
+        start, end, entry = pieces.start[mine], pieces.end[mine], pieces.entry[mine]
+        here = section_of == section
+        everything = Cover(np.concatenate([all_start[here], start]),
+                           np.concatenate([all_end[here], end]))
+        startup = Cover(start, end)
+        gap_start, gap_end = end[:-1], np.maximum(start[1:], end[:-1])
+        strange = everything.between(gap_start, gap_end) - startup.between(gap_start, gap_end)
+        breaks = np.flatnonzero((start[1:] < start[:-1]) | (strange > 0)) + 1
+        first = np.concatenate([[0], breaks])
+        last = np.append(breaks, len(mine)) - 1
+        number = np.cumsum(np.diff(entry, prepend=entry[0]) > 0)
+        length = number[last] - number[first] + 1
+        best = int(np.argmax(length))
+        if length[best] > longest.names:
+            longest = Run(int(length[best]), elf.section_names[section],
+                          names[entry[first[best]]].name, names[entry[last[best]]].name)
+    return longest

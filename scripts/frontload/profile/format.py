@@ -1,0 +1,329 @@
+"""The startup profile: what a program touches while it starts, by name, in first-touch order.
+
+This is the declaration of the format. A startup profile is a text file, made to be checked in, read
+in a diff and merged:
+
+    frontload-startup-profile 2
+    program cc1
+    runs 4
+    data-runs 1
+    # kind class runs step touched name [file]
+    function<TAB>text<TAB>4<TAB>+1<TAB>-<TAB>_start
+    function<TAB>text<TAB>4<TAB>+1<TAB>224<TAB>helper<TAB>main.c
+    data<TAB>rodata<TAB>1<TAB>+0<TAB>720/3<TAB>_ZN4llvm8X86DescsE
+    section<TAB>rodata<TAB>1<TAB>+1<TAB>48<TAB>.rodata._ZN3foo3barEv<TAB>libFoo.a(Bar.cpp.o)
+    string<TAB>rodata<TAB>1<TAB>+1<TAB>6<TAB>hello
+
+Line 1 is the magic and the major version; a reader refuses any other major version. Every line ends
+in a newline, the last one too, so that a file that was cut in a line is noticed. Empty lines and
+lines that start with `#` mean nothing. What else has no TAB is a header line `key value`, with one
+space between; all of them stand before the first entry, and a reader passes over keys it does not
+know.
+
+    program    the base name of the linked file: of the program, or of the shared library
+    runs       how many runs (recorded processes) the profile was made from, 1 or more; a run that
+               was given a weight counts as that many
+    data-runs  how many of them recorded touches of data too; left out if none did
+    cold-parts `unknown` if a run was of a build that counts for PGO: which cold parts (f.cold) are
+               entered, only the build knows that is made with the counts. Else it is left out, and
+               a cold part that is no entry was not entered
+
+What has TABs is an entry, one for each name, of six fields or seven:
+
+    kind     function, data, section or string
+    class    the section class it was found in: text rodata relro data bss
+    runs     how many runs touched it, from 1 to the header's `runs`, for data, sections and strings
+             to its `data-runs`
+    step     `+` and its rank minus the rank of the entry before; before the first entry the rank is
+             -1, so that the entries of a single run read +1 +1 +1
+    touched  how many bytes of it were touched, in granules of 16 bytes cut to its size. If they do
+             not fit into one window of 64 KiB (Linux reads 128 KiB around a fault by default, half
+             of it behind the fault), `/` follows and the least number of such windows, wherever
+             they lie, that cover them. Of several runs the most bytes and the most windows. `-` if
+             no run says: breakpoints tell only entries.
+    name     what the kind says
+    file     for functions and data, of local symbols only: the object, if the map of the link was
+             given, else the source file (STT_FILE) that the symbol table names for it; for
+             sections: the object
+
+The kinds and their names:
+
+    function, data  a symbol, by its name
+    section         an input section that no symbol names (a jump table, a constant), by its name
+                    and object
+    string          a string that linkers merge (SHF_MERGE and SHF_STRINGS, characters of one byte),
+                    by its contents without the terminating zero
+
+An object is named by the base name of its file, or, in an archive, by `archive(member)` with the
+base name of the archive.
+
+The rank of a name is the lowest position, from 0, at which it stood in any run, where a run is the
+sequence of the names it touched, each at its first touch. Entries are sorted by rank, then by runs
+(most first), kind, class, name and file. Ranks are written as steps so that one new function
+changes one line and not all that follow.
+
+Names are bytes, and never empty. Backslash, TAB, newline, the other control bytes (below 0x20, and
+0x7f) and bytes that are not valid UTF-8 are written as `\\\\`, `\\t`, `\\n` and `\\xNN`, in
+`program` as well.
+
+Merging adds the runs, takes the lowest rank of each name, and the most bytes and the most windows
+touched. That is associative and commutative: the same traces in any order, and in any partition
+into partial profiles, give the same bytes.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from frontload.base import files
+from frontload.base.errors import BadData
+
+MAGIC = b"frontload-startup-profile"
+MAJOR = 2
+KINDS = ("function", "data", "section", "string")
+CLASSES = ("text", "rodata", "relro", "data", "bss")
+
+_MAKE_ONE = "make one with: frontload profile TRACE... -o FILE"
+_AGAIN = "make it again from its traces with: frontload profile TRACE... -o FILE"
+_NUMBER = re.compile(rb"0|[1-9][0-9]{0,18}")
+_ESCAPE = re.compile(rb"\\(\\|t|n|x[0-9a-fA-F]{2}|)")
+_UNSAFE = re.compile("[\\\\\x00-\x1f\x7f\udc80-\udcff]")
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+class Name(NamedTuple):
+    """What an entry stands for; `file` is empty where the format has none."""
+
+    kind: str
+    section_class: str
+    name: bytes
+    file: bytes = b""
+
+    @property
+    def has_symbol(self) -> bool:
+        """Whether it is the name of a symbol, which linked files and order files know."""
+        return self.kind in ("function", "data")
+
+
+class Touched(NamedTuple):
+    """How many bytes of a name were touched, and the windows that cover them; 0: nobody says."""
+
+    size: int = 0
+    windows: int = 0
+
+    def most(self, other: "Touched") -> "Touched":
+        return Touched(max(self.size, other.size), max(self.windows, other.windows))
+
+
+class Touch(NamedTuple):
+    """How many runs touched a name, its rank, and how much of it was touched."""
+
+    runs: int
+    rank: int
+    touched: Touched = Touched()
+
+
+@dataclass
+class Profile:
+    program: bytes
+    runs: int
+    touches: dict[Name, Touch] = field(default_factory=dict)
+    data_runs: int = 0
+    knows_cold_parts: bool = True
+
+    def in_order(self) -> list[tuple[Name, Touch]]:
+        """The entries as they stand in the file."""
+        return sorted(self.touches.items(),
+                      key=lambda entry: (entry[1].rank, -entry[1].runs, *entry[0]))
+
+    def add(self, other: "Profile", weight: int = 1) -> None:
+        """Merges `other`, a profile of the same program, into this one; each of its runs counts as
+        `weight` runs."""
+        self.runs += weight * other.runs
+        self.data_runs += weight * other.data_runs
+        self.knows_cold_parts &= other.knows_cold_parts
+        for name, (runs, rank, touched) in other.touches.items():
+            mine = self.touches.get(name, Touch(0, rank))
+            self.touches[name] = Touch(mine.runs + weight * runs, min(mine.rank, rank),
+                                       mine.touched.most(touched))
+
+    def limit(self, kind: str) -> int:
+        """How many runs could have touched a name of this kind."""
+        return self.runs if kind == "function" else self.data_runs
+
+
+def from_run(program: bytes, names: Iterable[Name] | Mapping[Name, Touched],
+             data: bool = False) -> Profile:
+    """The profile of one run, from the names it touched in order; repetitions do not count.
+
+    names: may map them to how much of each was touched
+    data: whether the run recorded data, even if it touched none that has a name
+    """
+    known = names if isinstance(names, Mapping) else {}
+    touches: dict[Name, Touch] = {}
+    for name in names:
+        if name not in touches:
+            touches[name] = Touch(1, len(touches), known.get(name, Touched()))
+    data = data or any(name.kind != "function" for name in touches)
+    return Profile(program, 1, touches, int(data))
+
+
+def escape(name: bytes) -> bytes:
+    def code(match: re.Match) -> str:
+        byte = ord(match[0]) & 0xff  # a surrogate stands for a byte that is not UTF-8
+        return {0x5c: "\\\\", 0x09: "\\t", 0x0a: "\\n"}.get(byte, f"\\x{byte:02x}")
+    return _UNSAFE.sub(code, name.decode("utf-8", "surrogateescape")).encode("utf-8")
+
+
+def unescape(text: bytes) -> bytes:
+    """Undoes `escape`; raises ValueError for what it never writes."""
+    def byte(match: re.Match) -> bytes:
+        code = match[1]
+        if not code:
+            raise ValueError("a backslash that starts no escape")
+        return {b"\\": b"\\", b"t": b"\t", b"n": b"\n"}.get(code) or bytes([int(code[1:], 16)])
+    if _CONTROL.search(text):
+        raise ValueError("a control byte, perhaps from a change of line ends")
+    text.decode("utf-8")
+    return _ESCAPE.sub(byte, text)
+
+
+def to_bytes(profile: Profile) -> bytes:
+    lines = [b"%s %d" % (MAGIC, MAJOR),
+             b"program " + escape(profile.program),
+             b"runs %d" % profile.runs]
+    if profile.data_runs:
+        lines.append(b"data-runs %d" % profile.data_runs)
+    if not profile.knows_cold_parts:
+        lines.append(b"cold-parts unknown")
+    lines.append(b"# kind class runs step touched name [file]")
+    rank = -1
+    for name, touch in profile.in_order():
+        fields = [name.kind.encode(), name.section_class.encode(), b"%d" % touch.runs,
+                  b"+%d" % (touch.rank - rank), _show_touched(touch.touched), escape(name.name)]
+        if name.file:
+            fields.append(escape(name.file))
+        lines.append(b"\t".join(fields))
+        rank = touch.rank
+    return b"\n".join(lines) + b"\n"
+
+
+def _show_touched(touched: Touched) -> bytes:
+    if not touched.size:
+        return b"-"
+    return b"%d" % touched.size + (b"/%d" % touched.windows if touched.windows > 1 else b"")
+
+
+def read(path: os.PathLike | str) -> Profile:
+    """Reads a profile; bad contents raise BadData with the line."""
+    with files.open_input(path, note=_MAKE_ONE) as stream:
+        data = stream.read()
+    profile = parse(data, path)
+    if not profile.touches:
+        raise BadData(path, "the startup profile has no entries", note=_MAKE_ONE)
+    return profile
+
+
+def parse(data: bytes, path: os.PathLike | str) -> Profile:
+    """The profile in `data`; `path` is for the messages."""
+    _check_first_line(data, path)
+    lines = data.split(b"\n")
+    if lines.pop():
+        raise BadData(path, "cut: the last line does not end", line=len(lines) + 1,
+                      note="copy or make it again")
+    header: dict[bytes, bytes | int] = {}
+    profile = None
+    rank, number = -1, 1
+    try:
+        for line in lines[1:]:
+            number += 1
+            if not line or line.startswith(b"#"):
+                continue
+            if profile is None and b"\t" in line:
+                profile = _from_header(header)
+            if profile is None:
+                _parse_header_line(line, header)
+                continue
+            name, touch = _parse_entry(line, rank)
+            rank = touch.rank
+            if rank < 0:
+                raise ValueError("the first step is at least +1")
+            if not 1 <= touch.runs <= profile.limit(name.kind):
+                with_data = "" if name.kind == "function" else " with data"
+                raise ValueError(f"touched by {touch.runs} of {profile.limit(name.kind)} runs"
+                                 + with_data)
+            if name in profile.touches:
+                raise ValueError("a second entry for the same name")
+            profile.touches[name] = touch
+        return profile or _from_header(header)
+    except ValueError as problem:
+        what = "not UTF-8" if isinstance(problem, UnicodeDecodeError) else str(problem)
+        raise BadData(path, what, line=number, note=_MAKE_ONE) from problem
+
+
+def _check_first_line(data: bytes, path) -> None:
+    first = data[:len(MAGIC) + 32].split(b"\n", 1)[0]
+    magic, _, version = first.partition(b" ")
+    if magic != MAGIC:
+        raise BadData(path, "not a startup profile", line=1, note=_MAKE_ONE)
+    if version != b"%d" % MAJOR:
+        shown = escape(version).decode("utf-8")
+        raise BadData(path, f"profile version `{shown}` is not {MAJOR}, which this frontload reads",
+                      line=1, note=_AGAIN if version == b"1" else
+                      "read it with the frontload that made it, or a newer one")
+
+
+def _parse_header_line(line: bytes, header: dict[bytes, bytes | int]) -> None:
+    key, _, value = line.partition(b" ")
+    if key in header:
+        raise ValueError("a second header line of this key")
+    parse = {b"program": unescape, b"runs": _parse_number, b"data-runs": _parse_number}
+    header[key] = parse.get(key, bytes)(value)
+
+
+def _from_header(header: dict[bytes, bytes | int]) -> Profile:
+    if not header.get(b"program") or not header.get(b"runs"):
+        raise ValueError("no header line `program` or `runs` before the entries")
+    made = Profile(header[b"program"], header[b"runs"], data_runs=header.get(b"data-runs", 0),
+                   knows_cold_parts=header.get(b"cold-parts") != b"unknown")
+    if made.data_runs > made.runs:
+        raise ValueError(f"{made.data_runs} of {made.runs} runs have data")
+    return made
+
+
+def _parse_entry(line: bytes, rank: int) -> tuple[Name, Touch]:
+    """An entry, behind one of this rank."""
+    fields = line.split(b"\t", 7)
+    if len(fields) not in (6, 7):
+        raise ValueError(f"an entry has 6 or 7 fields, not {len(fields)}")
+    kind, section_class, _, step = (part.decode("utf-8") for part in fields[:4])
+    if kind not in KINDS:
+        raise ValueError(f"unknown kind `{kind}`")
+    if section_class not in CLASSES:
+        raise ValueError(f"unknown section class `{section_class}`")
+    if not step.startswith("+"):
+        raise ValueError(f"the step `{step}` does not start with +")
+    names = [unescape(part) for part in fields[5:]]
+    if not all(names):
+        raise ValueError("an empty name")
+    touch = Touch(_parse_number(fields[2]), rank + _parse_number(fields[3][1:]),
+                  _parse_touched(fields[4]))
+    return Name(kind, section_class, *names), touch
+
+
+def _parse_touched(text: bytes) -> Touched:
+    if text == b"-":
+        return Touched()
+    size, slash, windows = text.partition(b"/")
+    touched = Touched(_parse_number(size), _parse_number(windows) if slash else 1)
+    if not touched.size or (slash and touched.windows < 2):
+        raise ValueError(f"`{text.decode()}` is no number of touched bytes and windows")
+    return touched
+
+
+def _parse_number(text: bytes) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f"`{escape(text).decode('utf-8')}` is not a number")
+    return int(text)

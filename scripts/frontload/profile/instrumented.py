@@ -1,0 +1,70 @@
+"""What a program that was built to collect a compiler's profile has, and its next build has not.
+
+One training run can give both profiles: that of the compiler (clang or gcc -fprofile-generate) and
+the startup profile. Yet the program that runs is not the one that starts in the end. What is only
+there to collect is left out of the startup profile, or it would seem to rot in the very next link:
+
+    runtime    the functions and data of the compiler's runtime, and its constructors, of which gcc
+               puts one into each object: of git 2.39, 686 of the 1,345 names that its start has
+    counters   what counts, beside each function
+    cold parts what the compiler took for unlikely without a profile, and yet was run. With one, it
+               is no longer in the cold part; that holds what was not run
+
+A map of the link tells which objects are a runtime's. Without one, names do: their symbols do not
+say which source file they are of.
+"""
+
+import re
+
+from frontload.elf import file as elves
+from frontload.profile.format import Name, Touched
+
+# Of the functions that such a program cannot be without.
+_SIGNS = (b"__llvm_profile_", b"__gcov_")
+_COLLECTS = re.compile(
+    rb"__llvm_(profile|prf|write)_|__prof[a-z]{1,3}_|lprof|InstrProf|"  # compiler-rt, and LLVM
+    rb"_?_?gcov_|__gcov[0-9]+\.|\.LPBX[0-9]|(_GLOBAL_)?_sub_[ID]_00100_[01]")  # libgcov, and gcc
+_RUNTIMES = (b"libgcov.a(", b"libclang_rt.profile")
+# These have no common prefix. All are hidden, which makes them local symbols of a linked file.
+_OTHERS = {"function": frozenset(b"""
+_GLOBAL__sub_I_InstrProfilingRuntime.cpp binaryIdsStringWriter createProfileDir fileWriter
+getCurFilename getCurFilenameLength getFirstValueProfRecord getNextNValueData
+getNumValueDataForSiteWrapper getNumValueDataRT getNumValueSitesRT getProfileFileSizeForMerging
+getValueProfDataSize getValueProfDataSizeWrapper getValueProfRecordHeaderSize getValueProfRecordNext
+getValueProfRecordNumValueData getValueProfRecordSize getValueProfRecordValueData initBufferWriter
+initializeProfileForContinuousMode initializeValueProfRuntimeRecord mangle_path
+mmapForContinuousMode parseAndSetFilename serializeValueProfDataFrom serializeValueProfRecordFrom
+truncateCurrentFile writeFile writeFileWithoutReturn writeOneValueProfData
+writeProfileWithFileObject
+""".split()), "data": frozenset(b"""
+BufferIOBuffer ContinuouslySyncProfile CurrentVNode DynamicBufferIOBuffer EndVNode FreeHook
+OutOfNodesWarnings ProfileDumped ProfileMergeRequested RTRecord TheBufferIO TheVPDataReader
+VPBufferSize VPDataArray VPMaxNumValsPerSite VPMergeHook hasNonDefaultValsPerSite hasStaticCounters
+""".split())}
+# Of constants and counters with sections of their own, the name is behind that of the kind.
+_SECTION_KIND = re.compile(rb"\.(rodata|data|bss|text)(\.rel)?(\.ro)?(\.local)?\.")
+_COLD_PART = re.compile(rb"\.cold(\.|$)")
+
+
+def is_instrumented(symbols: elves.Symbols) -> bool:
+    """Whether a linked file collects a profile of clang or gcc as it runs."""
+    return any(symbols.names.any_begins(sign) for sign in _SIGNS)
+
+
+def is_left_out(name: Name) -> bool:
+    """Whether a name of an instrumented program says nothing of the program built with its
+    profile."""
+    if name.kind == "string":  # of these the next link says how many it has found, and no more
+        return False
+    if name.file.startswith(_RUNTIMES):
+        return True
+    text = name.name
+    if name.kind == "section":
+        text = _SECTION_KIND.sub(b"", text, count=1)
+    is_cold_part = name.kind == "function" and _COLD_PART.search(text)
+    return bool(is_cold_part or text in _OTHERS.get(name.kind, ()) or _COLLECTS.match(text))
+
+
+def without(touched: dict[Name, Touched]) -> dict[Name, Touched]:
+    """What remains of what an instrumented program has touched."""
+    return {name: amount for name, amount in touched.items() if not is_left_out(name)}

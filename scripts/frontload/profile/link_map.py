@@ -1,0 +1,194 @@
+"""Reads the map that lld writes (-Wl,-Map=FILE): which input section lies where in a linked file.
+
+It gives what no symbol names, such as jump tables and constants, a name that the next link has too:
+the name of the input section and its object.
+
+A line is four numbers (address, load address, size, alignment) and a name. The indentation of the
+name says what it is: none for an output section, 8 for an input section as `object:(name)`, 16 for
+a symbol. What lld makes itself is in the object `<internal>`: tables for the loader, and constants
+and strings that it merged, whose owners the map does not know. Symbols are passed over: lld
+demangles their names here, and the symbol table of the linked file has them anyway.
+
+Memory is small: of the input sections only the places are kept, and the line of one that is asked
+for is read again.
+"""
+
+import os
+import re
+from array import array
+from collections.abc import Iterable
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from frontload.base import files
+from frontload.base.errors import BadData
+from frontload.base.intervals import Ranges
+from frontload.elf import file as elves
+from frontload.profile.format import Name
+
+_HEADER = re.compile(rb" *VMA +LMA +Size +Align +Out +In +Symbol\n")
+_LINE = re.compile(rb" *([0-9a-f]{1,16}) +[0-9a-f]+ +([0-9a-f]{1,16}) +[0-9]+ "
+                   rb"( {16}| {8}|(?! ))(.*)\n", re.DOTALL)
+_INPUT = re.compile(rb"(.*):\((.+)\)", re.DOTALL)
+# `<internal>`, and .eh_frame, which lld writes anew: its pieces have their offset in the name.
+_MADE_BY_LLD = re.compile(rb"<internal>:\(.*|.*\+0x[0-9a-f]+\)", re.DOTALL)
+# Compilers name mergeable strings by the size of a character and the alignment.
+_STRINGS = re.compile(rb"\.str1\.[0-9]+$")
+_MAKE_ONE = "link again with -Wl,-Map=FILE, record what that wrote, and give FILE"
+_TOP = (1 << 64) - 1
+_MISFITS = 0.1  # of the symbols, for odd ones in assembly code
+
+
+class Span(NamedTuple):
+    """A place in a section of the linked file, which is known by its number."""
+
+    section: int
+    start: int
+    end: int
+
+
+class LinkMap:
+    """The input sections of one linked file.
+
+    ranges: those that a profile can name; group i is named by `name(i)`
+    strings: sections of strings with characters of one byte, which are named by contents
+    made: what else the linker made, or always keeps together (.init_array); it needs no name
+    """
+
+    def __init__(self, path: os.PathLike | str, elf: elves.Elf):
+        self._path = path
+        self._elf = elf
+        self.strings: list[Span] = []
+        self._made: list[Span] = []
+        self._section, self._start, self._end, self._offset = (array("Q") for _ in range(4))
+        with files.open_input(path, note=_MAKE_ONE) as stream:
+            outputs = self._read(stream)
+        self._check_outputs(outputs)
+        self.ranges = Ranges(_numbers(self._start), _numbers(self._end))
+        self.made = _ranges(self._made)
+        self._check_symbols()
+
+    def name(self, group: int) -> Name | None:
+        """The name of an input section, if it can have one in a profile."""
+        index = self.ranges.members(group)[0]
+        object_name, section = self._input(index)
+        if not object_name:
+            return None
+        return Name("section", self._elf.section_classes[self._section[index]], section,
+                    object_name)
+
+    def _input(self, index: int) -> tuple[bytes, bytes]:
+        """The object and the name of an input section."""
+        with files.open_input(self._path, note=_MAKE_ONE) as stream:
+            return self._input_in(stream, index)
+
+    def _input_in(self, stream: BinaryIO, index: int) -> tuple[bytes, bytes]:
+        stream.seek(self._offset[index])
+        line = _LINE.fullmatch(stream.readline())
+        parts = line and _INPUT.fullmatch(line[4])
+        if not parts:
+            raise BadData(self._path, "changed while it was read", offset=self._offset[index],
+                          note="try again when the link is done")
+        return parts[1].rsplit(b"/", 1)[-1], parts[2]
+
+    def object_at(self, address: int) -> bytes:
+        """The object of the input section at an address, as in names of sections; or empty."""
+        group = int(self.ranges.innermost(np.array([address], np.uint64))[0])
+        return self._input(self.ranges.members(group)[0])[0] if group >= 0 else b""
+
+    def objects(self, groups: Iterable[int]) -> list[bytes]:
+        """The object of each of these groups."""
+        with files.open_input(self._path, note=_MAKE_ONE) as stream:
+            return [self._input_in(stream, self.ranges.members(group)[0])[0] for group in groups]
+
+    def _read(self, stream: BinaryIO) -> set[tuple[bytes, int, int]]:
+        """Collects the input sections; returns the name, address and size of the output sections.
+
+        One of the linked file that is not loaded, or that has addresses of others (.tbss), is of no
+        use: nothing is touched there.
+        """
+        sections = self._elf.sections
+        overlaid = (sections["type"] == elves.SHT_NOBITS) & (sections["flags"] & elves.SHF_TLS != 0)
+        usable = {place: number for number, place in enumerate(self._places())
+                  if self._elf.section_classes[number] and not overlaid[number]}
+        outputs = set()
+        current = None
+        offset = 0
+        for number, text in enumerate(stream, 1):
+            line = _LINE.fullmatch(text) if number > 1 else None
+            if number == 1 and not _HEADER.fullmatch(text):
+                raise BadData(self._path, "not a map by lld", line=1, note=_MAKE_ONE)
+            if number > 1 and not line:
+                raise BadData(self._path, "damaged: neither a section nor a symbol"
+                              if text.endswith(b"\n") else "cut: the last line does not end",
+                              line=number, note=_MAKE_ONE)
+            if line and not line[3]:
+                place = line[4], int(line[1], 16), int(line[2], 16)
+                outputs.add(place)
+                current = usable.get(place)
+            elif line and len(line[3]) == 8 and current is not None:
+                self._add(Span(current, int(line[1], 16), int(line[1], 16) + int(line[2], 16)),
+                          line[4], offset, number)
+            offset += len(text)
+        return outputs
+
+    def _add(self, span: Span, name: bytes, offset: int, line: int) -> None:
+        parts = _INPUT.fullmatch(name)
+        if not parts or span.start == span.end:
+            return  # a command of a linker script, or nothing
+        output = self._elf.sections[span.section]
+        first = int(output["addr"])
+        last = min(first + int(output["size"]), _TOP)
+        if not first <= span.start < span.end <= last:
+            raise BadData(self._path, "an input section lies outside of its output section",
+                          line=line, note=_MAKE_ONE)
+        if _STRINGS.search(parts[2]):
+            self.strings.append(span)
+        elif _MADE_BY_LLD.fullmatch(name) or output["type"] in elves.SHT_ARRAYS:
+            self._made.append(span)
+        else:
+            for column, value in zip((self._section, self._start, self._end, self._offset),
+                                     (*span, offset), strict=True):
+                column.append(value)
+
+    def _places(self) -> list[tuple[bytes, int, int]]:
+        """Name, address and size of each section of the linked file."""
+        sections = self._elf.sections
+        return list(zip(self._elf.section_names, sections["addr"].tolist(),
+                        sections["size"].tolist(), strict=True))
+
+    def _check_outputs(self, outputs: set[tuple[bytes, int, int]]) -> None:
+        for (name, address, size), loaded in zip(self._places(), self._elf.section_classes,
+                                                 strict=True):
+            if loaded and size and (name, address, size) not in outputs:
+                raise self._of_another_link(f"it has no section {os.fsdecode(name)} of {size:#x} "
+                                            f"bytes at {address:#x}")
+
+    def _check_symbols(self) -> None:
+        """Two links may differ in the order of their sections alone, which symbols show."""
+        symbols = self._elf.linked_symbols()
+        placed = np.isin(symbols.type, (elves.STT_FUNC, elves.STT_OBJECT)) & (symbols.size > 0)
+        placed &= np.isin(symbols.section, np.unique(_numbers(self._section)))
+        start, end = symbols.value[placed], symbols.ends()[placed]
+        fits = np.zeros(len(start), bool)
+        for ranges in (self.ranges, self.made, _ranges(self.strings)):
+            group = ranges.innermost(start)
+            fits |= (group >= 0) & (end <= np.append(ranges.end, 0)[group])
+        misfits = np.count_nonzero(~fits)
+        if misfits > _MISFITS * len(fits):
+            raise self._of_another_link(f"{misfits} of {len(fits)} symbols lie in no input section")
+
+    def _of_another_link(self, why: str) -> BadData:
+        return BadData(self._path, f"is the map of another link than {self._elf.path}, or cut: "
+                       f"{why}", note=_MAKE_ONE)
+
+
+def _ranges(spans: list[Span]) -> Ranges:
+    places = np.array(spans, np.uint64).reshape(-1, 3)
+    return Ranges(places[:, 1], places[:, 2])
+
+
+def _numbers(values: array) -> np.ndarray:
+    return np.array(values, np.uint64)
+

@@ -1,0 +1,57 @@
+"""How much of a startup profile was found: said by every verb that looks for its names.
+
+A profile rots: functions are renamed and removed, and one day half of it names nothing. The linkers
+say it in the same words (lldplugin/match_summary.h).
+"""
+
+import argparse
+
+from frontload.base import errors
+from frontload.base.errors import EXIT_VERDICT, Failure
+from frontload.profile.format import escape
+
+DEFAULT_MIN_MATCH = 80.0
+_MOST_LISTED = 10
+_LONGEST = 200
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--min-match", metavar="PERCENT", type=percentage,
+                        default=DEFAULT_MIN_MATCH,
+                        help="fail if less of the profile's names are found (default %(default)g; "
+                             "0: never)")
+
+
+def percentage(text: str) -> float:
+    """The type of options that are a percentage."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 100")
+    return value
+
+
+def judge(label: str, found: int, missing: list[bytes], min_match: float) -> None:
+    """Says `label: n of m names found (x%)` and the first that are missing; raises Failure if less
+    than `min_match` percent are found."""
+    total = found + len(missing)
+    what = f"{label}: {found} of {errors.count(total, 'name')} found"
+    if total:
+        what += f" ({errors.percent(found, total)})"
+    listed = [_shown(name) for name in missing[:_MOST_LISTED]]
+    if len(missing) > _MOST_LISTED:
+        listed.append(f"and {len(missing) - _MOST_LISTED} more")
+    note = f"missing: {', '.join(listed)}" if listed else ""
+    if 100 * found < min_match * total:
+        raise Failure(f"{what}, less than {min_match:g}%", code=EXIT_VERDICT,
+                      note=f"record the program again, or accept less with --min-match; {note}")
+    errors.note(what)
+    if note:
+        errors.note(note)
+
+
+def _shown(name: bytes) -> str:
+    text = escape(name).decode("utf-8")
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."

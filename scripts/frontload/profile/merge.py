@@ -1,0 +1,254 @@
+"""Makes one startup profile out of traces and other startup profiles.
+
+A trace is one run of its program; a forked child has a trace, and so a run, of its own. A profile
+is for one linked file, its program: the main program of the traces, or a shared library that they
+recorded as a module. Each trace is resolved with the binary that it was recorded from, so runs of
+different builds merge by name.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from frontload.base import errors, files
+from frontload.base.errors import EXIT_DATA, BadData, Failure
+from frontload.elf import file as elf
+from frontload.profile import addresses as resolve
+from frontload.profile import format as profile
+from frontload.profile import instrumented, trace
+from frontload.profile.format import Profile
+from frontload.profile.link_map import LinkMap
+from frontload.profile.trace import Module, Trace
+
+_LISTED = 12  # programs that an error names
+
+
+def expand(inputs: Iterable[tuple[str, int]],
+           folders: bool = True) -> Iterator[tuple[str, int]]:
+    """The files that inputs with weights stand for: a folder stands for the traces in it, unless
+    `folders` is false. No file comes twice, because that would count its run twice; of its weights
+    the largest counts."""
+    seen = set()
+    for path, weight in sorted(inputs, key=lambda given: -given[1]):
+        found = [path]
+        if folders and os.path.isdir(path):
+            found = [str(entry) for entry in trace.find(path)]
+            if not found:
+                raise Failure(f"{path}: holds no traces (*{trace.SUFFIX})", code=EXIT_DATA,
+                              note=f"make some with: frontload record -o {path} -- CMD")
+        for file in found:
+            identity = os.path.realpath(file)
+            if identity in seen:
+                errors.warning(f"{file}: given twice, counted once")
+            else:
+                yield file, weight
+            seen.add(identity)
+
+
+@dataclass(frozen=True)
+class _Input:
+    path: str
+    content: Trace | Profile
+    program: str | None  # None if the trace does not say
+    modules: list[str]  # all that a profile can be made for
+    weight: int
+
+
+class Merger:
+    """Reads inputs (`add`), then makes the profile of one program out of them (`result`).
+
+    program: base name or path of the linked file; None if all inputs are of the same program
+    binary: the linked file, in place of the recorded path
+    link_map: the map of its link, which names the data that has no symbol
+    allow_partial: an input that cannot be used is left out, with a warning
+    """
+
+    def __init__(self, program: str | None = None, binary: str | None = None,
+                 link_map: str | None = None, allow_partial: bool = False):
+        self._program = program
+        self._binary = binary
+        self._map = link_map
+        self._allow_partial = allow_partial
+        self._has_data = False
+        self._given = self._lost = 0
+        self._inputs: list[_Input] = []
+        self._resolvers: dict[str, tuple[elf.Elf, resolve.Resolver]] = {}
+        self._collects: dict[resolve.Resolver, bool] = {}  # a profile of the compiler's, too
+        self._left_out: set[profile.Name] = set()
+        self._counts: Counter[str] = Counter()
+
+    def add(self, path: str, weight: int = 1) -> None:
+        """Reads one input; each of its runs counts as `weight` runs."""
+        with self.one_input():
+            self.add_content(path, _read(path), weight)
+
+    @contextmanager
+    def one_input(self) -> Iterator[None]:
+        """While one input is read: its failure ends the work, or only this input."""
+        self._given += 1
+        with self._tolerance():
+            yield
+
+    def add_content(self, path: str, content: Trace | Profile, weight: int = 1) -> None:
+        """Adds what was read from an input; each of its runs counts as `weight` runs."""
+        if isinstance(content, Profile):
+            program = os.fsdecode(content.program)
+            self._inputs.append(_Input(path, content, program, [program], weight))
+        else:
+            main = content.main.name if content.main is not None else None
+            modules = [module.name for module in content.modules]
+            self._inputs.append(_Input(path, content, main, modules, weight))
+
+    def result(self) -> Profile:
+        """The merged profile; says on stderr what is not in it."""
+        program = self._choose_program()
+        self._has_data = any(isinstance(given.content, Trace) and _has_data(given.content)
+                             for given in self._inputs)
+        merged = Profile(os.fsencode(os.path.basename(program)), 0)
+        for given in self._inputs:
+            with self._tolerance():
+                part = self._part(given, program)
+                if part is not None:
+                    merged.add(part, given.weight)
+        self._report(program)
+        if not merged.touches:
+            raise Failure(f"{program}: the inputs hold no first touch that has a name",
+                          code=EXIT_DATA, note="record again; for --with runtime, build with "
+                          "-finstrument-functions and link libfrontload-rt")
+        return merged
+
+    @contextmanager
+    def _tolerance(self) -> Iterator[None]:
+        """Turns the failure of one input into a warning, where that is allowed."""
+        try:
+            yield
+        except Failure as problem:
+            if not self._allow_partial:
+                raise
+            self._lost += 1
+            errors.warning(f"{problem}: this input is left out")
+
+    def _choose_program(self) -> str:
+        if not self._inputs:
+            raise Failure("none of the inputs can be used", code=EXIT_DATA, note="record again")
+        wanted = self._program
+        if wanted is not None:
+            modules = Counter(name for given in self._inputs for name in given.modules)
+            if os.path.basename(wanted) not in modules:
+                raise Failure(f"{wanted}: no input is of this program", code=EXIT_DATA,
+                              note=f"choose one of these with --program NAME: {_list(modules)}")
+            return wanted
+        programs = Counter(given.program for given in self._inputs if given.program is not None)
+        if len(programs) > 1:
+            raise Failure(f"the inputs are of {len(programs)} programs: {_list(programs)}",
+                          note="choose one with --program NAME")
+        if not programs:
+            raise Failure("no input says which program it is of", code=EXIT_DATA,
+                          note="record again, or choose a module with --program NAME")
+        return next(iter(programs))
+
+    def _part(self, given: _Input, program: str) -> Profile | None:
+        """What one input has of the program; None, counted, if it has nothing."""
+        if isinstance(given.content, Profile):
+            if given.program == os.path.basename(program):
+                return given.content
+            self._counts["other"] += 1
+            return None
+        run = given.content
+        module = _module(run, program)
+        if module is None:
+            self._counts["other" if len(run.kinds) else "empty"] += 1
+            return None
+        mine = run.owners == run.modules.index(module)
+        data = _has_data(run)
+        touched = {}
+        if mine.any():
+            resolver = self._resolver(module, run.path)
+            resolved = resolver.resolve(run.kinds[mine], run.addresses[mine])
+            touched = resolved.touched
+            if self._collects[resolver]:
+                touched = instrumented.without(touched)
+                self._left_out |= resolved.touched.keys() - touched.keys()
+            self._counts.update(nameless=resolved.nameless, nameless_data=resolved.nameless_data)
+        self._counts.update(touches=np.count_nonzero(mine), dropped=run.dropped, data=data,
+                            ownerless=run.ownerless, empty=not touched)
+        if not touched:
+            return None
+        made = profile.from_run(os.fsencode(module.name), touched, data)
+        made.knows_cold_parts = not self._collects[resolver]
+        return made
+
+    def _resolver(self, module: Module, path: str) -> resolve.Resolver:
+        binary = self._binary or module.path
+        if binary not in self._resolvers:
+            linked = elf.read(binary, note="give the recorded program with --binary PATH")
+            resolver = resolve.Resolver(linked)
+            self._resolvers[binary] = linked, resolver
+            self._collects[resolver] = instrumented.is_instrumented(linked.linked_symbols())
+            if not linked.build_id and not module.build_id:
+                errors.warning(f"{binary}: has no build-id, so nothing tells whether it is the "
+                               "binary that was recorded")
+        linked, resolver = self._resolvers[binary]
+        if linked.build_id != module.build_id:
+            found, recorded = (each.hex() or "none" for each in (linked.build_id, module.build_id))
+            raise BadData(binary, f"its build-id is {found}, but {path} recorded {recorded}",
+                          note="remove the traces of the old build (rm -r its folder) and record "
+                               "again, or give the recorded program with --binary PATH")
+        # For all traces if for any, or names would depend on which of them came first.
+        if self._has_data and self._map is not None and resolver.link_map is None:
+            resolver.use_map(LinkMap(self._map, linked))
+        return resolver
+
+    def _report(self, program: str) -> None:
+        def touches(what: str) -> str:
+            return f"{program}: " + errors.count(self._counts[what], "first touch", "first touches")
+
+        if self._lost:
+            errors.warning(f"{self._lost} of {errors.count(self._given, 'input')} left out")
+        if self._counts["dropped"]:
+            errors.warning(f"{touches('dropped')} lost, because the recorder had no room for more")
+        if self._counts["ownerless"]:
+            errors.warning(f"{touches('ownerless')} lost: the record of their module is incomplete")
+        if self._left_out:
+            errors.note(f"{program}: collects a compiler's profile: left out what only that needs, "
+                        f"and cold parts: {errors.count(len(self._left_out), 'name')}")
+        if self._counts["nameless"]:
+            errors.note(f"{touches('nameless')} of {self._counts['touches']} without a symbol")
+        if self._counts["nameless_data"] and self._map is None:
+            errors.note(f"{self._counts['nameless_data']} of these are of data: --map FILE gives "
+                        "constants and strings a name; link with -Wl,-Map=FILE")
+        if self._map is not None and not self._counts["data"]:
+            errors.warning(f"{self._map}: not used, because no trace of {program} has data")
+        if self._counts["empty"]:
+            errors.note(f"{program}: {errors.count(self._counts['empty'], 'trace')} without a "
+                        "named first touch left out")
+        if self._counts["other"]:
+            errors.note(f"{program}: {errors.count(self._counts['other'], 'input')} of other "
+                        "programs left out")
+
+
+def _read(path: str) -> Trace | Profile:
+    with files.open_input(path, note="make a trace with: frontload record -- CMD") as stream:
+        start = stream.read(len(profile.MAGIC))
+    return profile.read(path) if start.startswith(profile.MAGIC) else trace.read(path)
+
+
+def _has_data(run: Trace) -> bool:
+    return bool((run.kinds == trace.DATA).any())
+
+
+def _module(run: Trace, program: str) -> Module | None:
+    """The module that `program` names, by base name or path; of several the main program."""
+    found = [module for module in run.modules if program in (module.name, module.path)]
+    return max(found, key=lambda module: module.main, default=None)
+
+
+def _list(programs: Counter[str]) -> str:
+    shown = sorted(programs.items(), key=lambda item: (-item[1], item[0]))[:_LISTED]
+    rest = len(programs) - len(shown)
+    return (", ".join(f"{name} ({count})" for name, count in shown)
+            + (f" and {rest} more" if rest else ""))

@@ -1,0 +1,47 @@
+"""The strings in the string sections that a linker merged, to look addresses up in.
+
+Nothing but its contents names such a string: several objects share it, and its place changes with
+every link.
+"""
+
+import os
+
+import numpy as np
+
+from frontload.base.errors import BadData
+from frontload.base.intervals import Ranges
+from frontload.elf import file as elves
+from frontload.profile.format import Name
+from frontload.profile.link_map import Span
+
+
+class MergedStrings:
+    """Group i of `ranges` is a string with its terminating zero, named by `name(i)`."""
+
+    def __init__(self, elf: elves.Elf, spans: list[Span]):
+        self._classes = elf.section_classes
+        self._spans = sorted(spans, key=lambda span: span.start)
+        size = sum(span.end - span.start for span in spans)
+        if size > os.path.getsize(elf.path):  # sections that overlap could take all memory
+            raise BadData(elf.path, f"smaller than its strings of {size} bytes",
+                          note="it is damaged, or was not written to its end: link it again")
+        self._contents = [elves.read_range(elf, span.section, span.start, span.end - span.start)
+                          for span in self._spans]
+        starts, ends = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
+        for span, contents in zip(self._spans, self._contents, strict=True):
+            end = np.flatnonzero(np.frombuffer(contents, np.uint8) == 0) + 1
+            if not contents.endswith(b"\0"):
+                end = np.append(end, len(contents))
+            starts.append((np.append(0, end[:-1])[:len(end)] + span.start).astype(np.uint64))
+            ends.append((end + span.start).astype(np.uint64))
+        self.ranges = Ranges(np.concatenate(starts), np.concatenate(ends))
+        self._first = np.array([span.start for span in self._spans], np.uint64)
+
+    def name(self, group: int) -> Name | None:
+        """None for the empty string, which is padding."""
+        start, end = self.ranges.start[group], self.ranges.end[group]
+        index = int(np.searchsorted(self._first, start, "right")) - 1
+        span = self._spans[index]
+        text = self._contents[index][int(start) - span.start:int(end) - span.start]
+        text = text.removesuffix(b"\0")
+        return Name("string", self._classes[span.section], text) if text else None

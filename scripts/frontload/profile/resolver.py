@@ -1,0 +1,109 @@
+"""What the names of a startup profile are in a link: asks frontload-resolve.
+
+How a name is found in another build than the one that was recorded (exactly, or but for a suffix, a
+clone, a constructor's variant, a hash) is decided in one place, which the linkers use too:
+lldplugin/names. What it says is described in lldplugin/resolve/main.cpp.
+"""
+
+import os
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from frontload.base import errors
+from frontload.base.errors import EXIT_OK, Failure
+from frontload.base.tools import tool
+from frontload.profile.format import unescape
+
+_HEADER = b"frontload-resolve 1"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One thing that an entry of a profile stands for."""
+
+    entry: int  # its number in the profile, from 0
+    how: str  # how its name was found: exact, suffix, clone, variant, hash or part
+    object: bytes  # base name of the file, or archive(member)
+    section: bytes
+    symbol: bytes  # its name there; empty for an entry that is a section
+    value: int  # the address in a linked file, the offset in the section of an object
+
+
+@dataclass(frozen=True)
+class Section:
+    """One input section of the startup set."""
+
+    section_class: str
+    region: str  # front, or next: what follows it
+    object: bytes
+    name: bytes
+    size: int
+    index: int  # in the object's table of sections
+    namesakes: int  # sections of its name in the objects, outside of COMDAT groups
+    total: int  # the bytes of all of these
+
+
+@dataclass(frozen=True)
+class Resolved:
+    places: list[Place]
+    unmovable: set[int]  # entries that are only defined where nothing can be moved
+
+    def found(self) -> set[int]:
+        """The entries that are defined at all."""
+        return {place.entry for place in self.places} | self.unmovable
+
+
+def resolve(profile_path: str, files: Iterable[str]) -> Resolved:
+    """Where the entries of a profile are in objects and archives, or in one linked file."""
+    return _resolved(_ask(profile_path, files))
+
+
+def resolve_listed(profile_path: str, list_path: str) -> Resolved:
+    """Where the entries of a profile are in a list of symbols, which is described in
+    lldplugin/resolve/listed_symbols.h; the value of a place is its line, from 0."""
+    return _resolved(_ask(profile_path, [list_path], "--listed"))
+
+
+def startup_set(profile_path: str, files: Iterable[str]) -> list[Section]:
+    """The sections of objects and archives that belong to the front, and that follow it, in planned
+    order."""
+    return [Section(section_class.decode(), region.decode(), unescape(owner), unescape(name),
+                    *map(int, numbers))
+            for _, section_class, region, owner, name, *numbers
+            in _ask(profile_path, files, "--startup-set")]
+
+
+def _resolved(lines: list[list[bytes]]) -> Resolved:
+    places, unmovable = [], set()
+    for kind, *fields in lines:
+        if kind == b"unmovable":
+            unmovable.add(int(fields[0]))
+        else:
+            entry, how, *names, value = fields
+            places.append(Place(int(entry), how.decode(), *map(unescape, names), int(value, 16)))
+    return Resolved(places, unmovable)
+
+
+def _ask(profile_path: str, files: Iterable[str], *options: str) -> list[list[bytes]]:
+    command = [tool("frontload-resolve"), *options, "--", profile_path, *files]
+    result = subprocess.run([os.fspath(part) for part in command], capture_output=True, check=False)
+    messages = result.stderr.decode("utf-8", "replace").splitlines()
+    if result.returncode != EXIT_OK:
+        raise _failure(result.returncode, messages)
+    for message in messages:
+        errors.warning(message.removeprefix("frontload-resolve: warning: "))
+    header, *lines = result.stdout.splitlines()
+    if header != _HEADER:
+        raise Failure(f"frontload-resolve: unexpected output {header!r}",
+                      note="install the programs and the scripts of one version of Frontload")
+    return [line.split(b"\t") for line in lines]
+
+
+def _failure(code: int, messages: list[str]) -> Failure:
+    """The tool's own error and note; if it had no time for one, that it died."""
+    said = dict(message.removeprefix("frontload-resolve: ").split(": ", 1) for message in messages
+                if message.startswith(("frontload-resolve: error: ", "frontload-resolve: note: ")))
+    if "error" not in said:
+        return Failure(f"frontload-resolve: ended with status {code}", note="please report this")
+    return Failure(said["error"], code=code, note=said.get("note"))
