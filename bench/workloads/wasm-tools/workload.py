@@ -4,7 +4,7 @@ A crate of crates.io, of this version, with the dependencies that it was publish
 rustc 1.88, so Debian 12's own (1.63) does not do: its rustc-web does, and rustup's.
 """
 
-from coldbench.workload import Workload
+from coldbench.variants.workload import Workload
 
 WORKLOAD = Workload(
     name="wasm-tools",
