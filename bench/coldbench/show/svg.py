@@ -21,7 +21,7 @@ _STYLE = {"svg.hashsalt": "frontload", "svg.fonttype": "none", "text.color": TEX
 def style() -> Iterator[None]:
     """Within `with`, figures are of the bench's style."""
     with matplotlib.rc_context(_STYLE):
-        matplotlib.pyplot.switch_backend("svg")
+        pyplot.switch_backend("svg")  # which measures text, where a layout depends on it
         yield
 
 

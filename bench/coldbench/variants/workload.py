@@ -64,12 +64,14 @@ class Workload:
 
 def load(name: str) -> tuple[Workload, Path]:
     """The workload `name` of bench/workloads, or the one in the folder `name`; with its folder."""
-    folder = (WORKLOADS / name).resolve()
-    file = folder / "workload.py"
-    if not file.is_file():
+    found = (folder.resolve() for folder in (WORKLOADS / name, Path(name))
+             if (folder / "workload.py").is_file())
+    folder = next(found, None)
+    if folder is None:
         known = ", ".join(sorted(entry.parent.name for entry in WORKLOADS.glob("*/workload.py")))
         raise Failure(f"{name}: is not a workload", note=f"there are: {known}")
-    spec = importlib.util.spec_from_file_location(f"workload_{folder.name}", file)
+    spec = importlib.util.spec_from_file_location(f"workload_{folder.name}",
+                                                  folder / "workload.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.WORKLOAD, folder
