@@ -1,6 +1,6 @@
 //===- linker.cpp - the linker that loaded the plugin ----------------------===//
 
-#include "linker.h"
+#include "gold/linker.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <cstdlib>
 

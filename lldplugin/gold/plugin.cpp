@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "diagnostics.h"
-#include "gold_link.h"
-#include "own_command_line.h"
-#include "previous_output.h"
+#include "gold/gold_link.h"
+#include "gold/own_command_line.h"
+#include "gold/previous_output.h"
+#include "program/diagnostics.h"
 
 using namespace llvm;
 using namespace frontload;

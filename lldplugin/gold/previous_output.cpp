@@ -1,7 +1,7 @@
 //===- previous_output.cpp - keeps what a failed link would remove ---------===//
 
-#include "previous_output.h"
-#include "output_file.h"
+#include "gold/previous_output.h"
+#include "program/output_file.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>

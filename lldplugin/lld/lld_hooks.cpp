@@ -4,14 +4,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lld_hooks.h"
-#include "../diagnostics.h"
-#include "../front_link.h"
-#include "../front_note.h"
-#include "../front_script.h"
+#include "lld/lld_hooks.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld/Common/Strings.h"
-#include "lld_symbols.h"
+#include "lld/lld_symbols.h"
+#include "plan/front_link.h"
+#include "plan/front_note.h"
+#include "plan/front_script.h"
+#include "program/diagnostics.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"

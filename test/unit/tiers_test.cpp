@@ -1,5 +1,5 @@
 // Which names of a profile go to the front, and in what order.
-#include "tiers.h"
+#include "profile/tiers.h"
 #include <gtest/gtest.h>
 
 using namespace frontload;

@@ -1,6 +1,6 @@
 """frontload predict: what a cold start will read, and how long on devices that one does not have.
 
-The model of the kernel is frontload-predict's (lldplugin/predict); prediction.py asks it.
+The model of the kernel is frontload-predict's (tools/predict); prediction.py asks it.
 """
 
 import argparse
