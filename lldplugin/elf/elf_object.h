@@ -10,67 +10,13 @@
 #ifndef FRONTLOAD_LLDPLUGIN_ELF_ELF_OBJECT_H
 #define FRONTLOAD_LLDPLUGIN_ELF_ELF_OBJECT_H
 
-#include "profile/startup_profile.h"
+#include "elf/elf_type.h"
+#include "elf/section_class.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Object/ELF.h"
-#include "llvm/Object/ELFTypes.h"
 #include <optional>
 
 namespace frontload {
-
-/// The class of an input section by its flags and name, if it is one that can be moved to the
-/// front: code in .text*, constants in .rodata*, relocated constants in .data.rel.ro*, data in
-/// .data*, zeros in .bss*. Sections with a meaning of their own (.init_array, C-identifier names)
-/// are not.
-inline std::optional<SectionClass> classifySection(llvm::StringRef name, uint32_t type,
-                                                   uint64_t flags) {
-  using namespace llvm::ELF;
-  auto isOrBeginsWith = [&](llvm::StringRef stem) {
-    return name.starts_with(stem) && (name.size() == stem.size() || name[stem.size()] == '.');
-  };
-  constexpr uint64_t unmovable = SHF_TLS | SHF_LINK_ORDER | SHF_COMPRESSED | SHF_EXCLUDE;
-  if (!(flags & SHF_ALLOC) || (flags & unmovable))
-    return std::nullopt;
-  if (type == SHT_NOBITS)
-    return (flags & SHF_WRITE) && isOrBeginsWith(".bss") && !name.starts_with(".bss.rel.ro")
-               ? std::optional(SectionClass::Bss)
-               : std::nullopt;
-  if (type != SHT_PROGBITS)
-    return std::nullopt;
-  if (flags & SHF_EXECINSTR)
-    return isOrBeginsWith(".text") ? std::optional(SectionClass::Text) : std::nullopt;
-  if (!(flags & SHF_WRITE))
-    return isOrBeginsWith(".rodata") ? std::optional(SectionClass::Rodata) : std::nullopt;
-  if (isOrBeginsWith(".data.rel.ro"))
-    return SectionClass::Relro;
-  return isOrBeginsWith(".data") ? std::optional(SectionClass::Data) : std::nullopt;
-}
-
-/// The same of a linked file, where every section that is loaded has its place, whatever its name.
-inline std::optional<SectionClass> classifyLinkedSection(uint32_t type, uint64_t flags) {
-  using namespace llvm::ELF;
-  if (!(flags & SHF_ALLOC) || (flags & SHF_TLS))
-    return std::nullopt;
-  if (flags & SHF_EXECINSTR)
-    return SectionClass::Text;
-  if (!(flags & SHF_WRITE))
-    return SectionClass::Rodata;
-  return type == SHT_NOBITS ? SectionClass::Bss : SectionClass::Data;
-}
-
-/// Calls `f` with the LLVM type argument that fits the kind of ELF file in `bytes`, if it is one.
-template <class F> void withElfType(llvm::StringRef bytes, F f) {
-  using namespace llvm::object;
-  if (!bytes.starts_with(llvm::ELF::ElfMagic))
-    return;
-  auto [elfClass, elfData] = getElfArchType(bytes);
-  bool little = elfData == llvm::ELF::ELFDATA2LSB;
-  if (elfClass == llvm::ELF::ELFCLASS64)
-    little ? f.template operator()<ELF64LE>() : f.template operator()<ELF64BE>();
-  else if (elfClass == llvm::ELF::ELFCLASS32)
-    little ? f.template operator()<ELF32LE>() : f.template operator()<ELF32BE>();
-}
 
 template <class ELFT> class ElfObject {
 public:

@@ -1,4 +1,4 @@
-//===- own_command_line.cpp - gold's own command line --------------------------===//
+//===- own_command_line.cpp - gold's own command line ----------------------===//
 
 #include "gold/own_command_line.h"
 #include "program/command_line.h"

@@ -17,7 +17,7 @@
 #include "plan/front_note.h"
 #include "plan/front_report.h"
 #include "plan/output_check.h"
-#include "profile/front_files.h"
+#include "profile/profile_file.h"
 #include "profile/profile_folder.h"
 #include "program/command_line.h"
 #include "program/diagnostics.h"

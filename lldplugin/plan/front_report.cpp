@@ -2,7 +2,9 @@
 
 #include "plan/front_report.h"
 #include "program/output_file.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -75,6 +77,21 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
     });
   });
   os << '\n';
+}
+
+std::optional<Refusal> checkReportPath(StringRef report, ArrayRef<StringRef> others) {
+  if (report.empty())
+    return std::nullopt;
+  StringRef folder = sys::path::parent_path(report);
+  if (!folder.empty() && !sys::fs::is_directory(folder)) {
+    std::error_code error = make_error_code(std::errc::no_such_file_or_directory);
+    return Refusal{(report + ": " + error.message()).str(), "make its folder first", exitUsage};
+  }
+  for (StringRef other : others)
+    if (report == other || sys::fs::equivalent(report, other))
+      return Refusal{(report + ": the report would replace a file of this link").str(),
+                     "give the report another name", exitUsage};
+  return std::nullopt;
 }
 
 Error writeFrontReport(StringRef path, StringRef output, const FrontLink &link,

@@ -27,10 +27,17 @@
 
 #include "plan/front_link.h"
 #include "plan/output_check.h"
+#include "program/diagnostics.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <optional>
 
 namespace frontload {
+
+/// Whether the report can be written, as far as can be known before the link, and is not one of the
+/// `others` of it. An empty path is no report.
+std::optional<Refusal> checkReportPath(llvm::StringRef report,
+                                       llvm::ArrayRef<llvm::StringRef> others);
 
 /// Writes the report to `path`: a file is written whole or not at all, anything else in place.
 llvm::Error writeFrontReport(llvm::StringRef path, llvm::StringRef output, const FrontLink &link,

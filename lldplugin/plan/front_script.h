@@ -33,12 +33,6 @@ constexpr unsigned numPatterns = 8;
 /// Frontload, not its own matcher, whether a section fits.
 llvm::StringRef textOf(Pattern pattern);
 
-/// Whether the section of this name holds merged strings that are gathered: of one-byte characters,
-/// and aligned to one byte, which is how compilers name them.
-inline bool isStringSection(llvm::StringRef name) {
-  return name.starts_with(".rodata.") && name.ends_with(".str1.1");
-}
-
 /// How a linker finds the sections of a pattern, and their order: it asks Frontload about each, or
 /// their names have marks (section_marks.h).
 enum class Selection : uint8_t { ByAnswer, ByMark };

@@ -8,7 +8,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_PROFILE_PROFILE_FOLDER_H
 #define FRONTLOAD_LLDPLUGIN_PROFILE_PROFILE_FOLDER_H
 
-#include "profile/front_files.h"
+#include "program/diagnostics.h"
 
 namespace frontload {
 

@@ -19,23 +19,11 @@ namespace frontload {
 static constexpr StringLiteral magic = "frontload-startup-profile";
 static constexpr unsigned majorVersion = 2;
 
-static constexpr StringLiteral classNames[numSectionClasses] = {"rodata", "text", "relro", "data",
-                                                                "bss"};
-
-StringRef toString(SectionClass c) { return classNames[static_cast<unsigned>(c)]; }
-
 static std::optional<EntryKind> parseKind(StringRef s) {
   static constexpr StringLiteral names[] = {"function", "data", "section", "string"};
   const StringLiteral *found = llvm::find(names, s);
   return found == std::end(names) ? std::nullopt
                                   : std::optional(static_cast<EntryKind>(found - names));
-}
-
-static std::optional<SectionClass> parseClass(StringRef s) {
-  for (unsigned i = 0; i < numSectionClasses; ++i)
-    if (s == classNames[i])
-      return static_cast<SectionClass>(i);
-  return std::nullopt;
 }
 
 /// Undoes the escapes of names: `\\`, `\t`, `\n` and `\xNN`. What had some is kept in `kept`.
@@ -123,7 +111,7 @@ static Expected<ProfileEntry> parseEntry(StringRef line, StartupProfile &profile
   if (!kind)
     return createStringError("unknown kind '" + fields[0] + "'");
   entry.kind = *kind;
-  std::optional<SectionClass> sectionClass = parseClass(fields[1]);
+  std::optional<SectionClass> sectionClass = parseSectionClass(fields[1]);
   if (!sectionClass)
     return createStringError("unknown section class '" + fields[1] + "'");
   entry.sectionClass = *sectionClass;

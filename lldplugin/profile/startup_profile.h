@@ -8,6 +8,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_PROFILE_STARTUP_PROFILE_H
 #define FRONTLOAD_LLDPLUGIN_PROFILE_STARTUP_PROFILE_H
 
+#include "elf/section_class.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
@@ -16,13 +17,6 @@
 #include <vector>
 
 namespace frontload {
-
-/// The section classes that a front is made of, in the order in which they lie in the file.
-enum class SectionClass : uint8_t { Rodata, Text, Relro, Data, Bss };
-constexpr unsigned numSectionClasses = 5;
-
-/// The name of a class as it stands in profiles and reports: "rodata", "text", ...
-llvm::StringRef toString(SectionClass c);
 
 /// What a name stands for.
 enum class EntryKind : uint8_t {

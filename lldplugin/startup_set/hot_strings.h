@@ -24,6 +24,12 @@
 
 namespace frontload {
 
+/// Whether the section of this name holds merged strings that are gathered: of one-byte characters,
+/// and aligned to one byte, which is how compilers name them.
+inline bool isStringSection(llvm::StringRef name) {
+  return name.starts_with(".rodata.") && name.ends_with(".str1.1");
+}
+
 class HotStrings {
 public:
   /// Adds a string, without its terminating zero, which must outlive this.

@@ -31,8 +31,7 @@
 
 #include "startup_set/startup_set.h"
 #include "elf/elf_object.h"
-#include "plan/front_script.h"
-#include "profile/tiers.h"
+#include "startup_set/front_worth.h"
 #include "startup_set/identical_code.h"
 #include "startup_set/share_work.h"
 #include "llvm/ADT/BitVector.h"

@@ -2,7 +2,7 @@
 
 How a name is found in another build than the one that was recorded (exactly, or but for a suffix, a
 clone, a constructor's variant, a hash) is decided in one place, which the linkers use too:
-lldplugin/names. What it says is described in tools/resolve/main.cpp.
+lldplugin/names. What it says is described in tools/resolve/resolved_lines.h.
 """
 
 import os

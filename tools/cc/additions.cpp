@@ -13,10 +13,6 @@ using namespace llvm;
 
 namespace frontload {
 
-void say(StringRef kind, const Twine &message) {
-  errs() << "frontload-cc: " << kind << ": " << message << '\n';
-}
-
 /// Whether the linker has written what is at `path`, or nobody.
 static bool isMapOrNothing(const std::string &path) {
   if (!sys::fs::exists(path))
@@ -61,7 +57,7 @@ void Additions::addMap() {
   if (isMapOrNothing(map))
     flags.insert(flags.end(), {"-Xlinker", "-Map=" + map});
   else
-    say("note", map + ": is no map of a link, and stays as it is; name one: -Wl,-Map=FILE");
+    note(map + ": is no map of a link, and stays as it is; name one: -Wl,-Map=FILE");
 }
 
 void Additions::addProfile(bool isTried) {
@@ -97,7 +93,7 @@ std::optional<Refusal> Additions::make(StringRef compiler, Family family) {
   if (auto why = whyNotOurs(compiler, family, command)) {
     // Nothing is lost where nothing was to be had.
     if (!isTried && !(isUse && profile.empty()))
-      say("note", command.output + ": is linked without Frontload: " + *why);
+      note(command.output + ": is linked without Frontload: " + *why);
     return std::nullopt;
   }
   if (auto refusal = addLinker())

@@ -9,9 +9,6 @@
 
 namespace frontload {
 
-/// Says one line on stderr, of the kind "error" or "note".
-void say(llvm::StringRef kind, const llvm::Twine &message);
-
 /// The flags for one call. They go before those of the build, whose word is the last one.
 class Additions {
 public:

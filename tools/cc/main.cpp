@@ -24,7 +24,7 @@
 using namespace llvm;
 using namespace frontload;
 
-static constexpr int exitCannotRun = 126, exitNotFound = 127;
+const StringLiteral frontload::programName = "frontload-cc";
 
 static constexpr StringLiteral usage = R"(usage: frontload-cc [options] COMPILER ARGUMENT...
 
@@ -67,12 +67,6 @@ exit status:
   126  the compiler cannot be run
   127  there is no such compiler; otherwise the compiler's own
 )";
-
-static int refuse(const Refusal &refusal) {
-  say("error", refusal.message);
-  say("note", refusal.note);
-  return refusal.exitCode;
-}
 
 /// Becomes the program that `words` call; returns why that cannot be.
 static int execute(ArrayRef<const char *> words) {
@@ -160,6 +154,6 @@ int main(int argc, char **argv) {
   all.append(behind, words.end());
   // A caller may have used all the room that the system gives to arguments.
   if (execute(all) == E2BIG && !additions.flags.empty())
-    say("note", command.output + ": is made without Frontload: there is no room for its flags");
+    note(command.output + ": is made without Frontload: there is no room for its flags");
   return become(words);
 }

@@ -8,7 +8,7 @@
 #ifndef FRONTLOAD_TOOLS_CC_OWN_OPTIONS_H
 #define FRONTLOAD_TOOLS_CC_OWN_OPTIONS_H
 
-#include "profile/front_files.h"
+#include "program/diagnostics.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace frontload {

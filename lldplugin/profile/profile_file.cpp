@@ -1,10 +1,7 @@
-//===- front_files.cpp - the files that a link with a front is told of -----===//
+//===- profile_file.cpp - the file that a startup profile is read from -----===//
 
-#include "profile/front_files.h"
-#include "program/diagnostics.h"
-#include "llvm/Support/FileSystem.h"
+#include "profile/profile_file.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -26,21 +23,6 @@ std::optional<Refusal> readProfile(const std::string &path, StartupProfile &prof
                    exitData};
   (void)text->release();
   profile = std::move(*parsed);
-  return std::nullopt;
-}
-
-std::optional<Refusal> checkReportPath(StringRef report, ArrayRef<StringRef> others) {
-  if (report.empty())
-    return std::nullopt;
-  StringRef folder = sys::path::parent_path(report);
-  if (!folder.empty() && !sys::fs::is_directory(folder)) {
-    std::error_code error = make_error_code(std::errc::no_such_file_or_directory);
-    return Refusal{(report + ": " + error.message()).str(), "make its folder first", exitUsage};
-  }
-  for (StringRef other : others)
-    if (report == other || sys::fs::equivalent(report, other))
-      return Refusal{(report + ": the report would replace a file of this link").str(),
-                     "give the report another name", exitUsage};
   return std::nullopt;
 }
 
