@@ -22,6 +22,10 @@ template <class F> void withElfType(llvm::StringRef bytes, F f) {
     little ? f.template operator()<ELF32LE>() : f.template operator()<ELF32BE>();
 }
 
+/// Writes `X(ELFT)` for each kind: the instances of a template that is defined in one file. Needs
+/// using namespace llvm::object.
+#define FRONTLOAD_FOR_EACH_ELF_TYPE(X) X(ELF32LE) X(ELF32BE) X(ELF64LE) X(ELF64BE)
+
 } // namespace frontload
 
 #endif

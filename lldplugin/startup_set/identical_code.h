@@ -13,31 +13,13 @@
 #ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_IDENTICAL_CODE_H
 #define FRONTLOAD_LLDPLUGIN_STARTUP_SET_IDENTICAL_CODE_H
 
-#include "elf/elf_object.h"
-#include "llvm/Support/xxhash.h"
+#include "startup_set/matches.h"
 
 namespace frontload {
 
-/// A number that is equal for sections that a linker may fold. `relocations` is the section with
-/// theirs, if there is one.
+/// Adds a match wherever there is code that may be folded with that of a match, and its place.
 template <class ELFT>
-uint64_t hashCode(const ElfObject<ELFT> &object, const typename ELFT::Shdr &section,
-                  const typename ELFT::Shdr *relocations) {
-  llvm::StringRef contents = object.contents(section);
-  uint64_t hash = llvm::xxh3_64bits(contents) ^ section.sh_flags * 0x9e3779b97f4a7c15;
-  if (!relocations)
-    return hash;
-  auto mix = [&](uint64_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15 + (hash >> 29); };
-  object.forEachTarget(*relocations, [&](uint32_t index, int64_t addend) {
-    const auto &symbol = object.symbols()[index];
-    mix(uint64_t(addend));
-    if (symbol.getBinding() != llvm::ELF::STB_LOCAL)
-      mix(llvm::xxh3_64bits(object.name(symbol)));
-    else if (uint32_t target = object.sectionOf(symbol))
-      mix(object.sections()[target].sh_size);
-  });
-  return hash;
-}
+void addIdenticalCode(ObjectScans<ELFT> &scans, std::vector<EntryPlace> &places);
 
 } // namespace frontload
 

@@ -11,33 +11,19 @@
 #define FRONTLOAD_LLDPLUGIN_STARTUP_SET_STARTUP_SET_H
 
 #include "names/found_names.h"
-#include "names/name_filter.h"
 #include "names/name_table.h"
 #include "profile/startup_profile.h"
 #include "startup_set/hot_strings.h"
+#include "startup_set/input_object.h"
+#include "startup_set/matches.h"
+#include "startup_set/profile_contents.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/CachedHashString.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/BinaryFormat/ELF.h"
-#include "llvm/Support/MemoryBufferRef.h"
 #include <future>
 #include <optional>
+#include <vector>
 
 namespace frontload {
-
-/// An input object of a link.
-struct InputObject {
-  llvm::MemoryBufferRef buffer;
-  llvm::StringRef archive; ///< the path of the archive it is a member of, else empty
-  bool isLazy = false;     ///< whether the link takes it only if it needs it
-  bool isLinked = false;   ///< whether it is no object, but a program or shared library
-
-  /// What profiles call it: the base name of its file, or `base name of archive(member)`.
-  std::string name() const;
-  bool isElf() const { return buffer.getBuffer().starts_with(llvm::ELF::ElfMagic); }
-};
 
 /// Where in the file a section is to lie.
 enum class Region : uint8_t {
@@ -56,20 +42,10 @@ struct StartupSection {
   uint64_t size; ///< in bytes
 };
 
-/// The startup sections of one object, each once, by their index. Data that is only
-/// referred to is among them if it is constant; writable data is all in the front, and not put in
-/// order on a guess.
+/// The startup sections of one object, each once, by their index. Data that is only referred to is
+/// among them if it is constant; writable data is all in the front, and not put in order on a
+/// guess.
 using StartupSections = llvm::SmallVector<StartupSection, 0>;
-
-/// One place that a profile entry stands for.
-struct EntryPlace {
-  uint32_t entry;
-  uint32_t object;         ///< its number, of all objects so far
-  uint32_t section;        ///< its index
-  const char *sectionName; ///< as in StartupSection
-  llvm::StringRef symbol;  ///< what it is called there
-  uint64_t value;          ///< of the symbol
-};
 
 class StartupSet {
 public:
@@ -96,30 +72,22 @@ public:
 
   /// For all objects so far: how the entries were found, which sections they may be placed by, and
   /// which of them are defined in a section that keeps its place (.init, COMMON, a C-identifier
-  /// name,
-  /// ...).
+  /// name, ...).
   const FoundNames &foundNames() const { return found; }
   llvm::ArrayRef<EntryPlace> entryPlaces() const { return places; }
   const std::vector<bool> &unmovableEntries() const { return unmovable; }
 
 private:
-  template <class ELFT> class Search;
+  template <class ELFT>
+  std::vector<StartupSections> findIn(llvm::ArrayRef<InputObject> objects, unsigned numThreads);
 
   const StartupProfile &profile;
   const bool gathersStrings, foldsCode;
-  /// What the profile records besides functions; what it does not, is found by relocations.
-  bool hasData = false, hasSections = false, hasStrings = false;
-  /// Whether entries name their source files or objects.
-  bool hasFiles = false;
-  bool hasEnd = false;
-  /// The section entries of each object, by the object's name, and by the section's name those that
-  /// tell their owner (.rodata.function).
-  llvm::StringMap<llvm::SmallVector<uint32_t, 4>> sectionEntries;
-  llvm::StringMap<llvm::SmallVector<uint32_t, 1>> ownedSections;
-  NameFilter ownedNames{1 << 16};
-  HotStrings strings;
   std::optional<NameTable> names;
   std::future<void> namesMade; ///< in a thread of its own, while the linker opens its inputs
+  ProfileContents contents;
+  bool hasEnd = false;
+  HotStrings strings;
   FoundNames found;
   std::vector<EntryPlace> places;
   std::vector<bool> unmovable;

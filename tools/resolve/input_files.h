@@ -8,7 +8,8 @@
 #ifndef FRONTLOAD_TOOLS_RESOLVE_INPUT_FILES_H
 #define FRONTLOAD_TOOLS_RESOLVE_INPUT_FILES_H
 
-#include "startup_set/startup_set.h"
+#include "startup_set/input_object.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Object/Archive.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"

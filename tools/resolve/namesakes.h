@@ -8,7 +8,8 @@
 #ifndef FRONTLOAD_TOOLS_RESOLVE_NAMESAKES_H
 #define FRONTLOAD_TOOLS_RESOLVE_NAMESAKES_H
 
-#include "startup_set/startup_set.h"
+#include "startup_set/input_object.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace frontload {
