@@ -3,9 +3,9 @@
 //
 // Valgrind's tool lackey writes down every access; a page of pipe further on, this program keeps
 // the first ones. This file holds the command line and the exit status.
-#include "command_line.h"
 #include "debug_free_copy.h"
-#include "diagnostics.h"
+#include "recorder/command_line.h"
+#include "recorder/diagnostics.h"
 #include "recording.h"
 
 #include "llvm/ADT/ScopeExit.h"

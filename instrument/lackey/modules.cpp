@@ -1,7 +1,7 @@
 // Finds out about mapped files; each is read once.
 #include "modules.h"
 
-#include "diagnostics.h"
+#include "recorder/diagnostics.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Object/ELF.h"

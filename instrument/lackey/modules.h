@@ -8,7 +8,7 @@
 #ifndef FRONTLOAD_LACKEY_MODULES_H
 #define FRONTLOAD_LACKEY_MODULES_H
 
-#include "linked_file.h"
+#include "recorder/linked_file.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/StringMap.h"

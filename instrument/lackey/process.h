@@ -8,7 +8,7 @@
 #define FRONTLOAD_LACKEY_PROCESS_H
 
 #include "memory_map.h"
-#include "trace_writer.h"
+#include "recorder/trace_writer.h"
 
 #include "llvm/Support/MemAlloc.h"
 

@@ -1,7 +1,7 @@
 // The loop that waits for logs, signals and the end.
 #include "recording.h"
 
-#include "diagnostics.h"
+#include "recorder/diagnostics.h"
 
 #include "llvm/Support/Errno.h"
 

@@ -11,8 +11,8 @@
 #ifndef FRONTLOAD_LACKEY_RECORDING_H
 #define FRONTLOAD_LACKEY_RECORDING_H
 
-#include "launch.h"
 #include "process.h"
+#include "recorder/launch.h"
 
 #include <map>
 

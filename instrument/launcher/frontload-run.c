@@ -16,8 +16,8 @@
  * command line is wrong.
  */
 #define _GNU_SOURCE
-#include "elf_start.h"
-#include "front.h"
+#include "base/elf_start.h"
+#include "prefetch/front.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* Finds and prefetches the front of one file. See front.h. */
 #include "front.h"
 
-#include "elf_start.h"
-#include "frontload_note.h"
-#include "system_calls.h"
-#include "text.h"
+#include "base/elf_start.h"
+#include "base/system_calls.h"
+#include "base/text.h"
+#include "format/frontload_note.h"
 
 #include <errno.h>
 

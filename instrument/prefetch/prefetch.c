@@ -1,8 +1,8 @@
 /* frontload_prefetch(): the front of any file, for programs that open libraries themselves. */
 #include "frontload_prefetch.h"
 
+#include "base/system_calls.h"
 #include "front.h"
-#include "system_calls.h"
 
 __attribute__((visibility("default"))) int frontload_prefetch(const char *path) {
   /* A pipe or a terminal by that name must neither make us wait nor become ours. */

@@ -2,7 +2,7 @@
  */
 #include "first_touch.h"
 
-#include "system_calls.h"
+#include "base/system_calls.h"
 
 struct recorder *frontload_recorder;
 

@@ -20,8 +20,8 @@
  */
 #include "runtime.h"
 
+#include "base/system_calls.h"
 #include "libc.h"
-#include "system_calls.h"
 
 #include <elf.h>
 

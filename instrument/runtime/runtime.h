@@ -23,8 +23,8 @@
 #ifndef FRONTLOAD_RUNTIME_H
 #define FRONTLOAD_RUNTIME_H
 
-#include "frontload_trace.h"
-#include "text.h"
+#include "base/text.h"
+#include "format/frontload_trace.h"
 
 #include <linux/limits.h>
 #include <stdbool.h>

@@ -8,8 +8,8 @@
  * other reason (the program has become another user), what is recorded stays and every later first
  * touch is only counted.
  */
+#include "base/system_calls.h"
 #include "runtime.h"
-#include "system_calls.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 // Looks at processes at their execs and mappings, through /proc and ptrace.
 #include "loading.h"
 
-#include "diagnostics.h"
+#include "recorder/diagnostics.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"

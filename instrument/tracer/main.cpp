@@ -2,8 +2,8 @@
 //
 // Every function of the program gets a breakpoint before the program starts; each is taken out when
 // it is hit. This file holds the command line and the exit status.
-#include "command_line.h"
-#include "diagnostics.h"
+#include "recorder/command_line.h"
+#include "recorder/diagnostics.h"
 #include "tracer.h"
 
 #include "llvm/Support/FormatVariadic.h"

@@ -7,8 +7,8 @@
 #ifndef FRONTLOAD_TRACER_TRACER_H
 #define FRONTLOAD_TRACER_TRACER_H
 
-#include "launch.h"
 #include "loading.h"
+#include "recorder/launch.h"
 
 #include <chrono>
 #include <unordered_map>

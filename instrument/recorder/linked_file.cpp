@@ -1,7 +1,7 @@
 // Reads an ELF file's headers, with LLVM's checked accessors: the file is untrusted.
 #include "linked_file.h"
 
-#include "arch.h"
+#include "tracer/arch.h"
 
 #include "llvm/Object/BuildID.h"
 #include "llvm/Object/ELFObjectFile.h"

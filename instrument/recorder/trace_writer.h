@@ -3,10 +3,10 @@
 // Every record is written at once and in order, and only then counted in the header. What was
 // recorded is therefore in the file whatever becomes of the program or of the tracer. Plain writes
 // are used, not a shared mapping: a full disk is then an error code and not a SIGBUS.
-#ifndef FRONTLOAD_TRACER_TRACE_WRITER_H
-#define FRONTLOAD_TRACER_TRACE_WRITER_H
+#ifndef FRONTLOAD_RECORDER_TRACE_WRITER_H
+#define FRONTLOAD_RECORDER_TRACE_WRITER_H
 
-#include "frontload_trace.h"
+#include "format/frontload_trace.h"
 #include "output_pattern.h"
 
 #include "llvm/ADT/ArrayRef.h"

@@ -1,8 +1,8 @@
 // The bytes of a trace, and what happens when they cannot be written.
 #include "trace_writer.h"
 
-#include "arch.h"
 #include "diagnostics.h"
+#include "tracer/arch.h"
 
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/MathExtras.h"

@@ -1,8 +1,8 @@
 // Starts the command to be traced: in a child process that waits until it is told to go, so that
 // the tracer is attached before the first instruction of the program, and that inherits everything
 // as if there were no tracer.
-#ifndef FRONTLOAD_TRACER_LAUNCH_H
-#define FRONTLOAD_TRACER_LAUNCH_H
+#ifndef FRONTLOAD_RECORDER_LAUNCH_H
+#define FRONTLOAD_RECORDER_LAUNCH_H
 
 #include <csignal>
 #include <sys/resource.h>

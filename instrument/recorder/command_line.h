@@ -1,7 +1,7 @@
 // What the command lines of the recorders beside a program have in common:
 //   recorder [-o pattern] [--module=name]... [options of its own] -- command [argument...]
-#ifndef FRONTLOAD_TRACER_COMMAND_LINE_H
-#define FRONTLOAD_TRACER_COMMAND_LINE_H
+#ifndef FRONTLOAD_RECORDER_COMMAND_LINE_H
+#define FRONTLOAD_RECORDER_COMMAND_LINE_H
 
 #include "output_pattern.h"
 

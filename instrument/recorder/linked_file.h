@@ -1,7 +1,7 @@
 // What an ELF file tells of itself, apart from its functions: which file it is, what it needs, and
 // where its bytes go in memory.
-#ifndef FRONTLOAD_TRACER_LINKED_FILE_H
-#define FRONTLOAD_TRACER_LINKED_FILE_H
+#ifndef FRONTLOAD_RECORDER_LINKED_FILE_H
+#define FRONTLOAD_RECORDER_LINKED_FILE_H
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"

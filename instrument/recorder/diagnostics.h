@@ -1,7 +1,7 @@
 // How a recorder says that something is wrong: one line on stderr, which it shares with the program
 // it records, so every line is a single write.
-#ifndef FRONTLOAD_TRACER_DIAGNOSTICS_H
-#define FRONTLOAD_TRACER_DIAGNOSTICS_H
+#ifndef FRONTLOAD_RECORDER_DIAGNOSTICS_H
+#define FRONTLOAD_RECORDER_DIAGNOSTICS_H
 
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Error.h"
