@@ -80,7 +80,7 @@ private:
     RecordedModule *module;
   };
 
-  static constexpr uint64_t granuleSize = 16;
+  static constexpr uint64_t granuleSize = FRONTLOAD_GRANULE;
 
   void enterRegion(uint64_t address);
   void readMap();

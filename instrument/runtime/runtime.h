@@ -74,7 +74,7 @@ struct module {
   char path[PATH_CAPACITY];
 };
 
-enum { TOUCHED_OFFSET = 8192, GRANULE = 16 };
+enum { TOUCHED_OFFSET = 8192 };
 _Static_assert(sizeof(struct module) <= TOUCHED_OFFSET, "the set would overlap the module");
 
 /* Half of the address space away from every user address: nothing is ever within `size` of it. */
