@@ -20,6 +20,9 @@ extern llvm::cl::list<std::string> moduleOption;
 /// Says what is wrong with the command line. Returns the exit status.
 int usageError(const llvm::Twine &message);
 
+/// What helps where traces cannot be written.
+constexpr char howToWrite[] = "choose another place with --output";
+
 struct CommandLine {
   /// The command and its arguments; ends with a null pointer.
   char **command;

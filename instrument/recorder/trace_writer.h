@@ -1,8 +1,8 @@
 // Writes the trace of one address space, in the format of frontload_trace.h.
 //
 // Every record is written at once and in order, and only then counted in the header. What was
-// recorded is therefore in the file whatever becomes of the program or of the tracer. Plain writes
-// are used, not a shared mapping: a full disk is then an error code and not a SIGBUS.
+// recorded is therefore in the file whatever becomes of the program or of the recorder. Plain
+// writes are used, not a shared mapping: a full disk is then an error code and not a SIGBUS.
 #ifndef FRONTLOAD_RECORDER_TRACE_WRITER_H
 #define FRONTLOAD_RECORDER_TRACE_WRITER_H
 
