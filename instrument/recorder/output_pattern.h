@@ -1,7 +1,7 @@
 // Where traces go: a file name pattern in which %p stands for the process id, %m for the program's
 // file name and %% for a percent sign.
-#ifndef FRONTLOAD_TRACER_OUTPUT_PATTERN_H
-#define FRONTLOAD_TRACER_OUTPUT_PATTERN_H
+#ifndef FRONTLOAD_RECORDER_OUTPUT_PATTERN_H
+#define FRONTLOAD_RECORDER_OUTPUT_PATTERN_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"

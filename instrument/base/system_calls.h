@@ -1,4 +1,4 @@
-/* System calls of our own, made with inline assembly: for the runtime, and for instrument/prefetch.
+/* System calls of our own, made with inline assembly, for what lives inside another program.
  *
  * libc's wrappers are not for us: they set errno, which belongs to the host program and lives in
  * thread-local storage that does not exist yet when an IFUNC resolver of a static program runs;
@@ -118,7 +118,7 @@ static inline uint32_t sys_gettid(void) {
   return (uint32_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
 }
 
-/* The mappings of this runtime are never at a negative address, so the sign tells an error. */
+/* No mapping is ever at a negative address, so the sign tells an error. */
 static inline int is_error(const void *mapping) { return (intptr_t)mapping < 0; }
 
 /* ThreadSanitizer does not see these system calls. It has to be told that what one thread did to

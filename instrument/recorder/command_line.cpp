@@ -28,7 +28,7 @@ static cl::list<std::string> strayArguments(cl::Positional, cl::Hidden, cl::cat(
 int frontload::usageError(const Twine &message) {
   error(message);
   note("try: " + Twine(toolName) + " --help");
-  return exitUsage;
+  return EXIT_USAGE;
 }
 
 /// LLVM's messages begin with the name of the program, and have advice of their own after the

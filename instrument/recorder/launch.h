@@ -1,8 +1,8 @@
-// Starts the command to be traced: in a child process that waits until it is told to go, so that
-// the tracer is attached before the first instruction of the program, and that inherits everything
-// as if there were no tracer.
-#ifndef FRONTLOAD_TRACER_LAUNCH_H
-#define FRONTLOAD_TRACER_LAUNCH_H
+// Starts the command to be recorded: in a child process that waits until it is told to go, so that
+// the recorder is ready before the first instruction of the program, and that inherits everything
+// as if there were no recorder.
+#ifndef FRONTLOAD_RECORDER_LAUNCH_H
+#define FRONTLOAD_RECORDER_LAUNCH_H
 
 #include <csignal>
 #include <sys/resource.h>
@@ -10,16 +10,17 @@
 
 namespace frontload {
 
-/// The tracer's own needs (descriptors, signals), set up so that the program does not inherit them.
-class TracerEnvironment {
+/// The recorder's own needs (descriptors, signals), set up so that the program does not inherit
+/// them.
+class RecorderEnvironment {
 public:
-  TracerEnvironment();
+  RecorderEnvironment();
   /// Between fork and exec.
   void undoInChild() const;
-  /// Once there is nothing left to trace: Ctrl-Z stops the tracer like the program.
+  /// Once there is nothing left to record: Ctrl-Z stops the recorder like the program.
   void restoreTerminalStop() const;
 
-  /// The signals that the tracer waits for: the state changes of its children, and those by which
+  /// The signals that the recorder waits for: the state changes of its children, and those by which
   /// people ask a command to end. They are blocked, except in the child.
   sigset_t awaited;
 
@@ -32,7 +33,7 @@ private:
 class Command {
 public:
   /// `arguments` ends with a null pointer. The pid is -1 if no process could be made.
-  Command(char **arguments, const TracerEnvironment &environment);
+  Command(char **arguments, const RecorderEnvironment &environment);
   ~Command();
   Command(const Command &) = delete;
   Command &operator=(const Command &) = delete;

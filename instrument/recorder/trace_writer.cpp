@@ -1,7 +1,7 @@
 // The bytes of a trace, and what happens when they cannot be written.
 #include "trace_writer.h"
 
-#include "arch.h"
+#include "base/machine.h"
 #include "diagnostics.h"
 
 #include "llvm/Support/Errno.h"
@@ -61,7 +61,7 @@ void TraceWriter::open() {
   memcpy(header.magic, FRONTLOAD_TRACE_MAGIC, sizeof header.magic);
   header.byte_order = sys::IsLittleEndianHost ? FRONTLOAD_LITTLE_ENDIAN : FRONTLOAD_BIG_ENDIAN;
   header.word_size = 8;
-  header.machine = arch::machine;
+  header.machine = FRONTLOAD_MACHINE;
   header.major = FRONTLOAD_TRACE_MAJOR;
   header.minor = FRONTLOAD_TRACE_MINOR;
   header.header_size = FRONTLOAD_TRACE_HEADER_SIZE;

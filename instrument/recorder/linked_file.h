@@ -1,14 +1,16 @@
 // What an ELF file tells of itself, apart from its functions: which file it is, what it needs, and
 // where its bytes go in memory.
-#ifndef FRONTLOAD_TRACER_LINKED_FILE_H
-#define FRONTLOAD_TRACER_LINKED_FILE_H
+#ifndef FRONTLOAD_RECORDER_LINKED_FILE_H
+#define FRONTLOAD_RECORDER_LINKED_FILE_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBufferRef.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace frontload {
@@ -23,10 +25,11 @@ public:
   /// libfoo.so also name libfoo.so.1.
   bool isNamed(llvm::StringRef name) const;
 
-  /// What the load bias can be if `size` bytes of this file, from file offset `offset` on, are
-  /// mapped at `address`: one per segment of code that has bytes there, in order of segments.
-  llvm::SmallVector<uint64_t, 1> possibleBiases(uint64_t address, uint64_t size,
-                                                uint64_t offset) const;
+  /// The load bias if `size` bytes of this file, from file offset `offset` on, are mapped at
+  /// `address`; nothing if no segment of code has bytes there. `isMapped` tells whether the file is
+  /// there already with that bias: then this is another segment of it.
+  std::optional<uint64_t> loadBias(uint64_t address, uint64_t size, uint64_t offset,
+                                   llvm::function_ref<bool(uint64_t)> isMapped) const;
 
   std::string path;
   llvm::SmallVector<uint8_t, 20> buildId;

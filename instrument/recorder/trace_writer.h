@@ -1,12 +1,12 @@
 // Writes the trace of one address space, in the format of frontload_trace.h.
 //
 // Every record is written at once and in order, and only then counted in the header. What was
-// recorded is therefore in the file whatever becomes of the program or of the tracer. Plain writes
-// are used, not a shared mapping: a full disk is then an error code and not a SIGBUS.
-#ifndef FRONTLOAD_TRACER_TRACE_WRITER_H
-#define FRONTLOAD_TRACER_TRACE_WRITER_H
+// recorded is therefore in the file whatever becomes of the program or of the recorder. Plain
+// writes are used, not a shared mapping: a full disk is then an error code and not a SIGBUS.
+#ifndef FRONTLOAD_RECORDER_TRACE_WRITER_H
+#define FRONTLOAD_RECORDER_TRACE_WRITER_H
 
-#include "frontload_trace.h"
+#include "format/frontload_trace.h"
 #include "output_pattern.h"
 
 #include "llvm/ADT/ArrayRef.h"

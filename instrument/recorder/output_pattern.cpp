@@ -2,7 +2,7 @@
 #include "output_pattern.h"
 
 #include "diagnostics.h"
-#include "frontload_trace.h"
+#include "format/frontload_trace.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

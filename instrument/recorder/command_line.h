@@ -1,7 +1,7 @@
 // What the command lines of the recorders beside a program have in common:
 //   recorder [-o pattern] [--module=name]... [options of its own] -- command [argument...]
-#ifndef FRONTLOAD_TRACER_COMMAND_LINE_H
-#define FRONTLOAD_TRACER_COMMAND_LINE_H
+#ifndef FRONTLOAD_RECORDER_COMMAND_LINE_H
+#define FRONTLOAD_RECORDER_COMMAND_LINE_H
 
 #include "output_pattern.h"
 
@@ -19,6 +19,9 @@ extern llvm::cl::list<std::string> moduleOption;
 
 /// Says what is wrong with the command line. Returns the exit status.
 int usageError(const llvm::Twine &message);
+
+/// What helps where traces cannot be written.
+constexpr char howToWrite[] = "choose another place with --output";
 
 struct CommandLine {
   /// The command and its arguments; ends with a null pointer.

@@ -23,10 +23,6 @@ static void say(StringRef kind, const Twine &message) {
   errs() << line;
 }
 
-const char frontload::howToExecute[] =
-    "give its path, or put its folder in PATH; a file must be executable (chmod +x)";
-const char frontload::howToWrite[] = "choose another place with --output";
-
 void frontload::error(const Twine &message) { say("error", message); }
 void frontload::warning(const Twine &message) { say("warning", message); }
 void frontload::note(const Twine &message) { say("note", message); }
@@ -35,6 +31,13 @@ void frontload::noteOnce(const Twine &message) {
   static StringSet<> said;
   if (said.insert(message.str()).second)
     note(message);
+}
+
+int frontload::fail(Error problem, int status, const char *remedy) {
+  error(toString(std::move(problem)));
+  if (remedy)
+    note(remedy);
+  return status;
 }
 
 Error frontload::systemError(const Twine &thing, const Twine &what) {

@@ -1,4 +1,4 @@
-// What the tracer changes for itself, and the child undoes before it becomes the program.
+// What the recorder changes for itself, and the child undoes before it becomes the program.
 #include "launch.h"
 
 #include "diagnostics.h"
@@ -25,19 +25,19 @@ static void setHandler(int signal, void (*handler)(int), struct sigaction *origi
   sigaction(signal, &action, original);
 }
 
-TracerEnvironment::TracerEnvironment() {
+RecorderEnvironment::RecorderEnvironment() {
   fillStandardDescriptors();
-  // Each traced process needs two descriptors, for its memory and its trace.
+  // Each recorded process needs two descriptors, for its memory and its trace.
   getrlimit(RLIMIT_NOFILE, &originalFileLimit);
   rlimit raised = {originalFileLimit.rlim_max, originalFileLimit.rlim_max};
   setrlimit(RLIMIT_NOFILE, &raised);
-  // What would end the tracer would end the program: a reader of our messages that goes away, a
+  // What would end the recorder would end the program: a reader of our messages that goes away, a
   // trace that passes the limit for file sizes.
   setHandler(SIGPIPE, SIG_IGN, &originalPipe);
   setHandler(SIGXFSZ, SIG_IGN, &originalFileSize);
   // Inherited as ignored, it would make our children disappear unseen.
   setHandler(SIGCHLD, SIG_DFL, &originalChild);
-  // Ctrl-Z stops the program first; the tracer stops itself when it has seen that.
+  // Ctrl-Z stops the program first; the recorder stops itself when it has seen that.
   setHandler(SIGTSTP, SIG_IGN, &originalStop);
   sigemptyset(&awaited);
   for (int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT})
@@ -45,7 +45,7 @@ TracerEnvironment::TracerEnvironment() {
   sigprocmask(SIG_BLOCK, &awaited, &originalMask);
 }
 
-void TracerEnvironment::undoInChild() const {
+void RecorderEnvironment::undoInChild() const {
   setrlimit(RLIMIT_NOFILE, &originalFileLimit);
   sigaction(SIGPIPE, &originalPipe, nullptr);
   sigaction(SIGXFSZ, &originalFileSize, nullptr);
@@ -54,9 +54,11 @@ void TracerEnvironment::undoInChild() const {
   sigprocmask(SIG_SETMASK, &originalMask, nullptr);
 }
 
-void TracerEnvironment::restoreTerminalStop() const { sigaction(SIGTSTP, &originalStop, nullptr); }
+void RecorderEnvironment::restoreTerminalStop() const {
+  sigaction(SIGTSTP, &originalStop, nullptr);
+}
 
-Command::Command(char **arguments, const TracerEnvironment &environment) : pid(-1) {
+Command::Command(char **arguments, const RecorderEnvironment &environment) : pid(-1) {
   if (pipe2(goPipe, O_CLOEXEC) != 0 || pipe2(errorPipe, O_CLOEXEC) != 0)
     return;
   pid = fork();
@@ -65,12 +67,12 @@ Command::Command(char **arguments, const TracerEnvironment &environment) : pid(-
   close(goPipe[1]);
   environment.undoInChild();
   char byte;
-  if (read(goPipe[0], &byte, 1) != 1) // the tracer has failed or died
-    _exit(exitFailed);
+  if (read(goPipe[0], &byte, 1) != 1) // the recorder has failed or died
+    _exit(EXIT_FAILED);
   execvp(arguments[0], arguments);
   int problem = errno;
-  _exit(write(errorPipe[1], &problem, sizeof problem) == sizeof problem ? exitNotFound
-                                                                        : exitFailed);
+  _exit(write(errorPipe[1], &problem, sizeof problem) == sizeof problem ? EXIT_NOT_FOUND
+                                                                        : EXIT_FAILED);
 }
 
 Command::~Command() {

@@ -1,7 +1,7 @@
 // Reads an ELF file's headers, with LLVM's checked accessors: the file is untrusted.
 #include "linked_file.h"
 
-#include "arch.h"
+#include "base/machine.h"
 
 #include "llvm/Object/BuildID.h"
 #include "llvm/Object/ELFObjectFile.h"
@@ -42,15 +42,15 @@ static std::string sonameOf(const ELFFile<Elf> &elf) {
   return strings.drop_front(std::min<uint64_t>(*soname, strings.size())).split('\0').first.str();
 }
 
-/// Says what is wrong with a file that this tracer's breakpoints do not fit.
+/// Says what is wrong with a file that no program can be that runs here.
 static Error checkMachine(StringRef bytes) {
   if (!bytes.starts_with("\177ELF") || bytes.size() < sizeof(Elf::Ehdr))
     return createStringError("not an ELF file");
   if (bytes[ELF::EI_CLASS] == ELF::ELFCLASS32)
-    return createStringError(Twine("a 32-bit program; build it for ") + arch::machineName +
+    return createStringError("a 32-bit program; build it for " FRONTLOAD_MACHINE_NAME
                              " to record it");
   auto &header = *reinterpret_cast<const Elf::Ehdr *>(bytes.data());
-  if (bytes[ELF::EI_DATA] != ELF::ELFDATA2LSB || header.e_machine != arch::machine)
+  if (bytes[ELF::EI_DATA] != ELF::ELFDATA2LSB || header.e_machine != FRONTLOAD_MACHINE)
     return createStringError("a program for another machine (" +
                              ELF::convertEMachineToArchName(header.e_machine) +
                              "); record it there");
@@ -99,11 +99,19 @@ bool LinkedFile::isNamed(StringRef name) const {
   return begins(sys::path::filename(path)) || begins(soname);
 }
 
-SmallVector<uint64_t, 1> LinkedFile::possibleBiases(uint64_t address, uint64_t size,
-                                                    uint64_t offset) const {
-  SmallVector<uint64_t, 1> biases;
-  for (const CodeSegment &segment : codeSegments)
-    if (segment.offset < offset + size && offset < segment.offset + segment.fileSize)
-      biases.push_back(address - offset - (segment.address - segment.offset));
-  return biases;
+std::optional<uint64_t> LinkedFile::loadBias(uint64_t address, uint64_t size, uint64_t offset,
+                                             function_ref<bool(uint64_t)> isMapped) const {
+  // Segments that share a page of the file cannot be told apart by it. Loaders map them in order,
+  // so it is the first one, or the next one of a file that is already there.
+  std::optional<uint64_t> first;
+  for (const CodeSegment &segment : codeSegments) {
+    if (segment.offset >= offset + size || offset >= segment.offset + segment.fileSize)
+      continue;
+    uint64_t bias = address - offset - (segment.address - segment.offset);
+    if (isMapped(bias))
+      return bias;
+    if (!first)
+      first = bias;
+  }
+  return first;
 }
