@@ -34,7 +34,7 @@ def race(**workload):
                 "name": "small", "title": "a program", "limit": {"touched_bytes": 7_000_000},
                 "place": {"file_system": "ext4", "read_ahead_kib": 128, "own_device": True,
                           "throttle": {"device": "hdd", "iops": 150, "bytes_per_second": 80e6}},
-                "missing": [], "outputs_are_identical": True,
+                "missing": [], "outputs_are_identical": True, "recordings": [],
                 "variants": [variant("default", 720.0, 73.6e6),
                              variant("front", 50.0, 0.72e6, link={"seconds": 3, "runs": [2, 3, 4]},
                                      recording=[{"slowdown": 7.26}, {"slowdown": 312.4}],
@@ -70,6 +70,18 @@ def test_a_page_has_all_columns_of_each_row():
     (near,) = lines(page, "* Predictions are within 5%")
     assert near.endswith("for 1 of 1 variants")
     assert "Linux 6.18, A \\| B (2 processors)" in page
+
+
+def test_a_page_names_the_recorders_that_were_timed():
+    """Each once, in the order in which they are declared, whichever of the workloads had it."""
+    document = race(recordings=[{"name": "bolt", "title": "BOLT's"},
+                                {"name": "breakpoints", "title": "the tracer"}])
+    document["workloads"] += race(recordings=[{"name": "new", "title": "a new one"},
+                                              {"name": "bolt", "title": "BOLT's"}])["workloads"]
+    (named,) = lines(table.render(document), "* *Slowdown*")
+    assert named.endswith(" its start is recorded, by the tracer, BOLT's, a new one.")
+    (named,) = lines(table.render(race()), "* *Slowdown*")
+    assert named.endswith(" its start is recorded.")
 
 
 @pytest.mark.parametrize("figure, first, said, listed", [

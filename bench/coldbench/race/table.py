@@ -35,7 +35,7 @@ FASTEST = "the fastest of the other ways"
 
 def render(document: dict) -> str:
     """docs/race.md: all workloads side by side, then a table with all columns for each."""
-    parts = [_introduction(document), side_by_side(document)]
+    parts = [_introduction(document), side_by_side(document), _legend(document)]
     for workload in document["workloads"]:
         parts.append(_section(workload))
     return "\n".join(parts)
@@ -97,6 +97,13 @@ variants from cold in one session. `bench/table` wrote this page from its result
 {_escape(host['kernel'])}, {_escape(host['processor'])} ({host['processors']} processors); \
 {_escape(place['file_system'])} on {device}{f', readahead {ahead} KiB' if ahead else ''}. Only the \
 program's own file is cold.{slow}
+"""
+
+
+def _legend(document: dict) -> str:
+    recorders = _recorders(document["workloads"])
+    by = f", by {recorders}" if recorders else ""
+    return f"""The tables below have all figures of each program:
 
 * Counts are medians, MB are 10^6 bytes, and times are means ± half their 95% confidence interval.
 * *Runs* are contiguous ranges of pages that were read. *Requests* are the reads that the device \
@@ -106,8 +113,7 @@ longer, plus a warm start. The kernel's throttle lets the first 0.1 s of request
 a real disk does not.
 * *Link* is the median of three links, or a single link if it takes more than 10 s. For BOLT it is \
 link and rewrite.
-* *Slowdown* is how many times longer the program takes while its start is recorded, by \
-{_recorders()}.
+* *Slowdown* is how many times longer the program takes while its start is recorded{by}.
 * *Model* is what Frontload predicts for the file without running it, from traces of the file in \
 the first row.
 * *Touched bytes* are all the bytes of the file that the start uses, in granules of 16. They are \
@@ -115,8 +121,13 @@ the limit for any layout.
 """
 
 
-def _recorders() -> str:
-    return ", ".join(recorder.title for recorder in RECORDERS.values())
+def _recorders(workloads: Iterable[dict]) -> str:
+    """Those that any of the workloads was recorded by, in the order in which they are declared."""
+    titles = {recording["name"]: recording["title"] for workload in workloads
+              for recording in workload["recordings"]}
+    order = list(RECORDERS)
+    known = sorted(titles, key=lambda name: order.index(name) if name in order else len(order))
+    return ", ".join(titles[name] for name in known)
 
 
 def _section(workload: dict) -> str:
