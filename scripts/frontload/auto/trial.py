@@ -33,7 +33,7 @@ from frontload.profile import coverage as front
 from frontload.profile import format as profile
 from frontload.profile import merge, trace
 from frontload.profile import resolver as names
-from frontload.verbs import record
+from frontload.recording import command as recording
 
 MEASURED_RUNS = 10
 
@@ -184,9 +184,10 @@ def _may_write_beside(path: str) -> bool:
 def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
     """Records all workloads; returns whether data was recorded too."""
     traces.mkdir()
-    pattern = record.pattern_in(traces)
+    pattern = recording.pattern_in(traces)
     errors.note(f"recording {errors.count(plan.runs * len(plan.workloads), 'run')}")
-    tracer = record.tracer(pattern, modules=plan.modules, until=plan.until, seconds=plan.seconds)
+    tracer = recording.recorder(pattern, modules=plan.modules, until=plan.until,
+                                seconds=plan.seconds)
     for workload in plan.workloads:
         for _ in range(plan.runs):
             _one(workload, plain, tracer, traces)
@@ -202,7 +203,8 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
     errors.note("recording data in valgrind, some hundred times slower (--no-data leaves it out)")
     try:
         for workload in plan.workloads:
-            _one(workload, plain, record.tracer(pattern, data=True, modules=plan.modules), traces)
+            _one(workload, plain,
+                 recording.recorder(pattern, data=True, modules=plan.modules), traces)
     except Failure as problem:
         if plan.data:
             raise
