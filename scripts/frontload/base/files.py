@@ -23,6 +23,11 @@ def open_input(path: os.PathLike | str, note: str | None = None) -> BinaryIO:
         raise Failure(f"{os.fspath(path)}: {problem.strerror}", note=note) from problem
 
 
+def read_text(path: os.PathLike | str) -> str:
+    """The text of a file of the system, whatever the locale is; any bytes can be in it."""
+    return Path(path).read_text("utf-8", "surrogateescape")
+
+
 def parse_json(data: bytes | str, path: os.PathLike | str,
                note: str | None = None) -> object:
     """The value that a file's JSON stands for; BadData with the note if it is none."""

@@ -30,7 +30,7 @@ def hierarchy(mounts: str) -> tuple[int, Path] | None:
         if kind == "cgroup" and "blkio" in options.split(","):
             return 1, folder
         if kind == "cgroup2" and (folder / "cgroup.controllers").is_file() \
-                and "io" in (folder / "cgroup.controllers").read_text().split():
+                and "io" in (folder / "cgroup.controllers").read_text("ascii").split():
             return 2, folder
     return None
 
@@ -54,12 +54,12 @@ class Throttle:
         try:
             if self._version == 2:
                 control = self._parent / "cgroup.subtree_control"
-                if "io" not in control.read_text().split():
-                    control.write_text("+io")
+                if "io" not in control.read_text("ascii").split():
+                    control.write_text("+io", "ascii")
                     self._enabled = True
             self.folder.mkdir()
             for name, limit in self._limits().items():
-                (self.folder / name).write_text(limit)
+                (self.folder / name).write_text(limit, "ascii")
         except BaseException:
             self.__exit__()
             raise
@@ -69,7 +69,7 @@ class Throttle:
         with suppress(FileNotFoundError):
             self.folder.rmdir()
         if self._enabled:
-            (self._parent / "cgroup.subtree_control").write_text("-io")
+            (self._parent / "cgroup.subtree_control").write_text("-io", "ascii")
 
     def _limits(self) -> dict[str, str]:
         """What to write into which file of the cgroup."""

@@ -135,8 +135,8 @@ def gain(base: dict, figures: dict) -> dict:
 
 def _ask(*arguments: PathLike | str) -> dict:
     command = [tools.tool(_PREDICTOR), "--json", *map(fspath, arguments)]
-    result = subprocess.run(command, capture_output=True, text=True, errors="surrogateescape",
-                            stdin=subprocess.DEVNULL)
+    result = subprocess.run(command, capture_output=True, encoding="utf-8",
+                            errors="surrogateescape", stdin=subprocess.DEVNULL)
     if result.returncode == 0:
         return json.loads(result.stdout)
     said = dict.fromkeys(("error", "note"))
