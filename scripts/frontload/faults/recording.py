@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from frontload.base.errors import BadData
 from frontload.base.missing import Missing
-from frontload.device.scratch import scratch_folder
+from frontload.base.scratch import scratch_folder
 from frontload.faults import loading as loadings
 from frontload.faults import perf, script
 from frontload.faults.history import History

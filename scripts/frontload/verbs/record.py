@@ -2,13 +2,11 @@
 
 import argparse
 import os
-import signal
-import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from frontload.base import errors, tools
+from frontload.base import errors, processes, tools
 from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.profile import trace
 
@@ -32,7 +30,6 @@ EXIT_STATUS = {"0": None, "65": None,
 ENVIRONMENT = {"FRONTLOAD_TRACE": "set for the command by --with runtime: where libfrontload-rt "
                                   "writes traces (%m: the program, %p: the process)",
                "TMPDIR": "where --data puts a copy of a program that has debug info"}
-_CANNOT_RUN, _NOT_FOUND = 126, 127  # as shells, env and nohup say it
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
@@ -99,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     is_new_folder = not folder.exists()
     _prepare(folder)
     before = _traces(folder)
-    status = _run(command, environment)
+    status = processes.run_in_foreground(command, environment)
     written = [path for path, identity in _traces(folder).items() if before.get(path) != identity]
     touches = 0
     for path in written:
@@ -151,40 +148,3 @@ def _traces(folder: Path) -> dict[Path, tuple[int, int, int]]:
         status = path.stat()
         found[path] = status.st_ino, status.st_size, status.st_mtime_ns
     return found
-
-
-def _run(command: list[str], environment: dict[str, str]) -> int:
-    """Runs a command to its end, with our descriptors and terminal; returns its exit status."""
-    with _signals_go_to_the_command() as child:
-        try:
-            child.append(subprocess.Popen(command, env=environment, close_fds=False))
-        except OSError as problem:
-            code = _NOT_FOUND if isinstance(problem, FileNotFoundError) else _CANNOT_RUN
-            raise Failure(f"{command[0]}: {problem.strerror}", code=code,
-                          note=errors.HOW_TO_RUN) from problem
-        status = child[0].wait()
-    return status if status >= 0 else 128 - status
-
-
-@contextmanager
-def _signals_go_to_the_command() -> Iterator[list[subprocess.Popen]]:
-    """While the command runs, it decides what signals do; yields a list to put the command into.
-
-    A terminal sends SIGINT and SIGQUIT to the command as well as to us, so they are only not
-    obeyed here; the others come to us alone and are handed on. They are handled, not ignored,
-    because a program inherits what is ignored.
-    """
-    child: list[subprocess.Popen] = []
-
-    def hand_on(number: int, _frame) -> None:
-        if child and number not in (signal.SIGINT, signal.SIGQUIT):
-            child[0].send_signal(number)
-
-    previous = {number: signal.signal(number, hand_on)
-                for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
-                if signal.getsignal(number) is not signal.SIG_IGN}
-    try:
-        yield child
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
