@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
-from frontload.faults import phases, script
+from frontload.faults import phases
 from frontload.faults.history import History
 from frontload.faults.loading import LOADER_TELLS, MAIN, Loading, Milestone
 from frontload.faults.space import AddressSpace, Region
 from frontload.faults.symbols import Sections
+from frontload.tracing import perf_records as script
 from hypothesis import given
 from hypothesis import strategies as st
 
