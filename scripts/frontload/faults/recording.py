@@ -86,8 +86,7 @@ class Session:
             history = History().follow(perf_records.read(faults))
             asked = None
             if recorder.requests:
-                asked = tuple(record for record in perf_records.read(requests, perf_records.REQUEST_FIELDS)
-                              if isinstance(record, perf_records.Request))
+                asked = tuple(perf_records.requests(requests))
         if history.lost:
             self._missing.append(Missing(
                 f"{history.lost} records", "perf's buffers were full", "record as root, where "
