@@ -15,18 +15,18 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from frontload.auto import child, comparison, linker_options, objects, programs, relink
+from frontload.auto import comparison, linker_options, objects, programs, relink
 from frontload.auto.comparison import Comparison
 from frontload.auto.link_command import LinkCommand
 from frontload.auto.linker_options import Hindrance
 from frontload.auto.objects import Sections
 from frontload.auto.relink import Options
 from frontload.auto.workload import Workload
-from frontload.base import errors, files
+from frontload.base import errors, files, processes
 from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.base.missing import Missing
+from frontload.base.scratch import scratch_folder
 from frontload.device.kinds import Device
-from frontload.device.scratch import scratch_folder
 from frontload.elf import file as elf
 from frontload.measure import prediction
 from frontload.profile import coverage as front
@@ -259,7 +259,7 @@ def _strip(binary: str, outcome: Outcome) -> None:
         outcome.missing.append(Missing("a stripped program with a front", "strip is not found",
                                        "apt-get install binutils"))
         return
-    result = child.run([strip, binary])
+    result = processes.run([strip, binary])
     if result.status:
         raise Failure(f"{strip}: exited with status {result.status}: {result.stderr.strip()}",
                       note="please report this: programs with a front are to be stripped as others")

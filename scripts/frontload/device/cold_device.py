@@ -20,7 +20,7 @@ from pathlib import Path
 
 from frontload.base.errors import Failure
 from frontload.base.files import read_text
-from frontload.device.processes import check_call
+from frontload.base.processes import check_call
 from frontload.pagecache import residency as pagecache
 
 READ_AHEAD_KIB = 128  # the kernel's own default

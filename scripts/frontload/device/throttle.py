@@ -5,11 +5,8 @@ machine offers the throttle through one of them.
 """
 
 import os
-import time
 from contextlib import suppress
 from pathlib import Path
-
-from frontload.measure.launcher import Launcher
 
 # The kernel hands the budget out by slices of 0.1 s, the first one at once: at 150 requests and
 # 80 MB per second, as 15 requests and 8 MB. A start that directly follows another one meets what
@@ -87,11 +84,3 @@ class Throttle:
             if not Path("/proc", folder.name.removeprefix(PREFIX)).exists():
                 with suppress(OSError):
                     folder.rmdir()
-
-
-class RestedLauncher(Launcher):
-    """Runs commands in a throttled cgroup, each with a whole budget."""
-
-    def run(self, *command, **options):
-        time.sleep(PAUSE_SECONDS)
-        return super().run(*command, **options)

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from frontload.base.errors import Failure
 from frontload.base.files import read_text
+from frontload.base.scratch import scratch_folder
 from frontload.device import cold_device, throttle
 from frontload.device.cold_device import ColdDevice
 from frontload.device.kinds import Device
-from frontload.device.scratch import scratch_folder
-from frontload.device.throttle import RestedLauncher, Throttle
+from frontload.device.throttle import Throttle
 from frontload.elf import dependencies
-from frontload.measure.launcher import Launcher
+from frontload.measure.launcher import Launcher, RestedLauncher
 from frontload.measure.rounds import Variant
 
 _WITHOUT = "or measure without --device, where the files are"

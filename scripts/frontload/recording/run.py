@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from frontload.base import errors
+from frontload.base import errors, processes
 from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.profile import trace
-from frontload.recording import foreground
 from frontload.recording.command import pattern_in, recorder
 
 
@@ -35,7 +34,7 @@ def _record(words: list[str], output: Path | str, if_nothing_came: str | None = 
     is_new_folder = not folder.exists()
     _prepare(folder)
     before = _traces(folder)
-    status = foreground.run(words, environment | variables)
+    status = processes.run_in_foreground(words, environment | variables)
     written = [path for path, identity in _traces(folder).items() if before.get(path) != identity]
     touches = 0
     for path in written:

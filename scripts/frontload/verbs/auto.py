@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
     if any("{}" in word for word in words) and not args.program:
         args.usage_error("{} in COMMAND needs --program FILE")
     device = measure.chosen_device(args)
-    from frontload.device import processes
+    from frontload.base import processes
 
     with processes.unwinding_on_signals():
         return _run(args, words, device)

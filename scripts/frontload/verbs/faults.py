@@ -73,7 +73,7 @@ def _add_conditions(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from frontload.device import processes
+    from frontload.base import processes
 
     device = measure.chosen_device(args)
     with processes.unwinding_on_signals():

@@ -134,7 +134,7 @@ def chosen_device(args: argparse.Namespace) -> devices.Device | None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from frontload.device import processes
+    from frontload.base import processes
 
     device = chosen_device(args)
     with processes.unwinding_on_signals():

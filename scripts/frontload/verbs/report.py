@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     from frontload.report import measured, model
 
     if args.variant:
-        from frontload.device import processes
+        from frontload.base import processes
 
         with processes.unwinding_on_signals():
             recordings = _record(args, device)
