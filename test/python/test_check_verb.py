@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from conftest import SOURCE, Program
 from frontload.base import errors
+from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.profile import coverage as front
 from frontload.profile import format as profile
@@ -243,8 +244,8 @@ def looked_up(file: elf.Elf, startup: profile.Profile) -> front.Report:
 
 def test_of_static_data_of_an_object_one_is_enough():
     """No symbol table tells objects, so one namesake in the front is taken for the right one."""
-    file = linked(datum("twin", 0x2000, 64, bind=elf.STB_LOCAL), datum("near", 0x2040, 64),
-                  datum("twin", 0x9000, 64, bind=elf.STB_LOCAL))
+    file = linked(datum("twin", 0x2000, 64, bind=constants.STB_LOCAL), datum("near", 0x2040, 64),
+                  datum("twin", 0x9000, 64, bind=constants.STB_LOCAL))
     file.symbols.source_file = lambda row: [b"a.c", b"", b"a.c"][row]
     near = Name("data", "rodata", b"near")
     for of, placed in ((b"lib.a(a.o)", 2), (b"a.c", 1)):
@@ -286,14 +287,14 @@ def test_the_block_is_the_best_window(ranges):
 
 def test_a_symbol_without_a_size_counts_as_one_byte():
     """Labels of assembly code have a place, if no size."""
-    report = examine([function("a", 0x1000, 0, kind=elf.STT_NOTYPE)], "a")
+    report = examine([function("a", 0x1000, 0, kind=constants.STT_NOTYPE)], "a")
     assert report.classes["text"] == front.ClassCount(1, 1, 1, 1, 1)
 
 
 def test_bss_is_always_placed():
     """What has no bytes in the file cannot be outside of the front."""
     file = linked(datum("z", 0x9000, section=BSS), function("f", 0x1000))
-    file.sections["type"][BSS] = elf.SHT_NOBITS
+    file.sections["type"][BSS] = constants.SHT_NOBITS
     report = looked_up(file, of_run("f", Name("data", "bss", b"z")))
     assert report.coverage == 100 and report.density == 1
 

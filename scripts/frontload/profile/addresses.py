@@ -29,7 +29,9 @@ from typing import Protocol
 import numpy as np
 
 from frontload.base.intervals import Cover, Ranges
+from frontload.elf import constants
 from frontload.elf import file as elves
+from frontload.elf.symbols import Symbols
 from frontload.profile import trace as traces
 from frontload.profile.format import Name, Touched
 from frontload.profile.link_map import LinkMap
@@ -38,8 +40,8 @@ from frontload.profile.merged_strings import MergedStrings
 GRANULE = 16
 # Linux reads 128 KiB around a fault unless it is told otherwise, but half of that lies before it.
 WINDOW = 64 * 1024
-_CODE_TYPES = (elves.STT_FUNC, elves.STT_GNU_IFUNC, elves.STT_NOTYPE)
-_BIND_ORDER = {elves.STB_GLOBAL: 0, elves.STB_WEAK: 1, elves.STB_LOCAL: 2}
+_CODE_TYPES = (constants.STT_FUNC, constants.STT_GNU_IFUNC, constants.STT_NOTYPE)
+_BIND_ORDER = {constants.STB_GLOBAL: 0, constants.STB_WEAK: 1, constants.STB_LOCAL: 2}
 _LIMIT = 1 << 60  # far above any real address, far below where sums would overflow
 
 
@@ -54,7 +56,7 @@ class Resolved:
     nameless_data: int  # of these, touches of data
 
 
-def nameable(elf: elves.Elf, symbols: elves.Symbols | None = None
+def nameable(elf: elves.Elf, symbols: Symbols | None = None
              ) -> tuple[np.ndarray, np.ndarray]:
     """Which symbols of a linked file are functions that a profile can name, and which data; of its
     symbol table unless another one is given."""
@@ -65,7 +67,7 @@ def nameable(elf: elves.Elf, symbols: elves.Symbols | None = None
     placed = (symbols.section > 0) & (symbols.names.lengths() > 0)
     in_class[placed] = classes[symbols.section[placed]]
     code = np.isin(symbols.type, _CODE_TYPES) & (in_class == "text")
-    data = (symbols.type == elves.STT_OBJECT) & ~np.isin(in_class, ("", "text"))
+    data = (symbols.type == constants.STT_OBJECT) & ~np.isin(in_class, ("", "text"))
     return code, data & (symbols.size > 0)
 
 
@@ -145,7 +147,7 @@ class _Named(Protocol):
 class SymbolNames:
     """Names for the functions or the data of a linked file."""
 
-    def __init__(self, kind: str, elf: elves.Elf, symbols: elves.Symbols, members: np.ndarray):
+    def __init__(self, kind: str, elf: elves.Elf, symbols: Symbols, members: np.ndarray):
         self._kind = kind
         self._elf = elf
         self._symbols = symbols
@@ -176,7 +178,7 @@ class SymbolNames:
 
     def _preference(self, symbol: int) -> tuple:
         name = self._symbols.names[symbol]
-        return (self._symbols.type[symbol] == elves.STT_NOTYPE,
+        return (self._symbols.type[symbol] == constants.STT_NOTYPE,
                 self._symbols.size[symbol] == 0,
                 _BIND_ORDER.get(int(self._symbols.bind[symbol]), 0),
                 b"." in name, len(name), name)

@@ -36,8 +36,9 @@ from enum import StrEnum
 import numpy as np
 
 from frontload.base.intervals import Cover
-from frontload.elf import file as elves
-from frontload.elf.file import Elf, Symbols
+from frontload.elf import constants
+from frontload.elf.file import Elf
+from frontload.elf.symbols import Symbols
 from frontload.profile.format import CLASSES, Name, Profile
 from frontload.profile.resolver import Place
 
@@ -45,7 +46,6 @@ _FRONT_SECTIONS = (b".text.front", b".rodata.front")
 _COLD_SECTIONS = (b".text", b".rodata")
 _SLACK = 1.25
 _ROUNDING = 16
-_NOT_IN_SECTIONS = (elves.STT_SECTION, elves.STT_FILE, elves.STT_TLS)
 # Far above any real size, far below where sums of offsets and sizes would overflow.
 _LIMIT = 1 << 60
 
@@ -180,7 +180,8 @@ def examine(elf: Elf, profile: Profile, places: list[Place]) -> Report:
 def _prefix_size(elf: Elf) -> int:
     """Where the front of a file that ld.frontload linked ends: where the rest begins, if any."""
     sections = elf.sections
-    loaded = ((sections["flags"] & elves.SHF_ALLOC) != 0) & (sections["type"] != elves.SHT_NOBITS)
+    loaded = (((sections["flags"] & constants.SHF_ALLOC) != 0)
+              & (sections["type"] != constants.SHT_NOBITS))
     offset = np.minimum(sections["offset"], _LIMIT).astype(np.int64)
     cold = loaded & np.array([name in _COLD_SECTIONS for name in elf.section_names])
     if cold.any():
@@ -198,7 +199,7 @@ def _find(elf: Elf, symbols: Symbols, names: list[Name],
     wanted = {name.name for name in names}
     rows_of: dict[Name, list[int]] = {}
     why = {}  # by the names that symbols have
-    rows = np.flatnonzero(~np.isin(symbols.type, _NOT_IN_SECTIONS))
+    rows = np.flatnonzero(~np.isin(symbols.type, constants.STT_NO_PLACE))
     for row, symbol in zip(rows.tolist(), symbols.names.some(rows), strict=True):
         if _class_of(elf, symbols, row):
             for name in sought.get((symbol, int(symbols.value[row])), ()):
@@ -231,7 +232,7 @@ class _Pieces:
         order = np.lexsort((start, section, entry))
         self.entry, self.section = entry[order], section[order]
         self.start, self.end = start[order], np.maximum(end, start + 1)[order]
-        self.in_bss = elf.sections["type"][self.section] == elves.SHT_NOBITS
+        self.in_bss = elf.sections["type"][self.section] == constants.SHT_NOBITS
 
     def before(self, elf: Elf, file_offset: int) -> np.ndarray:
         """Which pieces lie in the file before an offset."""
@@ -275,7 +276,7 @@ def _startup_blocks(elf: Elf, pieces: _Pieces) -> tuple[list[Block], np.ndarray]
 
 
 def _longest_run(elf: Elf, symbols: Symbols, pieces: _Pieces, names: list[Name]) -> Run:
-    real = (symbols.section > 0) & (symbols.size > 0) & ~np.isin(symbols.type, _NOT_IN_SECTIONS)
+    real = symbols.placed() & (symbols.size > 0)
     section_of, all_start, all_end = _ranges(elf, symbols, np.flatnonzero(real))
     longest = Run()
     for section, mine in pieces.by_section():

@@ -16,7 +16,8 @@ import numpy as np
 
 from frontload.base.errors import Failure
 from frontload.elf import file as elves
-from frontload.elf.file import Elf, Loading
+from frontload.elf.file import Elf
+from frontload.elf.loading import Loading, read_loading
 from frontload.measure.sections import NO_SECTION
 from frontload.profile.addresses import SymbolNames, nameable
 from frontload.report.recorded import File
@@ -132,7 +133,7 @@ class Places:
     def loading(self) -> Loading | None:
         """What the loader works from."""
         try:
-            return self.elf and elves.read_loading(self.elf.path)
+            return self.elf and read_loading(self.elf.path)
         except (Failure, OSError):
             return None
 

@@ -8,6 +8,7 @@ from frontload.base import console, errors
 from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_VERDICT, Failure, printable
 from frontload.elf import file as elf
 from frontload.elf import relocations, relocations_report
+from frontload.elf.loading import read_loading
 from frontload.profile import coverage as front
 from frontload.profile import format as profile
 from frontload.profile import match
@@ -66,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     if not report.names:
         raise Failure(f"{args.profile}: names no function and no data", code=EXIT_DATA,
                       note="check looks for symbols: record the program's functions too")
-    relocated = relocations.examine(binary, elf.read_loading(args.binary))
+    relocated = relocations.examine(binary, read_loading(args.binary))
     lacks_front = args.require_front and report.blocks is not None
     good = (not lacks_front and report.coverage >= args.min_coverage
             and 100 * report.present >= args.min_match * report.names)

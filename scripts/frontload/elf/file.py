@@ -1,0 +1,133 @@
+"""Reads ELF files: sections and their classes, symbols, the build-id.
+
+What is in the file's bytes is read by contents.py, the symbol tables by symbols.py. What the loader
+works from (loading.py) is read apart, because few need it.
+"""
+
+import io
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from frontload.base import files
+from frontload.base.errors import BadData
+from frontload.elf.constants import (
+    SHF_ALLOC,
+    SHF_EXECINSTR,
+    SHF_WRITE,
+    SHN_XINDEX,
+    SHT_DYNSYM,
+    SHT_NOBITS,
+    SHT_SYMTAB,
+)
+from frontload.elf.contents import REMEDY, Contents, damaged
+from frontload.elf.symbols import Names, Symbols, read_symbols
+
+_NO_RELRO = (0, 0)
+
+
+@dataclass(frozen=True)
+class Elf:
+    """One ELF file. A section has a number, which is its place in `sections`, `section_names` and
+    `section_classes`; the class is empty if the section is not loaded."""
+
+    path: str
+    linked: bool  # a program or shared library, not an object
+    build_id: bytes  # empty if there is none
+    sections: np.ndarray
+    section_names: list[bytes]
+    section_classes: list[str]
+    symbols: Symbols | None  # None if it was stripped
+    dynamic_symbols: Symbols | None = None  # no substitute: only what is shared with other files
+
+    def linked_symbols(self) -> Symbols:
+        """The symbols of a file that has to be linked and not stripped."""
+        if not self.linked:
+            raise BadData(self.path, "is an object, not a program or shared library", note=REMEDY)
+        if self.symbols is None:
+            raise BadData(self.path, "is stripped: it has no symbol table",
+                          note="give the copy from before strip: record and check, then strip")
+        return self.symbols
+
+
+def read(path: os.PathLike | str, note: str = REMEDY) -> Elf:
+    """Reads an ELF file; what is none, or is damaged, raises BadData."""
+    with files.open_input(path, note) as stream:
+        return _elf(Contents(os.fspath(path), stream, note))
+
+
+def parse(path: str, data: bytes) -> Elf:
+    """Reads an ELF file that is in memory, such as a member of an archive."""
+    return _elf(Contents(path, io.BytesIO(data)))
+
+
+def read_range(elf: Elf, section: int, address: int, size: int) -> bytes:
+    """The bytes at an address in a section; empty if the section has none in the file."""
+    header = elf.sections[section]
+    if header["type"] == SHT_NOBITS:
+        return b""
+    offset = int(header["offset"]) + address - int(header["addr"])
+    with files.open_input(elf.path, REMEDY) as stream:
+        if offset + size > os.fstat(stream.fileno()).st_size:
+            raise damaged(elf.path, f"a section of {int(header['size'])} bytes runs past the end "
+                          "of the file", offset=int(header["offset"]))
+        stream.seek(offset)
+        return stream.read(size)
+
+
+def _elf(contents: Contents) -> Elf:
+    sections = contents.sections
+    return Elf(path=contents.path,
+               linked=contents.headers.header["e_type"] in ("ET_EXEC", "ET_DYN"),
+               build_id=contents.checked(lambda: _build_id(contents)),
+               sections=sections,
+               section_names=_section_names(contents),
+               section_classes=_classes(sections, contents.checked(lambda: _relro(contents))),
+               symbols=read_symbols(contents, SHT_SYMTAB),
+               dynamic_symbols=read_symbols(contents, SHT_DYNSYM))
+
+
+def _section_names(contents: Contents) -> list[bytes]:
+    sections = contents.sections
+    index = contents.headers.header["e_shstrndx"]
+    if index == SHN_XINDEX and len(sections):
+        index = int(sections["link"][0])
+    if index == 0 or not len(sections):
+        return [b""] * len(sections)
+    table = contents.section(index, "the names of sections")
+    return Names(contents.path, table, sections["name"]).all()
+
+
+def _build_id(contents: Contents) -> bytes:
+    for segment in contents.headers.iter_segments():
+        if segment["p_type"] == "PT_NOTE":
+            for note in segment.iter_notes():
+                if note["n_type"] == "NT_GNU_BUILD_ID":
+                    return bytes.fromhex(note["n_desc"])
+    return b""
+
+
+def _relro(contents: Contents) -> tuple[int, int]:
+    """The addresses that become read-only after relocation: first, and one behind the last."""
+    for segment in contents.headers.iter_segments():
+        if segment["p_type"] == "PT_GNU_RELRO":
+            return segment["p_vaddr"], segment["p_vaddr"] + segment["p_memsz"]
+    return _NO_RELRO
+
+
+def _classes(sections: np.ndarray, relro: tuple[int, int]) -> list[str]:
+    classes = []
+    for flags, kind, address in zip(sections["flags"].tolist(), sections["type"].tolist(),
+                                    sections["addr"].tolist(), strict=True):
+        if not flags & SHF_ALLOC:
+            classes.append("")
+        elif flags & SHF_EXECINSTR:
+            classes.append("text")
+        elif not flags & SHF_WRITE:
+            classes.append("rodata")
+        elif relro[0] <= address < relro[1]:
+            classes.append("relro")
+        else:
+            classes.append("bss" if kind == SHT_NOBITS else "data")
+    return classes
