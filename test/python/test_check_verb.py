@@ -8,7 +8,7 @@ from conftest import SOURCE, Program
 from frontload.base import errors
 from frontload.elf import constants
 from frontload.elf import file as elf
-from frontload.profile import coverage as front
+from frontload.profile import coverage
 from frontload.profile import format as profile
 from frontload.profile.format import Name
 from frontload.profile.resolver import Place
@@ -232,11 +232,11 @@ def test_names_are_escaped(link, cli, tmp_path):
     assert [entry["name"] for entry in report["missing"]] == ["\\x1b[31mred", "\\xff\\n"]
 
 
-def looked_up(file: elf.Elf, startup: profile.Profile) -> front.Report:
+def looked_up(file: elf.Elf, startup: profile.Profile) -> coverage.Report:
     """Examines a file of which frontload-resolve would find all symbols of the profile's names."""
     symbols = file.linked_symbols()
     names_there = symbols.names.some(np.arange(len(symbols.value)))
-    return front.examine(file, startup, [
+    return coverage.examine(file, startup, [
         Place(entry, "exact", b"app", b"", symbol, int(symbols.value[row]))
         for entry, name in enumerate(startup.touches)
         for row, symbol in enumerate(names_there) if symbol == name.name])
@@ -253,17 +253,17 @@ def test_of_static_data_of_an_object_one_is_enough():
         assert (report.placed, report.classes["rodata"].bytes_placed) == (placed, 64 * placed)
 
 
-def examine(symbols: list[tuple], *names: str | Name) -> front.Report:
+def examine(symbols: list[tuple], *names: str | Name) -> coverage.Report:
     return looked_up(linked(*symbols), of_run(*names))
 
 
 def test_a_block_is_at_most_a_quarter_longer_than_its_symbols():
     """Of two names 1,000 bytes apart only the larger one is in the block."""
     report = examine([function("a", 0x1000, 32), function("b", 0x1400, 64)], "a", "b")
-    assert report.blocks == [front.Block(b".text", 0x1400, 64)]
+    assert report.blocks == [coverage.Block(b".text", 0x1400, 64)]
     assert [entry.name.name for entry in report.missing] == [b"a"]
     near = examine([function("a", 0x1000, 64), function("b", 0x1050, 64)], "a", "b")
-    assert near.blocks == [front.Block(b".text", 0x1000, 0x90)]
+    assert near.blocks == [coverage.Block(b".text", 0x1000, 0x90)]
     assert near.coverage == 100 and near.density == pytest.approx(128 / 0x90)
 
 
@@ -288,7 +288,7 @@ def test_the_block_is_the_best_window(ranges):
 def test_a_symbol_without_a_size_counts_as_one_byte():
     """Labels of assembly code have a place, if no size."""
     report = examine([function("a", 0x1000, 0, kind=constants.STT_NOTYPE)], "a")
-    assert report.classes["text"] == front.ClassCount(1, 1, 1, 1, 1)
+    assert report.classes["text"] == coverage.ClassCount(1, 1, 1, 1, 1)
 
 
 def test_bss_is_always_placed():

@@ -9,10 +9,9 @@ from frontload.base.errors import BadData, Failure
 from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.elf.symbols import ABSOLUTE
-from frontload.profile import coverage as front
+from frontload.profile import coverage, trace
 from frontload.profile import format as profile
 from frontload.profile import resolver as names
-from frontload.profile import trace
 from frontload.profile.addresses import Resolver
 from frontload.profile.format import Name
 from frontload.profile.link_map import LinkMap
@@ -148,7 +147,7 @@ def test_a_damaged_program_never_crashes_anything(small_program, build, data):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
             places = names.resolve(os.fspath(startup_path), [os.fspath(path)]).places
-        assert 0 <= front.examine(read, startup, places).coverage <= 100
+        assert 0 <= coverage.examine(read, startup, places).coverage <= 100
         addresses = read.symbols.value & np.uint64(trace._ADDRESS_MASK)
         addresses = np.append(addresses, np.arange(0x200000, 0x202000, 16, np.uint64))
         resolver = Resolver(read)

@@ -14,7 +14,7 @@ from frontload.elf import constants, relocations
 from frontload.elf import file as elf
 from frontload.elf.loading import read_loading
 from frontload.profile import trace
-from frontload.profile.addresses import GRANULE
+from frontload.profile.trace import GRANULE
 
 _GRANULAR = (trace.CODE, trace.DATA)
 

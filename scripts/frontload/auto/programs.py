@@ -15,6 +15,7 @@ from elftools.elf.elffile import ELFFile
 
 from frontload.base.errors import BadData, Failure
 from frontload.elf import file as elf
+from frontload.elf import front
 from frontload.elf.loading import Loading, read_loading, read_start
 
 _LIBTOOL = b"libtool wrapper"
@@ -63,7 +64,7 @@ def look(path: os.PathLike | str) -> Program:
         position_independent=not loading.fixed, stripped=read.symbols is None,
         linker=_linker(comments, names), compilers=tuple(sorted(_compilers(comments))),
         packed_relocations=bool(len(loading.packed)),
-        has_front=bool(names & {b".text.front", b".rodata.front"}), machine=loading.machine)
+        has_front=front.end_of(read) is not None, machine=loading.machine)
 
 
 def _is_library(path: os.PathLike | str, loading: Loading) -> bool:

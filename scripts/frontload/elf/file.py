@@ -28,6 +28,15 @@ _NO_RELRO = (0, 0)
 
 
 @dataclass(frozen=True)
+class Segment:
+    """A part of a linked file that is loaded (PT_LOAD)."""
+
+    address: int
+    offset: int
+    file_bytes: int
+
+
+@dataclass(frozen=True)
 class Elf:
     """One ELF file. A section has a number, which is its place in `sections`, `section_names` and
     `section_classes`; the class is empty if the section is not loaded."""
@@ -40,6 +49,7 @@ class Elf:
     section_classes: list[str]
     symbols: Symbols | None  # None if it was stripped
     dynamic_symbols: Symbols | None = None  # no substitute: only what is shared with other files
+    segments: tuple[Segment, ...] = ()  # that are loaded
 
     def linked_symbols(self) -> Symbols:
         """The symbols of a file that has to be linked and not stripped."""
@@ -85,7 +95,8 @@ def _elf(contents: Contents) -> Elf:
                section_names=_section_names(contents),
                section_classes=_classes(sections, contents.checked(lambda: _relro(contents))),
                symbols=read_symbols(contents, SHT_SYMTAB),
-               dynamic_symbols=read_symbols(contents, SHT_DYNSYM))
+               dynamic_symbols=read_symbols(contents, SHT_DYNSYM),
+               segments=contents.checked(lambda: _segments(contents)))
 
 
 def _section_names(contents: Contents) -> list[bytes]:
@@ -114,6 +125,12 @@ def _relro(contents: Contents) -> tuple[int, int]:
         if segment["p_type"] == "PT_GNU_RELRO":
             return segment["p_vaddr"], segment["p_vaddr"] + segment["p_memsz"]
     return _NO_RELRO
+
+
+def _segments(contents: Contents) -> tuple[Segment, ...]:
+    return tuple(Segment(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"])
+                 for segment in contents.headers.iter_segments()
+                 if segment["p_type"] == "PT_LOAD")
 
 
 def _classes(sections: np.ndarray, relro: tuple[int, int]) -> list[str]:

@@ -25,8 +25,7 @@ from frontload.elf import file as elf
 from frontload.elf.loading import Start, read_start
 from frontload.importers.interface import Importer, Source
 from frontload.profile import trace
-from frontload.profile.addresses import GRANULE
-from frontload.profile.trace import Module, Trace
+from frontload.profile.trace import GRANULE, Module, Trace
 
 PIE_BASE = 0x108000  # where valgrind loads what can be anywhere
 _PIECE = 1 << 24

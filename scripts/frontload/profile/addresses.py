@@ -28,7 +28,7 @@ from typing import Protocol
 
 import numpy as np
 
-from frontload.base.intervals import Cover, Ranges
+from frontload.base.intervals import Cover, Ranges, signed
 from frontload.elf import constants
 from frontload.elf import file as elves
 from frontload.elf.symbols import Symbols
@@ -37,12 +37,10 @@ from frontload.profile.format import Name, Touched
 from frontload.profile.link_map import LinkMap
 from frontload.profile.merged_strings import MergedStrings
 
-GRANULE = 16
 # Linux reads 128 KiB around a fault unless it is told otherwise, but half of that lies before it.
 WINDOW = 64 * 1024
 _CODE_TYPES = (constants.STT_FUNC, constants.STT_GNU_IFUNC, constants.STT_NOTYPE)
 _BIND_ORDER = {constants.STB_GLOBAL: 0, constants.STB_WEAK: 1, constants.STB_LOCAL: 2}
-_LIMIT = 1 << 60  # far above any real address, far below where sums would overflow
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ class Resolver:
         self._functions = SymbolNames("function", elf, symbols, np.flatnonzero(code))
         self._data = SymbolNames("data", elf, symbols, np.flatnonzero(data))
         named = np.flatnonzero(code | data)
-        self._symbols = Cover(_signed(symbols.value[named]), _signed(symbols.ends()[named]))
+        self._symbols = Cover(signed(symbols.value[named]), signed(symbols.ends()[named]))
         self._elf = elf
         self.link_map: LinkMap | None = None
         self._chosen: dict[tuple[_Named, int], Name | None] = {}
@@ -93,7 +91,7 @@ class Resolver:
 
     def resolve(self, kinds: np.ndarray, addresses: np.ndarray) -> Resolved:
         """The names of what a run touched; the touches are given in order."""
-        granules = addresses & ~np.uint64(GRANULE - 1)
+        granules = addresses & ~np.uint64(traces.GRANULE - 1)
         data = np.flatnonzero(kinds == traces.DATA)
         code = np.flatnonzero(kinds != traces.DATA)
         group = self._functions.ranges.innermost(addresses[code])
@@ -104,14 +102,14 @@ class Resolver:
         if self.link_map is not None:
             hits.append(_overlapping(self._strings, data, granules))
             sections = _overlapping(self.link_map, data, granules)
-            start = _signed(sections.start)
+            start = signed(sections.start)
             bare = self._symbols.between(start, start + sections.size) == 0
             hits.append(sections.some(bare))
         named = np.zeros(len(kinds), bool)
         for each in hits:
             named[each.touch] = True
         if self.link_map is not None:
-            end = granules[data] + np.uint64(GRANULE)
+            end = granules[data] + np.uint64(traces.GRANULE)
             named[data[self.link_map.made.overlapping(granules[data], end)[0]]] = True
         return Resolved(self._names(hits), int(np.count_nonzero(~named)),
                         int(np.count_nonzero(~named[data])))
@@ -199,8 +197,8 @@ class _Hits:
     def of(cls, named: _Named, touch: np.ndarray, group: np.ndarray,
            granules: np.ndarray) -> "_Hits":
         start = np.maximum(granules[touch], named.ranges.start[group])
-        end = np.minimum(granules[touch] + np.uint64(GRANULE), named.ranges.end[group])
-        return cls(named, touch, group, start, _signed(end) - _signed(start))
+        end = np.minimum(granules[touch] + np.uint64(traces.GRANULE), named.ranges.end[group])
+        return cls(named, touch, group, start, signed(end) - signed(start))
 
     def some(self, which: np.ndarray) -> "_Hits":
         return _Hits(self.named, self.touch[which], self.group[which], self.start[which],
@@ -229,7 +227,7 @@ class _Hits:
 def _overlapping(named: _Named, touches: np.ndarray, granules: np.ndarray) -> _Hits:
     """The hits of touches that belong to every group that their granules overlap."""
     first = granules[touches]
-    query, group = named.ranges.overlapping(first, first + np.uint64(GRANULE))
+    query, group = named.ranges.overlapping(first, first + np.uint64(traces.GRANULE))
     return _Hits.of(named, touches[query], group, granules)
 
 
@@ -244,7 +242,3 @@ def _measure(start: np.ndarray, size: np.ndarray) -> Touched:
         position = int(np.searchsorted(end, np.uint64(edge), "right"))
         windows += 1
     return Touched(int(size.sum()), windows)
-
-
-def _signed(addresses: np.ndarray) -> np.ndarray:
-    return np.minimum(addresses, _LIMIT).astype(np.int64)

@@ -25,7 +25,8 @@ from frontload.elf import file as elves
 from frontload.elf.file import Elf
 from frontload.measure import prediction
 from frontload.profile import trace as traces
-from frontload.profile.addresses import GRANULE, SymbolNames
+from frontload.profile.addresses import SymbolNames
+from frontload.profile.trace import GRANULE
 from frontload.report.places import Places
 from frontload.report.spans import Spans
 
