@@ -29,9 +29,8 @@ from frontload.base.scratch import scratch_folder
 from frontload.device.kinds import Device
 from frontload.elf import file as elf
 from frontload.measure import prediction
-from frontload.profile import coverage as front
+from frontload.profile import coverage, merge, trace
 from frontload.profile import format as profile
-from frontload.profile import merge, trace
 from frontload.profile import resolver as names
 from frontload.recording import command as recording
 
@@ -67,7 +66,7 @@ class Outcome:
     before: programs.Program
     after: programs.Program | None = None
     names: int = 0
-    report: front.Report | None = None
+    report: coverage.Report | None = None
     comparisons: list[Comparison] = field(default_factory=list)
     measurement: object | None = None  # measure.Measurement
     prediction: dict | None = None  # what prediction.predict says
@@ -145,7 +144,7 @@ def run(plan: Plan, link: LinkCommand) -> Outcome:
         errors.note(f"linking it with a front of {errors.count(outcome.names, 'name')}")
         options = Options(profile=str(written), prefetch=plan.prefetch, min_match=plan.min_match)
         after = stack.enter_context(relink.linked(link, plan.output, options, scratch))
-        outcome.report = front.examine(elf.read(after), startup,
+        outcome.report = coverage.examine(elf.read(after), startup,
                                        names.resolve(str(written), [after]).places)
         if plan.compare:
             outcome.comparisons = comparison.compare(plan.workloads, plan.program, after, plain)
@@ -210,12 +209,8 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
             raise
         outcome.missing.append(Missing("the data that startup touches", problem.message,
                                        problem.note or "see frontload record --data"))
-        return any(_has_data(path) for path in trace.find(traces))
+        return any(trace.read(path).has_data for path in trace.find(traces))
     return True
-
-
-def _has_data(path: Path) -> bool:
-    return bool((trace.read(path).kinds == trace.DATA).any())
 
 
 def _one(workload: Workload, plain: str, tracer: list[str], traces: Path) -> None:

@@ -4,7 +4,7 @@ import shlex
 from dataclasses import asdict
 
 from frontload import __version__
-from frontload.auto import advice, build_folder
+from frontload.auto import advice, detect
 from frontload.auto.advice import Advice
 from frontload.auto.build_folder import Folder
 from frontload.auto.linker_options import REPLACED
@@ -31,7 +31,7 @@ def reasons(plan: Plan, outcome: Outcome) -> list[str]:
 
 def advised(plan: Plan, outcome: Outcome) -> tuple[Folder, Advice]:
     """What to add to the build that the program is of."""
-    folder = build_folder.of_program(plan.program, outcome.link.directory)
+    folder = detect.of_program(plan.program, outcome.link.directory)
     words = plan.workloads[0].words
     arguments = shlex.join(words[1:]) if words[0] == "{}" else ""
     return folder, advice.advise(folder, plan.program, arguments)

@@ -183,7 +183,7 @@ def _profile(_args: argparse.Namespace, program: Program) -> int:
                       note="record it first: cargo frontload record -- ARGUMENT...")
     traces = list(merge.expand([(str(kept.traces), 1)]))
     # Only data needs the map, and a map that nothing needs is warned of.
-    has_data = any((trace.read(path).kinds == trace.DATA).any() for path, _ in traces)
+    has_data = any(trace.read(path).has_data for path, _ in traces)
     merger = merge.Merger(program.name, str(kept.binary), str(kept.map) if has_data else None)
     for path, weight in traces:
         merger.add(path, weight)

@@ -8,9 +8,9 @@ from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_VERDICT, Failure, pri
 from frontload.cli.arguments import add_json, add_min_match, percentage
 from frontload.elf import file as elf
 from frontload.elf import relocations, relocations_report
-from frontload.profile import coverage as front
+from frontload.elf.loading import read_loading
+from frontload.profile import coverage, match
 from frontload.profile import format as profile
-from frontload.profile import match
 from frontload.profile import resolver as names
 
 SCHEMA = "frontload-check/1"
@@ -60,11 +60,11 @@ def run(args: argparse.Namespace) -> int:
     startup = profile.read(args.profile)
     binary = elf.read(args.binary)
     binary.linked_symbols()  # refuses what has none, and says what to do
-    report = front.examine(binary, startup, names.resolve(args.profile, [args.binary]).places)
+    report = coverage.examine(binary, startup, names.resolve(args.profile, [args.binary]).places)
     if not report.names:
         raise Failure(f"{args.profile}: names no function and no data", code=EXIT_DATA,
                       note="check looks for symbols: record the program's functions too")
-    relocated = relocations.examine(binary, elf.read_loading(args.binary))
+    relocated = relocations.examine(binary, read_loading(args.binary))
     lacks_front = args.require_front and report.blocks is not None
     good = (not lacks_front and report.coverage >= args.min_coverage
             and 100 * report.present >= args.min_match * report.names)
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     # If nothing is found, more is to be said than that.
     match.judge(args.profile, report.present,
                 [entry.name.name for entry in report.missing
-                 if entry.reason != front.Missing.OUTSIDE],
+                 if entry.reason != coverage.Reason.OUTSIDE],
                 args.min_match if report.present else 0)
     if good:
         return EXIT_OK
@@ -106,7 +106,7 @@ def _text(name: bytes) -> str:
     return profile.escape(name).decode("utf-8")
 
 
-def _show(args: argparse.Namespace, startup: profile.Profile, report: front.Report) -> None:
+def _show(args: argparse.Namespace, startup: profile.Profile, report: coverage.Report) -> None:
     print(f"{printable(args.binary)}: {report.placed} of {errors.count(report.names, 'name')} of "
           f"{_shown(startup.program)} ({errors.count(startup.runs, 'run')}) in the front: "
           f"{errors.percent(report.placed, report.names)}")
@@ -135,7 +135,7 @@ def _show(args: argparse.Namespace, startup: profile.Profile, report: front.Repo
             console.add_row(table, name, count.names, count.present, count.placed,
                             f"{count.bytes_present:,}", f"{count.bytes_placed:,}")
     console.show(table)
-    for reason in front.Missing:
+    for reason in coverage.Reason:
         missing = [entry for entry in report.missing if entry.reason == reason]
         if missing:
             print(f"{reason}: {errors.count(len(missing), 'name')}")
@@ -150,7 +150,7 @@ def _shown(name: bytes) -> str:
     return printable(_text(name))
 
 
-def _as_json(args: argparse.Namespace, startup: profile.Profile, report: front.Report,
+def _as_json(args: argparse.Namespace, startup: profile.Profile, report: coverage.Report,
              good: bool) -> dict:
     blocks = report.blocks and [
         {"section": _text(block.section), "offset": block.offset, "bytes": block.size}

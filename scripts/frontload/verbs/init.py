@@ -52,12 +52,12 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     # Imported here because numpy takes a while, which other verbs need not pay.
-    from frontload.auto import advice, build_folder, changes, cmake_folder, hindrances, programs
+    from frontload.auto import advice, changes, cmake_folder, detect, hindrances, programs
 
     if not os.path.isdir(args.folder):
         raise Failure(f"{args.folder}: " + ("is not a folder" if os.path.exists(args.folder) else
                                             "no such folder"), note="give a build or source folder")
-    folder = build_folder.look(args.folder)
+    folder = detect.look(args.folder)
     if args.ask_cmake:
         if folder.system != "cmake" or not folder.build:
             args.usage_error(f"--ask-cmake: {args.folder} is no CMake build folder, and has none")

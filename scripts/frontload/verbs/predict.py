@@ -12,6 +12,7 @@ from frontload.cli.arguments import add_json, count, named
 from frontload.device import kinds as devices
 from frontload.measure import prediction
 from frontload.measure.prediction import Variant
+from frontload.profile import trace
 
 DESCRIPTION = """\
 Predict from traces how a program starts from cold: page faults, what is read in how many requests,
@@ -83,7 +84,7 @@ def _bandwidth(text: str) -> float:
 
 
 def run(args: argparse.Namespace) -> int:
-    found = prediction.find_traces(args.traces)
+    found = trace.expand(args.traces)
     traces, have_data = prediction.telling(found)
     recorded = args.recorded
     if recorded is None:

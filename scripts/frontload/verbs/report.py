@@ -189,18 +189,9 @@ def _file_name(variant: str) -> str:
 
 
 def _traces(paths: list[str]) -> list[str]:
-    import os
-
     from frontload.profile import trace
 
-    found = []
-    for path in paths:
-        inside = list(map(os.fspath, trace.find(path))) if os.path.isdir(path) else [path]
-        if not inside:
-            raise Failure(f"{path}: has no traces",
-                          note="make some with: frontload record --data -o FOLDER -- COMMAND")
-        found += inside
-    return found
+    return trace.expand(paths)
 
 
 def _json(path: str) -> object:
