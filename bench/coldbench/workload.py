@@ -23,7 +23,7 @@ from pathlib import Path
 
 from frontload.base.errors import Failure
 from frontload.base.files import write_if_changed
-from frontload.device.processes import check_call
+from frontload.base.processes import check_call
 
 BENCH = Path(__file__).parent.parent.resolve()
 WORKLOADS = BENCH / "workloads"

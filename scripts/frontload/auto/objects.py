@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontload.base.errors import Failure
-from frontload.elf import archive
+from frontload.elf import archive, constants
 from frontload.elf import file as elf
 
 MOST_OBJECTS = 64  # that are looked into, of all parts of the list
@@ -102,7 +102,8 @@ def _count(name: str, data: bytes, found: Sections) -> None:
         return
     found.objects += 1
     symbols = read.symbols
-    for kind, shared_names in ((elf.STT_FUNC, _SHARED_TEXT), (elf.STT_OBJECT, _SHARED_DATA)):
+    for kind, shared_names in ((constants.STT_FUNC, _SHARED_TEXT),
+                               (constants.STT_OBJECT, _SHARED_DATA)):
         sections = symbols.section[(symbols.type == kind) & (symbols.section > 0)
                                    & (symbols.size > 0)]
         shared = [number for number in np.unique(sections).tolist()
@@ -110,7 +111,7 @@ def _count(name: str, data: bytes, found: Sections) -> None:
         # Who is alone in a section of many has it for himself.
         together = sum(count for number in shared
                        if (count := int(np.count_nonzero(sections == number))) > 1)
-        if kind == elf.STT_FUNC:
+        if kind == constants.STT_FUNC:
             found.functions += len(sections)
             found.shared_functions += together
         else:

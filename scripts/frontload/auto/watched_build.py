@@ -16,12 +16,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from frontload.auto import link_command
-from frontload.auto.child import run
 from frontload.auto.link_command import LinkCommand
 from frontload.auto.programs import libtool_script
 from frontload.base import errors, tools
 from frontload.base.errors import Failure
-from frontload.device.scratch import scratch_folder
+from frontload.base.processes import run
+from frontload.base.scratch import scratch_folder
 
 _REMEDY = "install strace (apt-get install strace), and allow ptrace; or give --link"
 _LONGEST_ARGUMENT = 1 << 17  # that Linux takes

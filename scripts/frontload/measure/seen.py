@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from frontload.base import tools
 from frontload.base.errors import Failure
 from frontload.base.missing import Missing
-from frontload.device.scratch import scratch_folder
+from frontload.base.scratch import scratch_folder
 from frontload.elf import dependencies
 from frontload.measure.launcher import Launcher
 from frontload.measure.rounds import COLD, SELECTIVELY_COLD, Plan

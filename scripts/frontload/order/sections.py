@@ -20,7 +20,9 @@ import numpy as np
 
 from frontload.base import errors
 from frontload.base.errors import Failure
+from frontload.elf import constants
 from frontload.elf import file as elf
+from frontload.elf.symbols import Symbols
 from frontload.order.request import Request
 
 # The output section of each class, and what it is made of.
@@ -99,11 +101,11 @@ def _guessed(request: Request) -> Iterator[InputSection]:
                         yield InputSection(entry.section_class, prefix + owner)
 
 
-def _aliases(request: Request, symbols: elf.Symbols) -> dict[int, list[bytes]]:
+def _aliases(request: Request, symbols: Symbols) -> dict[int, list[bytes]]:
     """The symbols at the addresses of the profile's names."""
     wanted = np.array([place.value for place in request.resolved.places], symbols.value.dtype)
     rows = np.flatnonzero(np.isin(symbols.value, wanted) & (symbols.section > 0) &
-                          np.isin(symbols.type, (elf.STT_FUNC, elf.STT_OBJECT)))
+                          np.isin(symbols.type, (constants.STT_FUNC, constants.STT_OBJECT)))
     found: dict[int, list[bytes]] = {}
     for row, name in zip(rows.tolist(), symbols.names.some(rows), strict=True):
         found.setdefault(int(symbols.value[row]), []).append(name)

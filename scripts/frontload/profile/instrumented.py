@@ -16,7 +16,7 @@ say which source file they are of.
 
 import re
 
-from frontload.elf import file as elves
+from frontload.elf.symbols import Symbols
 from frontload.profile.format import Name, Touched
 
 # Of the functions that such a program cannot be without.
@@ -46,7 +46,7 @@ _SECTION_KIND = re.compile(rb"\.(rodata|data|bss|text)(\.rel)?(\.ro)?(\.local)?\
 _COLD_PART = re.compile(rb"\.cold(\.|$)")
 
 
-def is_instrumented(symbols: elves.Symbols) -> bool:
+def is_instrumented(symbols: Symbols) -> bool:
     """Whether a linked file collects a profile of clang or gcc as it runs."""
     return any(symbols.names.any_begins(sign) for sign in _SIGNS)
 

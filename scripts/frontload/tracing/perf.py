@@ -170,15 +170,15 @@ def _buffer_kib() -> int:
 
 
 def tracefs_is_mounted() -> bool:
-    lines = Path("/proc/self/mounts").read_text(errors="replace").splitlines()
+    lines = Path("/proc/self/mounts").read_text("utf-8", "replace").splitlines()
     return any(line.split()[2] == "tracefs" for line in lines)
 
 
 def _run(*command: str) -> str | None:
     """Why a command fails; None if it does not."""
     try:
-        result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                                errors="replace")
+        result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True,
+                                encoding="utf-8", errors="replace")
     except OSError as problem:
         return f"{command[0]}: {problem.strerror}"
     if result.returncode == 0:
@@ -198,6 +198,6 @@ def _most_telling(lines: list[str]) -> str:
 def _output(*command: str) -> str:
     try:
         return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True).stdout
+                              encoding="utf-8", errors="replace").stdout
     except OSError:
         return ""
