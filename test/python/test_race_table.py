@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
-from coldbench.race import table
+from coldbench import table
 
 
 def time(mean, half=None):

@@ -4,7 +4,7 @@ A crate of cargo's registry, of this version, with the dependencies that it was 
 rustc 1.88, so Debian 12's own (1.63) does not do: its rustc-web does, and rustup's.
 """
 
-from coldbench.workload import Workload
+from coldbench.variants.workload import Workload
 
 WORKLOAD = Workload(
     name="wasm-tools",

@@ -25,7 +25,7 @@ from frontload.base.errors import Failure
 from frontload.base.files import write_if_changed
 from frontload.base.processes import check_call
 
-BENCH = Path(__file__).parent.parent.resolve()
+BENCH = Path(__file__).parents[2].resolve()
 WORKLOADS = BENCH / "workloads"
 
 
@@ -96,7 +96,7 @@ class WorkFolder:
         archives = sorted(str(archive) for pattern in ("libclang*.a", "libLLVM*.a")
                           for archive in (llvm / "lib").glob(pattern)
                           if "Polly" not in archive.name and "clang_rt" not in archive.name)
-        package = sorted((Path(__file__).parents[2] / "scripts" / "frontload").rglob("*.py"))
+        package = sorted((BENCH.parent / "scripts" / "frontload").rglob("*.py"))
         variables = {
             "source": str(source), "workloads": str(WORKLOADS), "bench": str(BENCH),
             "bin": str(bin), "llvm": str(llvm), "archives": " ".join(archives),

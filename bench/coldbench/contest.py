@@ -11,13 +11,15 @@ from frontload.measure.rounds import SELECTIVELY_COLD as COLD
 from frontload.measure.rounds import WARM
 from frontload.profile import trace
 
-from coldbench import replay
-from coldbench.race import judge, limit, recordings, relinks, rows
-from coldbench.race.recordings import Recording
-from coldbench.race.relinks import LinkTime
-from coldbench.race.rows import Row
-from coldbench.starts import SLOW, Starts, measure_starts
-from coldbench.workload import WorkFolder
+from coldbench.judge import first as judge
+from coldbench.judge import replay
+from coldbench.measure import limit, recordings, relinks
+from coldbench.measure.recordings import Recording
+from coldbench.measure.relinks import LinkTime
+from coldbench.measure.starts import SLOW, Starts, measure_starts
+from coldbench.variants import rows
+from coldbench.variants.rows import Row
+from coldbench.variants.workload import WorkFolder
 
 DATA_TRACES = "traces.data"
 

@@ -27,8 +27,8 @@ from frontload.measure.rounds import (
     measure,
 )
 
-from coldbench.requests import CountingLauncher, Requests
-from coldbench.workload import WorkFolder
+from coldbench.measure.requests import CountingLauncher, Requests
+from coldbench.variants.workload import WorkFolder
 
 SLOW = "hdd"  # the device that the throttled runs are on
 

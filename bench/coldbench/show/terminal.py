@@ -4,7 +4,8 @@ import re
 
 from frontload.base import console
 
-from coldbench.race import columns, rows
+from coldbench.show import columns
+from coldbench.variants import rows
 
 
 def show(workload: dict) -> None:

@@ -8,7 +8,9 @@ from frontload.base import errors
 from frontload.base.files import write_if_changed
 from rich.console import Console
 
-from coldbench import bench, command, report, workload
+from coldbench import bench, command
+from coldbench.show import document as report
+from coldbench.variants import workload
 
 ROOT = Path(__file__).parents[2]
 

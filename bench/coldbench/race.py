@@ -12,10 +12,11 @@ from frontload.base.files import write_if_changed
 from frontload.machine import host as measure_host
 from rich.console import Console
 
-from coldbench import command, workload
-from coldbench.race import contest, rows, terminal
+from coldbench import command, contest
+from coldbench.show import terminal
+from coldbench.variants import rows, workload
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 SCHEMA = "frontload-race/1"
 WORKLOADS = ("cc1", "cpython", "git", "wasm-tools")
 

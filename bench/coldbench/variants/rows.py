@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from frontload.base.errors import Failure
 
-from coldbench.workload import OPENED, Workload
+from coldbench.variants.workload import OPENED, Workload
 
 BASE = "default"
 

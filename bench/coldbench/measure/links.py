@@ -9,7 +9,7 @@ from frontload.measure.launcher import Launcher, Sample
 from frontload.measure.rounds import orders
 from frontload.measure.statistics import Interval
 
-from coldbench.workload import WorkFolder
+from coldbench.variants.workload import WorkFolder
 
 LINKERS = ("ld.lld", "ld.frontload")
 

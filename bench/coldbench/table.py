@@ -18,9 +18,10 @@ from frontload.base.errors import BadData
 from frontload.base.files import parse_json, write_if_changed
 
 from coldbench import command
-from coldbench.race import columns, rows
-from coldbench.race.__main__ import ROOT, SCHEMA
-from coldbench.race.recordings import RECORDERS
+from coldbench.measure.recordings import RECORDERS
+from coldbench.race import ROOT, SCHEMA
+from coldbench.show import columns
+from coldbench.variants import rows
 
 BEGIN, END = "<!-- bench/table wrote this from here on -->", "<!-- up to here -->"
 LIMIT = "touched bytes (the limit)"

@@ -24,9 +24,9 @@ from frontload.measure.rounds import WARM
 from frontload.profile import trace
 from rich.table import Table
 
-from coldbench.starts import SLOW, Starts
-from coldbench.verdicts import Verdict
-from coldbench.workload import OPENED, WorkFolder
+from coldbench.judge.verdicts import Verdict
+from coldbench.measure.starts import SLOW, Starts
+from coldbench.variants.workload import OPENED, WorkFolder
 
 DATA_TRACES = "traces.data"
 WITHIN = 0.05

@@ -6,8 +6,8 @@ They are made from the document (race.json) alone.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from coldbench import replay
-from coldbench.race import judge
+from coldbench.judge import first as judge
+from coldbench.judge import replay
 
 ABSENT = "—"
 

@@ -12,11 +12,11 @@ from frontload.measure.rounds import SELECTIVELY_COLD as COLD
 from frontload.measure.rounds import WARM
 from rich.table import Table
 
-from coldbench import replay, verdicts
 from coldbench.bench import Result
-from coldbench.links import LINKERS
-from coldbench.starts import SLOW
-from coldbench.verdicts import Figures, Start, Verdict, judge_ratio
+from coldbench.judge import replay, verdicts
+from coldbench.judge.verdicts import Figures, Start, Verdict, judge_ratio
+from coldbench.measure.links import LINKERS
+from coldbench.measure.starts import SLOW
 
 SCHEMA = "frontload-bench/1"
 LINK_LIMIT = 1.10
