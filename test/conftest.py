@@ -5,9 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-BUILD = Path(os.environ.get("FRONTLOAD_BUILD", Path(__file__).parent.parent / "build"))
-LLVM = Path(os.environ.get("FRONTLOAD_LLVM", "/usr/lib/llvm-22/bin"))
+from places import BUILD, LLVM
 
 
 @pytest.fixture(scope="session")
