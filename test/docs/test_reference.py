@@ -48,7 +48,7 @@ def read_variables() -> set[str]:
             found |= set(re.findall(r'"(FRONTLOAD(?:_[A-Z_]+)?)=?"', text))
         elif path.suffix == ".py" and path.parts[0] != "test":
             found |= set(re.findall(r'environ(?:\.get\(|\[)"(FRONTLOAD[A-Z_]*)"', text))
-        elif path.name == "conftest.py" and len(path.parts) == 2:
+        elif path.parts == ("test", "places.py"):
             found |= set(re.findall(r'environ\.get\("(FRONTLOAD[A-Z_]*)"', text))
         elif path.parts[0] in ("scripts", "bench") and path.suffix in ("", ".in", ".sh"):
             found |= set(re.findall(r"\$\{?(FRONTLOAD[A-Z_]*)[:}]", text))

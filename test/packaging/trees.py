@@ -7,9 +7,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-BUILD = Path(os.environ.get("FRONTLOAD_BUILD", Path(__file__).parents[2] / "build"))
-LLVM = Path(os.environ.get("FRONTLOAD_LLVM", "/usr/lib/llvm-22/bin"))
-ROOT = Path(__file__).parents[2]
+from places import BUILD, LLVM, ROOT  # noqa: F401 (for those who import from here)
+
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"
 
