@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from frontload.base import errors
-from frontload.device import processes
+from frontload.base import errors, processes
 from rich.console import Console
 
 ROOT = Path(__file__).parents[2]

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from conftest import SOURCE, Program
 from frontload.base import errors
+from frontload.elf import constants
 from frontload.elf import file as elf
-from frontload.profile import coverage as front
+from frontload.profile import coverage
 from frontload.profile import format as profile
 from frontload.profile.format import Name
 from frontload.profile.resolver import Place
@@ -231,11 +232,11 @@ def test_names_are_escaped(link, cli, tmp_path):
     assert [entry["name"] for entry in report["missing"]] == ["\\x1b[31mred", "\\xff\\n"]
 
 
-def looked_up(file: elf.Elf, startup: profile.Profile) -> front.Report:
+def looked_up(file: elf.Elf, startup: profile.Profile) -> coverage.Report:
     """Examines a file of which frontload-resolve would find all symbols of the profile's names."""
     symbols = file.linked_symbols()
     names_there = symbols.names.some(np.arange(len(symbols.value)))
-    return front.examine(file, startup, [
+    return coverage.examine(file, startup, [
         Place(entry, "exact", b"app", b"", symbol, int(symbols.value[row]))
         for entry, name in enumerate(startup.touches)
         for row, symbol in enumerate(names_there) if symbol == name.name])
@@ -243,8 +244,8 @@ def looked_up(file: elf.Elf, startup: profile.Profile) -> front.Report:
 
 def test_of_static_data_of_an_object_one_is_enough():
     """No symbol table tells objects, so one namesake in the front is taken for the right one."""
-    file = linked(datum("twin", 0x2000, 64, bind=elf.STB_LOCAL), datum("near", 0x2040, 64),
-                  datum("twin", 0x9000, 64, bind=elf.STB_LOCAL))
+    file = linked(datum("twin", 0x2000, 64, bind=constants.STB_LOCAL), datum("near", 0x2040, 64),
+                  datum("twin", 0x9000, 64, bind=constants.STB_LOCAL))
     file.symbols.source_file = lambda row: [b"a.c", b"", b"a.c"][row]
     near = Name("data", "rodata", b"near")
     for of, placed in ((b"lib.a(a.o)", 2), (b"a.c", 1)):
@@ -252,17 +253,17 @@ def test_of_static_data_of_an_object_one_is_enough():
         assert (report.placed, report.classes["rodata"].bytes_placed) == (placed, 64 * placed)
 
 
-def examine(symbols: list[tuple], *names: str | Name) -> front.Report:
+def examine(symbols: list[tuple], *names: str | Name) -> coverage.Report:
     return looked_up(linked(*symbols), of_run(*names))
 
 
 def test_a_block_is_at_most_a_quarter_longer_than_its_symbols():
     """Of two names 1,000 bytes apart only the larger one is in the block."""
     report = examine([function("a", 0x1000, 32), function("b", 0x1400, 64)], "a", "b")
-    assert report.blocks == [front.Block(b".text", 0x1400, 64)]
+    assert report.blocks == [coverage.Block(b".text", 0x1400, 64)]
     assert [entry.name.name for entry in report.missing] == [b"a"]
     near = examine([function("a", 0x1000, 64), function("b", 0x1050, 64)], "a", "b")
-    assert near.blocks == [front.Block(b".text", 0x1000, 0x90)]
+    assert near.blocks == [coverage.Block(b".text", 0x1000, 0x90)]
     assert near.coverage == 100 and near.density == pytest.approx(128 / 0x90)
 
 
@@ -286,14 +287,14 @@ def test_the_block_is_the_best_window(ranges):
 
 def test_a_symbol_without_a_size_counts_as_one_byte():
     """Labels of assembly code have a place, if no size."""
-    report = examine([function("a", 0x1000, 0, kind=elf.STT_NOTYPE)], "a")
-    assert report.classes["text"] == front.ClassCount(1, 1, 1, 1, 1)
+    report = examine([function("a", 0x1000, 0, kind=constants.STT_NOTYPE)], "a")
+    assert report.classes["text"] == coverage.ClassCount(1, 1, 1, 1, 1)
 
 
 def test_bss_is_always_placed():
     """What has no bytes in the file cannot be outside of the front."""
     file = linked(datum("z", 0x9000, section=BSS), function("f", 0x1000))
-    file.sections["type"][BSS] = elf.SHT_NOBITS
+    file.sections["type"][BSS] = constants.SHT_NOBITS
     report = looked_up(file, of_run("f", Name("data", "bss", b"z")))
     assert report.coverage == 100 and report.density == 1
 

@@ -6,11 +6,12 @@ import struct
 import numpy as np
 import pytest
 from frontload.base.errors import BadData, Failure
+from frontload.elf import constants
 from frontload.elf import file as elf
-from frontload.profile import coverage as front
+from frontload.elf.symbols import ABSOLUTE
+from frontload.profile import coverage, trace
 from frontload.profile import format as profile
 from frontload.profile import resolver as names
-from frontload.profile import trace
 from frontload.profile.addresses import Resolver
 from frontload.profile.format import Name
 from frontload.profile.link_map import LinkMap
@@ -41,8 +42,8 @@ def test_symbols_are_those_of_llvm_nm(link, run, llvm):
     symbols = elf.read(program.path).symbols
     found = {(symbols.names[row].decode(), int(symbols.value[row]), int(symbols.size[row]))
              for row in range(len(symbols.value))
-             if (symbols.section[row] > 0 or symbols.section[row] == elf.ABSOLUTE)
-             and symbols.type[row] not in (elf.STT_SECTION, elf.STT_FILE)}
+             if (symbols.section[row] > 0 or symbols.section[row] == ABSOLUTE)
+             and symbols.type[row] not in (constants.STT_SECTION, constants.STT_FILE)}
     assert found == expected
 
 
@@ -115,7 +116,7 @@ def test_overlapping_names_are_refused_before_they_take_memory(small_program):
     sections = elf.read(small_program).sections
     damaged = bytearray(small_program.read_bytes())
     table = int.from_bytes(damaged[0x28:0x30], "little")
-    symtab = int(np.flatnonzero(sections["type"] == elf.SHT_SYMTAB)[0])
+    symtab = int(np.flatnonzero(sections["type"] == constants.SHT_SYMTAB)[0])
     symbols = b"".join(struct.pack("<IBBHQQ", name, 0, 0, 0, 0, 0) for name in range(40000))
     for section, contents in ((symtab, symbols), (sections["link"][symtab], b"x" * (1 << 20))):
         place = table + 64 * int(section) + 24
@@ -146,7 +147,7 @@ def test_a_damaged_program_never_crashes_anything(small_program, build, data):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
             places = names.resolve(os.fspath(startup_path), [os.fspath(path)]).places
-        assert 0 <= front.examine(read, startup, places).coverage <= 100
+        assert 0 <= coverage.examine(read, startup, places).coverage <= 100
         addresses = read.symbols.value & np.uint64(trace._ADDRESS_MASK)
         addresses = np.append(addresses, np.arange(0x200000, 0x202000, 16, np.uint64))
         resolver = Resolver(read)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import auto_project
 import pytest
-from frontload.auto import build_folder, changes, programs
+from frontload.auto import changes, detect, programs
 from frontload.auto.advice import target_of
 
 
@@ -115,7 +115,7 @@ def test_write_leaves_the_rest_of_the_file_as_it_is(say, source):
 def test_what_cannot_be_changed_safely_is_left(source, text, why):
     """Lines in the wrong place would break the build, or do nothing."""
     (source / "CMakeLists.txt").write_text(text)
-    folder = build_folder.look(str(source))
+    folder = detect.look(str(source))
     advised = changes.advice.advise(folder, "app", "")
     change = changes.plan(folder, "app", "", advised)
     assert (why or "") in change.obstacle and bool(change.obstacle) == bool(why)
@@ -164,7 +164,7 @@ def test_each_build_system_gets_lines_of_its_own(init, tmp_path, files, system, 
     (tmp_path / "target").mkdir()
     shutil.copy("/bin/true", tmp_path / "target/app")
     found = init("--target", "app", tmp_path) if system in ("cargo", "unknown") else None
-    folder = build_folder.look(str(tmp_path))
+    folder = detect.look(str(tmp_path))
     assert folder.system == system
     advised = changes.advice.advise(folder, str(tmp_path / "app"), "")
     assert part in str(advised.as_json())
@@ -267,7 +267,7 @@ def test_a_target_that_is_not_there_is_refused_with_those_that_are(say, source):
     result = say(source / "no", code=2)
     assert "no such folder" in result.err
     for output in ("app", "/build/app-1.2"):
-        assert target_of(build_folder.look(str(source)), output).line == 5
+        assert target_of(detect.look(str(source)), output).line == 5
 
 
 def test_the_lines_for_make_make_a_front(init, run, source, build):

@@ -1,6 +1,7 @@
 """frontload order --linker bolt: BOLT takes the file and orders by it, same-named functions too."""
 
 import pytest
+from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.profile.format import Name
 
@@ -38,7 +39,7 @@ def functions(path):
     """The functions of the program, with their source files, by address."""
     symbols = elf.read(path).symbols
     found = [(int(symbols.value[index]), index) for index, kind in enumerate(symbols.type)
-             if kind == elf.STT_FUNC and symbols.section[index] > 0]
+             if kind == constants.STT_FUNC and symbols.section[index] > 0]
     named = [(symbols.names[index].decode(), symbols.source_file(index).decode())
              for _, index in sorted(found)]
     return [f"{file}:{name}" if file else name for name, file in named

@@ -8,8 +8,9 @@ from collections import Counter
 import numpy as np
 import pytest
 from frontload.base.errors import BadData
+from frontload.elf import constants, relocations, relocations_report
 from frontload.elf import file as elf
-from frontload.elf import relocations, relocations_report
+from frontload.elf.loading import parse_loading, read_loading
 from frontload.profile import format as profile
 from frontload.profile.format import Name
 from hypothesis import given, settings
@@ -62,7 +63,7 @@ def make(tmp_path, llvm, run):
 
 
 def examine(path) -> relocations.Report:
-    return relocations.examine(elf.read(path), elf.read_loading(path))
+    return relocations.examine(elf.read(path), read_loading(path))
 
 
 def listed(run, llvm, path) -> list[tuple[int, str]]:
@@ -283,8 +284,8 @@ def test_tables_that_overlap_are_refused(make):
     """Many tables over the same bytes would be many times as large as the file."""
     path = make("-shared")
     sections = elf.read(path).sections
-    table = np.flatnonzero(sections["type"] == elf.SHT_RELA)[0]
-    other = np.flatnonzero(sections["type"] == elf.SHT_NOBITS)
+    table = np.flatnonzero(sections["type"] == constants.SHT_RELA)[0]
+    other = np.flatnonzero(sections["type"] == constants.SHT_NOBITS)
     damaged = bytearray(path.read_bytes())
     headers = int.from_bytes(damaged[0x28:0x30], "little")
     size = len(damaged) // 24 * 24
@@ -293,7 +294,7 @@ def test_tables_that_overlap_are_refused(make):
         damaged[place + 4:place + 16] = (4).to_bytes(4, "little") + (2).to_bytes(8, "little")
         damaged[place + 24:place + 40] = bytes(8) + size.to_bytes(8, "little")
     with pytest.raises(BadData, match="tables of the loader"):
-        elf.parse_loading("a", bytes(damaged))
+        parse_loading("a", bytes(damaged))
 
 
 @pytest.fixture(scope="module")
@@ -317,7 +318,7 @@ def test_a_damaged_library_never_crashes_it(small_library, data):
         damaged[position] = data.draw(st.integers(0, 255))
     del damaged[data.draw(st.just(len(damaged)) | st.integers(0, len(damaged))):]
     try:
-        loading = elf.parse_loading("app", bytes(damaged))
+        loading = parse_loading("app", bytes(damaged))
         report = relocations.examine(elf.parse("app", bytes(damaged)), loading)
         assert relocations_report.summary(report).startswith("relocations: ")
     except BadData as problem:

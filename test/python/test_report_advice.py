@@ -7,7 +7,6 @@ from faults_writer import PAGE, FaultsWriter, elf_file, plain_file
 from frontload.report import advice_reading, model, recorded
 from frontload.report.places import Places
 from frontload.report.recorded import Section
-from frontload.report.sentence import front_of
 from frontload.report.spans import Spans
 from trace_writer import CODE, DATA, TraceWriter
 
@@ -187,9 +186,9 @@ def test_what_is_read_outside_of_the_front_was_not_trained():
 def test_the_front_ends_where_the_rest_begins():
     """As far as the sections say; a file without any of its sections has none."""
     file = recorded.parse(with_front().to_bytes(), "start.json").files[0]
-    assert front_of(file).to_text(PAGE) == "0+40"
+    assert Places(file).front.to_text(PAGE) == "0+40"
     changed = {**vars(file), "sections": [Section(".text", 0, PAGE, 0)]}
-    assert front_of(recorded.File(**changed)) is None
+    assert Places(recorded.File(**changed)).front is None
 
 
 def test_the_front_ends_where_the_file_notes_it(tmp_path, link, start):

@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 from frontload.base.errors import BadData
+from frontload.elf import constants
 from frontload.elf import file as elf
+from frontload.elf.symbols import ABSOLUTE, UNDEFINED, Names, Symbols
 from frontload.profile.addresses import WINDOW, Resolver
 from frontload.profile.format import Name, Touched
 from hypothesis import given
 from hypothesis import strategies as st
 from trace_writer import BLOCK, CODE, DATA, FUNCTION
 
-FUNC, OBJECT, NOTYPE = elf.STT_FUNC, elf.STT_OBJECT, elf.STT_NOTYPE
-LOCAL, GLOBAL, WEAK = elf.STB_LOCAL, elf.STB_GLOBAL, elf.STB_WEAK
+FUNC, OBJECT, NOTYPE = constants.STT_FUNC, constants.STT_OBJECT, constants.STT_NOTYPE
+LOCAL, GLOBAL, WEAK = constants.STB_LOCAL, constants.STB_GLOBAL, constants.STB_WEAK
 TEXT, RODATA, DATA_SECTION, BSS = 1, 2, 3, 4
 
 
@@ -26,8 +28,8 @@ def linked(*symbols: tuple) -> elf.Elf:
     sections = np.zeros(5, [("type", "u4"), ("addr", "u8")])
     return elf.Elf("app", True, b"", sections, [b"", b".text", b".rodata", b".data", b".bss"],
                    ["", "text", "rodata", "data", "bss"],
-                   elf.Symbols(table, np.array([symbol[5] for symbol in symbols]),
-                               elf.Names("app", strings, offsets[:len(symbols)])))
+                   Symbols(table, np.array([symbol[5] for symbol in symbols]),
+                           Names("app", strings, offsets[:len(symbols)])))
 
 
 def function(name, address, size=16, kind=FUNC, bind=GLOBAL, section=TEXT):
@@ -110,8 +112,8 @@ def test_names_have_kind_class_and_file():
 
 def test_symbols_elsewhere_are_not_found():
     """Undefined symbols, data in place of functions and nameless symbols resolve nothing."""
-    file = linked(function("undefined", 0x1000, section=elf.UNDEFINED),
-                  function("absolute", 0x1000, section=elf.ABSOLUTE),
+    file = linked(function("undefined", 0x1000, section=UNDEFINED),
+                  function("absolute", 0x1000, section=ABSOLUTE),
                   datum("table", 0x1000, section=TEXT), function("", 0x1000))
     assert resolve(file, 0x1000) == ([], 1)
     assert resolve(file, 0x1000, kind=DATA) == ([], 1)

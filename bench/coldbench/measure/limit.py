@@ -10,17 +10,18 @@ import os
 from collections.abc import Iterable
 
 import numpy as np
+from frontload.elf import constants, relocations
 from frontload.elf import file as elf
-from frontload.elf import relocations
+from frontload.elf.loading import read_loading
 from frontload.profile import trace
-from frontload.profile.addresses import GRANULE
+from frontload.profile.trace import GRANULE
 
 _GRANULAR = (trace.CODE, trace.DATA)
 
 
 def touched_bytes(binary: os.PathLike | str, traces: Iterable[os.PathLike | str]) -> int:
     """What all these traces together, and the loader, have touched of the file."""
-    file, loading = elf.read(binary), elf.read_loading(binary)
+    file, loading = elf.read(binary), read_loading(binary)
     touched = [loading.relocations.offset.astype(np.uint64),
                *relocations.unpacked(loading.packed, loading.word)]
     for path in traces:
@@ -35,8 +36,8 @@ def touched_bytes(binary: os.PathLike | str, traces: Iterable[os.PathLike | str]
 
 def _has_contents(file: elf.Elf, addresses: np.ndarray) -> np.ndarray:
     """Which granules overlap a section that is loaded from the file."""
-    sections = file.sections[(file.sections["flags"] & elf.SHF_ALLOC != 0)
-                             & (file.sections["type"] != elf.SHT_NOBITS)
+    sections = file.sections[(file.sections["flags"] & constants.SHF_ALLOC != 0)
+                             & (file.sections["type"] != constants.SHT_NOBITS)
                              & (file.sections["size"] > 0)]
     sections = sections[np.argsort(sections["addr"], kind="stable")]
     if not len(sections):

@@ -14,8 +14,8 @@ from frontload.base.errors import Failure
 from frontload.device import cold_device as loop_device
 from frontload.device import throttle as throttles
 from frontload.device.cold_device import ColdDevice
-from frontload.device.throttle import RestedLauncher, Throttle
-from frontload.measure.launcher import Launcher
+from frontload.device.throttle import Throttle
+from frontload.measure.launcher import Launcher, RestedLauncher
 from frontload.measure.rounds import (
     SELECTIVELY_COLD,
     STDOUT,

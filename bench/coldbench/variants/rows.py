@@ -19,6 +19,7 @@ BASE = "default"
 class Row:
     name: str
     title: str  # in Markdown
+    short: str = ""  # its name within a sentence or a cell
     ours: bool = False
     recorders: tuple[str, ...] = ()
     # Links whose times add up to the row's own, before it.
@@ -32,17 +33,20 @@ class Row:
 
 ROWS = (
     Row(BASE, "lld"),
-    Row("temporal", "lld, order of an LLVM temporal profile", recorders=("temporal",)),
-    Row("bp-startup", "lld `--bp-startup-sort=function`", recorders=("temporal",)),
+    Row("temporal", "lld, order of an LLVM temporal profile", "LLVM temporal profile",
+        recorders=("temporal",)),
+    Row("bp-startup", "lld `--bp-startup-sort=function`", "balanced partitioning",
+        recorders=("temporal",)),
     Row("gcc-pgo", "gcc PGO, `-freorder-blocks-and-partition -fprofile-reorder-functions`",
-        recorders=("gcc-pgo",)),
-    Row("gcc-pgo-lto", "the same with `-flto`", recorders=("gcc-pgo",)),
-    Row("clang-pgo", "clang PGO, `-fsplit-machine-functions`", recorders=("clang-pgo",)),
-    Row("bolt", "BOLT, user order, split functions", recorders=("breakpoints", "bolt"),
+        "gcc PGO", recorders=("gcc-pgo",)),
+    Row("gcc-pgo-lto", "the same with `-flto`", "gcc PGO with LTO", recorders=("gcc-pgo",)),
+    Row("clang-pgo", "clang PGO, `-fsplit-machine-functions`", "clang PGO",
+        recorders=("clang-pgo",)),
+    Row("bolt", "BOLT, user order, split functions", "BOLT", recorders=("breakpoints", "bolt"),
         links=("bolt-input",)),
     Row("order", "lld, order file of exact first calls", recorders=("breakpoints",)),
-    Row("preread", "lld, the whole file read first"),
-    Row("willneed", "lld, the whole file by `MADV_WILLNEED`"),
+    Row("preread", "lld, the whole file read first", "whole file read first"),
+    Row("willneed", "lld, the whole file by `MADV_WILLNEED`", "whole file by `MADV_WILLNEED`"),
     Row("order+relr", "order file and packed relative relocations", ours=True,
         recorders=("breakpoints",)),
     Row("gcc-pgo+front", "gcc PGO and **ld.frontload**, one run for both", ours=True,

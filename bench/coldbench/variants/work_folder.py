@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from frontload.base.files import write_if_changed
-from frontload.device.processes import check_call
+from frontload.base.processes import check_call
 
 from coldbench.variants.workload import BENCH, OPENED, OPENER, WORKLOADS, Workload
 

@@ -2,5 +2,5 @@
 
 Where a program's link command is to be had (link_sources.py and what it uses), how it is changed
 so that the program gets a front (relink.py), the trial that does all steps (trial.py), what a
-folder is built by (build_folder.py) and what to add to it (advice.py).
+folder is built by (detect.py) and what to add to it (advice.py).
 """

@@ -15,6 +15,8 @@ from elftools.elf.elffile import ELFFile
 
 from frontload.base.errors import BadData, Failure
 from frontload.elf import file as elf
+from frontload.elf import front
+from frontload.elf.loading import Loading, read_loading, read_start
 
 _LIBTOOL = b"libtool wrapper"
 _PACKS = (2, 36)  # the first glibc that reads packed relative relocations
@@ -49,8 +51,8 @@ def look(path: os.PathLike | str) -> Program:
     if not read.linked:
         raise BadData(path, "is an object, not a program or shared library",
                       note="give what the linker wrote")
-    loading = elf.read_loading(path)
-    start = elf.read_start(path)
+    loading = read_loading(path)
+    start = read_start(path)
     names = set(read.section_names)
     comments = _comments(path)
     has_interpreter = start.has_interpreter
@@ -62,10 +64,10 @@ def look(path: os.PathLike | str) -> Program:
         position_independent=not loading.fixed, stripped=read.symbols is None,
         linker=_linker(comments, names), compilers=tuple(sorted(_compilers(comments))),
         packed_relocations=bool(len(loading.packed)),
-        has_front=bool(names & {b".text.front", b".rodata.front"}), machine=loading.machine)
+        has_front=front.end_of(read) is not None, machine=loading.machine)
 
 
-def _is_library(path: os.PathLike | str, loading: elf.Loading) -> bool:
+def _is_library(path: os.PathLike | str, loading: Loading) -> bool:
     """A static-pie has no interpreter either, but says that it is a program."""
     flags = loading.dynamic.get(0x6ffffffb, 0)  # DT_FLAGS_1
     return not flags & 0x08000000  # DF_1_PIE

@@ -2,6 +2,14 @@
 
 import numpy as np
 
+FARTHEST = 1 << 60  # far above any real address, far below where sums of two would overflow
+
+
+def signed(positions: np.ndarray) -> np.ndarray:
+    """Addresses, offsets or sizes, which come from a file and may be anything, as numbers to
+    calculate with."""
+    return np.minimum(positions, FARTHEST).astype(np.int64)
+
 
 class Cover:
     """The bytes in the union of the ranges [start[i], end[i]).

@@ -32,6 +32,19 @@ def tool(name: str) -> Path:
     return found
 
 
+def failure_of(name: str, code: int, said: str, note: str = "please report this") -> Failure:
+    """The error and the note of our program `name`, which it said as it failed; with `note`, that
+    it died, if it had no time to say anything."""
+    found = {}
+    for line in said.splitlines():
+        for kind in ("error", "note"):
+            if line.startswith(prefix := f"{name}: {kind}: "):
+                found[kind] = line.removeprefix(prefix)
+    if "error" not in found:
+        return Failure(f"{name}: ended with status {code}", note=note)
+    return Failure(found["error"], code=code, note=found.get("note"))
+
+
 def llvm_tool(name: str, otherwise: str = "put them in PATH") -> Path:
     """The path of LLVM's program `name`, of the newest LLVM of Debian, else from PATH; `otherwise`
     is what a user can do who has none."""

@@ -23,7 +23,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frontload.elf.file import SHT_GNU_HASH, SHT_HASH, STT_FUNC, UNDEFINED, Elf, Loading
+from frontload.elf.constants import SHT_GNU_HASH, SHT_HASH, STT_FUNC
+from frontload.elf.file import Elf
+from frontload.elf.loading import Loading
+from frontload.elf.symbols import UNDEFINED
 
 PAGE = 4096
 RELATIVE, PACKED, SYMBOLIC, JUMP_SLOT = "relative", "packed relative", "symbolic", "jump slots"

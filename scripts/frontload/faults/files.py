@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from frontload.base.errors import BadData, Failure
+from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.faults import segments
 from frontload.faults.history import FileKey, History
@@ -101,7 +102,7 @@ def _contents(path: str) -> dict:
         {"name": name.decode(errors="backslashreplace"), "offset": int(section["offset"]),
          "size": int(section["size"]), "address": int(section["addr"])}
         for name, section in zip(read.section_names, read.sections, strict=True)
-        if section["type"] not in (0, elf.SHT_NOBITS) and section["size"]]
+        if section["type"] not in (0, constants.SHT_NOBITS) and section["size"]]
     loaded = [
         {"address": segment["p_vaddr"], "offset": segment["p_offset"],
          "file_bytes": segment["p_filesz"], "memory_bytes": segment["p_memsz"],
@@ -117,6 +118,7 @@ def disk(device: int) -> tuple[int, int]:
     number = os.major(device), os.minor(device)
     folder = Path(f"/sys/dev/block/{number[0]}:{number[1]}")
     if (folder / "partition").exists():
-        major, _, minor = (folder.resolve().parent / "dev").read_text().strip().partition(":")
+        disk = (folder.resolve().parent / "dev").read_text("ascii").strip()
+        major, _, minor = disk.partition(":")
         return int(major), int(minor)
     return number

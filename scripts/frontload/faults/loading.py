@@ -21,7 +21,9 @@ from pathlib import Path
 
 from frontload.base.demangle import demangled
 from frontload.base.errors import Failure
+from frontload.elf import constants
 from frontload.elf import file as elf
+from frontload.elf.loading import read_start
 from frontload.faults import segments as elf_segments
 
 _PTRACE_TRACEME = 0
@@ -62,7 +64,7 @@ def find(command: Sequence[str], until: str | None) -> Loading:
     """The milestones of a command; fails if it has no function `until`."""
     program, entry, base = _place(command)
     read = elf.read(program)
-    start = elf.read_start(program)
+    start = read_start(program)
     bias = entry - start.entry
     segments = elf_segments.load(program)
     milestones = []
@@ -121,7 +123,7 @@ def _readable(file: elf.Elf, name: str) -> dict[int, str]:
         return {}
     places = {symbol: index for index, symbol in enumerate(symbols.names.all())
               if symbol.startswith((b"_Z", b"_R")) and os.fsencode(last) in symbol
-              and symbols.type[index] == elf.STT_FUNC and symbols.section[index] > 0}
+              and symbols.type[index] == constants.STT_FUNC and symbols.section[index] > 0}
     found: dict[int, str] = {}
     for symbol, shown in demangled(places).items():
         if any(called == name or called.endswith((f"::{name}", f" {name}"))
@@ -164,7 +166,7 @@ def _function(file: elf.Elf, name: bytes) -> int | None:
         if symbols is None:
             continue
         for index, found in enumerate(symbols.names.all()):
-            if found == name and symbols.type[index] in (elf.STT_FUNC, elf.STT_NOTYPE) \
+            if found == name and symbols.type[index] in (constants.STT_FUNC, constants.STT_NOTYPE) \
                     and symbols.section[index] > 0:
                 return int(symbols.value[index])
     return None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from frontload.base.errors import BadData, Failure
+from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.measure.sections import NO_SECTION
 from frontload.pagecache.residency import PAGE_SIZE
@@ -27,8 +28,8 @@ class Functions:
         self._symbols = symbols = file.symbols or file.dynamic_symbols
         if symbols is None:
             return
-        code = np.flatnonzero(((symbols.type == elf.STT_FUNC) | (symbols.type == elf.STT_GNU_IFUNC))
-                              & (symbols.section > 0))
+        is_function = np.isin(symbols.type, (constants.STT_FUNC, constants.STT_GNU_IFUNC))
+        code = np.flatnonzero(is_function & (symbols.section > 0))
         # Of the names of one function, the first in the file.
         self._order = code[np.argsort(symbols.value[code], kind="stable")]
         self._starts = symbols.value[self._order]

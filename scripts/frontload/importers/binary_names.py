@@ -22,6 +22,7 @@ import numpy as np
 
 from frontload.base.intervals import Ranges
 from frontload.elf import file as elf
+from frontload.elf.symbols import UNDEFINED
 from frontload.importers.interface import Mention
 from frontload.profile import addresses as resolve
 from frontload.profile import format as profile
@@ -57,7 +58,7 @@ class BinaryNames:
         for index, name in zip(members.tolist(), self._symbols.names.some(members), strict=True):
             self._members[name].append(index)
         self._used = {name for table in (self._symbols, linked.dynamic_symbols) if table is not None
-                      for name in table.names.some(np.flatnonzero(table.section == elf.UNDEFINED))}
+                      for name in table.names.some(np.flatnonzero(table.section == UNDEFINED))}
         self.ambiguous: list[bytes] = []
         self.of_others: list[bytes] = []
         self.doubtful: list[bytes] = []

@@ -22,10 +22,10 @@ import numpy as np
 from frontload.base import files
 from frontload.base.errors import BadData, Failure
 from frontload.elf import file as elf
+from frontload.elf.loading import Start, read_start
 from frontload.importers.interface import Importer, Source
 from frontload.profile import trace
-from frontload.profile.addresses import GRANULE
-from frontload.profile.trace import Module, Trace
+from frontload.profile.trace import GRANULE, Module, Trace
 
 PIE_BASE = 0x108000  # where valgrind loads what can be anywhere
 _PIECE = 1 << 24
@@ -43,7 +43,7 @@ _DIGIT[list(b"0123456789abcdef")] = np.arange(16)
 
 
 class _Reader:
-    def __init__(self, source: Source, linked: elf.Elf, start: elf.Start):
+    def __init__(self, source: Source, linked: elf.Elf, start: Start):
         self._path = source.path
         self._base = source.base if source.base is not None else (
             0 if start.fixed else PIE_BASE)
@@ -230,7 +230,7 @@ def _read(source: Source) -> Iterator[Trace]:
     if source.linked is None:
         raise Failure(f"{source.path}: a log of lackey has addresses only",
                       note="give the program that ran with --binary")
-    start = elf.read_start(source.linked.path)
+    start = read_start(source.linked.path)
     if not start.entry and source.base is None:
         raise Failure(f"{source.linked.path}: a shared library can be anywhere",
                       note="say where valgrind loaded it with --base")

@@ -15,15 +15,14 @@ figures  major_faults, minor_faults (of the file), requests, read_bytes, read_ru
 gain     how much less than the first variant it is, in the same figures; `times`: how many times as
          fast its total_seconds, or without them seconds, are.
 missing  touches of which the variant has no counterpart, or none that can be found (see
-         lldplugin/predict/symbol_map.h).
+         tools/predict/symbol_map.h).
 """
 
 import json
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
-from pathlib import Path
 
 import numpy as np
 
@@ -43,31 +42,19 @@ class Variant:
     binary: str
 
 
-def find_traces(places: Iterable[PathLike | str]) -> list[Path]:
-    """The traces at these places, and in those that are folders."""
-    found = []
-    for place in map(Path, places):
-        inside = trace.find(place) if place.is_dir() else [place]
-        if not inside:
-            raise Failure(f"{place}: has no traces", note="make some: frontload record -o "
-                          f"{place} -- CMD")
-        found += inside
-    return found
-
-
-def telling(traces: Sequence[Path]) -> tuple[list[Path], bool]:
+def telling(traces: Sequence[PathLike | str]) -> tuple[list[PathLike | str], bool]:
     """Those of the traces that tell most: the ones with data, if any has, or all; and whether they
     have data. A trace of functions tells where each begins, not how far it was run."""
     with_data = [path for path in traces if _has_data(path)]
     return (with_data, True) if with_data else (list(traces), False)
 
 
-def _has_data(path: Path) -> bool:
-    kinds = trace.read(path).kinds
-    return bool((kinds == trace.CODE).any() and (kinds == trace.DATA).any())
+def _has_data(path: PathLike | str) -> bool:
+    read = trace.read(path)
+    return read.has_data and bool((read.kinds == trace.CODE).any())
 
 
-def main_program(path: Path) -> str:
+def main_program(path: PathLike | str) -> str:
     """The program that a trace is of."""
     main = trace.read(path).main
     if main is None:
@@ -76,7 +63,7 @@ def main_program(path: Path) -> str:
     return main.path
 
 
-def predict(variants: Sequence[Variant], traces: Sequence[Path], recorded: str, *,
+def predict(variants: Sequence[Variant], traces: Sequence[PathLike | str], recorded: str, *,
             options: Sequence[str] = (), warm_seconds: float | None = None) -> dict:
     """The document of these variants; `options` are frontload-predict's."""
     found = {variant: ask(variant.binary, traces, recorded, options) for variant in variants}
@@ -135,17 +122,12 @@ def gain(base: dict, figures: dict) -> dict:
 
 def _ask(*arguments: PathLike | str) -> dict:
     command = [tools.tool(_PREDICTOR), "--json", *map(fspath, arguments)]
-    result = subprocess.run(command, capture_output=True, text=True, errors="surrogateescape",
-                            stdin=subprocess.DEVNULL)
+    result = subprocess.run(command, capture_output=True, encoding="utf-8",
+                            errors="surrogateescape", stdin=subprocess.DEVNULL)
     if result.returncode == 0:
         return json.loads(result.stdout)
-    said = dict.fromkeys(("error", "note"))
-    for line in result.stderr.splitlines():
-        for kind in said:
-            if line.startswith(prefix := f"{_PREDICTOR}: {kind}: "):
-                said[kind] = line.removeprefix(prefix)
-    if said["error"] is None:
-        raise Failure(f"{_PREDICTOR}: ended with status {result.returncode}",
-                      note="please report this, with the traces and the program")
-    note = said["note"] and said["note"].replace(_PREDICTOR, "frontload predict")
-    raise Failure(said["error"], note=note, code=result.returncode)
+    failure = tools.failure_of(_PREDICTOR, result.returncode, result.stderr,
+                               "please report this, with the traces and the program")
+    if failure.note:
+        failure.note = failure.note.replace(_PREDICTOR, "frontload predict")
+    raise failure

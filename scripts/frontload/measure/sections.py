@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontload.base.errors import BadData
+from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.pagecache.residency import Residency
 
@@ -31,7 +32,7 @@ def file_sections(path: os.PathLike | str) -> list[Section]:
                    in zip(file.section_names, file.sections["type"].tolist(),
                           file.sections["offset"].tolist(), file.sections["size"].tolist(),
                           strict=True)
-                   if kind not in (_SHT_NULL, elf.SHT_NOBITS) and size),
+                   if kind not in (_SHT_NULL, constants.SHT_NOBITS) and size),
                   key=lambda section: section.offset)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from frontload.base import files
 from frontload.elf import archive
 from frontload.elf import file as elf
+from frontload.elf.symbols import Symbols
 from frontload.profile.resolver import Place
 
 
@@ -34,9 +35,8 @@ class Aliases:
     def _key(self, place: Place) -> tuple[bytes, bytes, int]:
         return b"" if self._linked else place.object, place.symbol, place.value
 
-    def _add(self, base: bytes, symbols: elf.Symbols) -> None:
-        kinds = (elf.STT_SECTION, elf.STT_FILE, elf.STT_TLS)
-        defined = np.flatnonzero((symbols.section > 0) & ~np.isin(symbols.type, kinds))
+    def _add(self, base: bytes, symbols: Symbols) -> None:
+        defined = np.flatnonzero(symbols.placed())
         together: dict[tuple[int, int], list[bytes]] = {}
         for name, *where in zip(symbols.names.some(defined), symbols.section[defined].tolist(),
                                 symbols.value[defined].tolist(), strict=True):

@@ -12,7 +12,9 @@ from collections import Counter
 import numpy as np
 
 from frontload.base.errors import Failure
+from frontload.elf import constants
 from frontload.elf import file as elf
+from frontload.elf.symbols import Symbols
 from frontload.order.request import Order, Request
 from frontload.order.symbols import FUNCTIONS, list_symbols
 from frontload.profile.format import Name
@@ -37,7 +39,7 @@ def make(request: Request) -> Order:
     return list_symbols(request, "BOLT", spell, request.in_link, "a newline", FUNCTIONS)
 
 
-def _called(symbols: elf.Symbols) -> dict[tuple[bytes, int], bytes]:
+def _called(symbols: Symbols) -> dict[tuple[bytes, int], bytes]:
     """What BOLT calls each symbol, by name and address."""
     called: dict[tuple[bytes, int], bytes] = {}
     used: Counter[bytes] = Counter()
@@ -46,17 +48,17 @@ def _called(symbols: elf.Symbols) -> dict[tuple[bytes, int], bytes]:
         used[name] += 1
         return b"%s/%d" % (name, used[name])
 
-    sources = np.flatnonzero(symbols.type == elf.STT_FILE)
+    sources = np.flatnonzero(symbols.type == constants.STT_FILE)
     defined = np.flatnonzero((symbols.section > 0)
-                             & ~np.isin(symbols.type, (elf.STT_SECTION, elf.STT_FILE)))
+                             & ~np.isin(symbols.type, (constants.STT_SECTION, constants.STT_FILE)))
     for index in defined[np.argsort(symbols.value[defined], kind="stable")].tolist():
         name = symbols.names[index]
         bolts_name = name
-        if symbols.bind[index] == elf.STB_LOCAL:
+        if symbols.bind[index] == constants.STB_LOCAL:
             bolts_name = numbered(name)
             before = int(np.searchsorted(sources, index)) - 1
             source = symbols.names[sources[before]] if before >= 0 else b""
-            if source and symbols.type[index] == elf.STT_FUNC:
+            if source and symbols.type[index] == constants.STT_FUNC:
                 bolts_name = numbered(name + b"/" + source)
         called.setdefault((name, int(symbols.value[index])), bolts_name)
     return called

@@ -15,7 +15,9 @@ section that --gc-sections drops, lld orders the one and warns about the other.
 import numpy as np
 
 from frontload.base import errors
+from frontload.elf import constants
 from frontload.elf import file as elf
+from frontload.elf.symbols import COMMON, Symbols
 from frontload.order.request import Order, Request
 from frontload.order.symbols import WHITE_SPACE, list_symbols, unversioned
 from frontload.profile.format import Name
@@ -67,9 +69,9 @@ def _shared_names(path: str) -> set[bytes]:
     return set() if b"_start" in exported or b"_start" not in names else exported
 
 
-def _defined(symbols: elf.Symbols | None) -> set[bytes]:
+def _defined(symbols: Symbols | None) -> set[bytes]:
     if symbols is None:
         return set()
-    in_section = (symbols.section > 0) | (symbols.section == elf.COMMON)
-    defined = in_section & ~np.isin(symbols.type, (elf.STT_SECTION, elf.STT_FILE))
+    in_section = (symbols.section > 0) | (symbols.section == COMMON)
+    defined = in_section & ~np.isin(symbols.type, (constants.STT_SECTION, constants.STT_FILE))
     return {unversioned(name) for name in symbols.names.some(np.flatnonzero(defined))}

@@ -28,19 +28,19 @@ from typing import Protocol
 
 import numpy as np
 
-from frontload.base.intervals import Cover, Ranges
+from frontload.base.intervals import Cover, Ranges, signed
+from frontload.elf import constants
 from frontload.elf import file as elves
+from frontload.elf.symbols import Symbols
 from frontload.profile import trace as traces
 from frontload.profile.format import Name, Touched
 from frontload.profile.link_map import LinkMap
 from frontload.profile.merged_strings import MergedStrings
 
-GRANULE = 16
 # Linux reads 128 KiB around a fault unless it is told otherwise, but half of that lies before it.
 WINDOW = 64 * 1024
-_CODE_TYPES = (elves.STT_FUNC, elves.STT_GNU_IFUNC, elves.STT_NOTYPE)
-_BIND_ORDER = {elves.STB_GLOBAL: 0, elves.STB_WEAK: 1, elves.STB_LOCAL: 2}
-_LIMIT = 1 << 60  # far above any real address, far below where sums would overflow
+_CODE_TYPES = (constants.STT_FUNC, constants.STT_GNU_IFUNC, constants.STT_NOTYPE)
+_BIND_ORDER = {constants.STB_GLOBAL: 0, constants.STB_WEAK: 1, constants.STB_LOCAL: 2}
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Resolved:
     nameless_data: int  # of these, touches of data
 
 
-def nameable(elf: elves.Elf, symbols: elves.Symbols | None = None
+def nameable(elf: elves.Elf, symbols: Symbols | None = None
              ) -> tuple[np.ndarray, np.ndarray]:
     """Which symbols of a linked file are functions that a profile can name, and which data; of its
     symbol table unless another one is given."""
@@ -65,7 +65,7 @@ def nameable(elf: elves.Elf, symbols: elves.Symbols | None = None
     placed = (symbols.section > 0) & (symbols.names.lengths() > 0)
     in_class[placed] = classes[symbols.section[placed]]
     code = np.isin(symbols.type, _CODE_TYPES) & (in_class == "text")
-    data = (symbols.type == elves.STT_OBJECT) & ~np.isin(in_class, ("", "text"))
+    data = (symbols.type == constants.STT_OBJECT) & ~np.isin(in_class, ("", "text"))
     return code, data & (symbols.size > 0)
 
 
@@ -78,7 +78,7 @@ class Resolver:
         self._functions = SymbolNames("function", elf, symbols, np.flatnonzero(code))
         self._data = SymbolNames("data", elf, symbols, np.flatnonzero(data))
         named = np.flatnonzero(code | data)
-        self._symbols = Cover(_signed(symbols.value[named]), _signed(symbols.ends()[named]))
+        self._symbols = Cover(signed(symbols.value[named]), signed(symbols.ends()[named]))
         self._elf = elf
         self.link_map: LinkMap | None = None
         self._chosen: dict[tuple[_Named, int], Name | None] = {}
@@ -91,7 +91,7 @@ class Resolver:
 
     def resolve(self, kinds: np.ndarray, addresses: np.ndarray) -> Resolved:
         """The names of what a run touched; the touches are given in order."""
-        granules = addresses & ~np.uint64(GRANULE - 1)
+        granules = addresses & ~np.uint64(traces.GRANULE - 1)
         data = np.flatnonzero(kinds == traces.DATA)
         code = np.flatnonzero(kinds != traces.DATA)
         group = self._functions.ranges.innermost(addresses[code])
@@ -102,14 +102,14 @@ class Resolver:
         if self.link_map is not None:
             hits.append(_overlapping(self._strings, data, granules))
             sections = _overlapping(self.link_map, data, granules)
-            start = _signed(sections.start)
+            start = signed(sections.start)
             bare = self._symbols.between(start, start + sections.size) == 0
             hits.append(sections.some(bare))
         named = np.zeros(len(kinds), bool)
         for each in hits:
             named[each.touch] = True
         if self.link_map is not None:
-            end = granules[data] + np.uint64(GRANULE)
+            end = granules[data] + np.uint64(traces.GRANULE)
             named[data[self.link_map.made.overlapping(granules[data], end)[0]]] = True
         return Resolved(self._names(hits), int(np.count_nonzero(~named)),
                         int(np.count_nonzero(~named[data])))
@@ -145,7 +145,7 @@ class _Named(Protocol):
 class SymbolNames:
     """Names for the functions or the data of a linked file."""
 
-    def __init__(self, kind: str, elf: elves.Elf, symbols: elves.Symbols, members: np.ndarray):
+    def __init__(self, kind: str, elf: elves.Elf, symbols: Symbols, members: np.ndarray):
         self._kind = kind
         self._elf = elf
         self._symbols = symbols
@@ -176,7 +176,7 @@ class SymbolNames:
 
     def _preference(self, symbol: int) -> tuple:
         name = self._symbols.names[symbol]
-        return (self._symbols.type[symbol] == elves.STT_NOTYPE,
+        return (self._symbols.type[symbol] == constants.STT_NOTYPE,
                 self._symbols.size[symbol] == 0,
                 _BIND_ORDER.get(int(self._symbols.bind[symbol]), 0),
                 b"." in name, len(name), name)
@@ -197,8 +197,8 @@ class _Hits:
     def of(cls, named: _Named, touch: np.ndarray, group: np.ndarray,
            granules: np.ndarray) -> "_Hits":
         start = np.maximum(granules[touch], named.ranges.start[group])
-        end = np.minimum(granules[touch] + np.uint64(GRANULE), named.ranges.end[group])
-        return cls(named, touch, group, start, _signed(end) - _signed(start))
+        end = np.minimum(granules[touch] + np.uint64(traces.GRANULE), named.ranges.end[group])
+        return cls(named, touch, group, start, signed(end) - signed(start))
 
     def some(self, which: np.ndarray) -> "_Hits":
         return _Hits(self.named, self.touch[which], self.group[which], self.start[which],
@@ -227,7 +227,7 @@ class _Hits:
 def _overlapping(named: _Named, touches: np.ndarray, granules: np.ndarray) -> _Hits:
     """The hits of touches that belong to every group that their granules overlap."""
     first = granules[touches]
-    query, group = named.ranges.overlapping(first, first + np.uint64(GRANULE))
+    query, group = named.ranges.overlapping(first, first + np.uint64(traces.GRANULE))
     return _Hits.of(named, touches[query], group, granules)
 
 
@@ -242,7 +242,3 @@ def _measure(start: np.ndarray, size: np.ndarray) -> Touched:
         position = int(np.searchsorted(end, np.uint64(edge), "right"))
         windows += 1
     return Touched(int(size.sum()), windows)
-
-
-def _signed(addresses: np.ndarray) -> np.ndarray:
-    return np.minimum(addresses, _LIMIT).astype(np.int64)

@@ -4,18 +4,17 @@
 name, or of the one that it has in this build, that are defined in a loaded section. A symbol
 without a size counts as one byte.
 A name is *placed* if all bytes of all its symbols lie in the front, *missing*
-otherwise (see `Missing`). Where the entry names an object, which a symbol table does not tell, one
+otherwise (see `Reason`). Where the entry names an object, which a symbol table does not tell, one
 symbol of several is enough: it may be the one. Symbols in .bss are always placed: they take no
 bytes of the file.
 Sections and strings, which no symbol names, cannot be found in a linked file: they do not count.
 
-**The front.** A file that ld.frontload linked has a section `.text.front` or `.rodata.front`; its
-front is everything in the file before `.text` and `.rodata`, which hold the rest. Other linkers
-gather what they are told to order into one block of each output section, and nothing marks it. For
-their files the front is, in each output section that holds a symbol of the profile, the *startup
-block*: of all windows that are at most 1.25 times as long as these symbols together (each rounded
-up to 16 bytes), the one with the most of their bytes, cut to the symbols that lie wholly inside;
-the first, if there are several.
+**The front.** A file that ld.frontload linked says where its front ends (elf/front.py). Other
+linkers gather what they are told to order into one block of each output section, and nothing marks
+it. For their files the front is, in each output section that holds a symbol of the profile, the
+*startup block*: of all windows that are at most 1.25 times as long as these symbols together (each
+rounded up to 16 bytes), the one with the most of their bytes, cut to the symbols that lie wholly
+inside; the first, if there are several.
 
 **Coverage** is the names placed in the front, of the names in the profile, in percent. So a profile
 that has become stale fails a check as much as a layout that has come apart.
@@ -35,22 +34,18 @@ from enum import StrEnum
 
 import numpy as np
 
-from frontload.base.intervals import Cover
-from frontload.elf import file as elves
-from frontload.elf.file import Elf, Symbols
+from frontload.base.intervals import FARTHEST, Cover, signed
+from frontload.elf import constants, front
+from frontload.elf.file import Elf
+from frontload.elf.symbols import Symbols
 from frontload.profile.format import CLASSES, Name, Profile
 from frontload.profile.resolver import Place
 
-_FRONT_SECTIONS = (b".text.front", b".rodata.front")
-_COLD_SECTIONS = (b".text", b".rodata")
 _SLACK = 1.25
 _ROUNDING = 16
-_NOT_IN_SECTIONS = (elves.STT_SECTION, elves.STT_FILE, elves.STT_TLS)
-# Far above any real size, far below where sums of offsets and sizes would overflow.
-_LIMIT = 1 << 60
 
 
-class Missing(StrEnum):
+class Reason(StrEnum):
     """Why a name is not placed."""
 
     NO_SYMBOL = "no such symbol"
@@ -61,7 +56,7 @@ class Missing(StrEnum):
 @dataclass(frozen=True)
 class MissingName:
     name: Name
-    reason: Missing
+    reason: Reason
     section: bytes = b""  # where it is, if it is anywhere
 
 
@@ -138,8 +133,8 @@ def examine(elf: Elf, profile: Profile, places: list[Place]) -> Report:
     found = _find(elf, symbols, names, [(entries[place.entry], place) for place in places])
     inexact = {place.entry for place in places if place.how != "exact"}
     pieces = _Pieces(elf, symbols, found)
-    if any(name in _FRONT_SECTIONS for name in elf.section_names):
-        blocks, front_size = None, _prefix_size(elf)
+    blocks, front_size = None, front.end_of(elf)
+    if front_size is not None:
         in_front = pieces.before(elf, front_size)
     else:
         blocks, in_front = _startup_blocks(elf, pieces)
@@ -153,7 +148,7 @@ def examine(elf: Elf, profile: Profile, places: list[Place]) -> Report:
     classes = {name: ClassCount() for name in CLASSES}
     missing = []
     for number, (name, rows) in enumerate(zip(names, found, strict=True)):
-        if isinstance(rows, Missing):
+        if isinstance(rows, Reason):
             classes[name.section_class].names += 1
             missing.append(MissingName(name, rows))
             continue
@@ -162,7 +157,7 @@ def examine(elf: Elf, profile: Profile, places: list[Place]) -> Report:
         count.names += 1
         count.present += 1
         if not is_placed[number]:
-            missing.append(MissingName(name, Missing.OUTSIDE, elf.section_names[section]))
+            missing.append(MissingName(name, Reason.OUTSIDE, elf.section_names[section]))
         else:
             count.placed += 1
     counts = is_placed[pieces.entry] & in_front
@@ -177,20 +172,8 @@ def examine(elf: Elf, profile: Profile, places: list[Place]) -> Report:
                   len(profile.touches) - len(names))
 
 
-def _prefix_size(elf: Elf) -> int:
-    """Where the front of a file that ld.frontload linked ends: where the rest begins, if any."""
-    sections = elf.sections
-    loaded = ((sections["flags"] & elves.SHF_ALLOC) != 0) & (sections["type"] != elves.SHT_NOBITS)
-    offset = np.minimum(sections["offset"], _LIMIT).astype(np.int64)
-    cold = loaded & np.array([name in _COLD_SECTIONS for name in elf.section_names])
-    if cold.any():
-        return int(offset[cold].min())
-    size = np.minimum(sections["size"], _LIMIT).astype(np.int64)
-    return int((offset + size)[loaded].max(initial=0))
-
-
 def _find(elf: Elf, symbols: Symbols, names: list[Name],
-          places: list[tuple[Name, Place]]) -> list[list[int] | Missing]:
+          places: list[tuple[Name, Place]]) -> list[list[int] | Reason]:
     """For each name the rows of the symbol table that it stands for, or why there are none."""
     sought: dict[tuple[bytes, int], list[Name]] = {}
     for name, place in places:
@@ -198,17 +181,17 @@ def _find(elf: Elf, symbols: Symbols, names: list[Name],
     wanted = {name.name for name in names}
     rows_of: dict[Name, list[int]] = {}
     why = {}  # by the names that symbols have
-    rows = np.flatnonzero(~np.isin(symbols.type, _NOT_IN_SECTIONS))
+    rows = np.flatnonzero(~np.isin(symbols.type, constants.STT_NO_PLACE))
     for row, symbol in zip(rows.tolist(), symbols.names.some(rows), strict=True):
         if _class_of(elf, symbols, row):
             for name in sought.get((symbol, int(symbols.value[row])), ()):
                 rows_of.setdefault(name, []).append(row)
         if symbol in wanted:
-            why[symbol] = Missing.UNDEFINED
-    return [rows_of.get(name) or why.get(name.name, Missing.NO_SYMBOL) for name in names]
+            why[symbol] = Reason.UNDEFINED
+    return [rows_of.get(name) or why.get(name.name, Reason.NO_SYMBOL) for name in names]
 
 
-def _may_be_another(symbols: Symbols, name: Name, rows: list[int] | Missing) -> bool:
+def _may_be_another(symbols: Symbols, name: Name, rows: list[int] | Reason) -> bool:
     """Whether it takes the map of the link to tell which of several symbols a name is."""
     return (isinstance(rows, list) and bool(name.file)
             and all(symbols.source_file(row) != name.file for row in rows))
@@ -223,7 +206,7 @@ class _Pieces:
     """The byte ranges of the symbols that the names stand for, in profile order, then by address:
     entry (the number of the name), section, and start and end as offsets in the section."""
 
-    def __init__(self, elf: Elf, symbols: Symbols, found: list[list[int] | Missing]):
+    def __init__(self, elf: Elf, symbols: Symbols, found: list[list[int] | Reason]):
         pairs = [(entry, row) for entry, rows in enumerate(found) if isinstance(rows, list)
                  for row in rows]
         entry, row = np.array(pairs, np.int64).reshape(-1, 2).T
@@ -231,11 +214,11 @@ class _Pieces:
         order = np.lexsort((start, section, entry))
         self.entry, self.section = entry[order], section[order]
         self.start, self.end = start[order], np.maximum(end, start + 1)[order]
-        self.in_bss = elf.sections["type"][self.section] == elves.SHT_NOBITS
+        self.in_bss = elf.sections["type"][self.section] == constants.SHT_NOBITS
 
     def before(self, elf: Elf, file_offset: int) -> np.ndarray:
         """Which pieces lie in the file before an offset."""
-        offset = np.minimum(elf.sections["offset"], _LIMIT).astype(np.int64)
+        offset = signed(elf.sections["offset"])
         return offset[self.section] + self.end <= file_offset
 
     def by_section(self) -> list[tuple[int, np.ndarray]]:
@@ -248,8 +231,8 @@ def _ranges(elf: Elf, symbols: Symbols, rows: np.ndarray) -> tuple[np.ndarray, .
     """Section, and start and end as offsets in it, of symbols that are in sections."""
     section = symbols.section[rows]
     start = (symbols.value[rows] - elf.sections["addr"].astype(np.uint64)[section]).astype(np.int64)
-    start = np.clip(start, -_LIMIT, _LIMIT)
-    return section, start, start + np.minimum(symbols.size[rows], _LIMIT).astype(np.int64)
+    start = np.maximum(signed(start), -FARTHEST)
+    return section, start, start + signed(symbols.size[rows])
 
 
 def _startup_blocks(elf: Elf, pieces: _Pieces) -> tuple[list[Block], np.ndarray]:
@@ -275,7 +258,7 @@ def _startup_blocks(elf: Elf, pieces: _Pieces) -> tuple[list[Block], np.ndarray]
 
 
 def _longest_run(elf: Elf, symbols: Symbols, pieces: _Pieces, names: list[Name]) -> Run:
-    real = (symbols.section > 0) & (symbols.size > 0) & ~np.isin(symbols.type, _NOT_IN_SECTIONS)
+    real = symbols.placed() & (symbols.size > 0)
     section_of, all_start, all_end = _ranges(elf, symbols, np.flatnonzero(real))
     longest = Run()
     for section, mine in pieces.by_section():

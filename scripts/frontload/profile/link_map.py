@@ -24,6 +24,7 @@ import numpy as np
 from frontload.base import files
 from frontload.base.errors import BadData
 from frontload.base.intervals import Ranges
+from frontload.elf import constants
 from frontload.elf import file as elves
 from frontload.profile.format import Name
 
@@ -109,7 +110,8 @@ class LinkMap:
         use: nothing is touched there.
         """
         sections = self._elf.sections
-        overlaid = (sections["type"] == elves.SHT_NOBITS) & (sections["flags"] & elves.SHF_TLS != 0)
+        overlaid = ((sections["type"] == constants.SHT_NOBITS)
+                    & (sections["flags"] & constants.SHF_TLS != 0))
         usable = {place: number for number, place in enumerate(self._places())
                   if self._elf.section_classes[number] and not overlaid[number]}
         outputs = set()
@@ -145,7 +147,7 @@ class LinkMap:
                           line=line, note=_MAKE_ONE)
         if _STRINGS.search(parts[2]):
             self.strings.append(span)
-        elif _MADE_BY_LLD.fullmatch(name) or output["type"] in elves.SHT_ARRAYS:
+        elif _MADE_BY_LLD.fullmatch(name) or output["type"] in constants.SHT_ARRAYS:
             self._made.append(span)
         else:
             for column, value in zip((self._section, self._start, self._end, self._offset),
@@ -168,7 +170,8 @@ class LinkMap:
     def _check_symbols(self) -> None:
         """Two links may differ in the order of their sections alone, which symbols show."""
         symbols = self._elf.linked_symbols()
-        placed = np.isin(symbols.type, (elves.STT_FUNC, elves.STT_OBJECT)) & (symbols.size > 0)
+        placed = np.isin(symbols.type, (constants.STT_FUNC, constants.STT_OBJECT))
+        placed &= symbols.size > 0
         placed &= np.isin(symbols.section, np.unique(_numbers(self._section)))
         start, end = symbols.value[placed], symbols.ends()[placed]
         fits = np.zeros(len(start), bool)

@@ -34,13 +34,7 @@ def expand(inputs: Iterable[tuple[str, int]],
     the largest counts."""
     seen = set()
     for path, weight in sorted(inputs, key=lambda given: -given[1]):
-        found = [path]
-        if folders and os.path.isdir(path):
-            found = [str(entry) for entry in trace.find(path)]
-            if not found:
-                raise Failure(f"{path}: holds no traces (*{trace.SUFFIX})", code=EXIT_DATA,
-                              note=f"make some with: frontload record -o {path} -- CMD")
-        for file in found:
+        for file in trace.expand([path], code=EXIT_DATA) if folders else [path]:
             identity = os.path.realpath(file)
             if identity in seen:
                 errors.warning(f"{file}: given twice, counted once")
@@ -106,7 +100,7 @@ class Merger:
     def result(self) -> Profile:
         """The merged profile; says on stderr what is not in it."""
         program = self._choose_program()
-        self._has_data = any(isinstance(given.content, Trace) and _has_data(given.content)
+        self._has_data = any(isinstance(given.content, Trace) and given.content.has_data
                              for given in self._inputs)
         merged = Profile(os.fsencode(os.path.basename(program)), 0)
         for given in self._inputs:
@@ -164,7 +158,7 @@ class Merger:
             self._counts["other" if len(run.kinds) else "empty"] += 1
             return None
         mine = run.owners == run.modules.index(module)
-        data = _has_data(run)
+        data = run.has_data
         touched = {}
         if mine.any():
             resolver = self._resolver(module, run.path)
@@ -235,10 +229,6 @@ def _read(path: str) -> Trace | Profile:
     with files.open_input(path, note="make a trace with: frontload record -- CMD") as stream:
         start = stream.read(len(profile.MAGIC))
     return profile.read(path) if start.startswith(profile.MAGIC) else trace.read(path)
-
-
-def _has_data(run: Trace) -> bool:
-    return bool((run.kinds == trace.DATA).any())
 
 
 def _module(run: Trace, program: str) -> Module | None:

@@ -2,7 +2,7 @@
 
 How a name is found in another build than the one that was recorded (exactly, or but for a suffix, a
 clone, a constructor's variant, a hash) is decided in one place, which the linkers use too:
-lldplugin/names. What it says is described in lldplugin/resolve/main.cpp.
+lldplugin/names. What it says is described in tools/resolve/resolved_lines.h.
 """
 
 import os
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from frontload.base import errors
 from frontload.base.errors import EXIT_OK, Failure
-from frontload.base.tools import tool
+from frontload.base.tools import failure_of, tool
 from frontload.profile.format import unescape
 
+_RESOLVER = "frontload-resolve"
 _HEADER = b"frontload-resolve 1"
 
 
@@ -61,7 +62,7 @@ def resolve(profile_path: str, files: Iterable[str]) -> Resolved:
 
 def resolve_listed(profile_path: str, list_path: str) -> Resolved:
     """Where the entries of a profile are in a list of symbols, which is described in
-    lldplugin/resolve/listed_symbols.h; the value of a place is its line, from 0."""
+    tools/resolve/listed_symbols.h; the value of a place is its line, from 0."""
     return _resolved(_ask(profile_path, [list_path], "--listed"))
 
 
@@ -86,24 +87,15 @@ def _resolved(lines: list[list[bytes]]) -> Resolved:
 
 
 def _ask(profile_path: str, files: Iterable[str], *options: str) -> list[list[bytes]]:
-    command = [tool("frontload-resolve"), *options, "--", profile_path, *files]
+    command = [tool(_RESOLVER), *options, "--", profile_path, *files]
     result = subprocess.run([os.fspath(part) for part in command], capture_output=True, check=False)
-    messages = result.stderr.decode("utf-8", "replace").splitlines()
+    said = result.stderr.decode("utf-8", "replace")
     if result.returncode != EXIT_OK:
-        raise _failure(result.returncode, messages)
-    for message in messages:
-        errors.warning(message.removeprefix("frontload-resolve: warning: "))
+        raise failure_of(_RESOLVER, result.returncode, said)
+    for message in said.splitlines():
+        errors.warning(message.removeprefix(f"{_RESOLVER}: warning: "))
     header, *lines = result.stdout.splitlines()
     if header != _HEADER:
-        raise Failure(f"frontload-resolve: unexpected output {header!r}",
+        raise Failure(f"{_RESOLVER}: unexpected output {header!r}",
                       note="install the programs and the scripts of one version of Frontload")
     return [line.split(b"\t") for line in lines]
-
-
-def _failure(code: int, messages: list[str]) -> Failure:
-    """The tool's own error and note; if it had no time for one, that it died."""
-    said = dict(message.removeprefix("frontload-resolve: ").split(": ", 1) for message in messages
-                if message.startswith(("frontload-resolve: error: ", "frontload-resolve: note: ")))
-    if "error" not in said:
-        return Failure(f"frontload-resolve: ended with status {code}", note="please report this")
-    return Failure(said["error"], code=code, note=said.get("note"))

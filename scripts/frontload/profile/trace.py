@@ -15,7 +15,7 @@ import functools
 import os
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -23,7 +23,7 @@ from typing import BinaryIO
 import numpy as np
 
 from frontload.base import files
-from frontload.base.errors import BadData
+from frontload.base.errors import EXIT_USAGE, BadData, Failure
 
 SUFFIX = ".fltrace"
 MAGIC = b"\x89FLT\r\n\x1a\n"
@@ -32,6 +32,7 @@ HEADER_SIZE = 128
 SLOT_SIZE = 16
 
 FUNCTION, DATA, BLOCK, CODE, MODULE = 1, 2, 3, 4, 0x80
+GRANULE = 16  # bytes: what DATA and CODE tell apart
 _EVENTS = (FUNCTION, DATA, BLOCK, CODE)
 _MAIN = 1  # module flag
 
@@ -75,6 +76,10 @@ class Trace:
     def main(self) -> Module | None:
         return next((module for module in self.modules if module.main), None)
 
+    @property
+    def has_data(self) -> bool:
+        return bool((self.kinds == DATA).any())
+
 
 @dataclass(frozen=True)
 class _Header:
@@ -87,6 +92,19 @@ class _Header:
 def find(folder: os.PathLike | str) -> list[Path]:
     """The traces in a folder."""
     return sorted(path for path in Path(folder).iterdir() if _FILE_NAME.fullmatch(path.name))
+
+
+def expand(places: Iterable[os.PathLike | str], *, code: int = EXIT_USAGE) -> list[str]:
+    """The files that are meant by these places: a folder stands for the traces in it. One without
+    any is refused, with an exit code."""
+    found = []
+    for place in map(os.fspath, places):
+        inside = [os.fspath(path) for path in find(place)] if os.path.isdir(place) else [place]
+        if not inside:
+            raise Failure(f"{place}: has no traces (*{SUFFIX})", code=code,
+                          note=f"make some with: frontload record -o {place} -- COMMAND")
+        found += inside
+    return found
 
 
 def read(path: os.PathLike | str) -> Trace:

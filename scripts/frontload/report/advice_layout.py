@@ -8,8 +8,7 @@ from frontload.base.errors import count
 from frontload.elf.relocations_report import size_text
 from frontload.report.advice_loader import saved_by_packing
 from frontload.report.events import READ
-from frontload.report.sentence import Gain, Sentence, front_of, in_words, majors_in, read_of
-from frontload.report.spans import Spans
+from frontload.report.sentence import Gain, Sentence, in_words, majors_in, read_of
 from frontload.report.start import Start
 
 _FEW = 3  # major faults that a good layout has, too
@@ -18,13 +17,9 @@ _SPARSE = 0.05
 _USUAL_READ_AHEAD_KIB = 128
 
 
-def _front(start: Start) -> Spans | None:
-    return front_of(start.recording.files[start.main], start.places[start.main].front_end)
-
-
 def front(start: Start) -> Iterator[Sentence]:
     """A program that is read here and there gets a front."""
-    if start.main is None or _front(start):
+    if start.main is None or start.places[start.main].front:
         return
     file, read = start.recording.files[start.main], read_of(start, start.main)
     faults = len(majors_in(start, start.main))
@@ -60,7 +55,7 @@ def prefetch(start: Start) -> Iterator[Sentence]:
     """A front that is faulted in piece by piece could be asked for at once."""
     if start.main is None:
         return
-    file, where = start.recording.files[start.main], _front(start)
+    file, where = start.recording.files[start.main], start.places[start.main].front
     if where is None:
         return
     faults = len(majors_in(start, start.main, where))
@@ -80,7 +75,7 @@ def untrained(start: Start) -> Iterator[Sentence]:
     if start.main is None:
         return
     file, place = start.recording.files[start.main], start.places[start.main]
-    where = _front(start)
+    where = place.front
     if where is None:
         return
     rows = majors_in(start, start.main)

@@ -68,7 +68,7 @@ from frontload import __version__
 from frontload.base.demangle import demangled
 from frontload.base.errors import Failure
 from frontload.elf import file as elves
-from frontload.profile.addresses import GRANULE
+from frontload.profile.trace import GRANULE
 from frontload.report import accounting, waste
 from frontload.report.advice import advice
 from frontload.report.events import CAUSES, MAJOR, MINOR, READ

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from frontload.profile.trace import GRANULE
+
 COLUMNS = 1000
 HEIGHT = 24  # in the units of the SVG; what was read is at least one of them high
-GRANULE = 16
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from frontload.profile.addresses import GRANULE
+from frontload.profile.trace import GRANULE
 from frontload.report import canvas
 from frontload.report.spans import Spans
 from frontload.report.theme import Theme

@@ -7,7 +7,6 @@ with the same build-id. If there is none, or it is stripped, places in it have n
 An *offset* is of the file, an *address* the one that the linker gave it.
 """
 
-import struct
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,16 +14,17 @@ from pathlib import Path
 import numpy as np
 
 from frontload.base.errors import Failure
+from frontload.base.intervals import signed
 from frontload.elf import file as elves
-from frontload.elf.file import Elf, Loading
+from frontload.elf import front
+from frontload.elf.file import Elf
+from frontload.elf.loading import Loading, read_loading
 from frontload.measure.sections import NO_SECTION
 from frontload.profile.addresses import SymbolNames, nameable
 from frontload.report.recorded import File
 from frontload.report.spans import Spans
 
-_LIMIT = 1 << 60
-_NOTE = b".note.frontload"
-_NOTE_LARGEST = 24 + 8 + 8 * 8
+_NOWHERE = 1 << 60  # no address
 
 
 class Places:
@@ -109,30 +109,27 @@ class Places:
 
     @cached_property
     def front_end(self) -> int | None:
-        """The offset at which the front ends, as ld.frontload noted it in the file; None without a
-        note, or with a wrong one. The note is described in instrument/format/frontload_note.h."""
-        names = self.elf.section_names if self.elf else []
-        if _NOTE not in names:
-            return None
-        section = names.index(_NOTE)
-        header = self.elf.sections[section]
-        try:
-            note = elves.read_range(self.elf, section, int(header["addr"]),
-                                    min(int(header["size"]), _NOTE_LARGEST))
-            version, tiers = struct.unpack_from("=II", note, 24)
-            end, = struct.unpack_from("=Q", note, 24 + 8 * tiers)
-        except (Failure, OSError, struct.error):
-            return None
-        if version != 1 or not tiers:
-            return None
-        return next((segment.offset + end - segment.address for segment in self.file.segments
-                     if segment.address <= end <= segment.address + segment.file_bytes), None)
+        """The offset at which the front ends, None if there is none; as far as the recording says
+        if the file is not here."""
+        if self.elf is not None:
+            return front.end_of(self.elf)
+        return front.end_by_sections(
+            front.Loaded(section.name.encode("utf-8", "surrogateescape"), section.offset,
+                         section.size)
+            for section in self.file.sections
+            if any(segment.holds(section.offset) for segment in self.file.segments))
+
+    @cached_property
+    def front(self) -> Spans | None:
+        """The bytes of the front."""
+        end = self.front_end
+        return None if end is None else Spans([0], [min(end, self.file.size)])
 
     @cached_property
     def loading(self) -> Loading | None:
         """What the loader works from."""
         try:
-            return self.elf and elves.read_loading(self.elf.path)
+            return self.elf and read_loading(self.elf.path)
         except (Failure, OSError):
             return None
 
@@ -151,20 +148,18 @@ class Places:
     def addresses(self, offsets: np.ndarray) -> np.ndarray:
         """The address of each offset; those that are not loaded have the highest there is."""
         return _mapped(offsets, [(segment.offset, segment.file_bytes, segment.address)
-                                 for segment in self.file.segments], _LIMIT).astype(np.uint64)
+                                 for segment in self.file.segments], _NOWHERE).astype(np.uint64)
 
     def offsets(self, addresses: np.ndarray) -> np.ndarray:
         """The offset of each address; -1 for what has no bytes in the file."""
-        addresses = np.minimum(addresses, _LIMIT).astype(np.int64)
-        return _mapped(addresses, [(segment.address, segment.file_bytes, segment.offset)
-                                   for segment in self.file.segments], -1)
+        return _mapped(signed(addresses), [(segment.address, segment.file_bytes, segment.offset)
+                                           for segment in self.file.segments], -1)
 
     def ranges_in_file(self, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Ranges of addresses as ranges of offsets, cut where the file ends; what has no bytes in
         it becomes empty."""
         first = self.offsets(start)
-        size = np.minimum(end - start, np.uint64(_LIMIT)).astype(np.int64)
-        stop = np.where(first < 0, 0, np.minimum(first + size, self.file.size))
+        stop = np.where(first < 0, 0, np.minimum(first + signed(end - start), self.file.size))
         return np.maximum(first, 0), np.maximum(stop, np.maximum(first, 0))
 
 
@@ -174,7 +169,7 @@ def _mapped(values: np.ndarray, parts: Sequence[tuple[int, int, int]], otherwise
     found = np.full(len(values), otherwise, np.int64)
     for start, size, to in reversed(parts):
         inside = (values >= start) & (values - start < size)
-        found[inside] = values[inside] - start + min(to, _LIMIT)
+        found[inside] = values[inside] - start + min(to, _NOWHERE)
     return found
 
 

@@ -9,14 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from frontload.report.events import MAJOR
-from frontload.report.recorded import File
 from frontload.report.spans import Spans
 from frontload.report.start import Start
 
 # What is linked by the distribution is not for the user to link otherwise.
 _SYSTEM_FOLDERS = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")
-_FRONT_SECTIONS = (".text.front", ".rodata.front")
-_COLD_SECTIONS = (".text", ".rodata")
 
 
 @dataclass(frozen=True)
@@ -52,17 +49,6 @@ def majors_in(start: Start, number: int, where: Spans | None = None) -> np.ndarr
     seen = start.events
     rows = np.flatnonzero((seen.file == number) & seen.of(MAJOR))
     return rows if where is None else rows[where.holds(seen.offset[rows])]
-
-
-def front_of(file: File, end: int | None = None) -> Spans | None:
-    """The front of a file that ld.frontload linked, up to the end that the file notes (Places.
-    front_end); where the file is not here, all before the sections that hold the rest."""
-    if end is not None:
-        return Spans([0], [min(end, file.size)])
-    if not any(section.name in _FRONT_SECTIONS for section in file.sections):
-        return None
-    cold = [section.offset for section in file.sections if section.name in _COLD_SECTIONS]
-    return Spans([0], [min([*cold, file.size])])
 
 
 def in_words(names: list[str], most: int = 3) -> str:

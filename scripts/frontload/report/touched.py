@@ -20,16 +20,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from frontload.base.errors import BadData
+from frontload.elf import constants, relocations
 from frontload.elf import file as elves
-from frontload.elf import relocations
 from frontload.elf.file import Elf
 from frontload.measure import prediction
 from frontload.profile import trace as traces
-from frontload.profile.addresses import GRANULE, SymbolNames
+from frontload.profile.addresses import SymbolNames
+from frontload.profile.trace import GRANULE
 from frontload.report.places import Places
 from frontload.report.spans import Spans
 
-_TABLES = (elves.SHT_RELA, elves.SHT_REL, elves.SHT_RELR)
+_TABLES = (constants.SHT_RELA, constants.SHT_REL, constants.SHT_RELR)
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ def loader_touches(place: Places) -> Spans:
     """What the dynamic loader touches of a file whatever the program does: tables of relocations,
     and what these name."""
     sections, loading = place.elf.sections, place.loading
-    tables = ((sections["flags"] & elves.SHF_ALLOC) != 0) & np.isin(sections["type"], _TABLES)
+    tables = ((sections["flags"] & constants.SHF_ALLOC) != 0) & np.isin(sections["type"], _TABLES)
     start = sections["addr"][tables].astype(np.uint64)
     found = _in_file(place, start, start + sections["size"][tables].astype(np.uint64))
     for written in (loading.relocations.offset,

@@ -1,16 +1,16 @@
 """frontload check: says how much of a startup profile lies in the front of a linked file."""
 
 import argparse
-import json
 import os
 
-from frontload.base import console, errors
+from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_VERDICT, Failure, printable
+from frontload.cli.arguments import add_json, add_min_match, percentage
 from frontload.elf import file as elf
 from frontload.elf import relocations, relocations_report
-from frontload.profile import coverage as front
+from frontload.elf.loading import read_loading
+from frontload.profile import coverage, match
 from frontload.profile import format as profile
-from frontload.profile import match
 from frontload.profile import resolver as names
 
 SCHEMA = "frontload-check/1"
@@ -41,20 +41,18 @@ EXIT_STATUS = {"1": "fewer than --min-coverage percent of the profile's names ar
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
-        "check", help="say how much of a profile lies in the front of a program",
-        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
+        "check", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("binary", metavar="BINARY", help="a linked program or shared library")
     parser.add_argument("--profile", metavar="FILE", required=True, help="its startup profile")
-    parser.add_argument("--min-coverage", metavar="PERCENT", type=match.percentage, default=95.0,
+    parser.add_argument("--min-coverage", metavar="PERCENT", type=percentage, default=95.0,
                         help="of the profile's names that must be in the front (default 95)")
-    match.add_option(parser)
+    add_min_match(parser)
     parser.add_argument("--require-front", action="store_true",
                         help="fail if BINARY was linked without a front, whatever lies where by "
                         "chance or by an order file")
     parser.add_argument("--relocations", action="store_true",
                         help="also say what relocations cost, and what would change that")
-    parser.add_argument("--json", action="store_true",
-                        help="write JSON, with all missing names, instead of a table")
+    add_json(parser, "JSON, with all missing names,", before_files=True)
     return parser
 
 
@@ -62,18 +60,18 @@ def run(args: argparse.Namespace) -> int:
     startup = profile.read(args.profile)
     binary = elf.read(args.binary)
     binary.linked_symbols()  # refuses what has none, and says what to do
-    report = front.examine(binary, startup, names.resolve(args.profile, [args.binary]).places)
+    report = coverage.examine(binary, startup, names.resolve(args.profile, [args.binary]).places)
     if not report.names:
         raise Failure(f"{args.profile}: names no function and no data", code=EXIT_DATA,
                       note="check looks for symbols: record the program's functions too")
-    relocated = relocations.examine(binary, elf.read_loading(args.binary))
+    relocated = relocations.examine(binary, read_loading(args.binary))
     lacks_front = args.require_front and report.blocks is not None
     good = (not lacks_front and report.coverage >= args.min_coverage
             and 100 * report.present >= args.min_match * report.names)
     if args.json:
-        print(json.dumps({**_as_json(args, startup, report, good),
-                          "relocations": relocations_report.as_json(relocated)}, indent=1))
-    else:
+        files.write_json(args.json, {**_as_json(args, startup, report, good),
+                                     "relocations": relocations_report.as_json(relocated)})
+    if args.json != files.STDOUT:
         _show(args, startup, report)
         print(relocations_report.summary(relocated))
         if args.relocations and relocated:
@@ -81,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     # If nothing is found, more is to be said than that.
     match.judge(args.profile, report.present,
                 [entry.name.name for entry in report.missing
-                 if entry.reason != front.Missing.OUTSIDE],
+                 if entry.reason != coverage.Reason.OUTSIDE],
                 args.min_match if report.present else 0)
     if good:
         return EXIT_OK
@@ -108,7 +106,7 @@ def _text(name: bytes) -> str:
     return profile.escape(name).decode("utf-8")
 
 
-def _show(args: argparse.Namespace, startup: profile.Profile, report: front.Report) -> None:
+def _show(args: argparse.Namespace, startup: profile.Profile, report: coverage.Report) -> None:
     print(f"{printable(args.binary)}: {report.placed} of {errors.count(report.names, 'name')} of "
           f"{_shown(startup.program)} ({errors.count(startup.runs, 'run')}) in the front: "
           f"{errors.percent(report.placed, report.names)}")
@@ -137,7 +135,7 @@ def _show(args: argparse.Namespace, startup: profile.Profile, report: front.Repo
             console.add_row(table, name, count.names, count.present, count.placed,
                             f"{count.bytes_present:,}", f"{count.bytes_placed:,}")
     console.show(table)
-    for reason in front.Missing:
+    for reason in coverage.Reason:
         missing = [entry for entry in report.missing if entry.reason == reason]
         if missing:
             print(f"{reason}: {errors.count(len(missing), 'name')}")
@@ -152,7 +150,7 @@ def _shown(name: bytes) -> str:
     return printable(_text(name))
 
 
-def _as_json(args: argparse.Namespace, startup: profile.Profile, report: front.Report,
+def _as_json(args: argparse.Namespace, startup: profile.Profile, report: coverage.Report,
              good: bool) -> dict:
     blocks = report.blocks and [
         {"section": _text(block.section), "offset": block.offset, "bytes": block.size}

@@ -1,0 +1,43 @@
+"""Reads folders that are built by make: the variables of a Makefile, Autotools' or one by hand."""
+
+import os
+import re
+from pathlib import Path
+
+from frontload.auto.build_folder import Compiler, Flags, Folder, text_of
+
+_VARIABLE = re.compile(r"^(CC|CXX|CFLAGS|CXXFLAGS|LDFLAGS|srcdir|abs_srcdir)[ \t]*[:?]?="
+                       r"[ \t]*(.*)$", re.MULTILINE)
+_FLAGS = ("CFLAGS", "CXXFLAGS", "LDFLAGS")
+_LANGUAGES = {"CC": "C", "CXX": "C++"}
+
+
+def read_autotools(folder: Folder) -> None:
+    if not folder.build:
+        return
+    makefile = Path(folder.build, "Makefile")
+    found = dict(_VARIABLE.findall(text_of(makefile)))
+    source = found.get("abs_srcdir") or found.get("srcdir")
+    if source:
+        folder.source = os.path.normpath(os.path.join(folder.build, source))
+    _take_variables(folder, found, makefile)
+    if os.path.exists(os.path.join(folder.build, "libtool")):
+        folder.notes.append("it links with libtool: a program that was linked with a library of "
+                            "this build is a script, and the program is in .libs; configure "
+                            "--disable-shared for one that can be recorded as it is")
+
+
+def read_makefile(folder: Folder) -> None:
+    for name in ("GNUmakefile", "makefile", "Makefile"):
+        path = Path(folder.path, name)
+        if path.is_file():
+            _take_variables(folder, dict(_VARIABLE.findall(text_of(path))), path)
+            return
+
+
+def _take_variables(folder: Folder, found: dict[str, str], where: Path) -> None:
+    for name, language in _LANGUAGES.items():
+        if found.get(name, "").strip():
+            folder.compilers.append(Compiler(language, found[name].strip(), ""))
+    folder.flags += [Flags(f"{name} in {where}", found[name].strip()) for name in _FLAGS
+                     if found.get(name, "").strip()]

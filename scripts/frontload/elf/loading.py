@@ -1,0 +1,112 @@
+"""What the kernel and the dynamic loader work from: where a program begins to run, its dynamic
+table, and its relocations.
+"""
+
+import io
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from frontload.base import files
+from frontload.elf.constants import SHF_ALLOC, SHT_DYNAMIC, SHT_REL, SHT_RELA, SHT_RELR
+from frontload.elf.contents import REMEDY, Contents, damaged
+
+
+class Relocations:
+    """The relocations of the loader that are not packed: one array per field. A section of them
+    that is not loaded is of the linker's making, for other tools, and not among them."""
+
+    def __init__(self, tables: list[np.ndarray]):
+        def all_of(field: str, kind: str) -> np.ndarray:
+            return np.concatenate([np.empty(0, kind), *(table[field].astype(kind)
+                                                        for table in tables)])
+
+        # The symbol and the type share a field, split at 32 bits or, in 32-bit files, at 8.
+        info = all_of("info", "u8")
+        shift = np.repeat([32 if table["info"].itemsize == 8 else 8 for table in tables],
+                          [len(table) for table in tables]).astype("u8")
+        self.offset = all_of("offset", "u8")
+        self.symbol = (info >> shift).astype("u4")
+        self.type = (info & ((np.uint64(1) << shift) - np.uint64(1))).astype("u4")
+        self.size = np.repeat([table.dtype.itemsize for table in tables],
+                              [len(table) for table in tables]).astype("u1")
+
+
+@dataclass(frozen=True)
+class Loading:
+    """What the loader of a program or shared library works from."""
+
+    machine: str  # as pyelftools names it, EM_X86_64
+    word: int  # bytes of an address
+    fixed: bool  # a program that has to be at its addresses
+    has_interpreter: bool
+    dynamic: dict[int, int]  # by tag; empty in a static program
+    relocations: Relocations
+    packed: np.ndarray  # the words of DT_RELR
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a program begins to run."""
+
+    entry: int  # 0 if it is a shared library that cannot be run
+    fixed: bool  # it has to be at its addresses
+    has_interpreter: bool  # the loader runs before it
+
+
+def read_loading(path: os.PathLike | str) -> Loading:
+    """Reads what the loader works from; what is damaged raises BadData."""
+    return _read(path, _loading)
+
+
+def parse_loading(path: str, data: bytes) -> Loading:
+    """The same of a file that is in memory."""
+    return _loading(Contents(path, io.BytesIO(data)))
+
+
+def read_start(path: os.PathLike | str) -> Start:
+    """Reads where a program begins; what is damaged raises BadData."""
+    return _read(path, lambda contents: Start(int(contents.headers.header["e_entry"]),
+                                              _is_fixed(contents), _has_interpreter(contents)))
+
+
+def _read(path: os.PathLike | str, parse: Callable):
+    with files.open_input(path, REMEDY) as stream:
+        return parse(Contents(os.fspath(path), stream))
+
+
+def _loading(contents: Contents) -> Loading:
+    sections = contents.sections
+    loaded = (sections["flags"] & SHF_ALLOC) != 0
+
+    def tables(section_type: int, *fields: str) -> list[np.ndarray]:
+        kind = np.dtype([(field, contents.word) for field in fields])
+        return [contents.table(index, kind, "a table of the loader")
+                for index in np.flatnonzero(loaded & (sections["type"] == section_type))]
+
+    # Tables that overlap can be together many times as large as the file.
+    ours = loaded & np.isin(sections["type"], (SHT_RELA, SHT_REL, SHT_RELR, SHT_DYNAMIC))
+    total = sum(sections["size"][ours].tolist())
+    if total > contents.size:
+        raise damaged(contents.path, f"{total} bytes of tables of the loader in a file of "
+                      f"{contents.size} bytes")
+    dynamic = {tag: value for table in tables(SHT_DYNAMIC, "tag", "value")
+               for tag, value in table.tolist()}
+    return Loading(
+        machine=str(contents.headers.header["e_machine"]), word=np.dtype(contents.word).itemsize,
+        fixed=_is_fixed(contents), has_interpreter=_has_interpreter(contents), dynamic=dynamic,
+        relocations=Relocations([*tables(SHT_RELA, "offset", "info", "addend"),
+                                 *tables(SHT_REL, "offset", "info")]),
+        packed=np.concatenate([np.empty(0, "u8"), *(table["word"].astype("u8") for table
+                                                    in tables(SHT_RELR, "word"))]))
+
+
+def _is_fixed(contents: Contents) -> bool:
+    return contents.headers.header["e_type"] == "ET_EXEC"
+
+
+def _has_interpreter(contents: Contents) -> bool:
+    return contents.checked(lambda: any(segment["p_type"] == "PT_INTERP"
+                                        for segment in contents.headers.iter_segments()))
