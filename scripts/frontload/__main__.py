@@ -6,7 +6,8 @@ from pathlib import Path
 
 # What all verbs need: the module, its package for pip and Debian's.
 _NEEDED = (("elftools", "pyelftools", "python3-pyelftools"), ("numpy", "numpy", "python3-numpy"),
-           ("scipy", "scipy", "python3-scipy"), ("rich", "rich", "python3-rich"))
+           ("scipy", "scipy", "python3-scipy"), ("rich", "rich", "python3-rich"),
+           ("pydantic", "pydantic", "python3-pydantic"))
 
 
 def _say_what_is_missing() -> None:
