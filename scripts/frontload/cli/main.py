@@ -69,7 +69,7 @@ EXIT_STATUS = {
     "128+N": "signal N has ended the command, as 130 after Ctrl-C"}
 ENVIRONMENT = {
     "FRONTLOAD_PYTHON": "the Python that runs this command (3.11 or newer, with pyelftools, numpy, "
-                        "scipy and rich), in place of the one that the build was given",
+                        "scipy, rich and pydantic), in place of the one that the build was given",
     "FRONTLOAD_TRACE": "where a program that was linked with libfrontload-rt writes its traces; "
                        "without it, nothing is recorded",
     "FRONTLOAD, FRONTLOAD_PROFILE, ...": "what frontload-cc does in builds: see its --help",
