@@ -15,13 +15,10 @@ import numpy as np
 from frontload.base.errors import Failure
 from frontload.elf import archive, constants
 from frontload.elf import file as elf
+from frontload.elf.section_names import OUTPUTS, shared_class
 
 MOST_OBJECTS = 64  # that are looked into, of all parts of the list
 _ENOUGH = 0.5  # of the functions: the rest of a build may be of other hands
-# Parts that gcc sets aside by heat are sections of many functions, too.
-_SHARED_TEXT = {b".text", b".text.startup", b".text.unlikely", b".text.hot", b".text.exit"}
-_SHARED_DATA = {b".data", b".bss", b".rodata", b".data.rel.ro", b".data.rel.ro.local", b".data.rel",
-                b".data.rel.local"}
 _INPUTS = (".o", ".obj", ".lo", ".a")
 _BITCODE = b"BC\xc0\xde"
 
@@ -102,12 +99,12 @@ def _count(name: str, data: bytes, found: Sections) -> None:
         return
     found.objects += 1
     symbols = read.symbols
-    for kind, shared_names in ((constants.STT_FUNC, _SHARED_TEXT),
-                               (constants.STT_OBJECT, _SHARED_DATA)):
+    for kind, classes in ((constants.STT_FUNC, {"text"}),
+                          (constants.STT_OBJECT, OUTPUTS.keys() - {"text"})):
         sections = symbols.section[(symbols.type == kind) & (symbols.section > 0)
                                    & (symbols.size > 0)]
         shared = [number for number in np.unique(sections).tolist()
-                  if read.section_names[number] in shared_names]
+                  if shared_class(read.section_names[number]) in classes]
         # Who is alone in a section of many has it for himself.
         together = sum(count for number in shared
                        if (count := int(np.count_nonzero(sections == number))) > 1)

@@ -19,25 +19,13 @@ from collections.abc import Iterator
 
 from frontload.base import files
 from frontload.base.errors import BadData
+from frontload.elf.section_names import DATA_WORDS, TEXT_WORDS, split, split_word
 from frontload.importers.interface import Importer, Mention, NamedRun, Source
 from frontload.importers.text_lines import lines
 
-_PREFIXES = {
-    b".text.": "text", b".ltext.": "text", b".gnu.linkonce.t.": "text",
-    b".rodata.": "rodata", b".lrodata.": "rodata", b".gnu.linkonce.r.": "rodata",
-    b".data.rel.ro.": "relro", b".gnu.linkonce.d.rel.ro.": "relro", b".bss.rel.ro.": "relro",
-    b".data.rel.": "data", b".data.": "data", b".ldata.": "data", b".gnu.linkonce.d.": "data",
-    b".bss.": "bss", b".lbss.": "bss", b".gnu.linkonce.b.": "bss",
-}
-_SECTION = re.compile(rb"(?:%s)" % b"|".join(
-    re.escape(prefix) for prefix in sorted(_PREFIXES, key=len, reverse=True)))
-# What compilers put between prefix and symbol.
-_TEXT_WORD = re.compile(rb"(hot|unlikely|startup|exit|unknown|split)\.")
-_DATA_WORD = re.compile(rb"local\.")
 _SPLIT = (b"unlikely", b"split")
-# The same without a symbol behind it, which is one itself in programs that have it.
-_TEXT_WORD_ALONE = re.compile(rb"hot|unlikely|startup|exit|unknown|split")
-_DATA_WORD_ALONE = re.compile(rb"rel|local|ro|rel\.ro")
+# Words without a symbol behind them, which are one themselves in programs that have it.
+_ALONE = {*DATA_WORDS, b"rel", b"ro", b"rel.ro"}
 # Strings and numbers that linkers merge, and what only the assembler has a name for.
 _NO_SYMBOL = re.compile(rb"(?:.*\.)?(?:str|cst)[0-9]+(?:\.[0-9]+)?|\.L.*", re.DOTALL)
 _PATTERN = re.compile(rb"[*?\[]")
@@ -83,7 +71,7 @@ def _read_chromium(source: Source) -> Iterator[NamedRun]:
         if line in _REST:
             continue
         mention = Mention(line)
-        if _SECTION.match(line) or _PATTERN.search(line):
+        if split(line) or _PATTERN.search(line):
             mention = _section(source, line)
         if mention is None:
             continue
@@ -105,26 +93,21 @@ def _section(source: Source, line: bytes) -> Mention | None:
 
 def section_mention(section: bytes) -> Mention | None:
     """The symbol that the name of a section holds."""
-    found = _SECTION.match(section)
+    found = split(section)
     if not found:
         return None
-    section_class = _PREFIXES[found[0]]
-    whole = section[found.end():]
+    section_class, whole = found
     if not whole or _NO_SYMBOL.fullmatch(whole):
         return None
-    word, alone = ((_TEXT_WORD, _TEXT_WORD_ALONE) if section_class == "text" else
-                   (_DATA_WORD, _DATA_WORD_ALONE))
-    word = word.match(whole)
+    word, name = split_word(section_class, whole)
     if not word:
-        return Mention(whole, section_class, is_doubtful=bool(alone.fullmatch(whole)))
-    if word.end() == len(whole):  # .text.hot., which is how clang writes it
+        alone = TEXT_WORDS if section_class == "text" else _ALONE
+        return Mention(whole, section_class, is_doubtful=whole in alone)
+    if not name or _NO_SYMBOL.fullmatch(name):  # .text.hot., which is how clang writes it
         return None
-    name = whole[word.end():]
-    if _NO_SYMBOL.fullmatch(name):
-        return None
-    split = [name + b".cold"] if word[0][:-1] in _SPLIT else []
+    cold = [name + b".cold"] if word in _SPLIT else []
     return Mention(name, section_class,
-                   readings=tuple((section_class, each) for each in (*split, name, whole)))
+                   readings=tuple((section_class, each) for each in (*cold, name, whole)))
 
 
 def _parts(head: bytes) -> tuple[int, int]:
@@ -134,7 +117,7 @@ def _parts(head: bytes) -> tuple[int, int]:
         line = line.strip(_WHITE_SPACE)
         if not line or line.startswith(b"#"):
             continue
-        if _SECTION.match(line) or line in _REST:
+        if split(line) or line in _REST:
             sections += 1
         elif _WORD.fullmatch(line) and not line.isdigit():
             symbols += 1

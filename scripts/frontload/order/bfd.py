@@ -29,10 +29,11 @@ from collections.abc import Iterator
 
 from frontload.base.errors import EXIT_DATA, Failure
 from frontload.elf import archive
+from frontload.elf.section_names import OUTPUTS
 from frontload.machine import linkers
 from frontload.order import sections as order_sections
 from frontload.order.request import Order, Request
-from frontload.order.sections import OUTPUTS, InputSection, Sections
+from frontload.order.sections import InputSection, Sections
 
 USE = "-Wl,-T,FILE or, with --section-ordering-file, -Wl,--section-ordering-file=FILE"
 # The linker's options for each kind of output; the names are those of compilers' options.

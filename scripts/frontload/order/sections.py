@@ -22,27 +22,10 @@ from frontload.base import errors
 from frontload.base.errors import Failure
 from frontload.elf import constants
 from frontload.elf import file as elf
+from frontload.elf.section_names import PREFIXES, output_class
 from frontload.elf.symbols import Symbols
 from frontload.order.request import Request
 
-# The output section of each class, and what it is made of.
-OUTPUTS = {"text": b".text", "rodata": b".rodata", "relro": b".data.rel.ro", "data": b".data",
-           "bss": b".bss"}
-_OWN = {
-    "text": re.compile(rb"\.text(\.|$)|\.stub$|\.gnu\.linkonce\.t\.", re.DOTALL),
-    "rodata": re.compile(rb"\.rodata(\.|$)|\.gnu\.linkonce\.r\.", re.DOTALL),
-    "relro": re.compile(rb"\.data\.rel\.ro(\.|$)|\.gnu\.linkonce\.d\.rel\.ro\.", re.DOTALL),
-    "data": re.compile(rb"\.data(?!\.rel\.ro)(\.|$)|\.gnu\.linkonce\.d\.(?!rel\.ro\.)", re.DOTALL),
-    "bss": re.compile(rb"\.bss(\.|$)|\.gnu\.linkonce\.b\.", re.DOTALL),
-}
-# What compilers put before the name of a symbol.
-_PREFIXES = {
-    "text": (b".text.", b".text.startup.", b".text.hot.", b".text.unlikely."),
-    "rodata": (b".rodata.",),
-    "relro": (b".data.rel.ro.", b".data.rel.ro.local."),
-    "data": (b".data.", b".data.rel.", b".data.rel.local."),
-    "bss": (b".bss.",),
-}
 _SPLIT = re.compile(rb"\.cold(\.\d+)?$")  # is in .text.unlikely.NAME without this
 # What constructs a file's globals is in .text.startup, all of it run at startup.
 _INITIALIZER = re.compile(rb"_GLOBAL__|__cxx_global_var_init")
@@ -81,7 +64,7 @@ def find(request: Request) -> Sections:
     front = [section for section in request.startup_set if section.region == "front"]
     placed = [InputSection(section.section_class, section.name, section.object, section.size,
                            section.namesakes, section.total)
-              for section in front if _OWN[section.section_class].match(section.name)]
+              for section in front if output_class(section.name) == section.section_class]
     return Sections(placed, len(front) - len(placed))
 
 
@@ -94,7 +77,7 @@ def _guessed(request: Request) -> Iterator[InputSection]:
             for symbol in dict.fromkeys([place.symbol, *aliases.get(place.value, ())]):
                 if _INITIALIZER.match(symbol):
                     yield InputSection("text", b".text.startup")
-                for prefix in _PREFIXES[entry.section_class]:
+                for prefix in PREFIXES[entry.section_class]:
                     owner = _SPLIT.sub(b"", symbol) if prefix == b".text.unlikely." else symbol
                     # That of a function which was split has its cold part, an entry of its own.
                     if prefix != b".text.unlikely." or owner != symbol or symbol not in split:

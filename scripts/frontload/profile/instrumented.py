@@ -16,6 +16,7 @@ say which source file they are of.
 
 import re
 
+from frontload.elf import section_names
 from frontload.elf.symbols import Symbols
 from frontload.profile.format import Name, Touched
 
@@ -41,8 +42,6 @@ BufferIOBuffer ContinuouslySyncProfile CurrentVNode DynamicBufferIOBuffer EndVNo
 OutOfNodesWarnings ProfileDumped ProfileMergeRequested RTRecord TheBufferIO TheVPDataReader
 VPBufferSize VPDataArray VPMaxNumValsPerSite VPMergeHook hasNonDefaultValsPerSite hasStaticCounters
 """.split())}
-# Of constants and counters with sections of their own, the name is behind that of the kind.
-_SECTION_KIND = re.compile(rb"\.(rodata|data|bss|text)(\.rel)?(\.ro)?(\.local)?\.")
 _COLD_PART = re.compile(rb"\.cold(\.|$)")
 
 
@@ -59,8 +58,8 @@ def is_left_out(name: Name) -> bool:
     if name.file.startswith(_RUNTIMES):
         return True
     text = name.name
-    if name.kind == "section":
-        text = _SECTION_KIND.sub(b"", text, count=1)
+    if name.kind == "section" and (found := section_names.split(text)):
+        text = section_names.split_word(*found)[1]
     is_cold_part = name.kind == "function" and _COLD_PART.search(text)
     return bool(is_cold_part or text in _OTHERS.get(name.kind, ()) or _COLLECTS.match(text))
 
