@@ -119,8 +119,8 @@ def test_dash_is_stdout(cli, tools, link, startup, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for args, beginning in (
             (["order", path, "--linker", "lld", "--binary", program.path], "main\nf1\n"),
-            (["profile", "t"], "# frontload"),
-            (["import", "order", "--program", "app"], "# frontload"),
+            (["profile", "t"], "frontload-startup-profile"),
+            (["import", "order", "--program", "app"], "frontload-startup-profile"),
             (["report", "f.json"], "<!DOCTYPE html>")):
         plain = "" if args[0] == "report" else cli(*args).out
         shown = cli(*args, "-o", "-").out

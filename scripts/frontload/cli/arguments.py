@@ -90,8 +90,8 @@ def command(args: argparse.Namespace) -> list[str]:
 def add_min_match(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--min-match", metavar="PERCENT", type=percentage,
                         default=DEFAULT_MIN_MATCH,
-                        help="fail if less of the profile's names are found (default %(default)g; "
-                             "0: never)")
+                        help="fail if fewer of the profile's names are found (default %(default)g; "
+                             "0 never fails)")
 
 
 class BareOption(argparse.Action):
@@ -129,13 +129,13 @@ def compared_output(text: str) -> str:
     return COMPARED_STDOUT if text == STDOUT else text
 
 
-def add_json(parser: argparse.ArgumentParser, what: str = "all of it as JSON", *,
+def add_json(parser: argparse.ArgumentParser, what: str = "the result as JSON", *,
              before_files: bool = False, not_over: str | None = None) -> None:
     """Adds `--json FILE`, by the rule above; `before_files` if the verb takes files and no COMMAND.
     `not_over` is the schema of JSON that must not be overwritten, because the verb reads it."""
     action = parser.add_argument(
         "--json", metavar="FILE", action=_Json, type=_json_file(not_over),
-        help=f"write {what} to FILE, or with - to stdout in place of the tables")
+        help=f"write {what} to FILE, or with - to stdout instead of the tables")
     action.is_before_files = before_files
 
 
