@@ -198,6 +198,7 @@ def test_a_script_is_told_to_be_one(measure, tmp_path):
     (["--device=hdd", "--device-iops=100", "--", "true"], "are for --device custom"),
     (["--device=custom", "--device-iops=9", "--", "true"], "not a number from 10 up"),
     (["--device=custom", "--device-bandwidth=1M", "--", "true"], "bytes from 10M up"),
+    (["--device=custom", "--device-bandwidth=80MG", "--", "true"], "bytes from 10M up"),
     (["--read-ahead=16", "--", "true"], "are for --device"),
     (["--with=/bin/sh", "--", "true"], "are for --device"),
     (["--", "./no-such-program"], "./no-such-program: is not a program"),

@@ -270,7 +270,7 @@ def _predict(plan: Plan, outcome: Outcome, plain: str, after: str, traces: Path)
     before = plain if outcome.before.stripped else plan.program
     with _lacking(outcome, "what a cold start reads on common devices"):
         outcome.prediction = prediction.predict(
-            [prediction.Variant("before", before), prediction.Variant("after", after)],
+            [prediction.Build("before", before), prediction.Build("after", after)],
             prediction.telling(mine)[0], plain)
 
 

@@ -1,7 +1,10 @@
 """Forms of arguments that several verbs take: types for argparse."""
 
 import argparse
+import math
 from collections.abc import Callable
+
+from frontload.base.quantities import parse_bytes
 
 
 def count(least: int) -> Callable[[str], int]:
@@ -21,3 +24,27 @@ def named(form: str) -> Callable[[str], tuple[str, str]]:
             raise argparse.ArgumentTypeError(f"{text!r} is not {form}")
         return name, value
     return named
+
+
+def positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not (value > 0 and math.isfinite(value)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return value
+
+
+def bandwidth(least: int = 0) -> Callable[[str], int | float]:
+    """A number of bytes per second, from `least` up; N[k|M|G]."""
+    def bandwidth(text: str) -> int | float:
+        try:
+            value = parse_bytes(text)
+        except ValueError:
+            value = 0
+        if value < least or not value:
+            limit = f"of bytes from {least // 1_000_000}M up" if least else "above 0"
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number {limit}")
+        return value
+    return bandwidth

@@ -8,10 +8,10 @@ import tempfile
 
 from frontload.base import errors
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
+from frontload.cli import device_options
 from frontload.cli.arguments import count
 from frontload.device.kinds import Device
 from frontload.profile import match
-from frontload.verbs import measure
 from frontload.verbs.record import seconds
 
 DESCRIPTION = """\
@@ -68,7 +68,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     result.add_argument("--measured-runs", metavar="N", type=count(1), default=10,
                         help="of each program, cold and warm (default %(default)s)")
     result.add_argument("--no-measure", action="store_true", help="do not measure")
-    measure.add_device(parser)
+    device_options.add(parser)
     result.add_argument("--no-compare", action="store_true",
                         help="do not compare what both programs write")
     result.add_argument("--keep", metavar="DIR", help="keep the traces and the map there")
@@ -115,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
         args.usage_error("a COMMAND is needed, after --")
     if any("{}" in word for word in command) and not args.program:
         args.usage_error("{} in COMMAND needs --program FILE")
-    device = measure.chosen_device(args)
+    device = device_options.chosen(args)
     from frontload.base import processes
 
     with processes.unwinding_on_signals():

@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from frontload.base import errors
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT
 from frontload.base.files import write_output
+from frontload.cli import device_options
 from frontload.cli.arguments import count
 from frontload.device.kinds import Device
-from frontload.verbs import measure
 
 DESCRIPTION = """\
 Run a command once and record with perf every page fault of its processes, what comes into the page
@@ -34,7 +34,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--until", metavar="SYMBOL", help="the function of the program with whose "
                         "first call the start has ended (default: frontload_startup_done)")
     _add_conditions(parser)
-    measure.add_device(parser)
+    device_options.add(parser)
     parser.set_defaults(usage_error=parser.error)
     parser.add_argument("--warmup", metavar="N", type=count(0), default=1,
                         help="runs beforehand, so that the libraries and inputs are warm (default "
@@ -77,7 +77,7 @@ def _add_conditions(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from frontload.base import processes
 
-    device = measure.chosen_device(args)
+    device = device_options.chosen(args)
     with processes.unwinding_on_signals():
         return _record(args, device)
 

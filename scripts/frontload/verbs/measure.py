@@ -1,7 +1,6 @@
 """frontload measure: cold and warm starts of a command, or of several variants of a program."""
 
 import argparse
-import re
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
@@ -9,8 +8,9 @@ from dataclasses import replace
 from frontload.base import errors
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT
 from frontload.base.files import write_output
+from frontload.cli import device_options
 from frontload.cli.arguments import count, named
-from frontload.device import kinds as devices
+from frontload.device.kinds import Device
 
 DESCRIPTION = """\
 Measure how a command starts: page faults, what is read from its files, memory and time.
@@ -31,10 +31,6 @@ frontload measure --variant old=./app.old --variant new=./app.new -- {} --versio
 sudo frontload measure --device hdd --variant old=./app.old --variant new=./app.new -- {}
 """
 EXIT_STATUS = {"1": "the command has failed, or outputs differ (--compare-output)", "65": None}
-# A request must not take longer than a tenth of a second: it would be missed (see
-# pagecache/residency.py).
-_LEAST_IOPS = 10
-_LEAST_BANDWIDTH = 10_000_000
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
@@ -52,7 +48,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "they share are warm (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the order within rounds")
     _add_conditions(parser)
-    add_device(parser)
+    device_options.add(parser)
     parser.add_argument("--ignore-failure", action="store_true",
                         help="measure also if the command fails")
     parser.add_argument("--compare-output", metavar="FILE", nargs="?", const="stdout",
@@ -89,58 +85,15 @@ def _add_conditions(parser: argparse.ArgumentParser) -> None:
                             help="measure also if pages stay in the cache; the result says so")
 
 
-def add_device(parser: argparse.ArgumentParser) -> None:
-    device = parser.add_argument_group("a device of its own (needs root)")
-    device.add_argument("--device", choices=(*devices.KINDS, devices.CUSTOM),
-                        help="copy the named files to a loop device that the kernel slows down to "
-                        "this kind of device, and measure there; custom: to what the options say")
-    device.add_argument("--device-iops", metavar="N", type=count(_LEAST_IOPS),
-                        help="of a custom device: requests per second")
-    device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=_bandwidth,
-                        help="of a custom device: bytes per second")
-    device.add_argument("--read-ahead", metavar="KIB", type=count(0),
-                        help="of any kind of device (default: what it has)")
-    device.add_argument("--with", dest="extra", metavar="FILE", action="append", default=[],
-                        help="another file or folder that the program needs beside it; libraries "
-                        "that it finds relative to itself ($ORIGIN) are copied unasked")
-
-
-def _bandwidth(text: str) -> int:
-    match = re.fullmatch(r"(\d{1,15})([kMG]?)", text, re.ASCII)
-    number = int(match[1]) * 1000 ** " kMG".index(match[2] or " ") if match else 0
-    if number < _LEAST_BANDWIDTH:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a number of bytes from {_LEAST_BANDWIDTH // 1_000_000}M up")
-    return number
-
-
-def chosen_device(args: argparse.Namespace) -> devices.Device | None:
-    if args.device is None and (args.read_ahead is not None or args.extra):
-        args.usage_error("--read-ahead and --with are for --device")
-    if args.device != devices.CUSTOM and (args.device_iops or args.device_bandwidth):
-        args.usage_error("--device-iops and --device-bandwidth are for --device custom")
-    if args.device is None:
-        return None
-    if args.device == devices.CUSTOM:
-        from frontload.device.cold_device import READ_AHEAD_KIB
-
-        device = devices.custom(args.device_iops, args.device_bandwidth, READ_AHEAD_KIB)
-    else:
-        device = devices.find(args.device)
-    if args.read_ahead is not None:
-        device = replace(device, read_ahead_kib=args.read_ahead)
-    return device
-
-
 def run(args: argparse.Namespace) -> int:
     from frontload.base import processes
 
-    device = chosen_device(args)
+    device = device_options.chosen(args)
     with processes.unwinding_on_signals():
         return _measure(args, device)
 
 
-def _measure(args: argparse.Namespace, device: devices.Device | None) -> int:
+def _measure(args: argparse.Namespace, device: Device | None) -> int:
     # Imported here because numpy and scipy take most of a second, which other verbs need not pay.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

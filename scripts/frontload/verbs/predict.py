@@ -5,14 +5,13 @@ The model of the kernel is frontload-predict's (lldplugin/predict); measure/pred
 
 import argparse
 import json
-import math
 
 from frontload.base import console, errors
 from frontload.base.errors import EXIT_OK
-from frontload.cli.arguments import count, named
+from frontload.cli.arguments import bandwidth, count, named, positive
 from frontload.device import kinds as devices
 from frontload.measure import prediction
-from frontload.measure.prediction import Variant
+from frontload.measure.prediction import Build
 
 DESCRIPTION = """\
 Predict from traces how a program starts from cold: page faults, what is read in how many requests,
@@ -38,7 +37,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
         "predict", help="predict cold starts on devices of all kinds",
         description=DESCRIPTION, examples=EXAMPLES)
     parser.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
-                        type=_variant, dest="variants", help="a build to predict for, or a library "
+                        type=_build, dest="variants", help="a build to predict for, or a library "
                         "that the recorded program has loaded; may be repeated: the first one is "
                         "what the others are compared with")
     parser.add_argument("--recorded", metavar="BINARY", help="the build that the traces are of")
@@ -47,17 +46,17 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "front, where it was linked with --front-prefetch), front (as `frontload "
                         "run` does), none, a number of bytes, or all (as one who reads the file "
                         "before) (default %(default)s)")
-    parser.add_argument("--warm", metavar="SECONDS", type=_positive, help="add what a warm start "
+    parser.add_argument("--warm", metavar="SECONDS", type=positive, help="add what a warm start "
                         "takes (see frontload measure) to the time of the device")
     device = parser.add_argument_group("devices")
     device.add_argument("--device", action="append", default=[],
                         choices=(*devices.KINDS, devices.CUSTOM, "all"),
                         help="may be repeated (default: all that have figures of their own)")
-    device.add_argument("--device-iops", metavar="N", type=_positive,
+    device.add_argument("--device-iops", metavar="N", type=positive,
                         help="of a custom device: requests per second")
-    device.add_argument("--device-latency", metavar="SECONDS", type=_positive,
+    device.add_argument("--device-latency", metavar="SECONDS", type=positive,
                         help="or: from a request to its first byte")
-    device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=_bandwidth,
+    device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=bandwidth(),
                         help="of a custom device: bytes per second")
     device.add_argument("--read-ahead", metavar="KIB", type=count(0),
                         help="of all of them (default: 128)")
@@ -66,22 +65,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     return parser
 
 
-def _variant(text: str) -> Variant:
-    return Variant(*named("NAME=BINARY")(text))
-
-
-def _positive(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0
-    if not (value > 0 and math.isfinite(value)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return value
-
-
-def _bandwidth(text: str) -> float:
-    return _positive(text.rstrip("kMG")) * {"k": 1e3, "M": 1e6, "G": 1e9}.get(text[-1:], 1)
+def _build(text: str) -> Build:
+    return Build(*named("NAME=BINARY")(text))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -90,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     recorded = args.recorded
     if recorded is None:
         recorded = args.variants[0].binary if args.variants else prediction.main_program(traces[0])
-    variants = args.variants or [Variant("recorded", recorded)]
+    variants = args.variants or [Build("recorded", recorded)]
     if len({variant.name for variant in variants}) < len(variants):
         raise errors.Failure("--variant: two variants have the same name",
                              note="name each of them: --variant before=FILE --variant after=FILE")

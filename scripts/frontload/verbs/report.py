@@ -5,9 +5,9 @@ import argparse
 from frontload.base import errors
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
 from frontload.base.files import open_input, parse_json, write_if_changed, write_output
+from frontload.cli import device_options
 from frontload.cli.arguments import named
 from frontload.device.kinds import Device
-from frontload.verbs import measure
 
 DESCRIPTION = """\
 Make one HTML page of recorded starts, side by side: each fault in its file and in time, what was
@@ -71,7 +71,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                      "holds them")
     now.add_argument("--keep", metavar="FOLDER", help="keep what was recorded there, as "
                      "NAME.faults.json")
-    measure.add_device(parser)
+    device_options.add(parser)
     parser.add_argument("inputs", metavar="[NAME=]FAULTS.json | COMMAND", nargs="+",
                         help="what frontload faults --json wrote; or the command to record, and "
                         "its arguments, after --")
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
                              or args.evict_seen or args.device):
         args.usage_error("--keep, --evict, --evict-seen, --allow-warm, --until and --device are "
                          "for starts that are recorded now, with --variant")
-    device = measure.chosen_device(args)
+    device = device_options.chosen(args)
     # Imported here because numpy takes a while, which other verbs need not pay.
     from frontload.report import measured, model
 
