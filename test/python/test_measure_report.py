@@ -12,7 +12,8 @@ from frontload.measure.launcher import Sample
 from frontload.measure.rounds import SELECTIVELY_COLD as COLD
 from frontload.measure.rounds import WARM, FileState, Measurement, Missing, Plan, Run, Variant
 from frontload.measure.sections import NO_SECTION, Section, bytes_per_section, file_sections
-from frontload.pagecache.residency import PAGE_SIZE, Residency
+from frontload.pagecache.kernel import PAGE_SIZE
+from frontload.pagecache.residency import Residency
 
 PAGES = 100
 SIZE = PAGES * PAGE_SIZE

@@ -11,7 +11,7 @@ from frontload.measure import statistics as measure_statistics
 from frontload.measure.conditions import WARM
 from frontload.measure.rounds import Measurement, Run
 from frontload.measure.statistics import Interval
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import mounts
 
 SCHEMA = "frontload-measure/2"
 VARIES = 0.02  # counts repeat to within this; more deserves a warning...
@@ -190,7 +190,7 @@ def to_json(measurement: Measurement) -> dict:
             results.append({
                 "variant": variant.name, "condition": condition, "label": label(runs),
                 "figures": figures(runs),
-                "stayed": [file | {"why": pagecache.why_resident(file["path"])}
+                "stayed": [file | {"why": mounts.why_resident(file["path"])}
                            for file in stayed(runs)],
                 "sections_read": measurement.sections_read(variant.name, condition),
                 "runs": [_run_to_json(run) for run in runs]})

@@ -29,7 +29,7 @@ from frontload.machine import host as measure_host
 from frontload.measure.conditions import COLD, SELECTIVELY_COLD, WARM, Conditions, FileState
 from frontload.measure.launcher import Sample
 from frontload.measure.sections import Section, bytes_per_section, file_sections
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import cache as pagecache
 from frontload.pagecache.residency import Residency
 
 RUNS = 50  # of each variant in each condition, as in the classic studies of cold starts
