@@ -5,10 +5,10 @@ import sys
 from contextlib import ExitStack
 from dataclasses import replace
 
-from frontload.base import errors
+from frontload.base import errors, processes
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT
 from frontload.base.files import write_output
-from frontload.cli import device_options
+from frontload.cli import conditions, device_options
 from frontload.cli.arguments import count, named
 from frontload.device.kinds import Device
 
@@ -47,7 +47,10 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         help="runs of each variant beforehand, so that the libraries and inputs "
                         "they share are warm (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the order within rounds")
-    _add_conditions(parser)
+    group = parser.add_argument_group("conditions (any of them; default: selectively cold, then "
+                                      "warm)")
+    conditions.add_any(group)
+    conditions.add_eviction(group)
     device_options.add(parser)
     parser.add_argument("--ignore-failure", action="store_true",
                         help="measure also if the command fails")
@@ -65,29 +68,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     return parser
 
 
-def _add_conditions(parser: argparse.ArgumentParser) -> None:
-    conditions = parser.add_argument_group("conditions (any of them; default: selectively cold, "
-                                           "then warm)")
-    conditions.add_argument("--cold", dest="conditions", action="append_const", const="cold",
-                            help="everything is dropped from the page cache, of all programs on "
-                            "this machine; needs root")
-    conditions.add_argument("--selectively-cold", dest="conditions", action="append_const",
-                            const="selectively cold", help="only the named files are dropped")
-    conditions.add_argument("--warm", dest="conditions", action="append_const", const="warm",
-                            help="all pages of the named files are in the page cache")
-    conditions.add_argument("--evict", metavar="FILE", action="append", default=[],
-                            help="a file to name instead of the measured binary, which is {} here "
-                            "too; may be repeated")
-    conditions.add_argument("--evict-seen", action="store_true",
-                            help="when selectively cold, drop also all files that a run is seen to "
-                            "read (strace tells which), as far as no other process holds them")
-    conditions.add_argument("--allow-warm", action="store_true",
-                            help="measure also if pages stay in the cache; the result says so")
-
-
 def run(args: argparse.Namespace) -> int:
-    from frontload.base import processes
-
     device = device_options.chosen(args)
     with processes.unwinding_on_signals():
         return _measure(args, device)
@@ -120,9 +101,9 @@ def _measure(args: argparse.Namespace, device: Device | None) -> int:
         measure,
     )
 
-    conditions = args.conditions or (SELECTIVELY_COLD, WARM)
+    asked = args.conditions or (SELECTIVELY_COLD, WARM)
     plan = Plan(make_variants(args.command, args.variant, args.evict, args.name),
-                conditions=tuple(condition for condition in ORDER if condition in conditions),
+                conditions=tuple(condition for condition in ORDER if condition in asked),
                 runs=args.runs or RUNS, warmup=args.warmup, seed=args.seed,
                 evict_seen=args.evict_seen,
                 allow_warm=args.allow_warm, ignore_failure=args.ignore_failure,

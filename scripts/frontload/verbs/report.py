@@ -5,7 +5,7 @@ import argparse
 from frontload.base import errors
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
 from frontload.base.files import open_input, parse_json, write_if_changed, write_output
-from frontload.cli import device_options
+from frontload.cli import conditions, device_options
 from frontload.cli.arguments import named
 from frontload.device.kinds import Device
 
@@ -59,16 +59,9 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     now.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
                      type=named("NAME=BINARY"), help="a program to start in the place of {} in "
                      "COMMAND, after it was evicted; may be repeated")
-    now.add_argument("--evict", metavar="FILE", action="append", default=[],
-                     help="a file to evict instead of the program, which is {} here too; may be "
-                     "repeated")
-    now.add_argument("--allow-warm", action="store_true",
-                     help="record also if pages stay in the cache")
+    conditions.add_eviction(now)
     now.add_argument("--until", metavar="SYMBOL", help="the function with whose first call the "
                      "start has ended")
-    now.add_argument("--evict-seen", action="store_true", help="evict also all files that the "
-                     "command is seen to read (strace tells which), as far as no other process "
-                     "holds them")
     now.add_argument("--keep", metavar="FOLDER", help="keep what was recorded there, as "
                      "NAME.faults.json")
     device_options.add(parser)
