@@ -10,8 +10,9 @@ import pytest
 from frontload.base.errors import Failure
 from frontload.elf import dependencies
 from frontload.measure import seen as measure_seen
+from frontload.measure.conditions import COLD, SELECTIVELY_COLD, WARM
 from frontload.measure.launcher import Launcher, Sample
-from frontload.measure.rounds import COLD, SELECTIVELY_COLD, WARM, Plan, Variant
+from frontload.measure.plan import Plan, Variant
 from frontload.pagecache import mounts
 
 # Opens two files, reads one, and runs a script from its folder by a name without one.

@@ -17,8 +17,9 @@ from frontload.base.errors import Failure
 from frontload.base.missing import Missing
 from frontload.base.scratch import scratch_folder
 from frontload.elf import dependencies
+from frontload.measure.conditions import COLD, SELECTIVELY_COLD
 from frontload.measure.launcher import Launcher
-from frontload.measure.rounds import COLD, SELECTIVELY_COLD, Plan
+from frontload.measure.plan import Plan
 from frontload.pagecache import cache as pagecache
 from frontload.pagecache import mounts
 from frontload.tracing import strace

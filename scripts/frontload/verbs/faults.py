@@ -63,7 +63,7 @@ def _record(args: argparse.Namespace, device: Device | None) -> int:
     # Imported here because numpy takes a while, which other verbs need not pay.
     from frontload.faults import document, start, table
     from frontload.measure.on_device import on_device
-    from frontload.measure.rounds import Variant
+    from frontload.measure.plan import Variant
 
     with ExitStack() as stack:
         launcher, described = None, None

@@ -11,6 +11,8 @@ from frontload.base.files import write_output
 from frontload.cli import conditions, device_options
 from frontload.cli.arguments import count, named
 from frontload.device.kinds import Device
+from frontload.measure.conditions import ORDER, SELECTIVELY_COLD, WARM
+from frontload.measure.plan import RUNS, Plan, count_runs, make_variants
 
 DESCRIPTION = """\
 Measure how a command starts: page faults, what is read from its files, memory and time.
@@ -79,27 +81,9 @@ def _measure(args: argparse.Namespace, device: Device | None) -> int:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from frontload.measure import (
-        results as measure_report,
-    )
-    from frontload.measure import (
-        seen as measure_seen,
-    )
-    from frontload.measure import (
-        table as measure_table,
-    )
-    from frontload.measure.conditions import ORDER
+    from frontload.measure import document, doubts, rounds, seen, table
     from frontload.measure.launcher import Launcher
     from frontload.measure.on_device import on_device
-    from frontload.measure.rounds import (
-        RUNS,
-        SELECTIVELY_COLD,
-        WARM,
-        Plan,
-        count_runs,
-        make_variants,
-        measure,
-    )
 
     asked = args.conditions or (SELECTIVELY_COLD, WARM)
     plan = Plan(make_variants(args.command, args.variant, args.evict, args.name),
@@ -113,20 +97,20 @@ def _measure(args: argparse.Namespace, device: Device | None) -> int:
         if device:
             launcher, described = stack.enter_context(
                 on_device(device, plan.variants, args.extra))
-        plan, missing = measure_seen.look(plan, launcher)
+        plan, missing = seen.look(plan, launcher)
         with Progress(TextColumn("{task.description}", markup=False), BarColumn(),
                       MofNCompleteColumn(), console=Console(stderr=True), transient=True,
                       disable=not sys.stderr.isatty()) as bar:
             task = bar.add_task("", total=count_runs(plan))
-            result = measure(plan, launcher, progress=lambda doing: bar.update(
+            result = rounds.measure(plan, launcher, progress=lambda doing: bar.update(
                 task, advance=1, description=doing))
         result = replace(result, device=described, missing=result.missing + missing)
-        document = measure_report.to_json(result) if args.json else None
+        made = document.to_json(result) if args.json else None
 
-    for text in measure_report.warnings(result):
+    for text in doubts.warnings(result):
         errors.warning(text)
     if args.json:
-        write_output(None if args.json == "-" else args.json, measure_report.dump(document))
+        write_output(None if args.json == "-" else args.json, document.dump(made))
     if args.json != "-":
-        measure_table.print_report(result, sections=args.sections)
+        table.print_report(result, sections=args.sections)
     return EXIT_VERDICT if result.differing_outputs() else EXIT_OK

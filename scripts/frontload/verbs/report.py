@@ -142,7 +142,7 @@ def _record(args: argparse.Namespace, device: Device | None) -> list:
 
     from frontload.faults import document, start
     from frontload.measure.on_device import on_device
-    from frontload.measure.rounds import make_variants
+    from frontload.measure.plan import make_variants
     from frontload.report import recorded
 
     found = []
