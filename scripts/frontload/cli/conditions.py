@@ -37,7 +37,7 @@ def add_eviction(group: argparse._ArgumentGroup) -> None:
                        help="a file to evict and observe instead of the program, which is {} here "
                        "too; may be repeated")
     group.add_argument("--evict-seen", action="store_true",
-                       help="evict also all files that the command is seen to read (strace tells "
-                       "which), as far as no other process holds them")
+                       help="when selectively cold, evict also all files that the command is seen "
+                       "to read (strace tells which), as far as no other process holds them")
     group.add_argument("--allow-warm", action="store_true",
                        help="go on also if pages stay in the cache; the result says so")
