@@ -13,10 +13,12 @@ wrong order, must not cost a file: FILE is refused if it exists and holds someth
 """
 
 import argparse
+import math
 import os
 from collections.abc import Callable
 
 from frontload.base.files import STDOUT
+from frontload.base.quantities import parse_bytes
 
 DEFAULT_MIN_MATCH = 80.0
 COMPARED_STDOUT = "stdout"  # as measurements call it
@@ -44,13 +46,7 @@ def named(form: str) -> Callable[[str], tuple[str, str]]:
 
 def seconds(text: str) -> float:
     """A time above 0."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
-    return seconds
+    return _above_0(text, "a number of seconds")
 
 
 def percentage(text: str) -> float:
@@ -171,3 +167,29 @@ def _start(path: str) -> bytes:
             return stream.read(_LOOK_AT)
     except OSError:
         return b""  # writing it will say what is wrong
+def positive(text: str) -> float:
+    return _above_0(text, "a number")
+
+
+def _above_0(text: str, what: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not (value > 0 and math.isfinite(value)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what} above 0")
+    return value
+
+
+def bandwidth(least: int = 0) -> Callable[[str], int | float]:
+    """A number of bytes per second, from `least` up; N[k|M|G]."""
+    def bandwidth(text: str) -> int | float:
+        try:
+            value = parse_bytes(text)
+        except ValueError:
+            value = 0
+        if value < least or not value:
+            limit = f"of bytes from {least // 1_000_000}M up" if least else "above 0"
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number {limit}")
+        return value
+    return bandwidth

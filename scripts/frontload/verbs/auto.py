@@ -9,6 +9,7 @@ import tempfile
 from frontload.base import errors
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
 from frontload.base.files import STDOUT
+from frontload.cli import device_options
 from frontload.cli.arguments import (
     add_json,
     add_min_match,
@@ -19,7 +20,6 @@ from frontload.cli.arguments import (
     seconds,
 )
 from frontload.device.kinds import Device
-from frontload.verbs import measure
 
 DESCRIPTION = """\
 Try what a front does for a program: find the command that linked it, link it again, record the
@@ -77,7 +77,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     result.add_argument("--measured-runs", metavar="N", type=count(1), default=10,
                         help="runs of each program, cold and warm (default %(default)s)")
     result.add_argument("--no-measure", action="store_true", help="do not measure")
-    measure.add_device(parser)
+    device_options.add(parser)
     result.add_argument("--no-compare", action="store_true",
                         help="do not compare the output of both programs")
     result.add_argument("--keep", metavar="DIR", help="the folder to keep the traces and the map "
@@ -123,7 +123,7 @@ def run(args: argparse.Namespace) -> int:
     words = command(args)
     if any("{}" in word for word in words) and not args.program:
         args.usage_error("{} in COMMAND needs --program PROGRAM")
-    device = measure.chosen_device(args)
+    device = device_options.chosen(args)
     from frontload.base import processes
 
     with processes.unwinding_on_signals():

@@ -4,14 +4,13 @@ The model of the kernel is frontload-predict's (lldplugin/predict); measure/pred
 """
 
 import argparse
-import math
 
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK
-from frontload.cli.arguments import add_json, count, named
+from frontload.cli.arguments import add_json, bandwidth, count, named, positive
 from frontload.device import kinds as devices
 from frontload.measure import prediction
-from frontload.measure.prediction import Variant
+from frontload.measure.prediction import Build
 from frontload.profile import trace
 
 DESCRIPTION = """\
@@ -37,7 +36,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "predict", description=DESCRIPTION, examples=EXAMPLES)
     parser.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
-                        type=_variant, dest="variants",
+                        type=_build, dest="variants",
                         help="a build to predict for, or a library that the recorded program "
                         "loaded; may be repeated: the others are compared with the first")
     parser.add_argument("--recorded", metavar="BINARY", help="the build that was recorded")
@@ -46,17 +45,17 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "front, if it was linked with --front-prefetch), front (as with `frontload "
                         "run`), none, a number of bytes, or all (as if the file was read "
                         "beforehand) (default %(default)s)")
-    parser.add_argument("--warm", metavar="SECONDS", type=_positive, help="add the time of a "
+    parser.add_argument("--warm", metavar="SECONDS", type=positive, help="add the time of a "
                         "warm start (see frontload measure) to the time of the device")
     device = parser.add_argument_group("devices")
     device.add_argument("--device", action="append", default=[],
                         choices=(*devices.KINDS, devices.CUSTOM, "all"),
                         help="the kind of device; may be repeated (default: all but custom)")
-    device.add_argument("--device-iops", metavar="N", type=_positive,
+    device.add_argument("--device-iops", metavar="N", type=positive,
                         help="requests per second of a custom device")
-    device.add_argument("--device-latency", metavar="SECONDS", type=_positive,
+    device.add_argument("--device-latency", metavar="SECONDS", type=positive,
                         help="or the time from a request to its first byte")
-    device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=_bandwidth,
+    device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=bandwidth(),
                         help="bytes per second of a custom device")
     device.add_argument("--read-ahead", metavar="KIB", type=count(0),
                         help="the readahead of all devices (default 128)")
@@ -65,22 +64,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     return parser
 
 
-def _variant(text: str) -> Variant:
-    return Variant(*named("NAME=BINARY")(text))
-
-
-def _positive(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0
-    if not (value > 0 and math.isfinite(value)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return value
-
-
-def _bandwidth(text: str) -> float:
-    return _positive(text.rstrip("kMG")) * {"k": 1e3, "M": 1e6, "G": 1e9}.get(text[-1:], 1)
+def _build(text: str) -> Build:
+    return Build(*named("NAME=BINARY")(text))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -89,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     recorded = args.recorded
     if recorded is None:
         recorded = args.variants[0].binary if args.variants else prediction.main_program(traces[0])
-    variants = args.variants or [Variant("recorded", recorded)]
+    variants = args.variants or [Build("recorded", recorded)]
     if len({variant.name for variant in variants}) < len(variants):
         raise errors.Failure("--variant: two variants have the same name",
                              note="name each of them: --variant before=FILE --variant after=FILE")
