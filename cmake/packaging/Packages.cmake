@@ -72,7 +72,7 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME frontload)
 string(CONCAT CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS
   "libfrontload-dev ${version}, frontload-run ${version}, python3 (>= 3.11), "
   "python3-pyelftools (>= 0.29), python3-numpy (>= 1:1.24), python3-scipy (>= 1.10), "
-  "python3-rich (>= 13)")
+  "python3-rich (>= 13), python3-pydantic (>= 1.10)")
 # By verb: data (record), measure, faults, report, report's pictures, names in reports.
 string(CONCAT CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS
   "valgrind, strace, linux-perf, python3-jinja2, node-d3, python3-matplotlib, binutils")

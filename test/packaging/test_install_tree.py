@@ -132,7 +132,7 @@ def test_all_missing_python_packages_are_named(installed, bare):
     the command finds a virtual environment."""
     result = run_with(installed(), bare, "info")
     assert result.returncode == 2 and "Traceback" not in result.stderr
-    for name in ("pyelftools", "numpy", "scipy", "rich"):
+    for name in ("pyelftools", "numpy", "scipy", "rich", "pydantic"):
         assert f"python3-{name}" in result.stderr
         assert re.search(rf"has no Python packages .*{name}", result.stderr)
     assert f"python3 -m venv {installed()}/lib/frontload/venv" in result.stderr

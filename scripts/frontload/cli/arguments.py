@@ -49,6 +49,34 @@ def seconds(text: str) -> float:
     return _above_0(text, "a number of seconds")
 
 
+def positive(text: str) -> float:
+    return _above_0(text, "a number")
+
+
+def _above_0(text: str, what: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not (value > 0 and math.isfinite(value)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what} above 0")
+    return value
+
+
+def bandwidth(least: int = 0) -> Callable[[str], int | float]:
+    """A number of bytes per second, from `least` up; N[k|M|G]."""
+    def bandwidth(text: str) -> int | float:
+        try:
+            value = parse_bytes(text)
+        except ValueError:
+            value = 0
+        if value < least or not value:
+            limit = f"of bytes from {least // 1_000_000}M up" if least else "above 0"
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number {limit}")
+        return value
+    return bandwidth
+
+
 def percentage(text: str) -> float:
     try:
         value = float(text)
@@ -167,29 +195,3 @@ def _start(path: str) -> bytes:
             return stream.read(_LOOK_AT)
     except OSError:
         return b""  # writing it will say what is wrong
-def positive(text: str) -> float:
-    return _above_0(text, "a number")
-
-
-def _above_0(text: str, what: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not (value > 0 and math.isfinite(value)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not {what} above 0")
-    return value
-
-
-def bandwidth(least: int = 0) -> Callable[[str], int | float]:
-    """A number of bytes per second, from `least` up; N[k|M|G]."""
-    def bandwidth(text: str) -> int | float:
-        try:
-            value = parse_bytes(text)
-        except ValueError:
-            value = 0
-        if value < least or not value:
-            limit = f"of bytes from {least // 1_000_000}M up" if least else "above 0"
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number {limit}")
-        return value
-    return bandwidth

@@ -69,7 +69,7 @@ EXIT_STATUS = {
     "128+N": "signal N ended the command: 130 after Ctrl-C"}
 ENVIRONMENT = {
     "FRONTLOAD_PYTHON": "the Python that runs this command, instead of the one that the build "
-                        "used: 3.11 or newer, with pyelftools, numpy, scipy and rich",
+                        "used: 3.11 or newer, with pyelftools, numpy, scipy, rich and pydantic",
     "FRONTLOAD_TRACE": "where a program linked with libfrontload-rt writes its traces; if it is "
                        "not set, the program records nothing",
     "FRONTLOAD, FRONTLOAD_PROFILE, ...": "what frontload-cc does in builds; see its --help",

@@ -4,8 +4,9 @@ import ctypes
 import mmap
 import os
 from contextlib import closing
-from pathlib import Path
 from typing import BinaryIO
+
+from frontload.base.files import read_text
 
 PAGE_SIZE = mmap.PAGESIZE
 _SYS_CACHESTAT = 451  # the same number on every architecture

@@ -163,7 +163,7 @@ def _variant(start: Start, page_size: int) -> dict:
         "device": recording.device,
         "missing": _missing(start),
         "summary": _summary(start, files),
-        "processes": [asdict(process) for process in recording.processes],
+        "processes": [dict(process) for process in recording.processes],
         "files": files,
         "events": {
             "kind": "".join(seen.kind.tolist()),
