@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 from frontload.device import kinds as devices
 from frontload.machine import host as measure_host
+from frontload.measure import doubts
 from frontload.measure import results as measure_report
-from frontload.measure.rounds import SELECTIVELY_COLD as COLD
-from frontload.measure.rounds import WARM
+from frontload.measure.conditions import SELECTIVELY_COLD as COLD
+from frontload.measure.conditions import WARM
 from frontload.profile import trace
 
 from coldbench.judge import first as judge
@@ -84,7 +85,7 @@ def to_json(contest: Contest) -> dict:
         "place": _place(starts),
         "missing": starts.missing,
         "warnings": [warning for measured in (starts.plain, starts.throttled) if measured
-                     for warning in measure_report.warnings(measured)],
+                     for warning in doubts.warnings(measured)],
         "limit": {"touched_bytes": contest.touched_bytes},
         "variants": [_variant(contest, row) for row in contest.rows],
         "absent": [{"name": row.name, "title": row.title, "ours": row.ours,

@@ -20,7 +20,8 @@ from frontload.base.files import write_if_changed
 from frontload.device import cold_device as loop_device
 from frontload.device.cold_device import ColdDevice
 from frontload.machine import host as measure_host
-from frontload.measure.rounds import SELECTIVELY_COLD, measure
+from frontload.measure.conditions import SELECTIVELY_COLD
+from frontload.measure.rounds import measure
 from rich.console import Console
 
 from coldbench import command

@@ -19,8 +19,8 @@ from frontload.base import console
 from frontload.device import kinds as devices
 from frontload.measure import prediction
 from frontload.measure import results as measure_report
-from frontload.measure.rounds import SELECTIVELY_COLD as COLD
-from frontload.measure.rounds import WARM
+from frontload.measure.conditions import SELECTIVELY_COLD as COLD
+from frontload.measure.conditions import WARM
 from frontload.profile import trace
 from rich.table import Table
 

@@ -7,9 +7,10 @@ from frontload import __version__
 from frontload.base import console
 from frontload.device import kinds as devices
 from frontload.machine import host as measure_host
+from frontload.measure import document as measure_document
 from frontload.measure import results as measure_report
-from frontload.measure.rounds import SELECTIVELY_COLD as COLD
-from frontload.measure.rounds import WARM
+from frontload.measure.conditions import SELECTIVELY_COLD as COLD
+from frontload.measure.conditions import WARM
 from rich.table import Table
 
 from coldbench.bench import Result
@@ -24,7 +25,7 @@ LINK_LIMIT = 1.10
 
 def to_json(result: Result, *, judged: bool) -> dict:
     work = result.work
-    documents = {name: measure_report.to_json(measurement)
+    documents = {name: measure_document.to_json(measurement)
                  for name, measurement in (("plain", result.starts.plain),
                                            ("throttled", result.starts.throttled))
                  if measurement}
