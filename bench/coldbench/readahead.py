@@ -17,7 +17,8 @@ from frontload.base import errors
 from frontload.base.files import write_if_changed
 from frontload.device import cold_device as loop_device
 from frontload.device.cold_device import ColdDevice
-from frontload.measure.rounds import SELECTIVELY_COLD, measure
+from frontload.measure.conditions import SELECTIVELY_COLD
+from frontload.measure.rounds import measure
 
 from coldbench import command
 from coldbench.judge import figures

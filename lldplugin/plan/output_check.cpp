@@ -93,7 +93,7 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, HotStrings &strings)
     auto contents = file.getSectionContents(*merged);
     if (!contents)
       return contents.takeError();
-    if (uint64_t hot = strings.prefixBytes(toStringRef(*contents)))
+    if (uint64_t hot = strings.placePrefix(toStringRef(*contents)))
       front = {merged->sh_offset + hot, merged->sh_addr + hot, hot};
   }
   return front;

@@ -34,7 +34,7 @@ def command(wheel, tmp_path_factory) -> Path:
             "--quiet", "--no-deps", "--no-index", "--disable-pip-version-check", wheel)
     packages = next(folder.glob("lib/python*/site-packages"))
     others = {importlib.util.find_spec(name).submodule_search_locations[0]
-              for name in ("elftools", "numpy", "scipy", "rich")}
+              for name in ("elftools", "numpy", "scipy", "rich", "pydantic")}
     (packages / "others.pth").write_text("\n".join({str(Path(path).parent) for path in others}))
     return folder / "bin" / "frontload"
 

@@ -187,7 +187,7 @@ def test_the_front_ends_where_the_rest_begins():
     """As far as the sections say; a file without any of its sections has none."""
     file = recorded.parse(with_front().to_bytes(), "start.json").files[0]
     assert Places(file).front.to_text(PAGE) == "0+40"
-    changed = {**vars(file), "sections": [Section(".text", 0, PAGE, 0)]}
+    changed = {**vars(file), "sections": [Section(name=".text", offset=0, size=PAGE, address=0)]}
     assert Places(recorded.File(**changed)).front is None
 
 

@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 from frontload.measure import results
-from frontload.measure.rounds import SELECTIVELY_COLD, Run
-from frontload.pagecache.residency import PAGE_SIZE
+from frontload.measure.conditions import SELECTIVELY_COLD
+from frontload.measure.measurement import Run
+from frontload.pagecache.kernel import PAGE_SIZE
 
 from coldbench.measure import slow_device
 from coldbench.measure.starts import Starts

@@ -7,7 +7,7 @@ import numpy as np
 from frontload.base.errors import Failure
 from frontload.measure import statistics as measure_statistics
 from frontload.measure.launcher import Launcher, Sample
-from frontload.measure.rounds import orders
+from frontload.measure.plan import orders
 from frontload.measure.statistics import Interval
 
 from coldbench.variants.work_folder import WorkFolder

@@ -15,17 +15,11 @@ from frontload.device import cold_device as loop_device
 from frontload.device import throttle as throttles
 from frontload.device.cold_device import ColdDevice
 from frontload.device.throttle import Throttle
+from frontload.measure.conditions import SELECTIVELY_COLD, WARM
 from frontload.measure.launcher import Launcher, RestedLauncher
-from frontload.measure.rounds import (
-    SELECTIVELY_COLD,
-    STDOUT,
-    WARM,
-    Measurement,
-    Plan,
-    Run,
-    Variant,
-    measure,
-)
+from frontload.measure.measurement import Measurement, Run
+from frontload.measure.plan import STDOUT, Plan, Variant
+from frontload.measure.rounds import measure
 
 from coldbench.measure import slow_device
 from coldbench.measure.requests import CountingLauncher, Requests

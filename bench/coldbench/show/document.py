@@ -15,7 +15,7 @@ from frontload import __version__
 from frontload.base.errors import BadData
 from frontload.base.files import parse_json, write_if_changed
 from frontload.machine.host import describe_host
-from frontload.measure import results
+from frontload.measure import doubts
 
 from coldbench.judge import figures
 from coldbench.judge.verdicts import Verdict
@@ -41,7 +41,7 @@ def of_starts(work: WorkFolder, starts: Starts, variants: list[dict],
         "place": figures.place(starts),
         "missing": starts.missing,
         "warnings": [warning for measured in starts.measurements.values()
-                     for warning in results.warnings(measured)],
+                     for warning in doubts.warnings(measured)],
         "variants": [variant | {"prediction": predictions.get(variant["name"])}
                      for variant in variants],
         "outputs_are_identical": starts.outputs_are_identical(),

@@ -16,7 +16,8 @@ from pathlib import Path
 _PACKAGES = {"elftools": ("pyelftools", "python3-pyelftools"),
              "numpy": ("numpy", "python3-numpy"),
              "scipy": ("scipy", "python3-scipy"),
-             "rich": ("rich", "python3-rich")}
+             "rich": ("rich", "python3-rich"),
+             "pydantic": ("pydantic", "python3-pydantic")}
 ALL = tuple(_PACKAGES)
 
 

@@ -24,11 +24,12 @@ from frontload.base.intervals import Ranges
 from frontload.elf import file as elf
 from frontload.elf.symbols import UNDEFINED
 from frontload.importers.interface import Mention
-from frontload.profile import addresses as resolve
 from frontload.profile import format as profile
 from frontload.profile import resolver as names
 from frontload.profile import trace
+from frontload.profile.addresses import Resolver
 from frontload.profile.format import Name
+from frontload.profile.symbol_names import nameable
 
 _PAGE = 4096
 _PROLOGUE = 64  # bytes of a function that may have run when its entry was recorded
@@ -46,10 +47,10 @@ class BinaryNames:
 
     def __init__(self, linked: elf.Elf):
         self._path = linked.path
-        self._resolver = resolve.Resolver(linked)
+        self._resolver = Resolver(linked)
         self._symbols = linked.linked_symbols()
         self._classes = linked.section_classes
-        code, data = resolve.nameable(linked)
+        code, data = nameable(linked)
         self._is_code = code
         self._code = np.flatnonzero(code)
         self._functions = Ranges(self._symbols.value[self._code], self._symbols.ends()[self._code])

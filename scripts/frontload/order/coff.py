@@ -26,6 +26,8 @@ from dataclasses import dataclass
 
 from frontload.base import errors
 from frontload.order import foreign
+from frontload.order.coff_symbols import CoffParser
+from frontload.order.objdump import Symbol
 from frontload.order.request import Order, Request
 from frontload.order.symbols import WHITE_SPACE, list_symbols, unversioned
 from frontload.profile.format import Name
@@ -50,7 +52,7 @@ class Format:
 
     def make(self, request: Request) -> Order:
         """The names of a profile; with objects, what their sections go by."""
-        found = self._look_up(request) if request.looked_up else None
+        found, has_microsoft = _look_up(request) if request.looked_up else (None, False)
         statics: set[bytes] = set()
         shared: set[bytes] = set()
 
@@ -61,7 +63,7 @@ class Format:
                     return []
                 return [self.spell(_in_coff(entry.name))]
             spelled = []
-            for symbol in found.places.get(number, ()):
+            for symbol in found.get(number, ()):
                 if self.microsoft and symbol.local:
                     statics.add(entry.name)
                 elif not symbol.leader:
@@ -71,7 +73,7 @@ class Format:
             return spelled
 
         order = list_symbols(request, self.linker, spell,
-                             request.in_link if found is None else found.places, self.reason)
+                             request.in_link if found is None else found, self.reason)
         if statics:
             order.warnings.append(f"{errors.count(len(statics), 'static name')} left out, which "
                                   f"{self.linker} cannot order")
@@ -79,17 +81,13 @@ class Format:
             order.warnings.append(f"{errors.count(len(shared), 'name')} left out: their sections "
                                   "are not COMDAT; compile with /Gy /Gw, or -ffunction-sections "
                                   "-fdata-sections")
-        doubtful = order.missing if found else [name.name for name in request.entries]
+        doubtful = order.missing if found is not None else [name.name for name in request.entries]
         itanium = sum(name.startswith(_ITANIUM) for name in doubtful)
-        if itanium and (found is None or found.microsoft):
+        if itanium and (found is None or has_microsoft):
             what = errors.count(itanium, "name") + (" is" if itanium == 1 else " are")
             order.notes.append(f"{what} of the Itanium C++ ABI, as MinGW has them: for C++ by "
                                "Microsoft's ABI the profile has to have the names of that")
         return order
-
-    def _look_up(self, request: Request) -> foreign.Found:
-        return foreign.find(request.path, request.files, foreign.COFF, bool(request.binary),
-                            undecorated)
 
     def spell(self, symbol: bytes, x86: bool = False) -> bytes | None:
         """The line for a symbol; None if it cannot be written."""
@@ -118,7 +116,7 @@ LINK = Format("link", "a space, a semicolon, a byte that is not ASCII, or for x8
               microsoft=True)
 
 
-def undecorated(symbol: foreign.Symbol) -> set[bytes]:
+def undecorated(symbol: Symbol) -> set[bytes]:
     """What a profile may call a symbol of COFF: the name that another system has for it, and, where
     a decoration tells it from any such name, its own."""
     own = {symbol.name} if _DECORATED.fullmatch(symbol.name) else set()
@@ -126,6 +124,19 @@ def undecorated(symbol: foreign.Symbol) -> set[bytes]:
         if match := form.fullmatch(symbol.name):
             return own | {match[1]}
     return own or {symbol.name.removeprefix(b"_") if symbol.x86 else symbol.name}
+
+
+def _look_up(request: Request) -> tuple[dict[int, list[Symbol]], bool]:
+    """What each entry is in the files, and whether these have C++ names of Microsoft's ABI."""
+    has_microsoft = False
+
+    def noted(symbol: Symbol) -> set[bytes]:
+        nonlocal has_microsoft
+        has_microsoft = has_microsoft or symbol.name.startswith(b"?")
+        return undecorated(symbol)
+
+    found = foreign.find(request.path, request.files, CoffParser, bool(request.binary), noted)
+    return found, has_microsoft
 
 
 def _in_coff(name: bytes) -> bytes:

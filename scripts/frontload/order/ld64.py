@@ -11,6 +11,8 @@ too, the compiler lets the linker move each symbol (.subsections_via_symbols).
 """
 
 from frontload.order import foreign
+from frontload.order.macho_symbols import MachoParser
+from frontload.order.objdump import Symbol
 from frontload.order.request import Order, Request
 from frontload.order.symbols import WHITE_SPACE, list_symbols, unversioned
 from frontload.profile.format import Name
@@ -22,8 +24,8 @@ _OBJECT_ENDS = b".o", b".o)"
 
 def make(request: Request) -> Order:
     """The names of a profile; local ones with their object, where that is known."""
-    found = foreign.find(request.path, request.files, foreign.MACHO, bool(request.binary),
-                         _undecorated).places if request.looked_up else None
+    found = foreign.find(request.path, request.files, MachoParser, bool(request.binary),
+                         _undecorated) if request.looked_up else None
 
     def lines(number: int, entry: Name) -> list[bytes | None]:
         if found is None:
@@ -40,7 +42,7 @@ def symbol_of(name: bytes) -> bytes:
     return name if name.startswith((b"-[", b"+[")) else b"_" + unversioned(name)
 
 
-def _undecorated(symbol: foreign.Symbol) -> tuple[bytes]:
+def _undecorated(symbol: Symbol) -> tuple[bytes]:
     return (symbol.name.removeprefix(b"_"),)
 
 

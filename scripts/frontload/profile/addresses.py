@@ -9,17 +9,7 @@ overlaps it, and to every input section of which it overlaps a part without a sy
 CODE and DATA tell how much is touched: the bytes of their granules that lie in what they belong to.
 FUNCTION and BLOCK tell nothing of that; nor is there anything to tell of a symbol without a size.
 
-Several symbols may start at one address (aliases, such as the two names of a C++ constructor). One
-of them is chosen, so that the same program gives the same name every time; the first difference
-decides:
-
-    1. a function (STT_FUNC, STT_GNU_IFUNC) or datum (STT_OBJECT) before a label without a type
-    2. one with a size before one without: a function whose body the compiler found unreachable is
-       empty, and shares its address with whatever was placed behind it
-    3. global before weak before local
-    4. a name without a dot before one with (`f` before `f.part.0`, `f.llvm.123`)
-    5. the shorter name
-    6. the name that is first bytewise
+Of several symbols at one address (aliases) symbol_names.py chooses one.
 """
 
 from collections.abc import Iterator
@@ -29,18 +19,15 @@ from typing import Protocol
 import numpy as np
 
 from frontload.base.intervals import Cover, Ranges, signed
-from frontload.elf import constants
 from frontload.elf import file as elves
-from frontload.elf.symbols import Symbols
 from frontload.profile import trace as traces
 from frontload.profile.format import Name, Touched
 from frontload.profile.link_map import LinkMap
 from frontload.profile.merged_strings import MergedStrings
+from frontload.profile.symbol_names import SymbolNames, nameable
 
 # Linux reads 128 KiB around a fault unless it is told otherwise, but half of that lies before it.
 WINDOW = 64 * 1024
-_CODE_TYPES = (constants.STT_FUNC, constants.STT_GNU_IFUNC, constants.STT_NOTYPE)
-_BIND_ORDER = {constants.STB_GLOBAL: 0, constants.STB_WEAK: 1, constants.STB_LOCAL: 2}
 
 
 @dataclass(frozen=True)
@@ -52,21 +39,6 @@ class Resolved:
     touched: dict[Name, Touched]
     nameless: int
     nameless_data: int  # of these, touches of data
-
-
-def nameable(elf: elves.Elf, symbols: Symbols | None = None
-             ) -> tuple[np.ndarray, np.ndarray]:
-    """Which symbols of a linked file are functions that a profile can name, and which data; of its
-    symbol table unless another one is given."""
-    if symbols is None:
-        symbols = elf.linked_symbols()
-    classes = np.array(elf.section_classes)
-    in_class = np.full(len(symbols.section), "", classes.dtype)
-    placed = (symbols.section > 0) & (symbols.names.lengths() > 0)
-    in_class[placed] = classes[symbols.section[placed]]
-    code = np.isin(symbols.type, _CODE_TYPES) & (in_class == "text")
-    data = (symbols.type == constants.STT_OBJECT) & ~np.isin(in_class, ("", "text"))
-    return code, data & (symbols.size > 0)
 
 
 class Resolver:
@@ -140,46 +112,6 @@ class _Named(Protocol):
 
     def name(self, group: int) -> Name | None:
         """The name of a group, if it can have one in a profile."""
-
-
-class SymbolNames:
-    """Names for the functions or the data of a linked file."""
-
-    def __init__(self, kind: str, elf: elves.Elf, symbols: Symbols, members: np.ndarray):
-        self._kind = kind
-        self._elf = elf
-        self._symbols = symbols
-        self._member = members
-        self.link_map: LinkMap | None = None
-        self.ranges = Ranges(symbols.value[members], symbols.ends()[members])
-
-    def symbol_name(self, group: int) -> bytes:
-        return self._symbols.names[self._chosen(group)]
-
-    def _chosen(self, group: int) -> int:
-        return min((int(self._member[each]) for each in self.ranges.members(group)),
-                   key=self._preference)
-
-    def name(self, group: int) -> Name:
-        symbol = self._chosen(group)
-        return Name(self._kind, self._elf.section_classes[self._symbols.section[symbol]],
-                    self._symbols.names[symbol], self._file(symbol))
-
-    def _file(self, symbol: int) -> bytes:
-        """What tells a local symbol from others of its name. The object does that better than the
-        source file, which objects need not name."""
-        if self.link_map is not None and self._symbols.is_static(symbol):
-            found = self.link_map.object_at(int(self._symbols.value[symbol]))
-            if found:
-                return found
-        return self._symbols.source_file(symbol)
-
-    def _preference(self, symbol: int) -> tuple:
-        name = self._symbols.names[symbol]
-        return (self._symbols.type[symbol] == constants.STT_NOTYPE,
-                self._symbols.size[symbol] == 0,
-                _BIND_ORDER.get(int(self._symbols.bind[symbol]), 0),
-                b"." in name, len(name), name)
 
 
 @dataclass

@@ -5,64 +5,97 @@ and of `frontload predict`. Their files are not trusted either; single runs are 
 import functools
 import math
 import os
-from collections.abc import Iterable
 
+from frontload.base import documents
+from frontload.base.documents import Part, Text
 from frontload.base.errors import BadData
 
 _MEASURE, _PREDICT = "frontload-measure/2", "frontload-predict/1"
-_damaged = functools.partial(BadData, note="make it anew with this frontload: measure --json FILE, "
-                             "or predict --json")
+_NOTE = "make it anew with this frontload: measure --json FILE, or predict --json"
+_damaged = functools.partial(BadData, note=_NOTE)
+
+
+class _Interval(Part):
+    estimate: object = None
+    low: object = None
+    high: object = None
+
+
+class _Result(Part):
+    variant: Text
+    condition: Text
+    label: Text
+    figures: dict[str, dict]
+
+
+class _Comparison(_Interval):
+    condition: Text
+    variant: Text
+    base: Text
+    figure: Text
+
+
+class _Excess(_Interval):
+    base: Text
+
+
+class _Cost(_Interval):
+    condition: Text
+    variant: Text
+    figure: Text
+    excess: _Excess | None = None
+
+
+class _Measurement(Part):
+    results: list[_Result]
+    comparisons: list[_Comparison]
+    costs: list[_Cost]
+
+
+class _Prediction(Part):
+    variant: object = None
+    trace: Text
+    devices: dict[str, dict]
+
+
+class _Predictions(Part):
+    predictions: list[_Prediction]
 
 
 def measured(document: object, path: os.PathLike | str) -> dict:
     """The figures of a measurement, and what it says of pairs of variants and conditions."""
     _check_schema(document, _MEASURE, path)
-    results = []
-    for place, result in _objects(document, "results", path):
-        figures = result.get("figures")
-        if not isinstance(figures, dict):
-            raise _damaged(path, f"{place}.figures: is not an object")
-        results.append({
-            **{key: _text(result, key, place, path) for key in ("variant", "condition", "label")},
-            "figures": {name: _numbers(figure, f"{place}.figures.{name}", path)
-                        for name, figure in figures.items()}})
-    comparisons = [{
-        **{key: _text(each, key, place, path) for key in ("condition", "variant", "base",
-                                                          "figure")},
-        **_interval(each, place, path)}
-        for place, each in _objects(document, "comparisons", path)]
-    costs = []
-    for place, cost in _objects(document, "costs", path):
-        more = cost.get("excess")
-        if more is not None and not isinstance(more, dict):
-            raise _damaged(path, f"{place}.excess: is not an object")
-        costs.append({
-            **{key: _text(cost, key, place, path) for key in ("condition", "variant", "figure")},
-            **_interval(cost, place, path),
-            "excess": None if more is None else {
-                "base": _text(more, "base", f"{place}.excess", path),
-                **_interval(more, f"{place}.excess", path)}})
-    return {"results": results, "comparisons": comparisons, "costs": costs}
+    found = documents.checked(_Measurement, document, path, _NOTE, quoting=False)
+    for number, result in enumerate(found.results):
+        for name, figure in result.figures.items():
+            _check_numbers(figure, f"results[{number}].figures.{name}", path)
+    for number, comparison in enumerate(found.comparisons):
+        _check_interval(comparison, f"comparisons[{number}]", path)
+    for number, cost in enumerate(found.costs):
+        _check_interval(cost, f"costs[{number}]", path)
+        if cost.excess is not None:
+            _check_interval(cost.excess, f"costs[{number}].excess", path)
+    return {"results": [dict(result) for result in found.results],
+            "comparisons": [dict(comparison) for comparison in found.comparisons],
+            "costs": [{**dict(cost), "excess": cost.excess and dict(cost.excess)}
+                      for cost in found.costs]}
 
 
 def predicted(document: object, variant: str, path: os.PathLike | str) -> list[dict]:
     """The predictions for one variant, trace by trace; a file of another variant alone will do,
     whatever it is called there."""
     _check_schema(document, _PREDICT, path)
-    found = []
-    objects = list(_objects(document, "predictions", path))
-    names = {str(each.get("variant", variant)) for _, each in objects}
-    if variant not in names and len(names) != 1:
+    predictions = documents.checked(_Predictions, document, path, _NOTE, quoting=False).predictions
+    names = [variant if each.variant is None else str(each.variant) for each in predictions]
+    if variant not in names and len(set(names)) != 1:
         raise _damaged(path, f"has no prediction for the variant {variant!r}")
-    for place, each in objects:
-        if variant in names and each.get("variant", variant) != variant:
+    found = []
+    for number, (name, each) in enumerate(zip(names, predictions, strict=True)):
+        if variant in names and name != variant:
             continue
-        devices = each.get("devices")
-        if not isinstance(devices, dict):
-            raise _damaged(path, f"{place}.devices: is not an object")
-        found.append({"variant": variant, "trace": _text(each, "trace", place, path),
-                      "devices": {name: _numbers(figures, f"{place}.devices.{name}", path)
-                                  for name, figures in devices.items()}})
+        for device, figures in each.devices.items():
+            _check_numbers(figures, f"predictions[{number}].devices.{device}", path)
+        found.append({"variant": variant, "trace": each.trace, "devices": each.devices})
     return found
 
 
@@ -71,34 +104,14 @@ def _check_schema(document: object, schema: str, path: os.PathLike | str) -> Non
         raise _damaged(path, f"is not of the schema {schema}")
 
 
-def _objects(document: dict, key: str, path: os.PathLike | str) -> Iterable[tuple[str, dict]]:
-    values = document.get(key)
-    if not isinstance(values, list):
-        raise _damaged(path, f"{key}: is not a list")
-    for number, value in enumerate(values):
-        if not isinstance(value, dict):
-            raise _damaged(path, f"{key}[{number}]: is not an object")
-        yield f"{key}[{number}]", value
+def _check_interval(value: _Interval, place: str, path: os.PathLike | str) -> None:
+    _check_numbers({key: getattr(value, key) for key in ("estimate", "low", "high")}, place, path)
 
 
-def _text(value: dict, key: str, place: str, path: os.PathLike | str) -> str:
-    if not isinstance(value.get(key), str):
-        raise _damaged(path, f"{place}.{key}: is not a text")
-    return value[key]
-
-
-def _interval(value: dict, place: str, path: os.PathLike | str) -> dict:
-    return _numbers({key: value.get(key) for key in ("estimate", "low", "high")}, place, path)
-
-
-def _numbers(value: object, place: str, path: os.PathLike | str) -> dict:
-    """The members that are numbers or null; a figure is an object of these, and a list of which
-    runs are outliers."""
-    if not isinstance(value, dict):
-        raise _damaged(path, f"{place}: is not an object")
+def _check_numbers(value: dict, place: str, path: os.PathLike | str) -> None:
+    """Each member is a number or null; a figure has also a list of which runs are outliers."""
     for key, each in value.items():
         for number in each if isinstance(each, list) else [each]:
             if number is not None and (type(number) not in (int, float)
                                        or not math.isfinite(number)):
-                raise _damaged(path, f"{place}.{key}: is not a number")
-    return value
+                raise documents.bad(path, f"{place}.{key}", "is not a number", _NOTE)

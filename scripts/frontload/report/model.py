@@ -75,7 +75,7 @@ from frontload.report.events import CAUSES, MAJOR, MINOR, READ
 from frontload.report.recorded import Recording
 from frontload.report.spans import Spans
 from frontload.report.start import Start, look
-from frontload.report.touched import Touched, Touches
+from frontload.report.touched import TouchedBytes, Touches
 
 SCHEMA = "frontload-report/1"
 TRACES_REMEDY = ("record the same start with `frontload record --data -o DIR`, and give its traces "
@@ -163,7 +163,7 @@ def _variant(start: Start, page_size: int) -> dict:
         "device": recording.device,
         "missing": _missing(start),
         "summary": _summary(start, files),
-        "processes": [asdict(process) for process in recording.processes],
+        "processes": [dict(process) for process in recording.processes],
         "files": files,
         "events": {
             "kind": "".join(seen.kind.tolist()),
@@ -211,7 +211,7 @@ class _Texts:
         return [self.symbol_index.get(name, -1) for name in names]
 
 
-def _spans(touched: Touched | None) -> Spans | None:
+def _spans(touched: TouchedBytes | None) -> Spans | None:
     return None if touched is None else touched.spans
 
 

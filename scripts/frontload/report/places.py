@@ -1,96 +1,35 @@
-"""What lies where in a recorded file: sections, and the symbols of the file itself if it is here.
+"""A recorded file, with what the file itself tells if it is here: names, its front, its loading.
 
-The recording says which sections a file has. Names of functions and data are in the file itself,
-which is read where it was recorded or, if it is no longer there, where else the caller knows of one
-with the same build-id. If there is none, or it is stripped, places in it have no names.
-
-An *offset* is of the file, an *address* the one that the linker gave it.
+Names of functions and data are in the file, which is read where it was recorded or, if it is no
+longer there, where else the caller knows of one with the same build-id. If there is none, or it is
+stripped, places in it have no names.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from frontload.base.errors import Failure
-from frontload.base.intervals import signed
 from frontload.elf import file as elves
 from frontload.elf import front
 from frontload.elf.file import Elf
 from frontload.elf.loading import Loading, read_loading
-from frontload.measure.sections import NO_SECTION
-from frontload.profile.addresses import SymbolNames, nameable
+from frontload.profile.symbol_names import SymbolNames, names_of
+from frontload.report.layout import Layout
 from frontload.report.recorded import File
 from frontload.report.spans import Spans
 
-_NOWHERE = 1 << 60  # no address
 
-
-class Places:
+class Places(Layout):
     """The places of one file. `elsewhere` are paths by build-id."""
 
     def __init__(self, file: File, elsewhere: Mapping[str, str] | None = None):
-        self.file = file
+        super().__init__(file)
         self._paths = [file.path]
         if file.build_id and file.build_id in (elsewhere or {}):
             self._paths.append(elsewhere[file.build_id])
-        ordered = sorted(file.sections, key=lambda section: section.offset)
-        start = np.minimum([section.offset for section in ordered] or np.empty(0), file.size)
-        end = np.minimum([section.offset + section.size for section in ordered] or np.empty(0),
-                         file.size)
-        start, end = start.astype(np.int64), end.astype(np.int64)
-        # In a damaged file sections overlap: what an earlier one has, a later one has not.
-        reach = np.maximum.accumulate(np.append(0, end))[:-1]
-        self._names = [section.name for section in ordered]
-        self._start, self._end = np.maximum(start, reach), end
-
-    def section_at(self, offsets: np.ndarray) -> list[str]:
-        """The name of the section at each offset."""
-        some = np.flatnonzero(self._end > self._start)
-        if not len(some):
-            return [NO_SECTION] * len(offsets)
-        index = np.searchsorted(self._start[some], offsets, "right") - 1
-        inside = (index >= 0) & (offsets < self._end[some][index])
-        return [self._names[some[place]] if found else NO_SECTION
-                for place, found in zip(index.tolist(), inside.tolist(), strict=True)]
-
-    def cleared(self, offsets: np.ndarray) -> np.ndarray:
-        """Whether what is written at each offset is .bss: the page in which the data ends is mapped
-        whole, and behind the data it is cleared, whatever the file has there."""
-        found = np.zeros(len(offsets), bool)
-        for segment in self.file.segments:
-            end = segment.offset + segment.file_bytes
-            if "w" in segment.flags and segment.memory_bytes > segment.file_bytes:
-                page = self.file.page_size
-                found |= (offsets >= end) & (offsets < -(-end // page) * page)
-        return found
-
-    def bytes_by_section(self, spans: Spans) -> dict[str, int]:
-        """How many of these bytes of the file lie in the sections of each name. NO_SECTION, what is
-        in none, comes last: together they are all, each once."""
-        found: dict[str, int] = {}
-        for name, size in zip(self._names, spans.between(self._start, self._end).tolist(),
-                              strict=True):
-            found[name] = found.get(name, 0) + size
-        rest = spans.size - sum(found.values())
-        found[NO_SECTION] = found.pop(NO_SECTION, 0) + rest
-        return found
-
-    def sections(self, *names: str) -> Spans:
-        """The bytes of the sections with these names."""
-        mine = np.isin(self._names, names) if self._names else np.zeros(0, bool)
-        return Spans(self._start[mine], self._end[mine])
-
-    def segment_flags(self, offsets: np.ndarray) -> np.ndarray:
-        """For each offset `x`, `w` or `r`: whether it is mapped as code, else as data that may be
-        written, else as constants; empty where it is not mapped."""
-        flags = np.zeros(len(offsets), "U1")
-        for kind in "rwx":  # the strongest wins, as where a page belongs to two segments
-            for segment in self.file.segments:
-                if kind in segment.flags:
-                    flags[segment.holds(offsets)] = kind
-        return flags
 
     @cached_property
     def elf(self) -> Elf | None:
@@ -114,7 +53,7 @@ class Places:
         if self.elf is not None:
             return front.end_of(self.elf)
         return front.end_by_sections(
-            front.Loaded(section.name.encode("utf-8", "surrogateescape"), section.offset,
+            front.Loaded(section.name.encode("utf-8", "surrogatepass"), section.offset,
                          section.size)
             for section in self.file.sections
             if any(segment.holds(section.offset) for segment in self.file.segments))
@@ -136,7 +75,7 @@ class Places:
     @cached_property
     def symbols(self) -> SymbolNames | None:
         """The symbols of the file, if it is here and has any."""
-        return named(self.elf) if self.elf else None
+        return names_of(self.elf) if self.elf else None
 
     def symbol_at(self, offsets: np.ndarray) -> list[bytes]:
         """The name of the innermost symbol at each offset, empty if there is none."""
@@ -144,40 +83,3 @@ class Places:
             return [b""] * len(offsets)
         groups = self.symbols.ranges.innermost(self.addresses(offsets))
         return [self.symbols.symbol_name(group) if group >= 0 else b"" for group in groups.tolist()]
-
-    def addresses(self, offsets: np.ndarray) -> np.ndarray:
-        """The address of each offset; those that are not loaded have the highest there is."""
-        return _mapped(offsets, [(segment.offset, segment.file_bytes, segment.address)
-                                 for segment in self.file.segments], _NOWHERE).astype(np.uint64)
-
-    def offsets(self, addresses: np.ndarray) -> np.ndarray:
-        """The offset of each address; -1 for what has no bytes in the file."""
-        return _mapped(signed(addresses), [(segment.address, segment.file_bytes, segment.offset)
-                                           for segment in self.file.segments], -1)
-
-    def ranges_in_file(self, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Ranges of addresses as ranges of offsets, cut where the file ends; what has no bytes in
-        it becomes empty."""
-        first = self.offsets(start)
-        stop = np.where(first < 0, 0, np.minimum(first + signed(end - start), self.file.size))
-        return np.maximum(first, 0), np.maximum(stop, np.maximum(first, 0))
-
-
-def _mapped(values: np.ndarray, parts: Sequence[tuple[int, int, int]], otherwise: int
-            ) -> np.ndarray:
-    """Moves each value by the first part (from, how many, to) that holds it."""
-    found = np.full(len(values), otherwise, np.int64)
-    for start, size, to in reversed(parts):
-        inside = (values >= start) & (values - start < size)
-        found[inside] = values[inside] - start + min(to, _NOWHERE)
-    return found
-
-
-def named(elf: Elf) -> SymbolNames | None:
-    """The functions and data of a file; those that it shares with others where it was stripped of
-    the rest."""
-    symbols = elf.symbols if elf.symbols is not None else elf.dynamic_symbols
-    if symbols is None:
-        return None
-    code, data = nameable(elf, symbols)
-    return SymbolNames("function", elf, symbols, np.flatnonzero(code | data))

@@ -5,37 +5,35 @@ here, once, and what is wrong is named by its place in the JSON (`faults.file[17
 with the size of the file and not with what it claims: a residency stays a list of runs.
 """
 
-import json
 import os
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
-from frontload.base import files
+from frontload.base import documents, files
+from frontload.base.documents import LARGEST, Number, Part, Text, shown
 from frontload.base.errors import BadData
 from frontload.report.spans import Spans
 
 SCHEMA = "frontload-faults/1"
 ACCESSES = "xrw?"
 _MAKE_ONE = "make one with: frontload faults --json FILE -- COMMAND"
-_LARGEST = (1 << 62) - 1  # sums of two still fit
 
 
-@dataclass(frozen=True)
-class Section:
-    name: str
-    offset: int
-    size: int
-    address: int
+class Section(Part):
+    name: Text
+    offset: Number
+    size: Number
+    address: Number
 
 
-@dataclass(frozen=True)
-class Segment:
-    address: int
-    offset: int
-    file_bytes: int
-    memory_bytes: int
-    flags: str  # as r-x
+class Segment(Part):
+    address: Number
+    offset: Number
+    file_bytes: Number
+    memory_bytes: Number
+    flags: Text  # as r-x
 
     def holds(self, offset: np.ndarray) -> np.ndarray:
         return (offset >= self.offset) & (offset - self.offset < self.file_bytes)
@@ -60,21 +58,19 @@ class File:
         return os.path.basename(self.path) or self.path
 
 
-@dataclass(frozen=True)
-class Process:
-    pid: int
-    parent: int | None
-    command: str
-    start_ns: int
-    end_ns: int | None
+class Process(Part):
+    pid: Number
+    parent: Number | None = None
+    command: Text
+    start_ns: Number
+    end_ns: Number | None = None
 
 
-@dataclass(frozen=True)
-class Phase:
-    process: int
-    name: str
-    start_ns: int
-    end_ns: int | None
+class Phase(Part):
+    process: Number
+    name: Text
+    start_ns: Number
+    end_ns: Number | None = None
 
 
 @dataclass(frozen=True)
@@ -127,152 +123,182 @@ def read(path: os.PathLike | str) -> Recording:
 
 def parse(data: bytes, path: os.PathLike | str) -> Recording:
     """The start in `data`; `path` is for the messages."""
-    document = files.parse_json(data, path, _MAKE_ONE)
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+    value = files.parse_json(data, path, _MAKE_ONE)
+    if not isinstance(value, dict) or value.get("schema") != SCHEMA:
         raise BadData(path, f"not a recorded start (schema {SCHEMA})", note=_MAKE_ONE)
-    return _Reader(path).recording(document)
+    # What says nothing of these is good enough.
+    value |= {key: {} for key in ("sample", "host", "recorder") if type(value.get(key)) is not dict}
+    document = documents.checked(_Document, value, path, _MAKE_ONE)
+    return _Reader(os.fspath(path), document).recording()
+
+
+class _File(Part):
+    path: Text
+    size: Number
+    page_size: Number
+    build_id: Text | None = None
+    read_ahead_kib: Number | None = None
+    sections: list[Section]
+    segments: list[Segment]
+    before: Text | None = None
+    after: Text | None = None
+
+
+class _Table(Part):
+    CALLED: ClassVar[str] = "a table of columns"
+
+    time_ns: list
+
+
+class _Faults(_Table):
+    major: list
+    file: list
+    offset: list
+    code_file: list | None = None
+    code_offset: list | None = None
+    process: list
+    thread: list
+    kernel: list | None = None
+    access: Text | None = None
+
+
+class _Fills(_Table):
+    file: list
+    offset: list
+    bytes: list
+    process: list
+    thread: list
+
+
+class _Requests(_Table):
+    bytes: list
+
+
+class _Sample(Part):
+    wall_ns: Number | None = None
+    max_rss_kib: Number | None = None
+    major_faults: Number | None = None
+    minor_faults: Number | None = None
+
+
+class _Recorder(Part):
+    lost: Number | None = None
+    unlisted: object = None
+
+
+class _Device(Part):
+    name: Text
+    description: Text
+    read_ahead_kib: Number | None = None
+
+
+class _Lack(Part):
+    what: Text
+    why: Text
+    remedy: Text
+
+
+class _Document(Part):
+    variant: Text
+    command: list[Text]
+    condition: Text
+    host: dict
+    missing: list[_Lack]
+    recorder: _Recorder
+    sample: _Sample
+    device: _Device | None = None
+    files: list[_File]
+    processes: list[Process]
+    phases: list[Phase]
+    faults: _Faults | None = None
+    fills: _Fills | None = None
+    requests: _Requests | None = None
 
 
 class _Reader:
-    """Takes the document apart; `place` is where a value stands in it, for messages."""
+    """Checks what one part of a document says of another, and makes the recording of it."""
 
-    def __init__(self, path: os.PathLike | str):
-        self._path = os.fspath(path)
+    def __init__(self, path: str, document: _Document):
+        self._path = path
+        self._document = document
 
     def _bad(self, place: str, what: str) -> BadData:
-        return BadData(self._path, f"{place}: {what}", note=_MAKE_ONE)
+        return documents.bad(self._path, place, what, _MAKE_ONE)
 
-    def recording(self, document: dict) -> Recording:
-        found = [self._file(value, f"files[{number}]")
-                 for number, value in enumerate(self._list(document, "", "files"))]
-        processes = [self._process(value, f"processes[{number}]", number)
-                     for number, value in enumerate(self._list(document, "", "processes"))]
-        fills = self._fills(document, len(found), len(processes))
+    def recording(self) -> Recording:
+        document, sample = self._document, self._document.sample
+        if not document.command:
+            raise self._bad("command", "is not a list of texts")
+        found = [self._file(file, f"files[{number}]")
+                 for number, file in enumerate(document.files)]
+        self._check_processes()
+        fills = self._table(document.fills, "fills", least=-1)
         found = [_with_fills(file, number, fills) for number, file in enumerate(found)]
-        command = self._texts(document, "", "command")
-        sample = document.get("sample")
-        if not isinstance(sample, dict):
-            sample = {}
-        rss = self._number(sample, "sample", "max_rss_kib", optional=True)
-        host, recorder = (value if isinstance(value := document.get(key), dict) else {}
-                          for key in ("host", "recorder"))
+        rss = sample.max_rss_kib
         return Recording(
-            path=self._path, variant=self._text(document, "", "variant"), command=command,
-            condition=self._text(document, "", "condition"),
-            host={key: value for key, value in host.items() if type(value) in (str, int)},
-            missing=[{key: self._text(value, f"missing[{number}]", key)
-                      for key in ("what", "why", "remedy")}
-                     for number, value in enumerate(self._list(document, "", "missing"))],
-            lost=self._number(recorder, "recorder", "lost", optional=True) or 0,
-            wall_ns=self._number(sample, "sample", "wall_ns", optional=True),
-            max_rss_bytes=None if rss is None else rss * 1024,
-            files=found, processes=processes,
-            phases=[self._phase(value, f"phases[{number}]", len(processes))
-                    for number, value in enumerate(self._list(document, "", "phases"))],
-            faults=self._faults(document, len(found), len(processes)), fills=fills,
-            requests=self._table(document, "requests", {"time_ns": _LARGEST, "bytes": _LARGEST}),
-            main=_main_file(command, found),
-            totals=None if document.get("faults") is not None else {
-                key: self._number(sample, "sample", key, optional=True)
-                for key in ("major_faults", "minor_faults")},
-            unlisted=self._unlisted(recorder), device=self._device(document))
+            path=self._path, variant=document.variant, command=document.command,
+            condition=document.condition,
+            host={key: value for key, value in document.host.items() if type(value) in (str, int)},
+            missing=[dict(lack) for lack in document.missing], lost=document.recorder.lost or 0,
+            wall_ns=sample.wall_ns, max_rss_bytes=None if rss is None else rss * 1024,
+            files=found, processes=document.processes, phases=document.phases,
+            # None are as good as an empty table; why there are none, `missing` says.
+            faults=self._table(document.faults or _NO_FAULTS, "faults", least=-1), fills=fills,
+            requests=self._table(document.requests, "requests"),
+            main=_main_file(document.command, found),
+            totals=None if document.faults is not None else {
+                "major_faults": sample.major_faults, "minor_faults": sample.minor_faults},
+            unlisted=self._unlisted(), device=_described(document.device))
 
-    def _device(self, document: dict) -> str | None:
-        value = document.get("device")
-        if value is None:
-            return None
-        name, description = (self._text(value, "device", key) for key in ("name", "description"))
-        ahead = self._number(value, "device", "read_ahead_kib", optional=True)
-        return f"{name}: {description}" + ("" if ahead is None else f", readahead {ahead} KiB")
-
-    def _unlisted(self, recorder: dict) -> dict[str, int]:
+    def _unlisted(self) -> dict[str, int]:
         """Below 0 there are none: a child that nobody waited for is listed and not counted."""
-        value = recorder.get("unlisted")
+        value = self._document.recorder.unlisted
         found = {}
         for kind, number in value.items() if isinstance(value, dict) else ():
-            if type(number) is not int or number > _LARGEST:
-                raise self._bad(f"recorder.unlisted.{kind}", f"{_shown(number)} is no number")
+            if type(number) is not int or number > LARGEST:
+                raise self._bad(f"recorder.unlisted.{kind}", f"{shown(number)} is no number")
             found[kind] = max(number, 0)
         return found
 
-    def _file(self, value: object, place: str) -> File:
-        size = self._number(value, place, "size")
-        page_size = self._number(value, place, "page_size")
-        if page_size < 512 or page_size & (page_size - 1):
-            raise self._bad(f"{place}.page_size", f"{page_size} is no size of pages")
-        before, after = (self._spans(value, place, key, page_size, size)
-                         for key in ("before", "after"))
+    def _file(self, file: _File, place: str) -> File:
+        if file.page_size < 512 or file.page_size & (file.page_size - 1):
+            raise self._bad(f"{place}.page_size", f"{file.page_size} is no size of pages")
+        before, after = (self._spans(text, f"{place}.{key}", file)
+                         for key, text in (("before", file.before), ("after", file.after)))
         return File(
-            path=self._text(value, place, "path"), size=size,
-            build_id=self._text(value, place, "build_id", optional=True) or "",
-            read_ahead_kib=self._number(value, place, "read_ahead_kib", optional=True),
-            page_size=page_size,
-            sections=[Section(self._text(each, f"{place}.sections[{number}]", "name"),
-                              *(self._number(each, f"{place}.sections[{number}]", key)
-                                for key in ("offset", "size", "address")))
-                      for number, each in enumerate(self._list(value, place, "sections"))],
-            segments=[Segment(*(self._number(each, f"{place}.segments[{number}]", key)
-                                for key in ("address", "offset", "file_bytes", "memory_bytes")),
-                              self._text(each, f"{place}.segments[{number}]", "flags"))
-                      for number, each in enumerate(self._list(value, place, "segments"))],
+            path=file.path, size=file.size, build_id=file.build_id or "",
+            read_ahead_kib=file.read_ahead_kib, page_size=file.page_size, sections=file.sections,
+            segments=file.segments,
             read=None if after is None or before is None else after - before)
 
-    def _process(self, value: object, place: str, number: int) -> Process:
-        parent = self._number(value, place, "parent", optional=True)
-        if parent is not None and parent >= number:
-            raise self._bad(f"{place}.parent", f"{parent} is no process before this one")
-        return Process(self._number(value, place, "pid"), parent,
-                       self._text(value, place, "command"),
-                       self._number(value, place, "start_ns"),
-                       self._number(value, place, "end_ns", optional=True))
+    def _check_processes(self) -> None:
+        for number, process in enumerate(self._document.processes):
+            if process.parent is not None and process.parent >= number:
+                raise self._bad(f"processes[{number}].parent",
+                                f"{process.parent} is no process before this one")
+        for number, phase in enumerate(self._document.phases):
+            if phase.process >= len(self._document.processes):
+                raise self._bad(f"phases[{number}].process",
+                                f"there is no process {phase.process}")
 
-    def _phase(self, value: object, place: str, processes: int) -> Phase:
-        process = self._number(value, place, "process")
-        if process >= processes:
-            raise self._bad(f"{place}.process", f"there is no process {process}")
-        return Phase(process, self._text(value, place, "name"),
-                     self._number(value, place, "start_ns"),
-                     self._number(value, place, "end_ns", optional=True))
-
-    def _faults(self, document: dict, found: int, processes: int) -> Table:
-        """None are as good as an empty table; why there are none, `missing` says."""
-        limits = {
-            "time_ns": _LARGEST, "major": 1, "file": found - 1, "offset": _LARGEST,
-            "code_file": found - 1, "code_offset": _LARGEST, "process": processes - 1,
-            "thread": _LARGEST, "kernel": 1}
-        if document.get("faults") is None:
-            empty = {"faults": {key: [] for key in limits}}
-            return self._table(empty, "faults", limits, text=("access",))
-        return self._table(document, "faults", limits, least=-1,
-                           optional=("code_file", "code_offset", "kernel"), text=("access",))
-
-    def _fills(self, document: dict, found: int, processes: int) -> Table | None:
-        return self._table(document, "fills", {
-            "time_ns": _LARGEST, "file": found - 1, "offset": _LARGEST, "bytes": _LARGEST,
-            "process": processes - 1, "thread": _LARGEST}, least=-1)
-
-    def _table(self, document: dict, name: str, limits: dict[str, int], *, least: int = 0,
-               optional: tuple[str, ...] = (), text: tuple[str, ...] = ()) -> Table | None:
-        """Columns of whole numbers from `least` to each one's limit, sorted by time; columns of
-        accesses are strings."""
-        value = document.get(name)
-        if value is None:
+    def _table(self, table: _Table | None, name: str, *, least: int = 0) -> Table | None:
+        """Columns of whole numbers from `least` to each one's limit, sorted by time; the column of
+        accesses is strings."""
+        if table is None:
             return None
-        if not isinstance(value, dict):
-            raise self._bad(name, "is not a table of columns")
+        last_file = len(self._document.files) - 1
+        limits = {"major": 1, "kernel": 1, "file": last_file, "code_file": last_file,
+                  "process": len(self._document.processes) - 1}
         columns: dict[str, np.ndarray | None] = {}
-        for key, limit in limits.items():
-            column = value.get(key)
-            if column is None and key in optional:
-                columns[key] = None
-                continue
-            columns[key] = self._column(column, f"{name}.{key}", least, limit)
-        for key in text:
-            column = value.get(key)
-            if column is not None and (not isinstance(column, str)
-                                       or not set(column) <= set(ACCESSES)):
-                raise self._bad(f"{name}.{key}", f"is not a text of {ACCESSES}")
-            columns[key] = None if column is None else np.array(list(column), "U1")
+        for key, column in table:
+            place = f"{name}.{key}"
+            if isinstance(column, str):
+                if not set(column) <= set(ACCESSES):
+                    raise self._bad(place, f"is not a text of {ACCESSES}")
+                columns[key] = np.array(list(column), "U1")
+            else:
+                columns[key] = None if column is None else self._column(
+                    column, place, least, limits.get(key, LARGEST))
         length = len(columns["time_ns"])
         for key, column in columns.items():
             if column is not None and len(column) != length:
@@ -282,67 +308,33 @@ class _Reader:
         return Table({key: None if column is None else column[order]
                       for key, column in columns.items()}, length)
 
-    def _column(self, column: object, place: str, least: int, limit: int) -> np.ndarray:
-        if not isinstance(column, list):
-            raise self._bad(place, "is not a list")
+    def _column(self, column: list, place: str, least: int, limit: int) -> np.ndarray:
+        # Here and not in the model: there are hundreds of thousands, with limits of their own.
         for row, value in enumerate(column):
             if type(value) is not int or not least <= value <= limit:
-                raise self._bad(f"{place}[{row}]", f"{_shown(value)} is not a whole number from "
+                raise self._bad(f"{place}[{row}]", f"{shown(value)} is not a whole number from "
                                 f"{least} to {limit}")
         return np.array(column, np.int64)
 
-    def _member(self, value: object, place: str, key: str) -> object:
-        if not isinstance(value, dict):
-            raise self._bad(place or "the document", "is not an object")
-        return value.get(key)
-
-    def _number(self, value: object, place: str, key: str, *,
-                optional: bool = False) -> int | None:
-        number = self._member(value, place, key)
-        if number is None and optional:
-            return None
-        if type(number) is not int or not 0 <= number <= _LARGEST:
-            raise self._bad(_join(place, key), f"{_shown(number)} is not a whole number from 0 up")
-        return number
-
-    def _text(self, value: object, place: str, key: str, *, optional: bool = False) -> str | None:
-        text = self._member(value, place, key)
-        if text is None and optional:
-            return None
-        if not isinstance(text, str):
-            raise self._bad(_join(place, key), f"{_shown(text)} is not a text")
-        return text
-
-    def _list(self, value: object, place: str, key: str) -> list:
-        found = self._member(value, place, key)
-        if not isinstance(found, list):
-            raise self._bad(_join(place, key), "is not a list")
-        return found
-
-    def _texts(self, value: object, place: str, key: str) -> list[str]:
-        found = self._list(value, place, key)
-        if not found or not all(isinstance(each, str) for each in found):
-            raise self._bad(_join(place, key), "is not a list of texts")
-        return found
-
-    def _spans(self, value: object, place: str, key: str, page_size: int,
-               size: int) -> Spans | None:
-        text = self._text(value, place, key, optional=True)
+    def _spans(self, text: str | None, place: str, file: _File) -> Spans | None:
         if text is None:
             return None
         try:
-            return Spans.from_text(text, page_size, size)
+            return Spans.from_text(text, file.page_size, file.size)
         except ValueError as problem:
-            raise self._bad(_join(place, key), str(problem)) from problem
+            raise self._bad(place, str(problem)) from problem
 
 
-def _join(place: str, key: str) -> str:
-    return f"{place}.{key}" if place else key
+_NO_FAULTS = _Faults(time_ns=[], major=[], file=[], offset=[], process=[], thread=[],
+                     code_file=[], code_offset=[], kernel=[])
 
 
-def _shown(value: object) -> str:
-    text = "nothing" if value is None else json.dumps(value)
-    return text if len(text) <= 40 else text[:37] + "..."
+def _described(device: _Device | None) -> str | None:
+    if device is None:
+        return None
+    ahead = device.read_ahead_kib
+    return f"{device.name}: {device.description}" + (
+        "" if ahead is None else f", readahead {ahead} KiB")
 
 
 def _with_fills(file: File, number: int, fills: Table | None) -> File:

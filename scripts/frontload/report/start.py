@@ -11,7 +11,7 @@ from frontload.report import waste
 from frontload.report.events import Events, events
 from frontload.report.places import Places
 from frontload.report.recorded import Recording
-from frontload.report.touched import Touched, Touches
+from frontload.report.touched import TouchedBytes, Touches
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Start:
 
     recording: Recording
     places: list[Places]
-    touched: list[Touched | None]
+    touched: list[TouchedBytes | None]
     waste: list[waste.Waste | None]
     events: Events
     map: str | None  # of the program's link

@@ -25,7 +25,7 @@ from frontload.elf import file as elves
 from frontload.elf.file import Elf
 from frontload.measure import prediction
 from frontload.profile import trace as traces
-from frontload.profile.addresses import SymbolNames
+from frontload.profile.symbol_names import SymbolNames
 from frontload.profile.trace import GRANULE
 from frontload.report.places import Places
 from frontload.report.spans import Spans
@@ -34,7 +34,7 @@ _TABLES = (constants.SHT_RELA, constants.SHT_REL, constants.SHT_RELR)
 
 
 @dataclass(frozen=True)
-class Touched:
+class TouchedBytes:
     """The touched bytes of a file; of `lost` more it is not known where they are in it."""
 
     spans: Spans
@@ -80,7 +80,7 @@ class Touches:
         """Where the files that were recorded lie, by build-id."""
         return {build_id: module.path for build_id, module in self._modules.items()}
 
-    def of(self, place: Places, is_main: bool) -> Touched | None:
+    def of(self, place: Places, is_main: bool) -> TouchedBytes | None:
         """The touched bytes of a file; None if no trace tells."""
         if place.elf is None:
             return None
@@ -94,7 +94,7 @@ class Touches:
         spans = _in_file(place, *_ranges(module, place.symbols))
         if place.loading is not None:
             spans |= loader_touches(place)
-        return Touched(spans, lost)
+        return TouchedBytes(spans, lost)
 
     def _other_build(self) -> _Module | None:
         """The program that was recorded, if the traces are of only one."""

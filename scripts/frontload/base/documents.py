@@ -1,0 +1,95 @@
+"""JSON documents from files, checked by pydantic against models of what is used of them.
+
+A file may come from another machine or version, or be damaged. What is wrong is named by its place
+in the document (`files[0].size`). A model declares the fields that are used; others may be there.
+
+Of pydantic only that is used which its versions 1, of Debian 12, and 2 have in common. They word
+their messages differently, so from them only the place is taken.
+"""
+
+import json
+import os
+import types
+import typing
+from collections.abc import Iterable
+
+from pydantic import BaseModel, StrictStr, ValidationError, conint
+
+from frontload.base.errors import BadData
+
+LARGEST = (1 << 62) - 1  # sums of two still fit into 64 bits
+Number = conint(strict=True, ge=0, le=LARGEST)
+Text = StrictStr
+_LONGEST = 40
+
+Model = typing.TypeVar("Model", bound="Part")
+
+
+class Part(BaseModel):
+    """An object in a document."""
+
+    CALLED: typing.ClassVar[str] = "an object"
+
+
+def bad(path: os.PathLike | str, place: str, what: str, note: str | None = None) -> BadData:
+    """The failure for what stands at a place in a document."""
+    return BadData(path, f"{place or 'the document'}: {what}", note=note)
+
+
+def checked(model: type[Model], value: object, path: os.PathLike | str,
+            note: str | None = None, quoting: bool = True) -> Model:
+    """The object that a parsed document is; `path` and `note` are for messages, and `quoting` says
+    whether they show what a wrong value is."""
+    try:
+        # The first is version 2's name, the second version 1's.
+        return (getattr(model, "model_validate", None) or model.parse_obj)(value)
+    except ValidationError as problem:
+        place, wrong, kind = _wrong(model, value, problem.errors()[0]["loc"])
+        what = f"is not {_called(kind)}"
+        if quoting and kind in (Number, Text):
+            what = f"{shown(wrong)} {what}"
+        raise bad(path, place, what, note) from problem
+
+
+def shown(value: object) -> str:
+    """A value as it stands in the document."""
+    text = "nothing" if value is None else json.dumps(value)
+    return text if len(text) <= _LONGEST else text[:_LONGEST - 3] + "..."
+
+
+def _wrong(kind: object, value: object, location: Iterable[str | int]
+           ) -> tuple[str, object, object]:
+    """The place of what is wrong, as far as the document has it, what is there, and what kind of
+    thing should be."""
+    place = ""
+    for key in location:
+        if not isinstance(value, list if isinstance(key, int) else dict):
+            break
+        if isinstance(key, int):
+            place += f"[{key}]"
+            value, kind = value[key], typing.get_args(kind)[0]
+        else:
+            place += f".{key}" if place else key
+            value = value.get(key)
+            kind = (typing.get_type_hints(kind, include_extras=True)[key] if _is_part(kind)
+                    else typing.get_args(kind)[1])
+        kind = _without_none(kind)
+    return place, value, kind
+
+
+def _called(kind: object) -> str:
+    if kind in (Number, Text):
+        return "a text" if kind == Text else "a whole number from 0 up"
+    if _is_part(kind):
+        return kind.CALLED
+    return "a list" if (typing.get_origin(kind) or kind) is list else "an object"
+
+
+def _is_part(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Part)
+
+
+def _without_none(kind: object) -> object:
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):
+        kind, = (each for each in typing.get_args(kind) if each is not type(None))
+    return kind

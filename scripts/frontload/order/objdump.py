@@ -1,0 +1,94 @@
+"""The symbols of files that are not ELF, as llvm-objdump prints them.
+
+It knows all variants of the formats and of their archives. What it prints of each file,
+`PATH:<TAB>file format ...` and a line for each symbol, is taken apart by a parser of the format
+(coff_symbols.py, macho_symbols.py). A name with a newline reads as one that ends there; order files
+of these formats hold none either.
+"""
+
+import os
+import re
+import subprocess
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar, NamedTuple
+
+from frontload.base import errors, tools
+from frontload.base.errors import BadData, Failure
+
+OTHERS = "give the objects of the link that is to be ordered; those for LTO have no symbols yet"
+_FILE = re.compile(rb"(.+):\tfile format (.+)")
+
+
+class Symbol(NamedTuple):
+    """A symbol that is defined in a section."""
+
+    object: bytes  # the base name of its file, or `archive(member)`
+    name: bytes
+    local: bool
+    x86: bool  # COFF for 32 bits, where names have more decorations
+    # What its section goes by in COFF: the first symbol of a COMDAT section; empty if it is none,
+    # which linkers do not order. In a linked file, and in Mach-O, the symbol itself.
+    leader: bytes
+
+
+class Parser(ABC):
+    """Takes apart what llvm-objdump prints of one object; `linked` if it is no object, but a linked
+    file."""
+
+    FORMAT: ClassVar[str]  # how llvm-objdump's name of it begins
+
+    def __init__(self, object_name: bytes, form: str, linked: bool):
+        self._object = object_name
+        self._form = form
+        self._linked = linked
+        self.found_any = False
+
+    @abstractmethod
+    def parse(self, line: bytes) -> Symbol | None:
+        """The symbol that a line is of, if it is defined in a section."""
+
+
+def symbols(paths: list[str], parsers: type[Parser], linked: bool) -> Iterator[Symbol]:
+    """The symbols that files of a format define, in their order."""
+    # What is no path at its start: it knows no `--`.
+    paths = [os.path.join(".", path) if path.startswith(("-", "@")) else path for path in paths]
+    command = [tools.llvm_tool("llvm-objdump"), "--syms", *paths]
+    parser, suspect = None, ""
+    with (tempfile.TemporaryFile() as messages,
+          subprocess.Popen(command, stdout=subprocess.PIPE, stderr=messages) as process):
+        for line in process.stdout:
+            line = line.removesuffix(b"\n")
+            if file := _FILE.fullmatch(line):
+                _check(parser, suspect)
+                header, form = os.fsdecode(file[1]), file[2].decode()
+                if not form.startswith(parsers.FORMAT):
+                    raise BadData(header, f"is {form}, not {parsers.FORMAT}", note=OTHERS)
+                parser = parsers(_base_name(header, paths), form, linked)
+                suspect = header if header in paths else ""
+            elif parser and (symbol := parser.parse(line)):
+                yield symbol
+        process.wait()
+        messages.seek(0)
+        complaint = messages.read().decode("utf-8", "replace").partition("\n")[0]
+    if process.returncode:
+        raise Failure(complaint.partition(": error: ")[2] or complaint, code=errors.EXIT_DATA,
+                      note=OTHERS)
+    _check(parser, suspect)
+
+
+def _check(parser: Parser | None, path: str) -> None:
+    """Refuses a file that has no symbols: of one that ends before they do, LLVM says nothing."""
+    if parser and path and not parser.found_any:
+        raise BadData(path, "has no symbols", note="it is cut or stripped, or holds nothing: give "
+                      "the objects of the link that is to be ordered")
+
+
+def _base_name(path: str, paths: list[str]) -> bytes:
+    """What is before the colon is one of the paths, for a member with `(member)` behind it."""
+    known = set(paths)
+    end = len(path)
+    while path[:end] not in known and "(" in path[:end]:
+        end = path.rindex("(", 0, end)
+    return os.fsencode(os.path.basename(path[:end]) + path[end:])
