@@ -14,8 +14,10 @@ from coldbench.measure.requests import Requests
 from coldbench.measure.starts import Starts
 from frontload.measure.conditions import FileState
 from frontload.measure.launcher import Sample
-from frontload.measure.rounds import SELECTIVELY_COLD, Measurement, Plan, Run, Variant
-from frontload.measure.rounds import WARM as WARM_RUNS
+from frontload.measure.conditions import SELECTIVELY_COLD
+from frontload.measure.conditions import WARM as WARM_RUNS
+from frontload.measure.measurement import Measurement, Run
+from frontload.measure.plan import Plan, Variant
 from frontload.pagecache.residency import PAGE_SIZE, Residency
 
 SIZE = 8 * PAGE_SIZE
