@@ -5,9 +5,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from places import BUILD, LLVM, ROOT
 
-BUILD = Path(os.environ.get("FRONTLOAD_BUILD", Path(__file__).parent.parent / "build"))
-LLVM = Path(os.environ.get("FRONTLOAD_LLVM", "/usr/lib/llvm-22/bin"))
+# Links to the cargo, rustc and go that scripts/setup chose, where those in PATH do not run.
+_TOOLCHAIN = ROOT / "build" / "toolchain" / "bin"
+os.environ["PATH"] = f"{_TOOLCHAIN}:{os.environ['PATH']}"
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from conftest import BUILD, LLVM
 from elftools.elf.elffile import ELFFile
+from places import BUILD, LLVM
 
 LD_FRONTLOAD = BUILD / "bin" / "ld.frontload"
 LD_LLD = LLVM / "ld.lld"

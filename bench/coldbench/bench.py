@@ -4,10 +4,10 @@ import filecmp
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from coldbench.links import Links, time_links
-from coldbench.replay import replay
-from coldbench.starts import Starts, measure_starts
-from coldbench.workload import WorkFolder
+from coldbench.judge.replay import replay
+from coldbench.measure.links import Links, time_links
+from coldbench.measure.starts import Starts, measure_starts
+from coldbench.variants.workload import WorkFolder
 
 
 @dataclass

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from frontload.base import errors
-from frontload.device import processes
+from frontload.base import errors, processes
 
 
 def end(run: Callable[[], int], program: str) -> int:

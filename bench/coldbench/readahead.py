@@ -23,10 +23,11 @@ from frontload.machine import host as measure_host
 from frontload.measure.rounds import SELECTIVELY_COLD, measure
 from rich.console import Console
 
-from coldbench import command, workload
+from coldbench import command
+from coldbench.measure.requests import CountingLauncher
+from coldbench.measure.starts import make_plan
 from coldbench.picture import STYLE, TEXT, matplotlib, pyplot
-from coldbench.requests import CountingLauncher
-from coldbench.starts import make_plan
+from coldbench.variants import workload
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = "frontload-readahead/1"

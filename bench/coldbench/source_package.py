@@ -23,7 +23,7 @@ from pathlib import Path
 
 from frontload.base import errors
 from frontload.base.errors import EXIT_VERDICT, BadData, Failure
-from frontload.device.processes import check_call
+from frontload.base.processes import check_call
 
 from coldbench import command
 

@@ -4,14 +4,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lld_hooks.h"
-#include "../diagnostics.h"
-#include "../front_link.h"
-#include "../front_note.h"
-#include "../front_script.h"
+#include "lld/lld_hooks.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld/Common/Strings.h"
-#include "lld_symbols.h"
+#include "lld/lld_symbols.h"
+#include "plan/front_link.h"
+#include "plan/front_note.h"
+#include "plan/front_script.h"
+#include "program/diagnostics.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -29,7 +29,7 @@ static LinkInputs inputs;  // gathered for insteadOfLink only
 static std::string script; // lld keeps references into its text
 
 /// Ends the link before it has written anything.
-[[noreturn]] static void fail(int code, const Twine &message, const Twine &note) {
+[[noreturn]] static void endLink(int code, const Twine &message, const Twine &note) {
   error(message, note);
   lld::exitLld(code);
 }
@@ -42,7 +42,7 @@ int frontload::tellMatches(const FrontLink &link, double leastMatch) {
     return exitVerdict;
   }
   // Not stdout: the report may go there.
-  lld::message("ld.frontload: " + verdict.text, errs());
+  lld::message(programName + ": " + verdict.text, errs());
   return EXIT_SUCCESS;
 }
 
@@ -67,10 +67,11 @@ OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef ar
 
 void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
   if (frontLink && decidesLayout(mb.getBuffer()))
-    fail(exitUsage,
-         mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
-                                    "combined with --startup-profile",
-         "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are no trouble");
+    endLink(
+        exitUsage,
+        mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
+                                   "combined with --startup-profile",
+        "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are no trouble");
   realReadLinkerScript(ctx, mb);
 }
 
@@ -201,8 +202,8 @@ void wrapProcessSectionCommands(void *linkerScript) {
   realProcessSectionCommands(linkerScript);
   isPlacing = false;
   if (!hasAskedForAll())
-    fail(exitVerdict, "the sections of the front are not all placed",
-         "please report this; link without --startup-profile until it is mended");
+    endLink(exitVerdict, "the sections of the front are not all placed",
+            "please report this; link without --startup-profile until it is mended");
   frontLink->finish();
   if (int code = tellMatches(*frontLink, minMatch))
     lld::exitLld(code);

@@ -1,8 +1,8 @@
 //===- packed_relocations.cpp - when relative relocations can be packed ----===//
 
-#include "packed_relocations.h"
-#include "../elf_object.h"
-#include "command_line.h"
+#include "lld/packed_relocations.h"
+#include "elf/elf_object.h"
+#include "program/command_line.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -15,10 +15,12 @@ import pytest
 BENCH = Path(__file__).parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
-from coldbench import __main__ as program  # noqa: E402
-from coldbench import links, overhead, picture, verdicts  # noqa: E402
-from coldbench.verdicts import THROTTLED, WARM, Figures, Start  # noqa: E402
-from coldbench.workload import WorkFolder, Workload  # noqa: E402
+from coldbench import overhead, picture  # noqa: E402
+from coldbench import run as program  # noqa: E402
+from coldbench.judge import verdicts  # noqa: E402
+from coldbench.judge.verdicts import THROTTLED, WARM, Figures, Start  # noqa: E402
+from coldbench.measure import links  # noqa: E402
+from coldbench.variants.workload import WorkFolder, Workload  # noqa: E402
 from frontload.base.errors import Failure  # noqa: E402
 from frontload.device import cold_device, throttle  # noqa: E402
 from frontload.measure import launcher as measure_run  # noqa: E402
@@ -54,8 +56,8 @@ int main(int argc, char **argv) {
 }
 """
 WORKLOAD = """
-from coldbench.verdicts import AtMost, Fewer
-from coldbench.workload import Workload
+from coldbench.judge.verdicts import AtMost, Fewer
+from coldbench.variants.workload import Workload
 WORKLOAD = Workload(
     name="small", variants=("default", "other"), arguments=("{output}", "{source}/runs"),
     requirements=(AtMost("default", "read_bytes", LIMIT),
@@ -71,7 +73,7 @@ build small.other: link $source/program.c
 """
 
 SHARED = """
-from coldbench.workload import Workload
+from coldbench.variants.workload import Workload
 WORKLOAD = Workload(name="NAME", program="shared", variants=("only",), arguments=())
 """
 SHARED_NINJA = """

@@ -11,15 +11,17 @@ import pytest
 from frontload.base.errors import Failure
 from frontload.device import cold_device, throttle
 from frontload.device import kinds as devices
-from frontload.device.throttle import RestedLauncher, Throttle
+from frontload.device.throttle import Throttle
+from frontload.measure import launcher
+from frontload.measure.launcher import RestedLauncher
 
 # In a process of its own, which gets the private mounts. argv: the folder, readahead, the files.
 IN_A_DEVICE = """
 import json, os, sys
 from pathlib import Path
-from frontload import measure_host
+from frontload.base.errors import Failure
 from frontload.device.cold_device import ColdDevice
-from frontload.errors import Failure
+from frontload.machine import host as measure_host
 folder, ahead, *files = sys.argv[1:]
 try:
     with ColdDevice(Path(folder), map(Path, files), read_ahead_kib=int(ahead)) as device:
@@ -165,8 +167,8 @@ def test_a_throttle_that_cannot_be_set_leaves_nothing(tmp_path, monkeypatch):
 def test_a_throttled_start_has_a_whole_budget(monkeypatch):
     """Before each throttled start the device rests, so that none pays for the one before it."""
     done = []
-    monkeypatch.setattr(throttle.time, "sleep", done.append)
-    monkeypatch.setattr(throttle.Launcher, "__init__", lambda self: None)
-    monkeypatch.setattr(throttle.Launcher, "run", lambda self, command: done.append(command))
+    monkeypatch.setattr(launcher.time, "sleep", done.append)
+    monkeypatch.setattr(launcher.Launcher, "__init__", lambda self: None)
+    monkeypatch.setattr(launcher.Launcher, "run", lambda self, command: done.append(command))
     RestedLauncher().run("start")
     assert done == [throttle.PAUSE_SECONDS, "start"]

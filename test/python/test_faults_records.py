@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
-from frontload.faults import phases, script
+from frontload.faults import phases
 from frontload.faults.history import History
 from frontload.faults.loading import LOADER_TELLS, MAIN, Loading, Milestone
 from frontload.faults.space import AddressSpace, Region
 from frontload.faults.symbols import Sections
+from frontload.tracing import perf_records as script
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ ODD = "/tmp/odd\ndir/with: PERF_RECORD_COMM/a b (deleted)"
 
 
 def read(name: str) -> list[script.Record]:
-    with open(DATA / name, newline="\n") as text:
+    with open(DATA / name, "rb") as text:
         return list(script.parse(text))
 
 
@@ -46,7 +47,7 @@ def test_requests():
 def test_a_damaged_text_is_no_end(text):
     """What is no record is passed over, whatever it is."""
     start = "  1/1   U   5.000000001: "
-    list(script.parse(f"{line}\n" for line in (text + start + text).split("\n")))
+    list(script.parse(f"{line}\n".encode() for line in (text + start + text).split("\n")))
 
 
 def test_the_tree_of_processes(history):

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from frontload.device import cold_device
 from frontload.elf import file as elf
-from frontload.faults import perf
 from frontload.pagecache import residency as pagecache
+from frontload.tracing import perf
 
 # The pages are so far from everything else in the file that no readahead for that reaches them, and
 # no touch reads ahead: each of them is a major fault, also on a device with a large readahead.

@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from frontload.base.scratch import scratch_folder
 from frontload.cli import main as cli
 from frontload.device import cold_device, throttle
-from frontload.device.scratch import scratch_folder
 from frontload.measure import on_device as measure_device
 from frontload.measure.rounds import Variant
 

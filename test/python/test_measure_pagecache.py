@@ -195,7 +195,7 @@ def test_pages_that_are_being_read_are_dropped_when_they_can_be(file, monkeypatc
 SMALL_BLOCKS = """
 import sys
 from pathlib import Path
-from frontload import pagecache
+from frontload.pagecache import residency as pagecache
 folder = Path(sys.argv[1])
 for size in (100, 5000, 13 * 4096 + 3000):
     file = folder / f"file.{size}"

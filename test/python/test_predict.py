@@ -29,10 +29,10 @@ ON_A_DEVICE = """
 import json, sys
 from contextlib import ExitStack
 from pathlib import Path
-from coldbench.requests import CountingLauncher
-from frontload import pagecache
+from coldbench.measure.requests import CountingLauncher
+from frontload.base.errors import Failure
 from frontload.device.cold_device import ColdDevice
-from frontload.errors import Failure
+from frontload.pagecache import residency as pagecache
 programs = list(map(Path, sys.argv[1:]))
 with ExitStack() as stack:
     try:

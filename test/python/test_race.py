@@ -10,11 +10,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
-from coldbench import requests
-from coldbench.race import judge, limit, recordings, relinks, rows
-from coldbench.race.judge import Figures
-from coldbench.requests import CountingLauncher, Requests
-from coldbench.workload import WorkFolder, Workload
+from coldbench.judge import first as judge
+from coldbench.judge.first import Figures
+from coldbench.measure import limit, recordings, relinks, requests
+from coldbench.measure.requests import CountingLauncher, Requests
+from coldbench.variants import rows
+from coldbench.variants.workload import WorkFolder, Workload
 from frontload.base.errors import Failure
 from frontload.device import cold_device
 from frontload.measure.launcher import Launcher, Sample
@@ -257,8 +258,8 @@ int main(void) {
 }
 """
 DESCRIPTION = """
-from coldbench.race.rows import ROWS
-from coldbench.workload import Workload
+from coldbench.variants.rows import ROWS
+from coldbench.variants.workload import Workload
 there = ("default", "order", "preread", "willneed", "front")
 WORKLOAD = Workload(
     name="small", variants=("default", "front"), peers=("order", "preread", "willneed"),

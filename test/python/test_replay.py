@@ -8,8 +8,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
-from coldbench import replay
-from coldbench.requests import Requests
+from coldbench.judge import replay
+from coldbench.measure.requests import Requests
 
 KERNEL = {"major_faults": 100, "read_bytes": 10e6, "read_runs": 3}
 PREDICTED = {"major_faults": 104, "minor_faults": 9, "read_bytes": 10e6, "read_runs": 4,

@@ -1,5 +1,5 @@
 // The order of merged strings, by way of the hashes that the linker takes for them.
-#include "hot_strings.h"
+#include "startup_set/hot_strings.h"
 #include "llvm/Support/xxhash.h"
 #include <gtest/gtest.h>
 

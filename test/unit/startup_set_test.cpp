@@ -1,5 +1,5 @@
 // Which sections a profile stands for, in objects that are small enough to see through.
-#include "startup_set.h"
+#include "startup_set/startup_set.h"
 #include "yaml_object.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/xxhash.h"

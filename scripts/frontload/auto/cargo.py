@@ -32,6 +32,7 @@ class Program:
     name: str
     manifest: Path
     work: Path
+    toolchain: str = ""  # of rustup's, by name; none: the one that is chosen otherwise
 
     @property
     def profile(self) -> Path:
@@ -39,14 +40,16 @@ class Program:
         return self.manifest.parent / "startup" / f"{self.name}.startup"
 
 
-def _cargo() -> str:
+def _cargo(toolchain: str) -> list[str]:
+    if toolchain:  # which only the cargo of rustup takes; another one says so
+        return [str(tools.program("cargo", _INSTALL)), f"+{toolchain}"]
     # Cargo says this to its subcommands: the one of the toolchain that was asked for.
-    return os.environ.get("CARGO") or str(tools.program("cargo", _INSTALL))
+    return [os.environ.get("CARGO") or str(tools.program("cargo", _INSTALL))]
 
 
-def _run(arguments: Sequence[str], **environment: str) -> bytes:
+def _run(toolchain: str, arguments: Sequence[str], **environment: str) -> bytes:
     """The standard output of cargo. What is wrong it says itself; its exit status is then ours."""
-    command = [_cargo(), *arguments]
+    command = [*_cargo(toolchain), *arguments]
     try:
         result = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
                                 env={**os.environ, **environment})
@@ -60,13 +63,16 @@ def _run(arguments: Sequence[str], **environment: str) -> bytes:
 
 
 def find_program(manifest: str | None, package: str | None, name: str | None, kind: str,
-                 offline: Sequence[str]) -> Program:
+                 offline: Sequence[str], toolchain: str = "") -> Program:
     """The program that a command is about: by its name if there are several. What is kept of it is
     kept apart for each `kind` of build."""
+    def run(*arguments: str) -> bytes:
+        return _run(toolchain, arguments)
+
     where = [f"--manifest-path={manifest}"] if manifest else []
-    located = os.fsdecode(_run(["locate-project", "--message-format=plain", *where])).strip()
+    located = os.fsdecode(run("locate-project", "--message-format=plain", *where)).strip()
     metadata = files.parse_json(
-        _run(["metadata", "--no-deps", "--format-version=1", *where, *offline]), "cargo metadata")
+        run("metadata", "--no-deps", "--format-version=1", *where, *offline), "cargo metadata")
     packages = metadata["packages"]
     if package:
         packages = [p for p in packages if p["name"] == package]
@@ -86,16 +92,17 @@ def find_program(manifest: str | None, package: str | None, name: str | None, ki
         raise Failure(f"{located}: has several programs: {names}", note="choose one with --bin")
     name, entry = found[0]
     work = Path(metadata["target_directory"]) / "frontload" / kind / name
-    return Program(name, Path(entry["manifest_path"]), work)
+    return Program(name, Path(entry["manifest_path"]), work, toolchain)
 
 
 @functools.cache
-def _own_linker() -> tuple[str, ...]:
+def _own_linker(toolchain: str) -> tuple[str, ...]:
     """What keeps newer compilers from bringing an lld of their own, which gcc would find first."""
     option = "-Clinker-features=-lld"
-    compiler = os.environ.get("RUSTC", "rustc")
+    compiler = "rustc" if toolchain else os.environ.get("RUSTC", "rustc")
+    chosen = [f"+{toolchain}"] if toolchain else []
     try:
-        probe = subprocess.run([compiler, option, "--print=sysroot"], capture_output=True)
+        probe = subprocess.run([compiler, *chosen, option, "--print=sysroot"], capture_output=True)
     except OSError as problem:
         raise Failure(f"{compiler}: {problem.strerror}", note=_INSTALL) from problem
     return () if probe.returncode else (option,)
@@ -111,7 +118,7 @@ def link(program: Program, options: Sequence[str], words: Sequence[str],
     text = "".join(f'"{word}"\n' for word in (re.sub(r'(["\\])', r"\\\1", w) for w in driver))
     program.work.mkdir(parents=True, exist_ok=True)
     files.write_if_changed(arguments, os.fsencode(text))
-    compiler = [*_own_linker(), f"-Clink-arg=@{arguments}"]
+    compiler = [*_own_linker(program.toolchain), f"-Clink-arg=@{arguments}"]
     built = build(program, options, compiler, **environment)
     linked = program.work / f"linked-{hashlib.sha256(os.fsencode(built.path)).hexdigest()[:16]}"
     if built.fresh and not (linked.exists() and linked.read_bytes() == os.fsencode(text)):
@@ -140,7 +147,8 @@ class Built:
 def build(program: Program, options: Sequence[str], compiler_arguments: Sequence[str] = (),
           **environment: str) -> Built:
     """Builds a program, with arguments for the compiler of its last crate."""
-    output = _run(["rustc", f"--manifest-path={program.manifest}", f"--bin={program.name}",
+    output = _run(program.toolchain,
+                  ["rustc", f"--manifest-path={program.manifest}", f"--bin={program.name}",
                    "--message-format=json-render-diagnostics", *options, "--",
                    *compiler_arguments], **environment)
     for line in output.splitlines():

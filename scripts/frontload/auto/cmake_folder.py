@@ -11,8 +11,8 @@ import re
 import shutil
 from pathlib import Path
 
-from frontload.auto import child
 from frontload.auto.build_folder import Compiler, Flags, Folder, Target, text_of
+from frontload.base import processes
 from frontload.base.errors import Failure
 
 _ENTRY = re.compile(r"^([^#/\n:][^:\n]*):[A-Z]+=(.*)$", re.MULTILINE)
@@ -120,7 +120,7 @@ def ask(folder: Folder) -> None:
     query = Path(folder.build, _QUERY)
     query.parent.mkdir(parents=True, exist_ok=True)
     query.touch()
-    result = child.run([cmake, folder.build], shown=True)
+    result = processes.run([cmake, folder.build], shown=True)
     if result.status:
         raise Failure(f"{cmake}: exited with status {result.status}",
                       note="configure the build folder, or leave out --ask-cmake")

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from frontload.auto.child import Result
 from frontload.auto.workload import Workload
+from frontload.base.processes import Result
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,8 @@ def knows_ld_path(link: LinkCommand) -> bool:
 def version_of(program: str, directory: str) -> str:
     """What a compiler prints for --version; empty if it cannot be run."""
     try:
-        return subprocess.run([program, "--version"], cwd=directory, capture_output=True, text=True,
-                              errors="replace", stdin=subprocess.DEVNULL, timeout=60).stdout
+        return subprocess.run([program, "--version"], cwd=directory, capture_output=True,
+                              encoding="utf-8", errors="replace", stdin=subprocess.DEVNULL,
+                              timeout=60).stdout
     except (OSError, subprocess.SubprocessError):
         return ""

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from frontload.auto import link_command, programs, watched_build
-from frontload.auto.child import run
 from frontload.auto.link_command import LinkCommand
 from frontload.base import errors, files
 from frontload.base.errors import BadData, Failure
+from frontload.base.processes import run
 
 _MOST_FOLDERS = 16  # above the program
 _REMEDY = ("have the build watched: --build 'make'; or build with `frontload-cc --link-log=FILE` "

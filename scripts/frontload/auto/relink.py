@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frontload.auto import linker_options, shell_words
-from frontload.auto.child import run
 from frontload.auto.link_command import (
     NO_OUTPUT,
     Family,
@@ -26,6 +25,7 @@ from frontload.auto.link_command import (
 from frontload.auto.linker_options import Hindrance, Token
 from frontload.base import errors, tools
 from frontload.base.errors import EXIT_VERDICT, Failure
+from frontload.base.processes import run
 
 # Linux takes 128 KiB for one argument and some megabytes for all: far below both.
 _MOST_CHARACTERS = 100_000

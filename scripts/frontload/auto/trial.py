@@ -15,24 +15,24 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from frontload.auto import child, comparison, linker_options, objects, programs, relink
+from frontload.auto import comparison, linker_options, objects, programs, relink
 from frontload.auto.comparison import Comparison
 from frontload.auto.link_command import LinkCommand
 from frontload.auto.linker_options import Hindrance
 from frontload.auto.objects import Sections
 from frontload.auto.relink import Options
 from frontload.auto.workload import Workload
-from frontload.base import errors, files
+from frontload.base import errors, files, processes
 from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.base.missing import Missing
+from frontload.base.scratch import scratch_folder
 from frontload.device.kinds import Device
-from frontload.device.scratch import scratch_folder
 from frontload.elf import file as elf
 from frontload.measure import prediction
 from frontload.profile import coverage, merge, trace
 from frontload.profile import format as profile
 from frontload.profile import resolver as names
-from frontload.verbs import record
+from frontload.recording import command as recording
 
 MEASURED_RUNS = 10
 
@@ -183,9 +183,10 @@ def _may_write_beside(path: str) -> bool:
 def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
     """Records all workloads; returns whether data was recorded too."""
     traces.mkdir()
-    pattern = record.pattern_in(traces)
+    pattern = recording.pattern_in(traces)
     errors.note(f"recording {errors.count(plan.runs * len(plan.workloads), 'run')}")
-    tracer = record.tracer(pattern, modules=plan.modules, until=plan.until, seconds=plan.seconds)
+    tracer = recording.recorder(pattern, modules=plan.modules, until=plan.until,
+                                seconds=plan.seconds)
     for workload in plan.workloads:
         for _ in range(plan.runs):
             _one(workload, plain, tracer, traces)
@@ -201,7 +202,8 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
     errors.note("recording data in valgrind, some hundred times slower (--no-data leaves it out)")
     try:
         for workload in plan.workloads:
-            _one(workload, plain, record.tracer(pattern, data=True, modules=plan.modules), traces)
+            _one(workload, plain,
+                 recording.recorder(pattern, data=True, modules=plan.modules), traces)
     except Failure as problem:
         if plan.data:
             raise
@@ -252,7 +254,7 @@ def _strip(binary: str, outcome: Outcome) -> None:
         outcome.missing.append(Missing("a stripped program with a front", "strip is not found",
                                        "apt-get install binutils"))
         return
-    result = child.run([strip, binary])
+    result = processes.run([strip, binary])
     if result.status:
         raise Failure(f"{strip}: exited with status {result.status}: {result.stderr.strip()}",
                       note="please report this: programs with a front are to be stripped as others")

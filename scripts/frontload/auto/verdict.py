@@ -1,6 +1,5 @@
 """What a trial came to: the table, the sentences below it, and the same as JSON."""
 
-import json
 import shlex
 from dataclasses import asdict
 
@@ -10,7 +9,7 @@ from frontload.auto.advice import Advice
 from frontload.auto.build_folder import Folder
 from frontload.auto.linker_options import REPLACED
 from frontload.auto.trial import Outcome, Plan
-from frontload.base import console
+from frontload.base import console, files
 from frontload.base.errors import count, percent, printable
 
 SCHEMA = "frontload-auto/1"
@@ -122,9 +121,9 @@ def _figure(figures: dict, name: str, scale: float) -> str:
     return f"{value:.0f}" if scale == 1 else f"{value:.3f}"
 
 
-def print_json(plan: Plan, outcome: Outcome, replaced: bool) -> None:
+def write_json(path: str, plan: Plan, outcome: Outcome, replaced: bool) -> None:
     report = outcome.report
-    print(json.dumps({
+    files.write_json(path, {
         "schema": SCHEMA,
         "frontload": __version__,
         "good": outcome.good(plan),
@@ -150,7 +149,7 @@ def print_json(plan: Plan, outcome: Outcome, replaced: bool) -> None:
             each["name"]: each["devices"] for each in outcome.prediction["variants"]},
         "advice": advised(plan, outcome)[1].as_json(),
         "missing": [asdict(each) for each in outcome.missing],
-    }, indent=1))
+    })
 
 
 def _measured(outcome: Outcome) -> dict | None:

@@ -6,9 +6,7 @@ that goes by times obeys. A copy is kept until the build has linked it anew: if 
 the program's place again, with its old time. The program is never removed.
 """
 
-import codecs
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -16,19 +14,17 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from frontload.auto import link_command
-from frontload.auto.child import run
 from frontload.auto.link_command import LinkCommand
 from frontload.auto.programs import libtool_script
-from frontload.base import errors, tools
+from frontload.base import errors
 from frontload.base.errors import Failure
-from frontload.device.scratch import scratch_folder
+from frontload.base.processes import run
+from frontload.base.scratch import scratch_folder
+from frontload.tracing import strace
 
 _REMEDY = "install strace (apt-get install strace), and allow ptrace; or give --link"
 _LONGEST_ARGUMENT = 1 << 17  # that Linux takes
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?')
-_EXECVE = re.compile(r'execve\("(?:[^"\\]|\\.)*", \[(.*)\], (?:0x[0-9a-f]+ /\* \d+ vars? \*/|NULL)'
-                     r'(?:\) += 0| <unfinished \.\.\.>)')
-_CHDIR = re.compile(r'(?:chdir\("((?:[^"\\]|\\.)*)"|fchdir\(\d+<((?:[^<>\\]|\\.)*)>)')
+_CALLS = "execve", "chdir", "fchdir"
 
 
 def links(build: str, folder: str, program: str) -> list[LinkCommand]:
@@ -69,10 +65,8 @@ def _looking_old(program: str) -> Iterator[None]:
 def _watch(build: str, folder: str, program: str) -> Iterable[LinkCommand]:
     with scratch_folder("frontload-auto.") as scratch:
         log = scratch / "calls"
-        result = run([str(tools.program("strace", _REMEDY)), "-f", "-qq", "-y", "-s",
-                      str(_LONGEST_ARGUMENT), "-e", "trace=execve,chdir,fchdir", "-e",
-                      "signal=none", "-o", str(log), "--", "sh", "-c", build],
-                     directory=folder, shown=True)
+        watching = strace.watching(_CALLS, log, "-f", "-s", str(_LONGEST_ARGUMENT), remedy=_REMEDY)
+        result = run([*watching, "sh", "-c", build], directory=folder, shown=True)
         if not log.exists():
             raise Failure(f"{build}: strace could not watch it", note=_REMEDY)
         if result.status:
@@ -87,24 +81,17 @@ def read_calls(lines: Iterable[str], folder: str, program: str) -> list[LinkComm
     those of linkers, which a driver that we do not know may have started."""
     folders = [folder]
     drivers, linkers = [], []
-    for line in lines:
-        if match := _CHDIR.search(line):
-            folders.append(os.path.join(folders[0], _unescape(match[1] or match[2])))
-        elif match := _EXECVE.search(line):
-            words = _words(match[1])
+    for call in strace.calls(lines):
+        if call.name in ("chdir", "fchdir"):
+            folders.append(os.path.join(folder, call.path or call.base or "."))
+        elif call.result in (0, None):  # None: another process was told of before it was
+            words = list(call.arguments)
             link = words and link_command.from_words(words, folder, "the build that was watched")
             if link and (directory := _where(link, folders, program)):
                 found = LinkCommand(directory, link.arguments, link.source, link.environment)
                 name = os.path.basename(link.arguments[0])
                 (linkers if link_command.is_linker(name) else drivers).append(found)
     return drivers or linkers
-
-
-def _words(text: str) -> list[str]:
-    strings = list(_STRING.finditer(text))
-    if any(match[2] for match in strings):
-        return []  # longer than an argument can be: strace has cut it
-    return [_unescape(match[1]) for match in strings]
 
 
 def _where(link: LinkCommand, folders: Iterable[str], program: str) -> str | None:
@@ -134,7 +121,3 @@ def _has_inputs(link: LinkCommand, folder: str) -> bool:
     inputs = [word for word in link.arguments if word.endswith((".o", ".obj", ".a", ".lo"))
               and not word.startswith("-")]
     return all(os.path.exists(os.path.join(folder, word)) for word in inputs)
-
-
-def _unescape(text: str) -> str:
-    return os.fsdecode(codecs.escape_decode(text.encode("ascii", "replace"))[0])

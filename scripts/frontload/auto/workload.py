@@ -5,8 +5,8 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from frontload.auto import child
 from frontload.auto.programs import program_of
+from frontload.base import processes
 from frontload.base.errors import Failure
 
 _PLACE = "{}"
@@ -22,14 +22,14 @@ class Workload:
     def command(self, binary: str) -> list[str]:
         return [word.replace(_PLACE, binary) for word in self.words]
 
-    def run(self, binary: str, before: Sequence[str] = ()) -> child.Result:
+    def run(self, binary: str, before: Sequence[str] = ()) -> processes.Result:
         """Runs it with this build of the program, by another program if `before` is given."""
         command = [*before, *self.command(binary)]
         # Called as ever, so that what it says of itself is the same.
         executable = None
         if not before and self.words[0] == _PLACE:
             command[0], executable = self.called, binary
-        return child.run(command, environment=environment(), executable=executable)
+        return processes.run(command, environment=environment(), executable=executable)
 
     def __str__(self) -> str:
         return shlex.join(self.command(self.called))

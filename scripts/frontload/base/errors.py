@@ -13,10 +13,15 @@ EXIT_OK = 0
 EXIT_VERDICT = 1  # the work was done and the answer is no
 EXIT_USAGE = 2  # the command line is wrong, or a file it names cannot be read or written
 EXIT_DATA = 65  # a file's contents are bad (EX_DATAERR of sysexits.h)
+EXIT_SOFTWARE = 70  # a defect of Frontload itself (EX_SOFTWARE of sysexits.h)
 # What to do where a command cannot be run.
 HOW_TO_RUN = "give its path, or put its folder in PATH; a file must be executable (chmod +x)"
 
 _QUOTED_LINES = 12  # the last ones say what went wrong
+
+# Set by --quiet: warnings and notes are left out, except a note that belongs to an error.
+_is_quiet = False
+_last_kind = ""
 
 
 class Failure(Exception):
@@ -65,8 +70,23 @@ def percent(part: float, whole: float) -> str:
     return f"{math.floor(10000 * part / whole) / 100:.2f}%"
 
 
+def be_quiet(quiet: bool) -> None:
+    """Decides whether warnings and notes are left out, until the next call."""
+    global _is_quiet, _last_kind
+    _is_quiet, _last_kind = quiet, ""
+
+
+def is_quiet() -> bool:
+    return _is_quiet
+
+
 def _say(kind: str, message: str) -> None:
-    print(f"frontload: {kind}: {printable(message)}", file=sys.stderr)
+    global _last_kind
+    belongs_to_error = kind == "note" and _last_kind == "error"
+    if kind == "error" or belongs_to_error or not _is_quiet:
+        print(f"frontload: {kind}: {printable(message)}", file=sys.stderr)
+    if not belongs_to_error:  # an error may have several notes
+        _last_kind = kind
 
 
 def quote(text: str) -> None:

@@ -10,6 +10,8 @@ from typing import BinaryIO
 
 from frontload.base.errors import BadData, Failure, printable
 
+STDOUT = "-"  # in the place of an output file's path
+
 
 def open_input(path: os.PathLike | str, note: str | None = None) -> BinaryIO:
     """Opens a file that must be there; `note` says what to do if it is not."""
@@ -21,6 +23,11 @@ def open_input(path: os.PathLike | str, note: str | None = None) -> BinaryIO:
         raise Failure(f"{os.fspath(path)}: {problem.strerror}", note=note) from problem
 
 
+def read_text(path: os.PathLike | str) -> str:
+    """The text of a file of the system, whatever the locale is; any bytes can be in it."""
+    return Path(path).read_text("utf-8", "surrogateescape")
+
+
 def parse_json(data: bytes | str, path: os.PathLike | str,
                note: str | None = None) -> object:
     """The value that a file's JSON stands for; BadData with the note if it is none."""
@@ -30,12 +37,18 @@ def parse_json(data: bytes | str, path: os.PathLike | str,
         raise BadData(path, f"not JSON: {problem}", note=note) from problem
 
 
-def write_output(path: os.PathLike | str | None, data: bytes) -> None:
-    """Writes a result to `path`, or to stdout if there is none.
+def is_stdout(path: os.PathLike | str | None) -> bool:
+    """Whether what a user gave for an output file means stdout: nothing, or `-`."""
+    return path is None or os.fspath(path) == STDOUT
 
+
+def write_output(path: os.PathLike | str | None, data: bytes) -> None:
+    """Writes a result to `path`, or to stdout if there is none or it is `-`.
+
+    Every verb writes its results with this function, so `-` means the same in all of them.
     On a terminal, names are escaped: they come from foreign files and could steer it.
     """
-    if path is not None:
+    if not is_stdout(path):
         write_if_changed(path, data)
         return
     if sys.stdout.isatty():
@@ -46,12 +59,17 @@ def write_output(path: os.PathLike | str | None, data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
+def write_json(path: os.PathLike | str | None, document: object, indent: int = 1) -> None:
+    """As write_output, for a value as JSON."""
+    write_output(path, json.dumps(document, indent=indent).encode() + b"\n")
+
+
 def write_profile(path: os.PathLike | str | None, data: bytes) -> None:
     """As write_output, for a startup profile: its folder is made if it is not there.
 
     Profiles are kept in a folder of their own, and the first one is written before there is one.
     """
-    if path is not None:
+    if not is_stdout(path):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     write_output(path, data)
 

@@ -1,7 +1,26 @@
-"""Forms of arguments that several verbs take: types for argparse."""
+"""Forms of arguments that several verbs take: types for argparse, and options that are the same in
+all verbs.
+
+The rule of `--json FILE`, and of each option that names an output:
+
+    --json FILE    writes JSON to FILE, and the tables as always
+    --json -       writes JSON to stdout, in place of the tables
+    --json         the older spelling of that, where no FILE can follow: at the end, or before an
+                   option or `--`; in verbs that take files and no COMMAND, also before such a file
+
+So a word that could be a FILE is the FILE, never a COMMAND. What was typed the older way, or in the
+wrong order, must not cost a file: FILE is refused if it exists and holds something else than JSON.
+"""
 
 import argparse
+import os
 from collections.abc import Callable
+
+from frontload.base.files import STDOUT
+
+DEFAULT_MIN_MATCH = 80.0
+COMPARED_STDOUT = "stdout"  # as measurements call it
+_LOOK_AT = 4096  # bytes of a file that tell whether it is JSON
 
 
 def count(least: int) -> Callable[[str], int]:
@@ -21,3 +40,134 @@ def named(form: str) -> Callable[[str], tuple[str, str]]:
             raise argparse.ArgumentTypeError(f"{text!r} is not {form}")
         return name, value
     return named
+
+
+def seconds(text: str) -> float:
+    """A time above 0."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+    return seconds
+
+
+def percentage(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 100")
+    return value
+
+
+def program_name(text: str) -> str:
+    """The name of a program that is given by its name or its path."""
+    name = os.path.basename(text)
+    if not name:
+        raise argparse.ArgumentTypeError(f"{text!r} is a folder, not the name or path of a program")
+    return name
+
+
+def file_only(text: str) -> str:
+    """A file that is no text, or a folder: nothing that could go to stdout."""
+    if text == STDOUT:
+        raise argparse.ArgumentTypeError("cannot be written to stdout: give a path")
+    return text
+
+
+def command(args: argparse.Namespace) -> list[str]:
+    """The COMMAND of a verb that takes all words from there on; its usage error if there is
+    none."""
+    words = args.command[1:] if args.command[:1] == ["--"] else args.command
+    if not words:
+        args.usage_error("a COMMAND is needed, after --")
+    return words
+
+
+def add_min_match(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--min-match", metavar="PERCENT", type=percentage,
+                        default=DEFAULT_MIN_MATCH,
+                        help="fail if less of the profile's names are found (default %(default)g; "
+                             "0: never)")
+
+
+class BareOption(argparse.Action):
+    """An option with a value that may be left out where none can follow: it is `bare` then.
+
+    `takes` is asked whether the word that follows can be the value; Parser asks.
+    """
+
+    bare: str
+
+    def takes(self, word: str) -> bool:
+        return True
+
+
+class _Json(argparse._StoreAction, BareOption):
+    bare = STDOUT
+    is_before_files = False
+
+    def takes(self, word: str) -> bool:
+        return not self.is_before_files or word == STDOUT or _can_become_json(word)
+
+
+class ComparedOutput(argparse._AppendAction, BareOption):
+    """Of `measure --compare-output`: FILE, or `-` for stdout, as with --json."""
+
+    bare = COMPARED_STDOUT
+
+
+def compared_output(text: str) -> str:
+    """An output that a command writes. It is removed before each run, so a program is refused: it
+    is the COMMAND that was meant."""
+    if os.path.isfile(text) and os.access(text, os.X_OK):
+        raise argparse.ArgumentTypeError(f"{text!r} is a program, and FILE is removed before each "
+                                         "run; --compare-output - compares stdout")
+    return COMPARED_STDOUT if text == STDOUT else text
+
+
+def add_json(parser: argparse.ArgumentParser, what: str = "all of it as JSON", *,
+             before_files: bool = False, not_over: str | None = None) -> None:
+    """Adds `--json FILE`, by the rule above; `before_files` if the verb takes files and no COMMAND.
+    `not_over` is the schema of JSON that must not be overwritten, because the verb reads it."""
+    action = parser.add_argument(
+        "--json", metavar="FILE", action=_Json, type=_json_file(not_over),
+        help=f"write {what} to FILE, or with - to stdout in place of the tables")
+    action.is_before_files = before_files
+
+
+def _json_file(not_over: str | None) -> Callable[[str], str]:
+    def json_file(text: str) -> str:
+        if not text:
+            raise argparse.ArgumentTypeError("'' is no file; - is stdout")
+        if text == STDOUT:
+            return text
+        if os.path.isdir(text):
+            raise argparse.ArgumentTypeError(f"{text!r} is a folder, and not the FILE to write; "
+                                             "--json - writes to stdout")
+        if not _can_become_json(text):
+            raise argparse.ArgumentTypeError(f"{text!r} exists and is not JSON, so it is left as "
+                                             "it is; --json - writes to stdout")
+        if not_over and os.path.isfile(text) and not_over.encode() in _start(text):
+            raise argparse.ArgumentTypeError(f"{text!r} is {not_over}, which this verb reads, so "
+                                             "it is left as it is; --json - writes to stdout")
+        return text
+    return json_file
+
+
+def _can_become_json(path: str) -> bool:
+    """Whether JSON can be written there without harm: nothing is there, or JSON, or a device."""
+    if not os.path.isfile(path):
+        return not os.path.isdir(path)
+    return _start(path).lstrip()[:1] in (b"", b"{", b"[")
+
+
+def _start(path: str) -> bytes:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(_LOOK_AT)
+    except OSError:
+        return b""  # writing it will say what is wrong

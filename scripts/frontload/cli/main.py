@@ -1,33 +1,50 @@
-"""The command line of `frontload`: one module per verb in verbs/, each with add_parser and run."""
+"""The command line of `frontload`: which verbs there are, and what happens whichever is called.
+
+A verb is a module of verbs/ with `add_parser(verbs)` and `run(args)`. It is loaded when it is
+called, because most of them use libraries that take longer to load than the command takes to say
+its version.
+"""
 
 import errno
+import importlib
 import os
 import sys
+import traceback
+from dataclasses import dataclass
 
-from frontload.base import errors
+from frontload.base import errors, packages
+from frontload.cli import loudness, version
 from frontload.cli import parser as parsing
-from frontload.cli import version
 from frontload.cli.parser import Parser
-from frontload.verbs import (
-    auto,
-    cargo,
-    check,
-    faults,
-    help,
-    importing,
-    info,
-    init,
-    measure,
-    order,
-    predict,
-    profile,
-    record,
-    report,
-    run,
-)
 
-VERBS = (info, init, auto, record, profile, importing, order, check, predict, measure, faults,
-         report, run, cargo, help)
+
+@dataclass(frozen=True)
+class Verb:
+    """What is known of a verb before it is loaded."""
+
+    module: str  # in verbs/
+    summary: str
+    packages: tuple[str, ...] = packages.ALL  # the Python packages that it may use
+
+
+VERBS = {
+    "info": Verb("info", "show what this machine allows", ("rich",)),
+    "init": Verb("init", "say or write what to add to a build"),
+    "auto": Verb("auto", "try a front: all steps for a program, from one command"),
+    "record": Verb("record", "run a command and record what it touches"),
+    "profile": Verb("profile", "make a startup profile out of traces"),
+    "import": Verb("importing",
+                   "make a startup profile out of order files and traces of other tools"),
+    "order": Verb("order", "make an order file for a linker"),
+    "check": Verb("check", "say how much of a profile lies in the front of a program"),
+    "predict": Verb("predict", "predict cold starts on devices of all kinds"),
+    "measure": Verb("measure", "measure cold and warm starts, and compare binaries"),
+    "faults": Verb("faults", "record each fault of one start, and where it read"),
+    "report": Verb("report", "show as a page what starts read, and what could be better"),
+    "run": Verb("run", "prefetch a command's front, and run it", ()),
+    "cargo": Verb("cargo", "record a Rust program, and build it with a front"),
+    "help": Verb("help", "show the manual of a verb", ()),
+}
 DESCRIPTION = "Make big native programs start in one sequential read."
 EXAMPLES = """\
 # start here: what this machine allows
@@ -48,6 +65,7 @@ EXIT_STATUS = {
     "0": "done; record and run have the exit status of their command, whatever it is",
     "1": "the work was done, and the answer is no: a profile has rotted, outputs differ, a "
          "measured command has failed",
+    str(errors.EXIT_SOFTWARE): "Frontload itself has failed: a defect, please report it",
     "128+N": "signal N has ended the command, as 130 after Ctrl-C"}
 ENVIRONMENT = {
     "FRONTLOAD_PYTHON": "the Python that runs this command (3.11 or newer, with pyelftools, numpy, "
@@ -55,6 +73,7 @@ ENVIRONMENT = {
     "FRONTLOAD_TRACE": "where a program that was linked with libfrontload-rt writes its traces; "
                        "without it, nothing is recorded",
     "FRONTLOAD, FRONTLOAD_PROFILE, ...": "what frontload-cc does in builds: see its --help",
+    "FRONTLOAD_DEBUG": "1: show the Python traceback of an unexpected failure (exit status 70)",
     "PATH": "where linkers, compilers and tools like valgrind, perf and strace are looked up",
     "TMPDIR": "where temporary files go (default: /tmp)",
     "COLUMNS, NO_COLOR, TERM": "how wide tables are, and whether they have colours"}
@@ -64,17 +83,43 @@ _REMEDIES = {errno.ENOSPC: _ELSEWHERE, errno.EDQUOT: _ELSEWHERE, errno.EROFS: _E
              errno.EACCES: "see whose it is, and who may read or write it (ls -ld)"}
 
 
+class _Maker:
+    """What a verb makes its parser with: add_parser as argparse has it, and the other verbs."""
+
+    def __init__(self, command: Parser, verbs: parsing.Verbs):
+        self.command = command
+        self.verbs = verbs.choices
+
+    def add_parser(self, name: str, **options) -> Parser:
+        return Parser(prog=f"{self.command.prog} {name}", **options)
+
+
 def build_parser() -> Parser:
-    parser = Parser(prog="frontload", description=DESCRIPTION, examples=EXAMPLES,
-                    exit_status=EXIT_STATUS, environment=ENVIRONMENT)
-    parser.add_argument("--version", action=version.Version, nargs=0,
-                        help="show the version, and that of the LLVM it was built with")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs", required=True)
-    for verb in VERBS:
-        added = verb.add_parser(verbs)
-        added.set_defaults(run=verb.run)
-        for each in parsing.verbs_below(added):
-            each.set_defaults(parser=each)
+    """The parser of the command, which loads a verb when it comes to it, or when somebody asks for
+    all of them, as the manual does."""
+    command = Parser(prog="frontload", description=DESCRIPTION, examples=EXAMPLES,
+                     exit_status=EXIT_STATUS, environment=ENVIRONMENT)
+    command.add_argument("--version", action=version.Version, nargs=0,
+                         help="show the version, and that of the LLVM it was built with")
+    parsing.add_loudness(command)
+    verbs = command.add_subparsers(
+        action=parsing.Verbs, dest="verb", metavar="VERB", title="verbs", required=True,
+        summaries={name: verb.summary for name, verb in VERBS.items()},
+        load=lambda name: _load(name, _Maker(command, verbs)))
+    return command
+
+
+def _load(name: str, maker: _Maker) -> Parser:
+    """The parser of a verb; ends the command if this Python lacks packages that the verb uses."""
+    if packages.missing(VERBS[name].packages):
+        packages.explain()
+        raise SystemExit(errors.EXIT_USAGE)
+    module = importlib.import_module(f"frontload.verbs.{VERBS[name].module}")
+    parser = module.add_parser(maker)
+    parser.set_defaults(run=module.run)
+    for each in parsing.verbs_below(parser):
+        each.set_defaults(parser=each)
+        parsing.add_loudness(each)
     return parser
 
 
@@ -89,10 +134,13 @@ def main(argv: list[str] | None = None) -> int:
     if not argv:
         parser.print_help(sys.stderr)
         return errors.EXIT_USAGE
-    args = parsing.parse(parser, argv)
+    verb = next((word for word in argv if word in VERBS), parser.prog)
     # A name that the terminal's encoding lacks must not end the command.
     sys.stdout.reconfigure(errors="backslashreplace")
     try:
+        args = parsing.parse(parser, argv)
+        loudness.choose(quiet=getattr(args, "quiet", False),
+                        verbose=bool(getattr(args, "verbose", False)))
         status = args.run(args)
         sys.stdout.flush()
         return status
@@ -110,16 +158,30 @@ def main(argv: list[str] | None = None) -> int:
             sys.stdout.flush()
         except OSError:
             _give_up_stdout()
-        thing = problem.filename if problem.filename is not None else args.verb
+        thing = problem.filename if problem.filename is not None else verb
         errors.error(f"{os.fsdecode(thing)}: {problem.strerror or problem}")
         if problem.errno in _REMEDIES:
             errors.note(_REMEDIES[problem.errno])
         return errors.EXIT_USAGE
     except errors.Interrupted as interrupted:
-        errors.error(f"{args.verb}: {interrupted}: ended, and cleaned up")
+        errors.error(f"{verb}: {interrupted}: ended, and cleaned up")
         return interrupted.exit_status
     except KeyboardInterrupt:
         return 128 + 2
+    except Exception as defect:
+        return _say_defect(verb, defect)
+    finally:
+        loudness.choose(quiet=False, verbose=False)
+
+
+def _say_defect(verb: str, defect: Exception) -> int:
+    """What nobody expected is a defect of ours, and must not look like a verdict (1)."""
+    if os.environ.get("FRONTLOAD_DEBUG", "0") not in ("", "0"):
+        traceback.print_exception(defect)
+    said = " ".join(str(defect).split())
+    errors.error(f"{verb}: {type(defect).__name__}" + (f": {said}" if said else ""))
+    errors.note("this is a defect of Frontload: set FRONTLOAD_DEBUG=1 to see where, and report it")
+    return errors.EXIT_SOFTWARE
 
 
 def cargo_main() -> int:

@@ -9,12 +9,13 @@ import argparse
 import difflib
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NoReturn
 
 from frontload.base import errors
 from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_USAGE
 from frontload.cli import prose
+from frontload.cli.arguments import BareOption
 
 # What holds for every verb that says nothing else; 1 is a verdict, which only some verbs give.
 COMMON_EXIT_STATUS = {
@@ -57,6 +58,11 @@ class Parser(argparse.ArgumentParser):
             if terms:
                 self.sections[title] = dict(terms)
         self._given: list[str] = []
+        self._first_words: dict[str, str] = {}
+
+    def take_first_word(self, beginning: str, name: str) -> None:
+        """A first word that begins so is no argument: the rest of it becomes the value `name`."""
+        self._first_words[beginning] = name
 
     def format_help(self) -> str:
         width = max(self._get_formatter()._width, 40)
@@ -69,7 +75,31 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args=None, namespace=None):
         self._given = list(args or ())
-        return super().parse_known_args(args, namespace)
+        namespace = argparse.Namespace() if namespace is None else namespace
+        for beginning, name in self._first_words.items():
+            if self._given and self._given[0].startswith(beginning):
+                setattr(namespace, name, self._given.pop(0).removeprefix(beginning))
+        return super().parse_known_args(self._given, namespace)
+
+    def _match_argument(self, action: argparse.Action, arg_strings_pattern: str) -> int:
+        """As argparse does, and an option that may be bare takes only what can be its value."""
+        if isinstance(action, BareOption):
+            if not arg_strings_pattern.startswith("A"):
+                return 0
+            # The pattern has a letter for each word that follows. Only the value of --option=VALUE
+            # is matched alone; the option is not the word before it then.
+            at = len(self._given) - len(arg_strings_pattern)
+            before = self._given[at - 1] if at else ""
+            is_separate = before.startswith("--") and any(
+                flag.startswith(before) for flag in action.option_strings)
+            if is_separate and not action.takes(self._given[at]):
+                return 0
+        return super()._match_argument(action, arg_strings_pattern)
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> object:
+        if isinstance(action, BareOption) and not arg_strings:
+            return action.bare
+        return super()._get_values(action, arg_strings)
 
     def error(self, message: str) -> NoReturn:
         """Ends the command: the usage, what is wrong, and what could have been meant."""
@@ -101,6 +131,61 @@ class Parser(argparse.ArgumentParser):
             if flag.startswith("--") and not any(each.startswith(flag) for each in existing):
                 found += difflib.get_close_matches(flag, existing, 1, _NEAR)
         return list(dict.fromkeys(found))
+
+
+class Verbs(argparse._SubParsersAction):
+    """The verbs of a command, each of which is loaded when its parser is needed.
+
+    `summaries` are what the help of the command says of them; `load` makes the parser of one.
+    """
+
+    def __init__(self, *args, summaries: Mapping[str, str], load: Callable[[str], Parser],
+                 **options):
+        super().__init__(*args, **options)
+        self._name_parser_map = self.choices = _Loaded(summaries, load)
+        self._choices_actions += [self._ChoicesPseudoAction(name, (), summary)
+                                  for name, summary in summaries.items()]
+
+
+class _Loaded(Mapping):
+    """The parser of each verb, made when it is asked for."""
+
+    def __init__(self, names: Iterable[str], load: Callable[[str], Parser]):
+        self._parsers: dict[str, Parser | None] = dict.fromkeys(names)
+        self._load = load
+
+    def __getitem__(self, name: str) -> Parser:
+        if self._parsers[name] is None:
+            self._parsers[name] = self._load(name)
+        return self._parsers[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._parsers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parsers)
+
+    def __len__(self) -> int:
+        return len(self._parsers)
+
+
+def alias(action: argparse.Action, parser: argparse.ArgumentParser, *flags: str) -> None:
+    """Older spellings of an option: they work, and neither help nor completions show them."""
+    for flag in flags:
+        parser._option_string_actions[flag] = action
+
+
+def add_loudness(parser: argparse.ArgumentParser, verbose: str = "say which programs are run"
+                 ) -> None:
+    """-q and -v, which every verb has. Without a default: they may stand before a verb or after
+    it, and the later parser must not reset them."""
+    known = parser._option_string_actions
+    if "--quiet" not in known:
+        parser.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS,
+                            help="no warnings and notes: only errors and the result")
+    if "--verbose" not in known:
+        parser.add_argument("-v", "--verbose", action="store_true", default=argparse.SUPPRESS,
+                            help=verbose)
 
 
 def verbs_below(parser: Parser) -> Iterator[Parser]:

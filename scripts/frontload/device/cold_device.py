@@ -19,7 +19,8 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 from frontload.base.errors import Failure
-from frontload.device.processes import check_call
+from frontload.base.files import read_text
+from frontload.base.processes import check_call
 from frontload.pagecache import residency as pagecache
 
 READ_AHEAD_KIB = 128  # the kernel's own default
@@ -48,7 +49,7 @@ def obstacle() -> str | None:
 
 def mounts_obstacle() -> str | None:
     """Why root cannot have mounts here that nobody else sees; None if it can."""
-    if not root_is_mount_point(Path("/proc/self/mountinfo").read_text()):
+    if not root_is_mount_point(read_text("/proc/self/mountinfo")):
         return "mounts are private only below a mount point, and / is none (a plain chroot)"
     return None
 
@@ -103,7 +104,7 @@ class ColdDevice:
 
     def set_read_ahead(self, kib: int) -> None:
         """From here on; only while the device exists."""
-        (Path("/sys/dev/block") / self.number / "queue/read_ahead_kb").write_text(str(kib))
+        (Path("/sys/dev/block") / self.number / "queue/read_ahead_kb").write_text(str(kib), "ascii")
 
     def cover(self) -> None:
         """Puts each copy in the place of its file, for this process and those that it starts."""
@@ -142,12 +143,12 @@ class ColdDevice:
         device = os.stat(self.mounted).st_dev
         self.number = f"{os.major(device)}:{os.minor(device)}"
         settings = Path("/sys/dev/block") / self.number
-        if (settings / "loop/dio").read_text().strip() != "0":
+        if (settings / "loop/dio").read_text("ascii").strip() != "0":
             raise Failure(f"{self._image}: the loop device reads past the page cache",
                           note="put temporary files on another file system, by TMPDIR")
         # The device is somebody else's afterwards, and keeps this setting.
         ahead = settings / "queue/read_ahead_kb"
-        self._cleaning.callback(ahead.write_text, ahead.read_text())
+        self._cleaning.callback(ahead.write_text, ahead.read_text("ascii"), "ascii")
         self.set_read_ahead(self._read_ahead_kib)
         for file in files:
             self.place(file).parent.mkdir(parents=True, exist_ok=True)

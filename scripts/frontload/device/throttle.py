@@ -5,11 +5,8 @@ machine offers the throttle through one of them.
 """
 
 import os
-import time
 from contextlib import suppress
 from pathlib import Path
-
-from frontload.measure.launcher import Launcher
 
 # The kernel hands the budget out by slices of 0.1 s, the first one at once: at 150 requests and
 # 80 MB per second, as 15 requests and 8 MB. A start that directly follows another one meets what
@@ -30,7 +27,7 @@ def hierarchy(mounts: str) -> tuple[int, Path] | None:
         if kind == "cgroup" and "blkio" in options.split(","):
             return 1, folder
         if kind == "cgroup2" and (folder / "cgroup.controllers").is_file() \
-                and "io" in (folder / "cgroup.controllers").read_text().split():
+                and "io" in (folder / "cgroup.controllers").read_text("ascii").split():
             return 2, folder
     return None
 
@@ -54,12 +51,12 @@ class Throttle:
         try:
             if self._version == 2:
                 control = self._parent / "cgroup.subtree_control"
-                if "io" not in control.read_text().split():
-                    control.write_text("+io")
+                if "io" not in control.read_text("ascii").split():
+                    control.write_text("+io", "ascii")
                     self._enabled = True
             self.folder.mkdir()
             for name, limit in self._limits().items():
-                (self.folder / name).write_text(limit)
+                (self.folder / name).write_text(limit, "ascii")
         except BaseException:
             self.__exit__()
             raise
@@ -69,7 +66,7 @@ class Throttle:
         with suppress(FileNotFoundError):
             self.folder.rmdir()
         if self._enabled:
-            (self._parent / "cgroup.subtree_control").write_text("-io")
+            (self._parent / "cgroup.subtree_control").write_text("-io", "ascii")
 
     def _limits(self) -> dict[str, str]:
         """What to write into which file of the cgroup."""
@@ -87,11 +84,3 @@ class Throttle:
             if not Path("/proc", folder.name.removeprefix(PREFIX)).exists():
                 with suppress(OSError):
                     folder.rmdir()
-
-
-class RestedLauncher(Launcher):
-    """Runs commands in a throttled cgroup, each with a whole budget."""
-
-    def run(self, *command, **options):
-        time.sleep(PAUSE_SECONDS)
-        return super().run(*command, **options)

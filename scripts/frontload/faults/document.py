@@ -8,11 +8,12 @@ from contextlib import suppress
 
 from frontload import __version__
 from frontload.base.missing import Missing
-from frontload.faults import files, perf, phases
+from frontload.faults import files, phases
 from frontload.faults.history import Columns, History
 from frontload.faults.recording import Recording
 from frontload.machine import host as measure_host
 from frontload.pagecache.residency import Residency
+from frontload.tracing import perf
 
 SCHEMA = "frontload-faults/1"
 _SECTOR = 512

@@ -118,6 +118,7 @@ def disk(device: int) -> tuple[int, int]:
     number = os.major(device), os.minor(device)
     folder = Path(f"/sys/dev/block/{number[0]}:{number[1]}")
     if (folder / "partition").exists():
-        major, _, minor = (folder.resolve().parent / "dev").read_text().strip().partition(":")
+        disk = (folder.resolve().parent / "dev").read_text("ascii").strip()
+        major, _, minor = disk.partition(":")
         return int(major), int(minor)
     return number

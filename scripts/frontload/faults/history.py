@@ -11,9 +11,9 @@ exec belongs to the image it then runs. Files get numbers in the order in which 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from frontload.faults import script
 from frontload.faults.space import AddressSpace, Region
 from frontload.pagecache import residency as pagecache
+from frontload.tracing import perf_records as records
 
 _WRITE, _EXECUTE = 2, 16  # bits of the error code of a fault on x86
 
@@ -80,21 +80,21 @@ class History:
         self._current: dict[int, int] = {}  # the image that a pid runs
         self._spaces: dict[int, AddressSpace] = {}
         self._asked: dict[int, int] = {}  # when a pid last asked for an exec
-        self._accesses: dict[int, script.Access] = {}  # the last of a thread
+        self._accesses: dict[int, records.Access] = {}  # the last of a thread
         self._filled: dict[tuple[int, int, int], int] = {}  # by thread, inode and offset
         self._handlers: dict[type, Callable] = {
-            script.Mapping: self._mapping, script.Comm: self._comm, script.Fork: self._fork,
-            script.Exit: self._exit, script.Lost: self._lose, script.Fault: self._fault,
-            script.Access: self._access, script.Breakpoint: self._stop,
-            script.Execve: self._execve, script.Fill: self._fill, script.Write: self._write}
+            records.Mapping: self._mapping, records.Comm: self._comm, records.Fork: self._fork,
+            records.Exit: self._exit, records.Lost: self._lose, records.Fault: self._fault,
+            records.Access: self._access, records.Breakpoint: self._stop,
+            records.Execve: self._execve, records.Fill: self._fill, records.Write: self._write}
 
     @property
     def zero(self) -> int | None:
         """When the command's exec was asked for; None if it was not seen."""
         return self.images[0].executed if self.images else None
 
-    def follow(self, records: Iterable[script.Record]) -> "History":
-        for record in records:
+    def follow(self, told: Iterable[records.Record]) -> "History":
+        for record in told:
             handler = self._handlers.get(type(record))
             if handler:
                 handler(record)
@@ -108,7 +108,7 @@ class History:
             self.paths[number] = path
         return number
 
-    def _comm(self, record: script.Comm) -> None:
+    def _comm(self, record: records.Comm) -> None:
         if self._launcher is None:
             if record.exec:
                 self._launcher = record.pid
@@ -130,7 +130,7 @@ class History:
         image.name, image.executed = record.name, asked
         self._spaces[record.pid] = AddressSpace()
 
-    def _fork(self, record: script.Fork) -> None:
+    def _fork(self, record: records.Fork) -> None:
         if record.pid == record.parent:
             return  # a thread
         parent = self._current.get(record.parent)
@@ -142,15 +142,15 @@ class History:
         space = self._spaces.get(record.parent)
         self._spaces[record.pid] = space.copy() if space else AddressSpace()
 
-    def _exit(self, record: script.Exit) -> None:
+    def _exit(self, record: records.Exit) -> None:
         index = self._current.get(record.pid)
         if index is not None:  # the last thread's is the process's
             self.images[index].end = record.time
 
-    def _execve(self, record: script.Execve) -> None:
+    def _execve(self, record: records.Execve) -> None:
         self._asked[record.pid] = record.time
 
-    def _mapping(self, record: script.Mapping) -> None:
+    def _mapping(self, record: records.Mapping) -> None:
         index = self._current.get(record.pid)
         if index is None:
             return
@@ -167,10 +167,10 @@ class History:
             self.images[index].mappings.append(record.time)
         space.add(new)
 
-    def _access(self, record: script.Access) -> None:
+    def _access(self, record: records.Access) -> None:
         self._accesses[record.tid] = record
 
-    def _fault(self, record: script.Fault) -> None:
+    def _fault(self, record: records.Fault) -> None:
         index = self._current.get(record.pid)
         if index is None:
             return
@@ -200,7 +200,7 @@ class History:
         faults.kernel.append(int(record.kernel))
         faults.access.append(_kind(record, access))
 
-    def _fill(self, record: script.Fill) -> None:
+    def _fill(self, record: records.Fill) -> None:
         index = self._current.get(record.pid)
         if index is None:
             return
@@ -214,23 +214,23 @@ class History:
         fills.written.append(False)
         self._filled[record.tid, record.inode, record.offset] = len(fills.time) - 1
 
-    def _write(self, record: script.Write) -> None:
+    def _write(self, record: records.Write) -> None:
         fill = self._filled.get((record.tid, record.inode, record.page * pagecache.PAGE_SIZE))
         # In the midst of a fault it is a store to a shared mapping, whose page was read.
         if fill is not None and record.tid not in self._accesses:
             self.fills.written[fill] = True
 
-    def _stop(self, record: script.Breakpoint) -> None:
+    def _stop(self, record: records.Breakpoint) -> None:
         index = self._current.get(record.pid)
         if index is not None:
             place = self._spaces[record.pid].place(record.code)
             self.images[index].stops.append((record.time, *place))
 
-    def _lose(self, record: script.Lost) -> None:
+    def _lose(self, record: records.Lost) -> None:
         self.lost += record.count
 
 
-def _kind(fault: script.Fault, access: script.Access | None) -> str:
+def _kind(fault: records.Fault, access: records.Access | None) -> str:
     if access is not None:
         if access.error_code & _EXECUTE:
             return "x"

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 
 from frontload.base.errors import BadData
 from frontload.base.missing import Missing
-from frontload.device.scratch import scratch_folder
+from frontload.base.scratch import scratch_folder
 from frontload.faults import loading as loadings
-from frontload.faults import perf, script
 from frontload.faults.history import History
 from frontload.faults.loading import Loading
-from frontload.faults.perf import Recorder
 from frontload.measure.launcher import Launcher, Sample
 from frontload.pagecache import residency as pagecache
 from frontload.pagecache.residency import Residency
+from frontload.tracing import perf, perf_records
+from frontload.tracing.perf import Recorder
 
 _SET_BY_PERF = "PATH", "PREFIX", "PERF_BUILDID_DIR", "DEBUGINFOD_URLS"
 _LATER_PHASES = "phases after exec"
@@ -34,7 +34,7 @@ class Recording:
     events: tuple[str, ...]
     sample: Sample
     history: History
-    requests: tuple[script.Request, ...] | None
+    requests: tuple[perf_records.Request, ...] | None
     loading: Loading | None
     missing: tuple[Missing, ...]
     after: Mapping[str, Residency]  # of files that were to be observed
@@ -83,11 +83,10 @@ class Session:
             # What ends perf ends the command: perf hands SIGTERM on.
             sample = launcher.below(*prefix).run(self._command)
             after = _residency(observed)
-            history = History().follow(script.read(faults))
+            history = History().follow(perf_records.read(faults))
             asked = None
             if recorder.requests:
-                asked = tuple(record for record in script.read(requests, script.REQUEST_FIELDS)
-                              if isinstance(record, script.Request))
+                asked = tuple(perf_records.requests(requests))
         if history.lost:
             self._missing.append(Missing(
                 f"{history.lost} records", "perf's buffers were full", "record as root, where "

@@ -1,4 +1,5 @@
-"""Text of `perf script`: samples, and hits of uprobes, with or without callchains.
+"""Text of `perf script` (tracing/perf_script.py): samples, and hits of uprobes, with or without
+callchains.
 
     app 20441 22316.193636:     10000 cycles:u:
                 6d1 helper+0x11 (/usr/bin/app)
@@ -23,47 +24,18 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import NamedTuple
 
 from frontload.base import errors, files
 from frontload.base.errors import BadData
 from frontload.importers.interface import Importer, Mention, NamedRun, Source, add_symbol
 from frontload.importers.text_lines import lines
+from frontload.tracing import perf_script
+from frontload.tracing.perf_script import DATA_MAGIC, Frame
 
-_DATA_MAGIC = b"PERFILE2"
-_ADDRESS = re.compile(rb"[0-9a-f]{1,16}")
-_OFFSET = re.compile(rb"\+0x([0-9a-f]{1,16}) \(")
 _OFFSET_IN_FILE = re.compile(rb"\+0x[0-9a-f]{1,16}$")
-# What is before the event differs with --fields: the program's name can have spaces, the number is
-# the thread, or process/thread; the processor and the period may be missing.
-_SAMPLE = re.compile(rb" (?:(-?\d{1,10})/)?-?\d{1,10} +(?:\[\d{1,6}\] +)?\d{1,12}\.\d{1,9}: +"
-                     rb"(?:\d{1,20} +)?")
-_EVENT = re.compile(rb"(\S{1,512}?):(?:\s+(.*))?")
 _PROBE = re.compile(rb"\([0-9a-f]+(?: <- [0-9a-f]+)?\)(?: .*)?")
 _NUMBERED = re.compile(rb"_\d+$")
 _LISTED = 5
-
-
-class _Frame(NamedTuple):
-    symbol: bytes
-    address: int
-    offset: int | None  # of the address in the function
-    file: bytes
-
-
-@lru_cache(1 << 16)  # a start is sampled in the same places over and over
-def _frame(text: bytes) -> _Frame | None:
-    """What stands for a frame: `ADDRESS SYMBOL+0xOFFSET (FILE)`, of which the offset may lack."""
-    address, _, rest = text.strip().partition(b" ")
-    if not _ADDRESS.fullmatch(address) or not rest.endswith(b")"):
-        return None
-    rest = rest[:-1].removesuffix(b" (deleted)")
-    if offset := _OFFSET.search(rest):
-        return _Frame(rest[:offset.start()], int(address, 16), int(offset[1], 16),
-                      rest[offset.end():])
-    symbol, opened, file = rest.rpartition(b" (")
-    return _Frame(symbol, int(address, 16), None, file) if opened else None
 
 
 class _Reader:
@@ -71,14 +43,14 @@ class _Reader:
         self._source = source
         self._ours: dict[bytes, bool] = {}
         self._others: Counter[bytes] = Counter()
-        self._chain: list[_Frame] = []
+        self._chain: list[Frame] = []
         self._run = NamedRun()
-        self._runs: dict[bytes, NamedRun] = {}
+        self._runs: dict[int | None, NamedRun] = {}
         self._probe_group = b"probe_" + re.split(b"[-._]", os.fsencode(source.program))[0]
 
     def runs(self) -> list[NamedRun]:
         with files.open_input(self._source.path, PERF.note) as stream:
-            if stream.peek(len(_DATA_MAGIC)).startswith(_DATA_MAGIC):
+            if stream.peek(len(DATA_MAGIC)).startswith(DATA_MAGIC):
                 raise BadData(self._source.path, "the data of perf record, not text",
                               note=PERF.note)
             for number, line in lines(stream, self._source.path, PERF.note, all_end=True):
@@ -93,23 +65,23 @@ class _Reader:
             return
         if line.startswith(b"#"):
             return
-        sample = None if line.startswith(b"\t") else _SAMPLE.search(line)
-        event = sample and _EVENT.fullmatch(line, sample.end())
+        sample = None if line.startswith(b"\t") else perf_script.head(line, has_name=True)
+        event = sample and perf_script.event(sample.rest)
         if event:
             self._end_of_chain()
             # Threads look like processes, unless both numbers are there.
-            self._run = self._runs.setdefault(sample[1] or b"", NamedRun())
-            self._rest_of_sample(event[1], event[2] or b"")
-        elif frame := _frame(line):
+            self._run = self._runs.setdefault(sample.process, NamedRun())
+            self._rest_of_sample(*event)
+        elif frame := perf_script.frame(line):
             if not self._runs:  # --fields without what begins a sample
-                self._runs[b""] = self._run
+                self._runs[None] = self._run
             self._chain.append(frame)
         else:
             raise BadData(self._source.path, "neither a sample nor a frame of one", line=number,
                           note=PERF.note)
 
     def _rest_of_sample(self, event: bytes, rest: bytes) -> None:
-        if frame := _frame(rest):
+        if frame := perf_script.frame(rest):
             self._chain.append(frame)
         elif _PROBE.fullmatch(rest) and b":" in event:
             self._probe(*event.split(b":", 1))
@@ -127,7 +99,7 @@ class _Reader:
             self._touch(self._chain[outwards], is_caller=outwards > 0)
         self._chain.clear()
 
-    def _touch(self, frame: _Frame, is_caller: bool) -> None:
+    def _touch(self, frame: Frame, is_caller: bool) -> None:
         if frame.file == b"inlined":
             return
         if not self._is_ours(frame.file):
@@ -161,11 +133,11 @@ def _read(source: Source) -> Iterator[NamedRun]:
 
 
 def _recognises(head: bytes) -> bool:
-    if head.startswith(_DATA_MAGIC):
+    if head.startswith(DATA_MAGIC):
         return True
     first = next((line for line in head.splitlines() if line and not line.startswith(b"#")), b"")
-    sample = _SAMPLE.search(first)
-    return bool((sample and _EVENT.fullmatch(first, sample.end())) or _frame(first))
+    sample = perf_script.head(first, has_name=True)
+    return bool((sample and perf_script.event(sample.rest)) or perf_script.frame(first))
 
 
 PERF = Importer("perf", "perf script --no-demangle -F +pid -i perf.data > FILE", _recognises, _read)

@@ -10,7 +10,7 @@ from frontload.pagecache import residency as pagecache
 
 
 def _processor() -> str:
-    for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+    for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines():
         key, _, value = line.partition(":")
         if key.strip() in ("model name", "Model", "cpu model"):
             return value.strip()
@@ -37,7 +37,7 @@ def describe_frequency() -> dict | None:
         return {"source": "cpufreq", "mhz": _range(current), "governors": governors,
                 "limits_mhz": _range(least + most)}
     current = [float(line.partition(":")[2])
-               for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
+               for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines()
                if line.startswith("cpu MHz")]
     if not current:
         return None
@@ -51,7 +51,7 @@ def _range(values: list[float]) -> list[float] | None:
 
 def _text(path: Path) -> str | None:
     try:
-        return path.read_text(errors="replace").strip()
+        return path.read_text("utf-8", "replace").strip()
     except OSError:
         return None
 

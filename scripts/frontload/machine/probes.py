@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frontload.base.errors import Failure
+from frontload.base.files import read_text
 from frontload.base.tools import find_tool
 from frontload.device import cold_device, throttle
-from frontload.faults import perf
 from frontload.pagecache import residency as pagecache
+from frontload.tracing import perf
 
 HOW_TO_GET_FRONTLOAD = "build Frontload with CMake, and put its bin folder in PATH"
 _PTRACE_SEIZE = 0x4206
@@ -48,7 +49,7 @@ def _ptrace() -> Ability:
     if not failed:
         return Ability(what, True, "a child can be traced")
     setting = Path("/proc/sys/kernel/yama/ptrace_scope")
-    scope = setting.read_text().strip() if setting.exists() else "0"
+    scope = setting.read_text("ascii").strip() if setting.exists() else "0"
     if scope in ("2", "3"):
         return Ability(what, False, f"{reason}: kernel.yama.ptrace_scope is {scope}",
                        "record as root, or: sysctl kernel.yama.ptrace_scope=1 (not from 3)")
@@ -70,7 +71,8 @@ def _valgrind() -> Ability:
     try:
         result = subprocess.run(["valgrind", "--quiet", "--tool=lackey", "--basic-counts=no",
                                  "true"],
-                                stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                                stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                                errors="replace")
     except OSError as problem:
         return Ability(what, False, problem.strerror, "install it: apt-get install valgrind")
     if result.returncode:
@@ -116,7 +118,8 @@ def _strace() -> Ability:
     what = "strace (measure --evict-seen)"
     try:
         result = subprocess.run(["strace", "-qq", "-o", os.devnull, "true"],
-                                stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                                stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                                errors="replace")
     except OSError as problem:
         return Ability(what, False, problem.strerror, "install it: apt-get install strace")
     if result.returncode:
@@ -129,7 +132,7 @@ def _slow_device() -> Ability:
     what = "slow devices (measure --device)"
     if obstacle := cold_device.obstacle():
         return Ability(what, False, obstacle, "measure as root, outside of a chroot or container")
-    hierarchy = throttle.hierarchy(Path("/proc/self/mountinfo").read_text())
+    hierarchy = throttle.hierarchy(read_text("/proc/self/mountinfo"))
     if hierarchy is None:
         return Ability(what, False, "no cgroup controller blkio (version 1) or io (version 2)",
                        "mount one, or --device custom without limits")

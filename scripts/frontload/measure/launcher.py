@@ -8,17 +8,16 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from frontload.base import tools
+from frontload.base import processes, tools
 from frontload.base.errors import Failure
+from frontload.device.throttle import PAUSE_SECONDS
 
-_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _REFUSAL = "frontload-exec: error: "  # how it says that there was no run
-_PATIENCE_SECONDS = 5  # of a command that ignores SIGTERM
 
 
 @dataclass(frozen=True)
@@ -74,20 +73,11 @@ class Launcher:
 
     def run(self, command: Sequence[str], stdout=subprocess.DEVNULL) -> Sample:
         reader, writer = os.pipe()
-        process = None
         with open(reader, "rb") as line, tempfile.TemporaryFile() as stderr:
-            try:
-                with open(writer, "wb"), signals_held():
-                    # A group of its own, so that no interrupt reaches the command but through us.
-                    process = subprocess.Popen(
-                        [*self._prefix, f"--fd={writer}", "--", *command], stdout=stdout,
-                        stdin=subprocess.DEVNULL, stderr=stderr, pass_fds=[writer],
-                        process_group=0)
-                process.wait()
-            except BaseException:
-                if process is not None:
-                    _end(process)
-                raise
+            with open(writer, "wb"), processes.started(
+                    [*self._prefix, f"--fd={writer}", "--", *command], stdout=stdout,
+                    stderr=stderr, pass_fds=[writer]) as process:
+                processes.wait(process)
             text = line.read()
             stderr.seek(max(0, os.fstat(stderr.fileno()).st_size - 4096))
             said = stderr.read().decode(errors="replace").strip().splitlines()
@@ -100,31 +90,9 @@ class Launcher:
         return Sample(**json.loads(text), complaint=complaint)
 
 
-@contextmanager
-def signals_held() -> Iterator[None]:
-    """Signals that would raise an exception do so only when the block is left.
+class RestedLauncher(Launcher):
+    """Runs commands in a throttled cgroup, each with a whole budget."""
 
-    A process whose start they interrupt would be known to nobody, and stay.
-    """
-    arrived = []
-    handlers = {number: signal.getsignal(number) for number in _ENDING_SIGNALS}
-    held = {number: handler for number, handler in handlers.items() if callable(handler)}
-    for number in held:
-        signal.signal(number, lambda number, frame: arrived.append(number))
-    try:
-        yield
-    finally:
-        for number, handler in held.items():
-            signal.signal(number, handler)
-    for number in arrived:
-        signal.raise_signal(number)
-
-
-def _end(process: subprocess.Popen) -> None:
-    """Ends the command, and waits until it is gone: it keeps its file system and cgroup busy."""
-    process.terminate()  # frontload-exec hands this on, and reaps the command
-    try:
-        process.wait(_PATIENCE_SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    def run(self, *command, **options):
+        time.sleep(PAUSE_SECONDS)
+        return super().run(*command, **options)

@@ -1,8 +1,8 @@
 """Measuring on a device of its own: what is copied there, and how a command comes to use it.
 
-Copied are the named files of all variants, what the user names besides (--with), and libraries that
-any of them finds relative to itself ($ORIGIN). The copies are mounted in the places of the files,
-for this process and those that it starts alone, so that a command runs as it always does.
+Copied are the named files of all variants, what the user names besides (--beside), and libraries
+that any of them finds relative to itself ($ORIGIN). The copies are mounted in the places of the
+files, for this process and those that it starts alone, so that a command runs as it always does.
 """
 
 import os
@@ -12,13 +12,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 from frontload.base.errors import Failure
+from frontload.base.files import read_text
+from frontload.base.scratch import scratch_folder
 from frontload.device import cold_device, throttle
 from frontload.device.cold_device import ColdDevice
 from frontload.device.kinds import Device
-from frontload.device.scratch import scratch_folder
-from frontload.device.throttle import RestedLauncher, Throttle
+from frontload.device.throttle import Throttle
 from frontload.elf import dependencies
-from frontload.measure.launcher import Launcher
+from frontload.measure.launcher import Launcher, RestedLauncher
 from frontload.measure.rounds import Variant
 
 _WITHOUT = "or measure without --device, where the files are"
@@ -49,7 +50,7 @@ def on_device(device: Device, variants: Sequence[Variant],
         raise Failure(f"--device {device.name}: {obstacle}",
                       note=("measure as root (sudo), " if os.geteuid() else "") + _WITHOUT)
     limited = device.iops is not None or device.bytes_per_second is not None
-    hierarchy = throttle.hierarchy(Path("/proc/self/mountinfo").read_text()) if limited else None
+    hierarchy = throttle.hierarchy(read_text("/proc/self/mountinfo")) if limited else None
     if limited and hierarchy is None:
         raise Failure(f"--device {device.name}: no cgroup controller blkio (version 1) or io "
                       "(version 2) is mounted, by which the kernel could slow a device down",

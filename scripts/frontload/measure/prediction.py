@@ -15,7 +15,7 @@ figures  major_faults, minor_faults (of the file), requests, read_bytes, read_ru
 gain     how much less than the first variant it is, in the same figures; `times`: how many times as
          fast its total_seconds, or without them seconds, are.
 missing  touches of which the variant has no counterpart, or none that can be found (see
-         lldplugin/predict/symbol_map.h).
+         tools/predict/symbol_map.h).
 """
 
 import json
@@ -122,8 +122,8 @@ def gain(base: dict, figures: dict) -> dict:
 
 def _ask(*arguments: PathLike | str) -> dict:
     command = [tools.tool(_PREDICTOR), "--json", *map(fspath, arguments)]
-    result = subprocess.run(command, capture_output=True, text=True, errors="surrogateescape",
-                            stdin=subprocess.DEVNULL)
+    result = subprocess.run(command, capture_output=True, encoding="utf-8",
+                            errors="surrogateescape", stdin=subprocess.DEVNULL)
     if result.returncode == 0:
         return json.loads(result.stdout)
     failure = tools.failure_of(_PREDICTOR, result.returncode, result.stderr,

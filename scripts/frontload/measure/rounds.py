@@ -24,7 +24,7 @@ import numpy as np
 
 from frontload.base.errors import EXIT_VERDICT, HOW_TO_RUN, Failure
 from frontload.base.missing import Missing
-from frontload.device.scratch import scratch_folder
+from frontload.base.scratch import scratch_folder
 from frontload.machine import host as measure_host
 from frontload.measure.conditions import COLD, SELECTIVELY_COLD, WARM, Conditions, FileState
 from frontload.measure.launcher import Sample

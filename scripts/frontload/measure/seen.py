@@ -9,29 +9,23 @@ Not seen are files of which the kernel does not tell us the residency (of other 
 root), and what does not live on a disk.
 """
 
-import codecs
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from frontload.base import tools
 from frontload.base.errors import Failure
 from frontload.base.missing import Missing
-from frontload.device.scratch import scratch_folder
+from frontload.base.scratch import scratch_folder
 from frontload.elf import dependencies
 from frontload.measure.launcher import Launcher
 from frontload.measure.rounds import COLD, SELECTIVELY_COLD, Plan
 from frontload.pagecache import residency as pagecache
+from frontload.tracing import strace
+from frontload.tracing.strace import Call
 
 REMEDY = "install strace (apt-get install strace), and allow ptrace; or name the files with --evict"
-_CALLS = "execve,execveat,open,openat,openat2,chdir,fchdir"
-_STRING = r'"((?:[^"\\]|\\.)*)"'
-_PATH = r"<((?:[^<>\\]|\\.)*)>"
-_EXECUTED = re.compile(rf"execve(?:at\((?:AT_FDCWD|\d+)(?:{_PATH})?, |\()(?:{_STRING}).* = 0$")
-_OPENED = re.compile(rf"open(?:at2?)?\(.* = \d+{_PATH}$")
-_FOLDER = re.compile(rf"(?:AT_FDCWD{_PATH}|^f?chdir\((?:\d+{_PATH}|{_STRING})\))")
-_NOT_READ = re.compile(r"\bO_(?:WRONLY|PATH|DIRECTORY)\b")
+_EXECUTE, _OPEN, _ENTER = ("execve", "execveat"), ("open", "openat", "openat2"), ("chdir", "fchdir")
+_NOT_READ = {"O_WRONLY", "O_PATH", "O_DIRECTORY"}
 _MOST_LINKS = 8  # from one interpreter to the next
 
 
@@ -85,8 +79,8 @@ def opened(command: Sequence[str], launcher: Launcher) -> list[str]:
     with scratch_folder("frontload-measure.") as folder:
         with open(os.devnull, "wb") as sink:
             sample = launcher.run(
-                [str(tools.program("strace", REMEDY)), "-ff", "-qq", "-y", "-e", f"trace={_CALLS}",
-                 "-e", "signal=none", "-o", str(folder / "calls"), "--", *command], stdout=sink)
+                [*strace.watching([*_EXECUTE, *_OPEN, *_ENTER], folder / "calls", "-ff",
+                                  remedy=REMEDY), *command], stdout=sink)
         logs = [log.read_text("ascii", "replace").splitlines()
                 for log in sorted(folder.glob("calls.*"))]
     names = read_calls((line for log in logs for line in log), os.getcwd())
@@ -105,32 +99,28 @@ def read_calls(lines: Iterable[str], folder: str) -> list[str]:
     A program that is executed by a path from where its process is may be any of several files:
     of all folders that processes were in. A file too many does no harm.
     """
-    lines = list(lines)
-    folders = _folders(lines, folder)
+    calls = list(strace.calls(lines))
+    folders = _folders(calls, folder)
     found: dict[str, None] = {}
-    for line in lines:
-        if match := _EXECUTED.match(line):
-            at, name = (_unescape(group or "") for group in match.groups())
-            for start in [at] if at else folders:  # at may be the program itself
-                found[os.path.join(start, name) if name else at] = None
-        elif (match := _OPENED.match(line)) and not _NOT_READ.search(line):
-            found[_unescape(match[1])] = None
+    for call in calls:
+        if call.name in _EXECUTE and call.result == 0 and call.path is not None:
+            for start in [call.base] if call.base else folders:  # base may be the program itself
+                found[os.path.join(start, call.path) if call.path else start] = None
+        elif call.name in _OPEN and call.opened and not call.flags & _NOT_READ:
+            found[call.opened] = None
     return [name for name in found if os.path.isabs(name)]
 
 
-def _folders(lines: Sequence[str], start: str) -> list[str]:
+def _folders(calls: Iterable[Call], start: str) -> list[str]:
     """Where processes were: told with most calls, but not between a chdir and an exec."""
     named = [start]
-    for line in lines:
-        for match in _FOLDER.finditer(line):
-            named += [_unescape(group) for group in match.groups() if group]
+    for call in calls:
+        folder = call.path or call.base if call.name in _ENTER else call.is_in_folder and call.base
+        if folder:
+            named.append(folder)
     absolute = list(dict.fromkeys(name for name in named if os.path.isabs(name)))
     relative = dict.fromkeys(name for name in named if not os.path.isabs(name))
     return absolute + [os.path.join(folder, name) for name in relative for folder in absolute]
-
-
-def _unescape(text: str) -> str:
-    return os.fsdecode(codecs.escape_decode(text.encode("ascii", "replace"))[0])
 
 
 def _add(name: str, found: dict[str, None]) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from frontload.base.errors import Failure
+from frontload.base.files import read_text
 
 PAGE_SIZE = mmap.PAGESIZE
 IN_MEMORY = {"tmpfs", "ramfs", "devtmpfs", "hugetlbfs"}
@@ -92,7 +93,7 @@ def may_look(path: os.PathLike | str) -> bool:
     """
     if os.stat(path).st_uid == os.geteuid() or os.access(path, os.W_OK, effective_ids=True):
         return True
-    capabilities = next(line for line in Path("/proc/self/status").read_text().splitlines()
+    capabilities = next(line for line in read_text("/proc/self/status").splitlines()
                         if line.startswith("CapEff:"))
     return bool(int(capabilities.split()[1], 16) >> _CAP_FOWNER & 1)
 
@@ -219,7 +220,7 @@ def may_drop_everything() -> bool:
 def drop_everything() -> None:
     """Drops all that the kernel lets go of all files, and of its directories and inodes."""
     os.sync()  # dirty pages are kept
-    Path(_DROP_CACHES).write_text("3")
+    Path(_DROP_CACHES).write_text("3", "ascii")
 
 
 def make_cold(*paths: os.PathLike | str, sleep=time.sleep) -> None:
@@ -312,9 +313,9 @@ def mapped_by(path: os.PathLike | str) -> list[str]:
     found = []
     for process in sorted(Path("/proc").glob("[0-9]*"), key=lambda entry: int(entry.name)):
         try:
-            maps = (process / "maps").read_text(errors="replace").splitlines()
+            maps = (process / "maps").read_text("utf-8", "replace").splitlines()
             if any(line.split()[3:5] == [device, str(status.st_ino)] for line in maps):
-                name = (process / "comm").read_text(errors="replace").strip()
+                name = (process / "comm").read_text("utf-8", "replace").strip()
                 found.append(f"{name} ({process.name})")
         except OSError:
             continue  # it ended meanwhile, or belongs to somebody else

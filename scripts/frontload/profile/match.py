@@ -1,36 +1,15 @@
 """How much of a startup profile was found: said by every verb that looks for its names.
 
 A profile rots: functions are renamed and removed, and one day half of it names nothing. The linkers
-say it in the same words (lldplugin/match_summary.h).
+say it in the same words (lldplugin/profile/match_summary.h).
 """
-
-import argparse
 
 from frontload.base import errors
 from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.profile.format import escape
 
-DEFAULT_MIN_MATCH = 80.0
 _MOST_LISTED = 10
 _LONGEST = 200
-
-
-def add_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--min-match", metavar="PERCENT", type=percentage,
-                        default=DEFAULT_MIN_MATCH,
-                        help="fail if less of the profile's names are found (default %(default)g; "
-                             "0: never)")
-
-
-def percentage(text: str) -> float:
-    """The type of options that are a percentage."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 100:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 100")
-    return value
 
 
 def judge(label: str, found: int, missing: list[bytes], min_match: float) -> None:

@@ -46,9 +46,9 @@ def render(document: dict) -> bytes:
     folder = resources.files("frontload.report") / "template"
     files = compare_files(document["variants"])
     library = _d3()
-    script = "".join((folder / name).read_text() for name in _SCRIPTS)
+    script = "".join((folder / name).read_text("utf-8") for name in _SCRIPTS)
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text()),
+        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True)
     environment.filters.update(
@@ -68,7 +68,7 @@ def render(document: dict) -> bytes:
         predicted=page_times.predicted(document),
         missing=page_view.missing(variants),
         first_rows=page_view.FIRST_ROWS, machine=page_view.machine(document),
-        style=_own("style", theme.style() + (folder / "style.css").read_text()),
+        style=_own("style", theme.style() + (folder / "style.css").read_text("utf-8")),
         library=_own("script", library), script=_own("script", script),
         policy=_policy(library, script), data=_packed(picture_data(document, files)))
     return page.encode("utf-8", "backslashreplace")
@@ -78,9 +78,10 @@ def _d3() -> str:
     """d3 itself; finding the package does not import it, and with it all of matplotlib."""
     package = importlib.util.find_spec("mpld3")
     if package is not None and package.submodule_search_locations:
-        return (Path(package.submodule_search_locations[0]) / "js" / "d3.v5.min.js").read_text()
+        folder = Path(package.submodule_search_locations[0]) / "js"
+        return (folder / "d3.v5.min.js").read_text("utf-8")
     if _DISTRIBUTIONS_D3.is_file():
-        return _DISTRIBUTIONS_D3.read_text()
+        return _DISTRIBUTIONS_D3.read_text("utf-8")
     raise Failure("frontload report: d3 is missing, which draws the page's pictures",
                   note=_PACKAGES)
 

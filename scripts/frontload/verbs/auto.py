@@ -8,11 +8,18 @@ import tempfile
 
 from frontload.base import errors
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
-from frontload.cli.arguments import count
+from frontload.base.files import STDOUT
+from frontload.cli.arguments import (
+    add_json,
+    add_min_match,
+    command,
+    count,
+    file_only,
+    percentage,
+    seconds,
+)
 from frontload.device.kinds import Device
-from frontload.profile import match
 from frontload.verbs import measure
-from frontload.verbs.record import seconds
 
 DESCRIPTION = """\
 Try what a front does for a program: find the command that linked it, link it again, record the
@@ -43,8 +50,7 @@ FILES = {"APP.startup": "the startup profile, beside the program: check it in",
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
-        "auto", help="try a front: all steps for a program, from one command",
-        usage="%(prog)s [OPTION]... -- COMMAND...",
+        "auto", usage="%(prog)s [OPTION]... -- COMMAND...",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
         environment=ENVIRONMENT, files=FILES)
     parser.add_argument("--program", metavar="FILE", help="the program, if COMMAND starts it only "
@@ -55,15 +61,15 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     _add_link(parser)
     _add_recording(parser)
     result = parser.add_argument_group("what comes out")
-    result.add_argument("-o", "--output", metavar="FILE",
+    result.add_argument("-o", "--output", metavar="FILE", type=file_only,
                         help="the program with a front (default: APP.front beside it)")
-    result.add_argument("--profile", metavar="FILE",
+    result.add_argument("--profile", metavar="FILE", type=file_only,
                         help="the startup profile (default: APP.startup beside the program)")
     result.add_argument("--in-place", action="store_true",
                         help="if all is well, put the program with a front in the program's place")
     result.add_argument("--prefetch", action="store_true", help="link with --front-prefetch, too")
-    match.add_option(result)
-    result.add_argument("--min-coverage", metavar="PERCENT", type=match.percentage, default=95.0,
+    add_min_match(result)
+    result.add_argument("--min-coverage", metavar="PERCENT", type=percentage, default=95.0,
                         help="of the profile's names that must be in the front (default 95)")
     result.add_argument("--measured-runs", metavar="N", type=count(1), default=10,
                         help="of each program, cold and warm (default %(default)s)")
@@ -72,7 +78,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     result.add_argument("--no-compare", action="store_true",
                         help="do not compare what both programs write")
     result.add_argument("--keep", metavar="DIR", help="keep the traces and the map there")
-    result.add_argument("--json", action="store_true", help="write JSON instead of tables")
+    add_json(result)
     parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER,
                         help="the command and its arguments, after --")
     parser.set_defaults(usage_error=parser.error)
@@ -110,28 +116,26 @@ def _add_recording(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    command = args.command[1:] if args.command[:1] == ["--"] else args.command
-    if not command:
-        args.usage_error("a COMMAND is needed, after --")
-    if any("{}" in word for word in command) and not args.program:
+    words = command(args)
+    if any("{}" in word for word in words) and not args.program:
         args.usage_error("{} in COMMAND needs --program FILE")
     device = measure.chosen_device(args)
-    from frontload.device import processes
+    from frontload.base import processes
 
     with processes.unwinding_on_signals():
-        return _run(args, command, device)
+        return _run(args, words, device)
 
 
-def _run(args: argparse.Namespace, command: list[str], device: Device | None) -> int:
+def _run(args: argparse.Namespace, words: list[str], device: Device | None) -> int:
     # Imported here because numpy takes a while, which other verbs need not pay.
     from frontload.auto import programs, trial, verdict, workload
     from frontload.auto.link_sources import Given, Search
 
-    called = args.program or command[0]
+    called = args.program or words[0]
     program = programs.program_of(called)
     plan = trial.Plan(
         program=program,
-        workloads=(workload.read(command, program, called),
+        workloads=(workload.read(words, program, called),
                    *(workload.parse(text, program, called) for text in args.workload)),
         profile=os.path.abspath(args.profile or f"{program}.startup"),
         output=os.path.abspath(args.output or f"{program}{programs.TRIED}"),
@@ -155,8 +159,8 @@ def _run(args: argparse.Namespace, command: list[str], device: Device | None) ->
         except OSError as caught:  # told behind the verdict, which is not lost by it
             problem = caught
     if args.json:
-        verdict.print_json(plan, outcome, replaced)
-    else:
+        verdict.write_json(args.json, plan, outcome, replaced)
+    if args.json != STDOUT:
         verdict.show(plan, outcome, replaced)
     if not good:
         for reason in verdict.reasons(plan, outcome):

@@ -9,10 +9,12 @@ from frontload.auto import cargo
 from frontload.auto.cargo import Program
 from frontload.base import errors, files
 from frontload.base.errors import EXIT_OK, Failure
+from frontload.cli.arguments import add_min_match
+from frontload.cli.parser import Parser, alias
 from frontload.elf import file as elf
 from frontload.profile import format as profile
-from frontload.profile import match, merge, trace
-from frontload.verbs import record
+from frontload.profile import merge, trace
+from frontload.recording import run as recording
 
 DESCRIPTION = """\
 Give a Rust program a front, in its package's folder or with --manifest-path. With Frontload's bin
@@ -34,33 +36,35 @@ frontload cargo build --prefetch
 """
 EXIT_STATUS = {"1": "less than --min-match percent of the profile's names are found"}
 
-# Cargo's own options, handed on: those with a value, and those without.
+# Cargo's own options, handed on: those with a value, and those without. Cargo's --profile is one of
+# builds, and Frontload's elsewhere a startup profile: so it has a name of its own here, and cargo's
+# works as well.
+_PROFILE = "--profile"
 _WITH_VALUE = {
-    "--profile": ("NAME", "cargo's profile (default: release)"),
     "--features": ("FEATURES", "features to activate"),
     "--target": ("TRIPLE", "build for this target"),
     "--config": ("KEY=VALUE", "override a value of cargo's configuration"),
     "--jobs": ("N", "number of parallel jobs"),
 }
+_SHORT = {"--features": "-F", "--jobs": "-j"}
 _WITHOUT_VALUE = {
     "--all-features": "activate all features",
     "--no-default-features": "do not activate the default feature",
     "--locked": "Cargo.lock has to stay as it is",
     "--offline": "without network",
     "--frozen": "--locked and --offline",
-    "--quiet": "no messages of cargo",
 }
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
-        "cargo", help="record a Rust program, and build it with a front",
-        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
+        "cargo", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
+    _add_toolchain(parser)
     actions = parser.add_subparsers(dest="action", metavar="record|profile|build", required=True)
 
     recording = actions.add_parser(
         "record", help="build the program, run it, and record what it touches",
-        usage="%(prog)s [OPTION]... [-- ARGUMENT...]",
+        usage="frontload cargo [+TOOLCHAIN] record [OPTION]... [-- ARGUMENT...]",
         description="Build the program, run it with the arguments, and record what it touches.")
     recording.add_argument("--data", action="store_true",
                            help="record also which data is touched, in valgrind; some hundred "
@@ -74,33 +78,48 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 
     profiling = actions.add_parser(
         "profile", help="write the startup profile of all recorded runs",
-        usage="%(prog)s [OPTION]...",
+        usage="frontload cargo [+TOOLCHAIN] profile [OPTION]...",
         description="Write startup/NAME.startup, in the package's folder, from all recorded runs.")
     _add_cargo_options(profiling)
     profiling.set_defaults(act=_profile)
 
     building = actions.add_parser(
-        "build", help="build the program with its startup profile", usage="%(prog)s [OPTION]...",
+        "build", help="build the program with its startup profile",
+        usage="frontload cargo [+TOOLCHAIN] build [OPTION]...",
         description="Build the program with a front, by startup/NAME.startup.")
     building.add_argument("--prefetch", action="store_true",
                           help="the program asks for its front before anything else; it then needs "
                           "libfrontload-prefetch.so.1 (docs/prefetch.md)")
-    match.add_option(building)
+    add_min_match(building)
     _add_cargo_options(building)
     building.set_defaults(act=_build)
     return parser
 
 
-def _add_cargo_options(parser: argparse.ArgumentParser) -> None:
+def _add_toolchain(parser: Parser) -> None:
+    """+TOOLCHAIN is what rustup's cargo takes before all other words."""
+    parser.take_first_word("+", "toolchain")
+
+
+def _add_cargo_options(parser: Parser) -> None:
+    _add_toolchain(parser)
     group = parser.add_argument_group("options of cargo")
     group.add_argument("--bin", metavar="NAME", help="the program, if there are several")
     group.add_argument("-p", "--package", metavar="NAME", help="its package, in a workspace")
     group.add_argument("--manifest-path", metavar="FILE", help="the package's Cargo.toml")
+    profile_option = group.add_argument(
+        "--cargo-profile", metavar="NAME", action="append", default=[],
+        help="the profile that cargo builds, which cargo's own --profile names (default: release)")
+    alias(profile_option, parser, _PROFILE)
     for option, (value, text) in _WITH_VALUE.items():
-        group.add_argument(option, metavar=value, action="append", default=[], help=text,
-                           dest=_destination(option))
+        group.add_argument(*filter(None, (_SHORT.get(option), option)), metavar=value,
+                           action="append", default=[], help=text, dest=_destination(option))
     for option, text in _WITHOUT_VALUE.items():
         group.add_argument(option, action="store_true", help=text, dest=_destination(option))
+    group.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS,
+                       help="no messages of cargo, and no warnings and notes")
+    group.add_argument("-v", "--verbose", action="count", default=argparse.SUPPRESS,
+                       help="cargo says what it runs, and so does Frontload; -vv: cargo says more")
 
 
 def _destination(option: str) -> str:
@@ -111,7 +130,12 @@ def _cargo_options(args: argparse.Namespace) -> list[str]:
     options = [f"{option}={value}" for option in _WITH_VALUE
                for value in getattr(args, _destination(option))]
     options += [option for option in _WITHOUT_VALUE if getattr(args, _destination(option))]
-    return options if args.cargo_profile else ["--release", *options]
+    options += ["--verbose"] * getattr(args, "verbose", 0)
+    if getattr(args, "quiet", False):
+        options.append("--quiet")
+    if args.cargo_profile:
+        return [*(f"{_PROFILE}={name}" for name in args.cargo_profile), *options]
+    return ["--release", *options]
 
 
 def _profile_name(args: argparse.Namespace) -> str:
@@ -122,7 +146,8 @@ def run(args: argparse.Namespace) -> int:
     strict = [option for option in ("--locked", "--offline", "--frozen")
               if getattr(args, _destination(option))]
     kind = "-".join([_profile_name(args), *args.cargo_target])
-    program = cargo.find_program(args.manifest_path, args.package, args.bin, kind, strict)
+    program = cargo.find_program(args.manifest_path, args.package, args.bin, kind, strict,
+                                 getattr(args, "toolchain", ""))
     return args.act(args, program)
 
 
@@ -147,10 +172,8 @@ def _record(args: argparse.Namespace, program: Program) -> int:
         executable = cargo.link(program, _cargo_options(args), words, **{variable: "debuginfo"})
     if files.write_if_changed(kept.binary, executable.read_bytes()):
         shutil.rmtree(kept.traces, ignore_errors=True)
-    recording = argparse.Namespace(
-        output=kept.traces, data=args.data, recorder="trace", module=[], until=args.until,
-        seconds=None, command=[str(executable), *arguments], usage_error=args.usage_error)
-    return record.run(recording)
+    return recording.run([str(executable), *arguments], kept.traces, data=args.data,
+                         until=args.until)
 
 
 def _profile(_args: argparse.Namespace, program: Program) -> int:

@@ -1,11 +1,11 @@
 """frontload check: says how much of a startup profile lies in the front of a linked file."""
 
 import argparse
-import json
 import os
 
-from frontload.base import console, errors
+from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_VERDICT, Failure, printable
+from frontload.cli.arguments import add_json, add_min_match, percentage
 from frontload.elf import file as elf
 from frontload.elf import relocations, relocations_report
 from frontload.elf.loading import read_loading
@@ -41,20 +41,18 @@ EXIT_STATUS = {"1": "fewer than --min-coverage percent of the profile's names ar
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
-        "check", help="say how much of a profile lies in the front of a program",
-        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
+        "check", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("binary", metavar="BINARY", help="a linked program or shared library")
     parser.add_argument("--profile", metavar="FILE", required=True, help="its startup profile")
-    parser.add_argument("--min-coverage", metavar="PERCENT", type=match.percentage, default=95.0,
+    parser.add_argument("--min-coverage", metavar="PERCENT", type=percentage, default=95.0,
                         help="of the profile's names that must be in the front (default 95)")
-    match.add_option(parser)
+    add_min_match(parser)
     parser.add_argument("--require-front", action="store_true",
                         help="fail if BINARY was linked without a front, whatever lies where by "
                         "chance or by an order file")
     parser.add_argument("--relocations", action="store_true",
                         help="also say what relocations cost, and what would change that")
-    parser.add_argument("--json", action="store_true",
-                        help="write JSON, with all missing names, instead of a table")
+    add_json(parser, "JSON, with all missing names,", before_files=True)
     return parser
 
 
@@ -71,9 +69,9 @@ def run(args: argparse.Namespace) -> int:
     good = (not lacks_front and report.coverage >= args.min_coverage
             and 100 * report.present >= args.min_match * report.names)
     if args.json:
-        print(json.dumps({**_as_json(args, startup, report, good),
-                          "relocations": relocations_report.as_json(relocated)}, indent=1))
-    else:
+        files.write_json(args.json, {**_as_json(args, startup, report, good),
+                                     "relocations": relocations_report.as_json(relocated)})
+    if args.json != files.STDOUT:
         _show(args, startup, report)
         print(relocations_report.summary(relocated))
         if args.relocations and relocated:

@@ -5,8 +5,8 @@ from contextlib import ExitStack
 
 from frontload.base import errors
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT
-from frontload.base.files import write_output
-from frontload.cli.arguments import count
+from frontload.base.files import STDOUT, write_output
+from frontload.cli.arguments import add_json, count
 from frontload.device.kinds import Device
 from frontload.verbs import measure
 
@@ -28,8 +28,7 @@ EXIT_STATUS = {"1": "the command has failed"}
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
-        "faults", help="record each fault of one start, and where it read",
-        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
+        "faults", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("--name", help="what to call the command (default: its file's name)")
     parser.add_argument("--until", metavar="SYMBOL", help="the function of the program with whose "
                         "first call the start has ended (default: frontload_startup_done)")
@@ -44,8 +43,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--first", metavar="N", type=count(0), default=20,
                         help="show so many faults (default %(default)s)")
     parser.add_argument("--all", action="store_true", help="show all faults, one by one")
-    parser.add_argument("--json", metavar="FILE", nargs="?", const="-",
-                        help="write all of it as JSON to FILE, or to stdout instead of the tables")
+    add_json(parser)
     parser.add_argument("command", metavar="COMMAND", nargs="+",
                         help="the command and its arguments, after --")
     return parser
@@ -75,7 +73,7 @@ def _add_conditions(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from frontload.device import processes
+    from frontload.base import processes
 
     device = measure.chosen_device(args)
     with processes.unwinding_on_signals():
@@ -100,8 +98,8 @@ def _record(args: argparse.Namespace, device: Device | None) -> int:
             warmup=args.warmup, launcher=launcher)
     made, sample = started.document | {"device": described}, started.sample
     if args.json:
-        write_output(None if args.json == "-" else args.json, document.dump(made))
-    if args.json != "-":
+        write_output(args.json, document.dump(made))
+    if args.json != STDOUT:
         table.show(made, None if args.all else args.first)
     if sample.failed and not args.ignore_failure:
         errors.error(sample.failure_of(args.command[0]))

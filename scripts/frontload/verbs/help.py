@@ -21,12 +21,11 @@ frontload help record | cat
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
-    parser = verbs.add_parser("help", help="show the manual of a verb", description=DESCRIPTION,
-                              examples=EXAMPLES, exit_status={"65": None})
-    # Not a copy: verbs that come after this one are choices, too.
-    parser.add_argument("topic", metavar="VERB", nargs="?", choices=verbs.choices,
+    parser = verbs.add_parser("help", description=DESCRIPTION, examples=EXAMPLES,
+                              exit_status={"65": None})
+    parser.add_argument("topic", metavar="VERB", nargs="?", choices=verbs.verbs,
                         help="of which verb (default: of frontload itself)")
-    parser.set_defaults(topics=verbs.choices)
+    parser.set_defaults(command=verbs.command, topics=verbs.verbs)
     return parser
 
 
@@ -34,12 +33,7 @@ def run(args: argparse.Namespace) -> int:
     page = _man_page(args.topic)
     if page and sys.stdout.isatty():
         return subprocess.run(["man", "-l", page], check=False).returncode
-    if args.topic:
-        args.topics[args.topic].print_help()
-    else:
-        from frontload.cli.main import build_parser
-
-        build_parser().print_help()
+    (args.topics[args.topic] if args.topic else args.command).print_help()
     return EXIT_OK
 
 

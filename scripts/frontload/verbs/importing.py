@@ -11,6 +11,7 @@ import os
 from frontload import importers
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_USAGE, BadData, Failure
+from frontload.cli.arguments import add_min_match, program_name
 from frontload.elf import file as elf
 from frontload.importers.binary_names import BinaryNames
 from frontload.importers.interface import Mention, NamedRun, Source
@@ -41,8 +42,7 @@ EXIT_STATUS = {"1": "less than --min-match percent of the names are found in --b
 def add_parser(verbs) -> argparse.ArgumentParser:
     formats = {importer.name: importer.made_by for importer in importers.FORMATS.values()}
     parser = verbs.add_parser(
-        "import", help="make a startup profile out of order files and traces of other tools",
-        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
+        "import", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
         lists={"formats": formats})
     parser.add_argument("inputs", metavar="INPUT", nargs="+",
                         help="an order file or trace")
@@ -51,7 +51,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: stdout)")
     parser.add_argument("--binary", metavar="PATH",
                         help="the program that the inputs are of, not stripped")
-    parser.add_argument("--program", metavar="NAME",
+    parser.add_argument("--program", metavar="NAME", type=program_name,
                         help="the program or shared library that the profile is for (default: the "
                         "name of --binary)")
     parser.add_argument("--map", metavar="FILE",
@@ -60,7 +60,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--base", metavar="ADDRESS", type=_address,
                         help="with lackey: what was added to the addresses of the program, if it "
                         "is not where valgrind loads one by default")
-    match.add_option(parser)
+    add_min_match(parser)
     parser.add_argument("--allow-partial", action="store_true",
                         help="leave out inputs that cannot be used, with a warning for each")
     return parser

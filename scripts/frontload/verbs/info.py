@@ -1,11 +1,11 @@
 """frontload info: what this machine allows, and what its linkers can do."""
 
 import argparse
-import json
 
 from frontload import __version__
-from frontload.base import console
+from frontload.base import console, files
 from frontload.base.errors import EXIT_OK
+from frontload.cli.arguments import add_json
 from frontload.machine import linkers
 from frontload.machine import probes as machine
 
@@ -26,9 +26,8 @@ WANTED_LINKERS = {
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
-        "info", help="show what this machine allows",
-        description=DESCRIPTION, examples=EXAMPLES, exit_status={"65": None})
-    parser.add_argument("--json", action="store_true", help="write JSON instead of tables")
+        "info", description=DESCRIPTION, examples=EXAMPLES, exit_status={"65": None})
+    add_json(parser)
     return parser
 
 
@@ -36,12 +35,13 @@ def run(args: argparse.Namespace) -> int:
     abilities = machine.abilities()
     found = linkers.find()
     if args.json:
-        print(json.dumps({
+        files.write_json(args.json, {
             "schema": SCHEMA,
             "frontload": __version__,
             "abilities": [vars(ability) for ability in abilities],
             "linkers": [vars(linker) for linker in found],
-        }, indent=2))
+        }, indent=2)
+    if args.json == files.STDOUT:
         return EXIT_OK
     table = console.table("what", "works", "detail", "remedy")
     for ability in abilities:

@@ -1,12 +1,12 @@
 """frontload init: looks at a build or source folder and says, or writes, what to add to it."""
 
 import argparse
-import json
 import os
 
 from frontload import __version__
-from frontload.base import console, errors
+from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure, printable
+from frontload.cli.arguments import add_json
 
 SCHEMA = "frontload-init/1"
 _SHOWN = 12  # programs
@@ -33,8 +33,7 @@ EXIT_STATUS = {"1": "--write cannot make the change safely"}
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
-        "init", help="say or write what to add to a build",
-        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
+        "init", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("folder", metavar="FOLDER", nargs="?", default=".",
                         help="a build folder or a source folder (default: this one)")
     parser.add_argument("--target", metavar="NAME",
@@ -46,7 +45,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "the target, or make the folder for profiles; shows a diff")
     parser.add_argument("--ask-cmake", action="store_true",
                         help="have CMake list its targets: configures the build folder again")
-    parser.add_argument("--json", action="store_true", help="write JSON instead of text")
+    add_json(parser, before_files=True)
     parser.set_defaults(usage_error=parser.error)
     return parser
 
@@ -74,10 +73,12 @@ def run(args: argparse.Namespace) -> int:
                           note="build it first, or name it with --target")
         change = changes.plan(folder, output, args.arguments, advised)
     if args.json:
-        print(json.dumps(_as_json(folder, found, output, looked, advised, change), indent=1))
-    else:
+        files.write_json(args.json,
+                         _as_json(folder, found, output, looked, advised, change))
+    is_shown = args.json != files.STDOUT
+    if is_shown:
         _show(folder, found, output, looked, advised, change is None)
-    return _write(change, args.json) if change else EXIT_OK
+    return _write(change, is_shown) if change else EXIT_OK
 
 
 def _choose(args, folder, found) -> str:
@@ -144,7 +145,7 @@ def _say(text: str) -> None:
     print(printable(text))
 
 
-def _write(change, quiet: bool) -> int:
+def _write(change, with_diff: bool) -> int:
     from frontload.auto import changes
 
     if change.done:
@@ -154,7 +155,7 @@ def _write(change, quiet: bool) -> int:
         errors.error(f"{change.path}: {change.obstacle}: nothing was changed")
         errors.note("add the lines yourself: frontload init without --write shows them")
         return EXIT_VERDICT
-    if not quiet:
+    if with_diff:
         for line in change.diff().splitlines():
             _say(line)
     changes.apply(change)

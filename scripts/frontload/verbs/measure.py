@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from frontload.base import errors
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT
-from frontload.base.files import write_output
-from frontload.cli.arguments import count, named
+from frontload.base.files import STDOUT, write_output
+from frontload.cli.arguments import ComparedOutput, add_json, compared_output, count, named
+from frontload.cli.parser import alias
 from frontload.device import kinds as devices
 
 DESCRIPTION = """\
@@ -39,8 +40,7 @@ _LEAST_BANDWIDTH = 10_000_000
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
-        "measure", help="measure cold and warm starts, and compare binaries",
-        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
+        "measure", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
                         type=named("NAME=BINARY"), help="a binary to measure in the place of {} in "
                         "COMMAND; the first one is what the others are compared with")
@@ -55,14 +55,13 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     add_device(parser)
     parser.add_argument("--ignore-failure", action="store_true",
                         help="measure also if the command fails")
-    parser.add_argument("--compare-output", metavar="FILE", nargs="?", const="stdout",
-                        action="append", default=[],
-                        help="exit 1 unless all runs wrote the same to stdout, or to FILE (which "
-                        "is removed before each run); may be repeated")
+    parser.add_argument("--compare-output", metavar="FILE", action=ComparedOutput,
+                        type=compared_output, default=[],
+                        help="exit 1 unless all runs wrote the same to FILE (which is removed "
+                        "before each run), or with - to stdout; may be repeated")
     parser.add_argument("--sections", action="store_true",
                         help="also show what was read from each section")
-    parser.add_argument("--json", metavar="FILE", nargs="?", const="-",
-                        help="write every run as JSON to FILE, or to stdout instead of the table")
+    add_json(parser, "every run as JSON")
     parser.add_argument("command", metavar="COMMAND", nargs="+",
                         help="the command and its arguments, after --")
     parser.set_defaults(usage_error=parser.error)
@@ -100,9 +99,11 @@ def add_device(parser: argparse.ArgumentParser) -> None:
                         help="of a custom device: bytes per second")
     device.add_argument("--read-ahead", metavar="KIB", type=count(0),
                         help="of any kind of device (default: what it has)")
-    device.add_argument("--with", dest="extra", metavar="FILE", action="append", default=[],
-                        help="another file or folder that the program needs beside it; libraries "
-                        "that it finds relative to itself ($ORIGIN) are copied unasked")
+    beside = device.add_argument(
+        "--beside", dest="extra", metavar="FILE", action="append", default=[],
+        help="another file or folder that the program needs beside it; libraries that it finds "
+        "relative to itself ($ORIGIN) are copied unasked")
+    alias(beside, parser, "--with")
 
 
 def _bandwidth(text: str) -> int:
@@ -116,7 +117,7 @@ def _bandwidth(text: str) -> int:
 
 def chosen_device(args: argparse.Namespace) -> devices.Device | None:
     if args.device is None and (args.read_ahead is not None or args.extra):
-        args.usage_error("--read-ahead and --with are for --device")
+        args.usage_error("--read-ahead and --beside are for --device")
     if args.device != devices.CUSTOM and (args.device_iops or args.device_bandwidth):
         args.usage_error("--device-iops and --device-bandwidth are for --device custom")
     if args.device is None:
@@ -133,7 +134,7 @@ def chosen_device(args: argparse.Namespace) -> devices.Device | None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from frontload.device import processes
+    from frontload.base import processes
 
     device = chosen_device(args)
     with processes.unwinding_on_signals():
@@ -182,7 +183,7 @@ def _measure(args: argparse.Namespace, device: devices.Device | None) -> int:
         plan, missing = measure_seen.look(plan, launcher)
         with Progress(TextColumn("{task.description}", markup=False), BarColumn(),
                       MofNCompleteColumn(), console=Console(stderr=True), transient=True,
-                      disable=not sys.stderr.isatty()) as bar:
+                      disable=errors.is_quiet() or not sys.stderr.isatty()) as bar:
             task = bar.add_task("", total=count_runs(plan))
             result = measure(plan, launcher, progress=lambda doing: bar.update(
                 task, advance=1, description=doing))
@@ -192,7 +193,7 @@ def _measure(args: argparse.Namespace, device: devices.Device | None) -> int:
     for text in measure_report.warnings(result):
         errors.warning(text)
     if args.json:
-        write_output(None if args.json == "-" else args.json, measure_report.dump(document))
-    if args.json != "-":
+        write_output(args.json, measure_report.dump(document))
+    if args.json != STDOUT:
         measure_table.print_report(result, sections=args.sections)
     return EXIT_VERDICT if result.differing_outputs() else EXIT_OK

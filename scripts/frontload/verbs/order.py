@@ -8,6 +8,7 @@ from pathlib import Path
 
 from frontload.base import errors, files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, Failure
+from frontload.cli.arguments import add_min_match
 from frontload.order import (
     bfd as order_bfd,
 )
@@ -78,8 +79,7 @@ EXIT_STATUS = {"1": "less than --min-match percent of the profile's names are fo
 def add_parser(verbs) -> argparse.ArgumentParser:
     uses = {linker: module.USE for linker, module in FORMATS.items()}
     parser = verbs.add_parser(
-        "order", help="make an order file for a linker",
-        description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
+        "order", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
         lists={"how the linkers take the file": uses})
     parser.add_argument("profiles", metavar="PROFILE", nargs="+",
                         help="a startup profile of the program")
@@ -94,7 +94,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--algorithm", choices=(FIRST_TOUCH, BALANCED), default=FIRST_TOUCH,
                         help="of the order: that of first touches (the default), or LLVM's "
                         "balanced partitioning, by its llvm-profdata")
-    match.add_option(parser)
+    add_min_match(parser)
     for linker, module in FORMATS.items():
         if hasattr(module, "add_options"):
             module.add_options(parser.add_argument_group(f"with --linker {linker}"))

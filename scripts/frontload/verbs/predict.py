@@ -1,15 +1,14 @@
 """frontload predict: what a cold start will read, and how long on devices that one does not have.
 
-The model of the kernel is frontload-predict's (lldplugin/predict); measure/prediction.py asks it.
+The model of the kernel is frontload-predict's (tools/predict); measure/prediction.py asks it.
 """
 
 import argparse
-import json
 import math
 
-from frontload.base import console, errors
+from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK
-from frontload.cli.arguments import count, named
+from frontload.cli.arguments import add_json, count, named
 from frontload.device import kinds as devices
 from frontload.measure import prediction
 from frontload.measure.prediction import Variant
@@ -36,8 +35,7 @@ frontload predict --device custom --device-iops 150 --device-bandwidth 80M trace
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
-        "predict", help="predict cold starts on devices of all kinds",
-        description=DESCRIPTION, examples=EXAMPLES)
+        "predict", description=DESCRIPTION, examples=EXAMPLES)
     parser.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
                         type=_variant, dest="variants", help="a build to predict for, or a library "
                         "that the recorded program has loaded; may be repeated: the first one is "
@@ -62,7 +60,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         help="of a custom device: bytes per second")
     device.add_argument("--read-ahead", metavar="KIB", type=count(0),
                         help="of all of them (default: 128)")
-    parser.add_argument("--json", action="store_true", help="write JSON instead of the table")
+    add_json(parser, before_files=True)
     parser.add_argument("traces", metavar="TRACE", nargs="+", help="a trace, or a folder of them")
     return parser
 
@@ -98,7 +96,8 @@ def run(args: argparse.Namespace) -> int:
     document = prediction.predict(variants, traces, recorded, options=_options(args),
                                   warm_seconds=args.warm)
     if args.json:
-        print(json.dumps(document, indent=1))
+        files.write_json(args.json, document)
+    if args.json == files.STDOUT:
         return EXIT_OK
     _show(document)
     if not have_data:

@@ -6,6 +6,7 @@ import re
 
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK, Failure
+from frontload.cli.arguments import program_name
 from frontload.profile import format as profile
 from frontload.profile import merge
 
@@ -27,15 +28,14 @@ frontload profile --weighted-input 3,everyday --weighted-input 1,rare -o app.sta
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
-        "profile", help="make a startup profile out of traces",
-        description=DESCRIPTION, examples=EXAMPLES)
+        "profile", description=DESCRIPTION, examples=EXAMPLES)
     parser.add_argument("inputs", metavar="TRACE", nargs="*",
                         help="a trace, a folder with traces, or a startup profile")
     parser.add_argument("--weighted-input", metavar="WEIGHT,PATH", action="append", default=[],
                         type=_weighted, help="one more input, of which every run counts as WEIGHT "
                         "runs; may be given often")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: stdout)")
-    parser.add_argument("--program", metavar="NAME",
+    parser.add_argument("--program", metavar="NAME", type=program_name,
                         help="the program or shared library that the profile is for; needed if the "
                         "traces are of several programs")
     parser.add_argument("--binary", metavar="PATH",

@@ -1,16 +1,9 @@
 """frontload record: runs a command and records what it touches while it starts."""
 
 import argparse
-import os
-import signal
-import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
 
-from frontload.base import errors, tools
-from frontload.base.errors import EXIT_VERDICT, Failure
-from frontload.profile import trace
+from frontload.cli.arguments import command, file_only, seconds
+from frontload.recording import run as recording
 
 DESCRIPTION = """\
 Run a command and record the first touches of each of its processes, in one trace per process. The
@@ -32,17 +25,17 @@ EXIT_STATUS = {"0": None, "65": None,
 ENVIRONMENT = {"FRONTLOAD_TRACE": "set for the command by --with runtime: where libfrontload-rt "
                                   "writes traces (%m: the program, %p: the process)",
                "TMPDIR": "where --data puts a copy of a program that has debug info"}
-_CANNOT_RUN, _NOT_FOUND = 126, 127  # as shells, env and nohup say it
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
-        "record", help="run a command and record what it touches",
+        "record",
         usage="%(prog)s [-o DIR] [--data | --with trace|runtime] [--module NAME]... "
               "[--until SYMBOL] [--for SECONDS] -- COMMAND...",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
         environment=ENVIRONMENT)
-    parser.add_argument("-o", "--output", metavar="DIR", default="frontload-traces",
+    parser.add_argument("-o", "--output", metavar="DIR", type=file_only,
+                        default="frontload-traces",
                         help="the folder for the traces, made if need be (default %(default)s)")
     parser.add_argument("--data", action="store_true",
                         help="record the data that is touched too, and code by the 16 bytes, by "
@@ -64,20 +57,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     return parser
 
 
-def seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
-    return seconds
-
-
 def run(args: argparse.Namespace) -> int:
-    command = args.command[1:] if args.command[:1] == ["--"] else args.command
-    if not command:
-        args.usage_error("a COMMAND is needed, after --")
+    words = command(args)
     if args.data and args.recorder == "runtime":
         args.usage_error("--data runs the command in valgrind; what a program with the runtime "
                          "records is decided when it is compiled")
@@ -87,104 +68,7 @@ def run(args: argparse.Namespace) -> int:
     if args.recorder == "runtime" and (args.module or args.until or args.seconds):
         args.usage_error("--module, --until and --for are for --with trace; a program with the "
                          "runtime ends its startup itself, by frontload_startup_done()")
-    folder = Path(args.output)
-    pattern = pattern_in(folder)
-    # What the frontload command itself was told is none of the recorded program's business.
-    environment = {name: value for name, value in os.environ.items() if name != "FRONTLOAD_BINDIR"}
     if args.recorder == "runtime":
-        environment["FRONTLOAD_TRACE"] = pattern
-    else:
-        command = tracer(pattern, data=args.data, modules=args.module, until=args.until,
-                         seconds=args.seconds) + command
-    is_new_folder = not folder.exists()
-    _prepare(folder)
-    before = _traces(folder)
-    status = _run(command, environment)
-    written = [path for path, identity in _traces(folder).items() if before.get(path) != identity]
-    touches = 0
-    for path in written:
-        try:
-            touches += len(trace.read(path).kinds)
-        except Failure as problem:
-            errors.warning(str(problem))
-    if written:
-        errors.note(f"{errors.count(len(written), 'trace')} with "
-                    f"{errors.count(touches, 'first touch', 'first touches')} in {args.output}")
-        return status
-    errors.error(f"{args.output}: no trace was written")
-    if args.recorder == "runtime":
-        errors.note("build the program with -finstrument-functions and link libfrontload-rt")
-    if is_new_folder:
-        with suppress(OSError):
-            folder.rmdir()
-    return status or EXIT_VERDICT
-
-
-def pattern_in(folder: Path) -> str:
-    """What recorders are told to name the traces in a folder."""
-    # The command may change its folder; and % means something in the pattern.
-    return os.path.join(str(folder.resolve()).replace("%", "%%"), "%m.%p" + trace.SUFFIX)
-
-
-def _prepare(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise Failure(f"{folder}: no permission to write there", note="choose another with -o")
-
-
-def tracer(pattern: str, *, data: bool = False, modules: Sequence[str] = (),
-           until: str | None = None, seconds: float | None = None) -> list[str]:
-    """What runs a command and records it: goes before the command."""
-    options = [f"--module={name}" for name in modules]
-    if until:
-        options.append(f"--until={until}")
-    if seconds:
-        options.append(f"--for={seconds:g}")
-    recorder = "frontload-lackey" if data else "frontload-trace"
-    return [str(tools.tool(recorder)), f"--output={pattern}", *options, "--"]
-
-
-def _traces(folder: Path) -> dict[Path, tuple[int, int, int]]:
-    """The traces in a folder, with what tells a new one from one that was there before."""
-    found = {}
-    for path in trace.find(folder):
-        status = path.stat()
-        found[path] = status.st_ino, status.st_size, status.st_mtime_ns
-    return found
-
-
-def _run(command: list[str], environment: dict[str, str]) -> int:
-    """Runs a command to its end, with our descriptors and terminal; returns its exit status."""
-    with _signals_go_to_the_command() as child:
-        try:
-            child.append(subprocess.Popen(command, env=environment, close_fds=False))
-        except OSError as problem:
-            code = _NOT_FOUND if isinstance(problem, FileNotFoundError) else _CANNOT_RUN
-            raise Failure(f"{command[0]}: {problem.strerror}", code=code,
-                          note=errors.HOW_TO_RUN) from problem
-        status = child[0].wait()
-    return status if status >= 0 else 128 - status
-
-
-@contextmanager
-def _signals_go_to_the_command() -> Iterator[list[subprocess.Popen]]:
-    """While the command runs, it decides what signals do; yields a list to put the command into.
-
-    A terminal sends SIGINT and SIGQUIT to the command as well as to us, so they are only not
-    obeyed here; the others come to us alone and are handed on. They are handled, not ignored,
-    because a program inherits what is ignored.
-    """
-    child: list[subprocess.Popen] = []
-
-    def hand_on(number: int, _frame) -> None:
-        if child and number not in (signal.SIGINT, signal.SIGQUIT):
-            child[0].send_signal(number)
-
-    previous = {number: signal.signal(number, hand_on)
-                for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
-                if signal.getsignal(number) is not signal.SIG_IGN}
-    try:
-        yield child
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+        return recording.run_with_runtime(words, args.output)
+    return recording.run(words, args.output, data=args.data, modules=args.module,
+                         until=args.until, seconds=args.seconds)

@@ -4,8 +4,8 @@ import argparse
 
 from frontload.base import errors
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
-from frontload.base.files import open_input, parse_json, write_if_changed, write_output
-from frontload.cli.arguments import named
+from frontload.base.files import STDOUT, open_input, parse_json, write_if_changed, write_output
+from frontload.cli.arguments import add_json, named
 from frontload.device.kinds import Device
 from frontload.verbs import measure
 
@@ -30,16 +30,14 @@ EXIT_STATUS = {"1": "the command to record has failed"}
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
-        "report", help="show as a page what starts read, and what could be better",
-        usage="%(prog)s [options] [NAME=]FAULTS.json...\n"
+        "report", usage="%(prog)s [options] [NAME=]FAULTS.json...\n"
         "       %(prog)s [options] --variant NAME=BINARY... -- COMMAND",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     output = parser.add_argument_group("what to write (at least one)")
     output.add_argument("-o", "--output", metavar="FILE.html", help="the page")
     output.add_argument("--export", metavar="FOLDER",
                         help="each picture as PNG and SVG, light and dark")
-    output.add_argument("--json", metavar="FILE", nargs="?", const="-",
-                        help="the data of the page; without FILE to stdout")
+    add_json(output, "the data of the page as JSON", not_over="frontload-faults/")
     parser.add_argument("--title", help="of the page (default: the program's name)")
     known = parser.add_argument_group("what else is known")
     known.add_argument("--traces", metavar="PATH", action="append", default=[],
@@ -82,6 +80,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 def run(args: argparse.Namespace) -> int:
     if not (args.output or args.json or args.export):
         args.usage_error("say what to write: -o FILE.html, --export FOLDER or --json")
+    if args.output == args.json == STDOUT:
+        args.usage_error("-o - and --json - both write to stdout")
     if not args.variant and (args.keep or args.evict or args.until or args.allow_warm
                              or args.evict_seen or args.device):
         args.usage_error("--keep, --evict, --evict-seen, --allow-warm, --until and --device are "
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     from frontload.report import measured, model
 
     if args.variant:
-        from frontload.device import processes
+        from frontload.base import processes
 
         with processes.unwinding_on_signals():
             recordings = _record(args, device)
@@ -114,13 +114,13 @@ def run(args: argparse.Namespace) -> int:
     if args.output:
         from frontload.report import page
 
-        write_if_changed(args.output, page.render(document))
+        write_output(args.output, page.render(document))
     if args.export:
         from frontload.report import pictures
 
         pictures.export(document, args.export)
     if args.json:
-        write_output(None if args.json == "-" else args.json, model.dump(document))
+        write_output(args.json, model.dump(document))
     return EXIT_OK
 
 

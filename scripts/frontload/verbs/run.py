@@ -9,6 +9,7 @@ import os
 import signal
 
 from frontload.base import tools
+from frontload.cli.arguments import command
 
 DESCRIPTION = """\
 Ask the kernel for the front of a program, and for those of the shared libraries it needs, then run
@@ -27,10 +28,10 @@ EXIT_STATUS = {"0": None, "65": None, "2": "the command's own, or: the command l
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
-        "run", help="prefetch a command's front, and run it",
-        usage="%(prog)s [--verbose] -- COMMAND...",
+        "run", usage="%(prog)s [--verbose] -- COMMAND...",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
-    parser.add_argument("--verbose", action="store_true", help="say what is prefetched, on stderr")
+    parser.add_argument("-v", "--verbose", action="store_true", default=argparse.SUPPRESS,
+                        help="say what is prefetched, on stderr")
     parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER,
                         help="the command and its arguments, after --")
     parser.set_defaults(usage_error=parser.error)
@@ -38,14 +39,12 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    command = args.command[1:] if args.command[:1] == ["--"] else args.command
-    if not command:
-        args.usage_error("a COMMAND is needed, after --")
+    words = command(args)
     launcher = str(tools.tool("frontload-run"))
-    options = ["--verbose"] if args.verbose else []
+    options = ["--verbose"] if getattr(args, "verbose", False) else []
     # What the frontload command itself was told is none of the program's business.
     environment = {name: value for name, value in os.environ.items() if name != "FRONTLOAD_BINDIR"}
     # Python ignores these for itself, and what is ignored stays so in the program.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
-    os.execve(launcher, [launcher, *options, "--", *command], environment)
+    os.execve(launcher, [launcher, *options, "--", *words], environment)

@@ -1,0 +1,46 @@
+"""The Python packages that Frontload needs, and what to do where one is missing.
+
+Verbs are loaded when they are called, so a missing package would show up late, even after work was
+done. Each verb says which packages it uses, and they are looked for before it is loaded.
+`python3 -m frontload.base.packages` imports all of them: builds find out with it whether a Python
+can run the command.
+"""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+# The module of each, its name for pip, and its package in Debian.
+_PACKAGES = {"elftools": ("pyelftools", "python3-pyelftools"),
+             "numpy": ("numpy", "python3-numpy"),
+             "scipy": ("scipy", "python3-scipy"),
+             "rich": ("rich", "python3-rich"),
+             "pydantic": ("pydantic", "python3-pydantic")}
+ALL = tuple(_PACKAGES)
+
+
+def missing(modules: Iterable[str] = ALL) -> list[str]:
+    """Those of the modules that this Python does not have; none of them is loaded."""
+    return [module for module in modules if importlib.util.find_spec(module) is None]
+
+
+def explain() -> None:
+    """Says which packages this Python lacks and how to get them."""
+    names = [_PACKAGES[module] for module in missing()]
+    root = Path(__file__).resolve().parents[2]
+    # An installed command finds a virtual environment there by itself (scripts/frontload.in).
+    is_installed = root.name == "python" and root.parent.name == "frontload"
+    venv = root.parent / "venv" if is_installed else Path("venv")
+    print(f"frontload: error: {sys.executable}: has no Python "
+          f"{'package' if len(names) == 1 else 'packages'} {', '.join(name for name, _ in names)}\n"
+          f"frontload: note: on Debian: apt-get install {' '.join(name for _, name in names)}\n"
+          f"frontload: note: elsewhere: python3 -m venv {venv} && {venv}/bin/pip install "
+          f"{' '.join(name for name, _ in _PACKAGES.values())}\n"
+          "frontload: note: or set FRONTLOAD_PYTHON to a Python that has them", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    for each in ALL:
+        importlib.import_module(each)

@@ -1,0 +1,214 @@
+"""Child processes: how Frontload runs other programs, such that none of them is left behind.
+
+All that is run here keeps one contract:
+
+start      No process is started unnoticed: a signal that arrives meanwhile waits until the new
+           process is known, and then counts.
+ending     Who leaves early, by whatever exception, ends the command first, and reaps it. A command
+           with a process group of its own is ended with all that it has started there: by SIGTERM,
+           so that it can clean up, and by SIGKILL if it has not ended after some seconds. Ctrl-C
+           reaches such a command only through us. One in our group gets the terminal's signals
+           itself; it is sent SIGTERM, and waited for.
+time-out   The same, for a command that takes too long.
+signals    Within `unwinding_on_signals` the first SIGINT, SIGTERM or SIGHUP is the exception
+           Interrupted, with which we exit with 128 + its number. Those that follow are ignored:
+           they must not interrupt the cleaning.
+
+A program that only answers a question, and starts none itself, needs none of this: subprocess.run
+does for it.
+"""
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from frontload.base.errors import EXIT_USAGE, HOW_TO_RUN, Failure, Interrupted
+
+CANNOT_RUN, NOT_FOUND = 126, 127  # exit codes, as shells, env and nohup have them
+_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+_PATIENCE_SECONDS = 5  # with a command that ignores SIGTERM
+_LAST_SECONDS = 60  # for the kernel to end what was killed
+_POLL_SECONDS = 0.01
+_STDERR = 2
+
+Command = Sequence[os.PathLike | str]
+
+
+@dataclass(frozen=True)
+class Result:
+    status: int  # negative: of the signal that ended it
+    stdout: str
+    stderr: str
+
+
+class TimedOut(Failure):
+    """A command has not ended in time; it has been ended."""
+
+
+@contextmanager
+def started(command: Command, *, own_group: bool = True, **options) -> Iterator[subprocess.Popen]:
+    """Within `with`, a command runs, without input; whatever is left of it is ended with the block.
+
+    The block waits for the command (see `wait`). `options` are those of subprocess.Popen.
+    """
+    process = None
+    try:
+        with _signals_held():
+            process = _popen(command, process_group=0 if own_group else None,
+                             **{"stdin": subprocess.DEVNULL, **options})
+        yield process
+    finally:
+        if process is not None and process.poll() is None:
+            with _signals_held():
+                (_end_group if own_group else _end)(process)
+
+
+def wait(process: subprocess.Popen, timeout: float | None = None) -> int:
+    """Waits for a started command, for no more than `timeout` seconds; returns its status, which is
+    negative if a signal ended it."""
+    try:
+        return process.wait(timeout)
+    except subprocess.TimeoutExpired as problem:
+        raise TimedOut(f"{process.args[0]}: has not ended after {timeout:g} seconds") from problem
+
+
+def run(command: Command, *, directory: str | None = None,
+        environment: Mapping[str, str] | None = None, executable: str | None = None,
+        shown: bool = False, timeout: float | None = None) -> Result:
+    """Runs a command to its end, and keeps what it writes. `shown`: that goes to our stderr.
+
+    executable: the program, if it shall believe to be called command[0]
+    """
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        with started(command, cwd=directory, env=environment, executable=executable,
+                     stdout=_STDERR if shown else stdout,
+                     stderr=None if shown else stderr) as process:
+            wait(process, timeout)
+        return Result(process.returncode, _text(stdout), _text(stderr))
+
+
+def check_call(command: Command) -> None:
+    """Runs a tool, its output on our stderr; a failing tool ends ours with its message."""
+    # In our group: ninja, say, ends what it has started when it is asked to end.
+    with started(command, own_group=False, stdout=_STDERR) as process:
+        status = wait(process)
+    if status:
+        raise Failure(f"{os.fspath(command[0])}: exited with status {status}", code=1)
+
+
+def run_in_foreground(command: Command, environment: Mapping[str, str]) -> int:
+    """Runs a command in our place: with our descriptors and terminal, and it decides what signals
+    do. Returns its exit status, which is 128 + N if signal N has ended it."""
+    child: subprocess.Popen | None = None
+    early: list[int] = []
+
+    # A terminal sends SIGINT and SIGQUIT to the command as well as to us, so they are only not
+    # obeyed here; the others come to us alone and are handed on. They are handled, not ignored,
+    # because a program inherits what is ignored.
+    def hand_on(number: int, _frame=None) -> None:
+        if child is None:
+            early.append(number)
+        elif number not in _FROM_TERMINAL:
+            child.send_signal(number)
+
+    with _handled((*_FROM_TERMINAL, signal.SIGTERM, signal.SIGHUP), hand_on):
+        child = _popen(command, own_codes=True, env=environment, close_fds=False)
+        for number in early:
+            hand_on(number)
+        status = child.wait()
+    return status if status >= 0 else 128 - status
+
+
+@contextmanager
+def unwinding_on_signals() -> Iterator[None]:
+    """Within `with`, SIGINT, SIGTERM and SIGHUP unwind the stack, so that everything is cleaned up.
+
+    What is ignored (by nohup, say) stays so.
+    """
+    def unwind(number, frame):
+        for each in _ENDING_SIGNALS:
+            signal.signal(each, signal.SIG_IGN)
+        raise Interrupted(number)
+
+    with _handled(_ENDING_SIGNALS, unwind):
+        yield
+
+
+@contextmanager
+def _handled(numbers: Sequence[int], handler) -> Iterator[None]:
+    """Within `with`, signals are handled so; but for those that are ignored."""
+    before = {number: other for number in numbers
+              if (other := signal.getsignal(number)) not in (signal.SIG_IGN, None)}
+    for number in before:
+        signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number, other in before.items():
+            signal.signal(number, other)
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Signals that would raise an exception do so only when the block is left."""
+    arrived = []
+    handlers = {number: signal.getsignal(number) for number in _ENDING_SIGNALS}
+    held = [number for number, handler in handlers.items() if callable(handler)]
+    with _handled(held, lambda number, frame: arrived.append(number)):
+        yield
+    for number in arrived:
+        signal.raise_signal(number)
+
+
+def _popen(command: Command, *, own_codes: bool = False, **options) -> subprocess.Popen:
+    """`own_codes`: what cannot be run has the exit codes that shells give it."""
+    try:
+        return subprocess.Popen(list(map(os.fspath, command)), **options)
+    except OSError as problem:
+        code = NOT_FOUND if isinstance(problem, FileNotFoundError) else CANNOT_RUN
+        raise Failure(f"{os.fsdecode(problem.filename or command[0])}: {problem.strerror}",
+                      code=code if own_codes else EXIT_USAGE, note=HOW_TO_RUN) from problem
+
+
+def _end(process: subprocess.Popen) -> None:
+    process.terminate()
+    process.wait()
+
+
+def _end_group(process: subprocess.Popen) -> None:
+    """Ends all processes of a command's group. It is reaped last: until then its number, which is
+    the group's, cannot become another's."""
+    for number, seconds in ((signal.SIGTERM, _PATIENCE_SECONDS), (signal.SIGKILL, _LAST_SECONDS)):
+        with suppress(ProcessLookupError, PermissionError):  # of another user: sudo
+            os.killpg(process.pid, number)
+        deadline = time.monotonic() + seconds
+        while _is_alive(process.pid) and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+        if not _is_alive(process.pid):
+            break
+    process.poll()
+
+
+def _is_alive(group: int) -> bool:
+    """Whether a process of a group runs; one that nobody has waited for does not."""
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdecimal():
+            continue
+        with suppress(OSError):  # it has ended meanwhile
+            text = Path(entry.path, "stat").read_text("utf-8", "replace")
+            state, _, its_group = text.rpartition(")")[2].split()[:3]
+            if int(its_group) == group and state not in "ZX":
+                return True
+    return False
+
+
+def _text(file) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "surrogateescape")

@@ -1,0 +1,27 @@
+"""The command lines of the recorders, frontload-trace and frontload-lackey: what goes before a
+command so that it is recorded."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from frontload.base import tools
+from frontload.profile import trace
+
+
+def pattern_in(folder: Path) -> str:
+    """What recorders are told to name the traces in a folder."""
+    # The command may change its folder; and % means something in the pattern.
+    return os.path.join(str(folder.resolve()).replace("%", "%%"), "%m.%p" + trace.SUFFIX)
+
+
+def recorder(pattern: str, *, data: bool = False, modules: Sequence[str] = (),
+             until: str | None = None, seconds: float | None = None) -> list[str]:
+    """What runs a command and records it: goes before the command."""
+    options = [f"--module={name}" for name in modules]
+    if until:
+        options.append(f"--until={until}")
+    if seconds:
+        options.append(f"--for={seconds:g}")
+    program = "frontload-lackey" if data else "frontload-trace"
+    return [str(tools.tool(program)), f"--output={pattern}", *options, "--"]

@@ -1,0 +1,70 @@
+"""Records one run of a command into a folder of traces, and says what came of it."""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from frontload.base import errors, processes
+from frontload.base.errors import EXIT_VERDICT, Failure
+from frontload.profile import trace
+from frontload.recording.command import pattern_in, recorder
+
+
+def run(words: list[str], output: Path | str, *, data: bool = False, modules: Sequence[str] = (),
+        until: str | None = None, seconds: float | None = None) -> int:
+    """Records a command by breakpoints, or in valgrind with `data`; returns its exit status."""
+    before = recorder(pattern_in(Path(output)), data=data, modules=modules, until=until,
+                      seconds=seconds)
+    return _record([*before, *words], output)
+
+
+def run_with_runtime(words: list[str], output: Path | str) -> int:
+    """The same for a program that records itself with libfrontload-rt."""
+    return _record(words, output,
+                   "build the program with -finstrument-functions and link libfrontload-rt",
+                   FRONTLOAD_TRACE=pattern_in(Path(output)))
+
+
+def _record(words: list[str], output: Path | str, if_nothing_came: str | None = None,
+            **variables: str) -> int:
+    folder = Path(output)
+    # What the frontload command itself was told is none of the recorded program's business.
+    environment = {name: value for name, value in os.environ.items() if name != "FRONTLOAD_BINDIR"}
+    is_new_folder = not folder.exists()
+    _prepare(folder)
+    before = _traces(folder)
+    status = processes.run_in_foreground(words, environment | variables)
+    written = [path for path, identity in _traces(folder).items() if before.get(path) != identity]
+    touches = 0
+    for path in written:
+        try:
+            touches += len(trace.read(path).kinds)
+        except Failure as problem:
+            errors.warning(str(problem))
+    if written:
+        errors.note(f"{errors.count(len(written), 'trace')} with "
+                    f"{errors.count(touches, 'first touch', 'first touches')} in {output}")
+        return status
+    errors.error(f"{output}: no trace was written")
+    if if_nothing_came:
+        errors.note(if_nothing_came)
+    if is_new_folder:
+        with suppress(OSError):
+            folder.rmdir()
+    return status or EXIT_VERDICT
+
+
+def _prepare(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise Failure(f"{folder}: no permission to write there", note="choose another with -o")
+
+
+def _traces(folder: Path) -> dict[Path, tuple[int, int, int]]:
+    """The traces in a folder, with what tells a new one from one that was there before."""
+    found = {}
+    for path in trace.find(folder):
+        status = path.stat()
+        found[path] = status.st_ino, status.st_size, status.st_mtime_ns
+    return found

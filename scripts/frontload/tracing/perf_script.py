@@ -1,0 +1,66 @@
+"""The text of `perf script`, as far as it is alike whatever was recorded.
+
+    app 20441/20441 [001] 22316.193636:     10000 cycles:u:     6d1 helper+0x11 (/usr/bin/app)
+    20441/20441   K   22316.193636000:    minor-faults:           400010 ffffffff81b75d98
+
+head   whose it is and when it was. `--fields` chooses what of it there is: the command's name,
+       which can have spaces, process and thread (or one of them), processor, flags, time
+event  what was sampled, and what perf says of it; a number before it is the sample's period
+frame  where a function was: `ADDRESS SYMBOL+0xOFFSET (FILE)`, of which the offset may lack
+"""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+DATA_MAGIC = b"PERFILE2"  # perf's data, of which this text is made
+_HEAD = (rb"(?:(-?\d{1,10})/)?(-?\d{1,10}) +(?:\[\d{1,6}\] +)?(?:([A-Za-z,]+) +)?"
+         rb"(\d{1,12})\.(\d{1,9}): +")
+_FIRST_HEAD, _HEAD_BEHIND_NAME = re.compile(rb" *" + _HEAD), re.compile(rb" " + _HEAD)
+_EVENT = re.compile(rb"(?:\d{1,20} +)?(\S{1,512}?):(?:\s+(.*))?", re.DOTALL)
+_ADDRESS = re.compile(rb"[0-9a-f]{1,16}")
+_OFFSET = re.compile(rb"\+0x([0-9a-f]{1,16}) \(")
+
+
+class Head(NamedTuple):
+    process: int | None  # None if only the thread's number is there
+    thread: int
+    flags: bytes
+    time: int  # in nanoseconds
+    rest: bytes  # what follows it
+
+
+class Frame(NamedTuple):
+    symbol: bytes
+    address: int
+    offset: int | None  # of the address in the function
+    file: bytes
+
+
+def head(line: bytes, *, has_name: bool) -> Head | None:
+    """The head of a line; None if it has none. `has_name`: the command's name may be before it."""
+    found = _HEAD_BEHIND_NAME.search(line) if has_name else _FIRST_HEAD.match(line)
+    if found is None:
+        return None
+    process, thread, flags, seconds, decimals = found.groups()
+    return Head(process and int(process), int(thread), flags or b"",
+                int(seconds) * 1_000_000_000 + int(decimals.ljust(9, b"0")), line[found.end():])
+
+
+def event(text: bytes) -> tuple[bytes, bytes] | None:
+    """The name of the event that follows a head, and what perf says of it; None if it is none."""
+    found = _EVENT.fullmatch(text)
+    return found and (found[1], found[2] or b"")
+
+
+@lru_cache(1 << 16)  # a start is sampled in the same places over and over
+def frame(text: bytes) -> Frame | None:
+    address, _, rest = text.strip().partition(b" ")
+    if not _ADDRESS.fullmatch(address) or not rest.endswith(b")"):
+        return None
+    rest = rest[:-1].removesuffix(b" (deleted)")
+    if offset := _OFFSET.search(rest):
+        return Frame(rest[:offset.start()], int(address, 16), int(offset[1], 16),
+                     rest[offset.end():])
+    symbol, opened, file = rest.rpartition(b" (")
+    return Frame(symbol, int(address, 16), None, file) if opened else None

@@ -1,0 +1,92 @@
+"""strace's text: which calls processes made, and the paths that these named.
+
+    8 execve("/usr/bin/cc", ["cc", "m.o"], 0x1 /* 9 vars */) = 0
+    openat(AT_FDCWD</home>, "x", O_RDONLY|O_CLOEXEC) = 3</home/x>
+
+A number before a call is its process (with -f). With -y a descriptor is followed by its path in
+angle brackets, as AT_FDCWD is by the folder of the process. What strace has cut or left unfinished
+is told as far as it is there.
+"""
+
+import codecs
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from frontload.base import tools
+
+_STRING = r'"((?:[^"\\]|\\.)*)"'
+_PATH = r"<((?:[^<>\\]|\\.)*)>"
+_CALL = re.compile(r"(?:\d+ +)?(\w+)\(")
+_BASE = re.compile(rf"(AT_FDCWD|\d+)(?:{_PATH})?(?:, |(?=\)))")
+_FIRST = re.compile(_STRING)
+_ARGUMENTS = re.compile(r", \[(.*)\], (?:0x[0-9a-f]+(?: /\* \d+ vars? \*/)?|NULL)")
+_ARGUMENT = re.compile(rf"{_STRING}(\.\.\.)?")
+_RESULT = re.compile(rf".*\) += (-?\d+)(?:{_PATH})?(?: \D.*)?$")
+_FLAG = re.compile(r"\bO_[A-Z]+\b")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call and the paths in it, as far as they are told.
+
+    base: the path of the descriptor that is its first argument
+    is_in_folder: whether that descriptor is AT_FDCWD: `base` is where the process was
+    path: its first string
+    arguments: those of a program that is executed; none if strace has cut one of them
+    result: None if the call has not ended in this line
+    opened: the path of the descriptor that is its result
+    """
+
+    name: str
+    base: str | None
+    is_in_folder: bool
+    path: str | None
+    arguments: tuple[str, ...]
+    flags: frozenset[str]
+    result: int | None
+    opened: str | None
+
+
+def watching(names: Sequence[str], log: os.PathLike | str, *options: str,
+             remedy: str) -> list[str]:
+    """What runs the command that follows it, and writes its calls of these names to `log`."""
+    return [str(tools.program("strace", remedy)), *options, "-qq", "-y", "-e",
+            f"trace={','.join(names)}", "-e", "signal=none", "-o", os.fspath(log), "--"]
+
+
+def calls(lines: Iterable[str]) -> Iterator[Call]:
+    """The calls in a text; what is none is passed over."""
+    for line in lines:
+        if call := _call(line):
+            yield call
+
+
+def _call(line: str) -> Call | None:
+    found = _CALL.match(line)
+    if found is None:
+        return None
+    base = _BASE.match(line, found.end())
+    path = _FIRST.match(line, base.end() if base else found.end())
+    end = (path or base or found).end()
+    words = _ARGUMENTS.match(line, end)
+    end = words.end() if words else end
+    result = _RESULT.match(line, end)
+    flags = _FLAG.findall(line, end, result.start(1) if result else len(line))
+    return Call(found[1], _unescaped(base and base[2]), bool(base) and base[1] == "AT_FDCWD",
+                _unescaped(path and path[1]), _words(words[1]) if words else (),
+                frozenset(flags), result and int(result[1]), _unescaped(result and result[2]))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    strings = list(_ARGUMENT.finditer(text))
+    if any(match[2] for match in strings):
+        return ()  # longer than strace was told to show
+    return tuple(_unescaped(match[1]) for match in strings)
+
+
+def _unescaped(text: str | None) -> str | None:
+    if text is None:
+        return None
+    return os.fsdecode(codecs.escape_decode(text.encode("ascii", "replace"))[0])

@@ -1,0 +1,28 @@
+//===- prefetch_size.h - how much of itself a file asks for at its start ---===//
+//
+// A file that ld.frontload has linked says in a note where its front ends, and one that was linked
+// with --front-prefetch, or is started by frontload-run, has that read before it is relocated.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_TOOLS_PREDICT_PREFETCH_SIZE_H
+#define FRONTLOAD_TOOLS_PREDICT_PREFETCH_SIZE_H
+
+#include "predict/start_model.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include <cstdint>
+
+namespace frontload {
+
+/// The bytes of the front by the note of the ELF file in `bytes`; 0 where instrument/prefetch would
+/// find no front.
+uint64_t frontSize(llvm::StringRef bytes);
+
+/// Whether the program asks for its front itself: it needs libfrontload-prefetch, or has it inside.
+bool prefetchesItself(llvm::StringRef bytes, llvm::ArrayRef<FileSegment> segments,
+                      const llvm::object::ELFObjectFileBase &file);
+
+} // namespace frontload
+
+#endif
