@@ -21,16 +21,9 @@ ORDER = ("__init__", "base", "elf", "profile", "pagecache", "device", "tracing",
 
 # To be emptied: imports that are still to go.
 NOT_YET = {
-    ("auto/trial", "verbs/record"),
     ("cli/manual", "cli/main"),
-    ("device/processes", "measure/launcher"),
-    ("device/throttle", "measure/launcher"),
-    ("machine/probes", "faults/perf"),
     ("verbs/auto", "verbs/measure"),
-    ("verbs/auto", "verbs/record"),
-    ("verbs/cargo", "verbs/record"),
     ("verbs/faults", "verbs/measure"),
-    ("verbs/help", "cli/main"),
     ("verbs/report", "verbs/measure"),
 }
 
