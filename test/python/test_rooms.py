@@ -21,9 +21,6 @@ ORDER = ("__init__", "base", "elf", "profile", "pagecache", "device", "tracing",
 
 # To be emptied: imports that are still to go.
 NOT_YET = {
-    ("device/processes", "measure/launcher"),
-    ("device/throttle", "measure/launcher"),
-    ("machine/probes", "faults/perf"),
     ("verbs/auto", "verbs/measure"),
     ("verbs/faults", "verbs/measure"),
     ("verbs/report", "verbs/measure"),
