@@ -3,7 +3,7 @@
 import filecmp
 from collections.abc import Callable, Sequence
 
-from frontload.measure import document as measure_document
+from frontload.measure import document as measurements
 
 from coldbench.judge.verdicts import Verdict, judge_ratio
 from coldbench.measure.links import Links, time_links
@@ -35,7 +35,7 @@ def run(work: WorkFolder, variants: Sequence[str], *, runs: int, link_runs: int,
     return session.workload | {
         "links": links and links.to_json(),
         "verdicts": document.required(verdicts if judged else ()),
-        "measurements": {name: measure_document.to_json(measurement)
+        "measurements": {name: measurements.to_json(measurement)
                          for name, measurement in session.starts.measurements.items()},
     }
 

@@ -12,13 +12,13 @@ from coldbench.judge import figures
 from coldbench.judge.figures import PLAIN, THROTTLED, WARM, Start
 from coldbench.measure.requests import Requests
 from coldbench.measure.starts import Starts
-from frontload.measure.conditions import FileState
-from frontload.measure.launcher import Sample
-from frontload.measure.conditions import SELECTIVELY_COLD
+from frontload.measure.conditions import SELECTIVELY_COLD, FileState
 from frontload.measure.conditions import WARM as WARM_RUNS
+from frontload.measure.launcher import Sample
 from frontload.measure.measurement import Measurement, Run
 from frontload.measure.plan import Plan, Variant
-from frontload.pagecache.residency import PAGE_SIZE, Residency
+from frontload.pagecache.kernel import PAGE_SIZE
+from frontload.pagecache.residency import Residency
 
 SIZE = 8 * PAGE_SIZE
 

@@ -11,7 +11,7 @@ import numpy as np
 from frontload.measure import results
 from frontload.measure.conditions import SELECTIVELY_COLD
 from frontload.measure.measurement import Run
-from frontload.pagecache.residency import PAGE_SIZE
+from frontload.pagecache.kernel import PAGE_SIZE
 
 from coldbench.measure import slow_device
 from coldbench.measure.starts import Starts
