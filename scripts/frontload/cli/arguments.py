@@ -87,12 +87,11 @@ def percentage(text: str) -> float:
     return value
 
 
-def program_name(text: str) -> str:
-    """The name of a program that is given by its name or its path."""
-    name = os.path.basename(text)
-    if not name:
+def program_argument(text: str) -> str:
+    """A program by its name or its path; a path stands for the name, wherever the program was."""
+    if not os.path.basename(text):
         raise argparse.ArgumentTypeError(f"{text!r} is a folder, not the name or path of a program")
-    return name
+    return text
 
 
 def file_only(text: str) -> str:

@@ -47,7 +47,7 @@ VERBS = {
 }
 DESCRIPTION = "Make big native programs start in one sequential read."
 EXAMPLES = """\
-# see what this machine allows
+# start here: see what this machine allows
 frontload info
 # try all steps at once, on a program that you built here
 frontload auto -- build/app --its arguments

@@ -17,6 +17,7 @@ from frontload.cli.arguments import (
     count,
     file_only,
     percentage,
+    program_argument,
     seconds,
 )
 from frontload.device.kinds import Device
@@ -54,7 +55,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
         "auto", usage="%(prog)s [OPTION]... -- COMMAND...",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
         environment=ENVIRONMENT, files=FILES)
-    parser.add_argument("--program", metavar="PROGRAM",
+    parser.add_argument("--program", metavar="PROGRAM", type=program_argument,
                         help="the program, by its name or path, if COMMAND starts it indirectly; "
                         "{} in COMMAND stands for it")
     parser.add_argument("--workload", metavar="COMMAND", action="append", default=[],

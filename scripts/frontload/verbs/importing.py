@@ -11,7 +11,7 @@ import os
 from frontload import importers
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_USAGE, BadData, Failure
-from frontload.cli.arguments import add_min_match, program_name
+from frontload.cli.arguments import add_min_match, program_argument
 from frontload.elf import file as elf
 from frontload.importers.binary_names import BinaryNames
 from frontload.importers.interface import Mention, NamedRun, Source
@@ -52,7 +52,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         help="the profile to write (default: stdout, as with -)")
     parser.add_argument("--binary", metavar="PATH",
                         help="the program that the inputs describe, not stripped")
-    parser.add_argument("--program", metavar="PROGRAM", type=program_name,
+    parser.add_argument("--program", metavar="PROGRAM", type=program_argument,
                         help="the program or shared library that the profile is for, by its name "
                         "or path (default: that of --binary)")
     parser.add_argument("--map", metavar="FILE",

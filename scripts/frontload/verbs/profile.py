@@ -6,7 +6,7 @@ import re
 
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK, Failure
-from frontload.cli.arguments import program_name
+from frontload.cli.arguments import program_argument
 from frontload.profile import format as profile
 from frontload.profile import merge
 
@@ -37,7 +37,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "repeated")
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="the profile to write (default: stdout, as with -)")
-    parser.add_argument("--program", metavar="PROGRAM", type=program_name,
+    parser.add_argument("--program", metavar="PROGRAM", type=program_argument,
                         help="the program or shared library that the profile is for, by its name "
                         "or path; needed if the traces are of several programs")
     parser.add_argument("--binary", metavar="PATH",
