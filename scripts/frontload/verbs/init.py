@@ -150,7 +150,7 @@ def _write(change, with_diff: bool) -> int:
     from frontload.auto import changes
 
     if change.done:
-        errors.note(f"{change.path}: already has the change; nothing was written")
+        errors.note(f"{change.path}: the change is there already; nothing was written")
         return EXIT_OK
     if change.obstacle:
         errors.error(f"{change.path}: {change.obstacle}: nothing was changed")
