@@ -4,3 +4,5 @@ python=${FRONTLOAD_PYTHON:-$here/../build/venv/bin/python}
 [ -x "$python" ] || python=python3
 export PYTHONPATH="$here:$here/../scripts${PYTHONPATH:+:$PYTHONPATH}"
 export PYTHONDONTWRITEBYTECODE=1
+# The cargo and rustc that scripts/setup chose, where those in PATH do not run.
+export PATH="$here/../build/toolchain/bin:$PATH"

@@ -69,10 +69,16 @@ front, the recorder for programs that are built with -finstrument-functions,
 and their headers.")
 
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME frontload)
-string(CONCAT CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS
-  "libfrontload-dev ${version}, frontload-run ${version}, python3 (>= 3.11), "
-  "python3-pyelftools (>= 0.29), python3-numpy (>= 1:1.24), python3-scipy (>= 1.10), "
-  "python3-rich (>= 13), python3-pydantic (>= 1.10)")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS
+  "libfrontload-dev ${version}, frontload-run ${version}, python3 (>= 3.11)")
+set(epoch_of_numpy 1:)
+file(STRINGS ${PROJECT_SOURCE_DIR}/pyproject.toml requirements REGEX "^dependencies = ")
+string(REGEX MATCHALL "[a-z0-9-]+>=[0-9.]+" requirements "${requirements}")
+foreach(requirement IN LISTS requirements)
+  string(REGEX MATCH "^(.*)>=(.*)$" requirement ${requirement})
+  string(APPEND CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS
+    ", python3-${CMAKE_MATCH_1} (>= ${epoch_of_${CMAKE_MATCH_1}}${CMAKE_MATCH_2})")
+endforeach()
 # By verb: data (record), measure, faults, report, report's pictures, names in reports.
 string(CONCAT CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS
   "valgrind, strace, linux-perf, python3-jinja2, node-d3, python3-matplotlib, binutils")

@@ -54,9 +54,9 @@ def draw(theme: Theme) -> bytes:
     figure, (before, after) = canvas.pyplot.subplots(2, 1, figsize=(7.6, 2.9),
                                                      layout="constrained")
     _strip(before, BEFORE, 0, theme)
-    before.set_title("linked as usual: what a start touches is all over the file", size=10)
+    before.set_title("linked as usual: what a start touches lies all over the file", size=10)
     _strip(after, AFTER, FRONT, theme)
-    after.set_title("linked with a front: it is at the beginning, in the order of its use", size=10)
+    after.set_title("linked with a front: it is at the beginning, in first-touch order", size=10)
     end = sum(width for _, width, _, _ in AFTER[:FRONT])
     after.annotate("", (0, -0.22), (end, -0.22), arrowprops={
         "arrowstyle": "|-|, widthA=0.3, widthB=0.3", "color": theme.ink, "shrinkA": 0,

@@ -101,7 +101,7 @@ def draw(race: dict[str, dict[str, Cost]], theme: Theme) -> bytes:
         for row, name in enumerate(names):
             cost = costs.get(name)
             if not cost or not cost.is_known:
-                axes.text(0.01 * most, row, "not built so", va="center", color=theme.pale_ink,
+                axes.text(0.01 * most, row, "not built", va="center", color=theme.pale_ink,
                           size=8)
                 continue
             seconds = float(cost.seconds)

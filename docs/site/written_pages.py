@@ -37,7 +37,7 @@ PAGES = (
     Declared("profile-format", "scripts/frontload/profile/format.py", "The startup profile"),
     Declared("trace-format", "instrument/format/frontload_trace.h", "The trace"),
     Declared("note-format", "instrument/format/frontload_note.h", "The note of the front"),
-    Declared("front-report-json", "lldplugin/front_report.h", "The report of a link"),
+    Declared("front-report-json", "lldplugin/plan/front_report.h", "The report of a link"),
     Declared("predict-json", "scripts/frontload/measure/prediction.py",
              "The JSON of frontload predict"),
     Declared("report-json", "scripts/frontload/report/model.py", "The JSON of frontload report"),

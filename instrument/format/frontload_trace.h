@@ -68,6 +68,7 @@
 #define FRONTLOAD_TRACE_MINOR 1
 #define FRONTLOAD_TRACE_HEADER_SIZE 128
 #define FRONTLOAD_TRACE_SLOT_SIZE 16
+#define FRONTLOAD_GRANULE 16 /* bytes of data, or of code, whose first touch is one event */
 
 enum frontload_byte_order { FRONTLOAD_LITTLE_ENDIAN = 1, FRONTLOAD_BIG_ENDIAN = 2 };
 

@@ -3,9 +3,9 @@
 //
 // Valgrind's tool lackey writes down every access; a page of pipe further on, this program keeps
 // the first ones. This file holds the command line and the exit status.
-#include "command_line.h"
 #include "debug_free_copy.h"
-#include "diagnostics.h"
+#include "recorder/command_line.h"
+#include "recorder/diagnostics.h"
 #include "recording.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -48,13 +48,6 @@ environment:
   TMPDIR  where the copy of a program with debug info is made (default: /tmp)
 )");
 
-static int failure(Error problem, int status = exitFailed, const char *remedy = nullptr) {
-  error(toString(std::move(problem)));
-  if (remedy)
-    note(remedy);
-  return status;
-}
-
 /// What valgrind is started with. The name of its log is a pattern like ours.
 static std::vector<std::string> valgrindCommand(const std::string &valgrind, StringRef logFolder,
                                                 const std::string &program, char **arguments) {
@@ -86,21 +79,18 @@ static int conclude(int status, const Recording &recording, const TraceFolder &f
     error(program + ": valgrind cannot run it");
     for (const std::string &message : recording.program().messages())
       note("valgrind: " + message);
-    return exitFailed;
+    return EXIT_FAILED;
   }
   modules.warnAboutUnseen();
-  if (WIFSIGNALED(status)) {
-    if (WTERMSIG(status) == SIGILL)
-      note("valgrind does not know all instructions: if the program ends otherwise without it, "
-           "build without -march=native and the like");
-    return 128 + WTERMSIG(status);
-  }
-  if (WEXITSTATUS(status) == 0 && folder.isEmpty()) {
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGILL)
+    note("valgrind does not know all instructions: if the program ends otherwise without it, "
+         "build without -march=native and the like");
+  if (status == 0 && folder.isEmpty()) {
     error(program + ": nothing was recorded");
     note("report this: valgrind has run it, but its memory was not found");
-    return exitFailed;
+    return EXIT_FAILED;
   }
-  return WEXITSTATUS(status);
+  return status_of_ended(status);
 }
 
 static int record(char **arguments, OutputPattern pattern) {
@@ -108,45 +98,44 @@ static int record(char **arguments, OutputPattern pattern) {
   if (!valgrind) {
     error("valgrind: not found");
     note("install it: apt-get install valgrind");
-    return exitFailed;
+    return EXIT_FAILED;
   }
   std::string name = arguments[0];
   auto found = sys::findProgramByName(name);
   SmallString<256> path;
   if (std::error_code code = found ? sys::fs::real_path(*found, path) : found.getError())
-    return failure(createStringError(code, name + ": cannot be executed: " + code.message()),
-                   code == std::errc::no_such_file_or_directory ? exitNotFound : exitNotExecutable,
-                   howToExecute);
+    return fail(createStringError(code, name + ": cannot be executed: " + code.message()),
+                status_of_exec_error(code.value()), HOW_TO_EXECUTE);
   if (!sys::fs::can_execute(path))
-    return failure(createStringError(name + ": cannot be executed: no permission, or no file"),
-                   exitNotExecutable, howToExecute);
+    return fail(createStringError(name + ": cannot be executed: no permission, or no file"),
+                EXIT_NOT_EXECUTABLE, HOW_TO_EXECUTE);
   auto program = readProgram(path);
   if (!program)
-    return failure(program.takeError(), exitNotExecutable);
+    return fail(program.takeError(), EXIT_NOT_EXECUTABLE);
 
-  TracerEnvironment environment;
+  RecorderEnvironment environment;
   environment.restoreTerminalStop();
   if (Error problem = pattern.check(name))
-    return failure(std::move(problem), exitFailed, howToWrite);
+    return fail(std::move(problem), EXIT_FAILED, howToWrite);
   SmallString<256> temporary, folder;
   sys::path::system_temp_directory(/*ErasedOnReboot=*/true, temporary);
   sys::path::append(temporary, "frontload-lackey-XXXXXX");
   if (!mkdtemp(const_cast<char *>(temporary.c_str()))) // LLVM's own would replace any % in the path
-    return failure(systemError(temporary.str().str(), "cannot make a folder for temporary files"),
-                   exitFailed, "choose another place with TMPDIR");
+    return fail(systemError(temporary.str().str(), "cannot make a folder for temporary files"),
+                EXIT_FAILED, "choose another place with TMPDIR");
   scope_exit removeIt([&] {
     std::error_code ignored;
     std::filesystem::remove_all(temporary.str().str(), ignored);
   });
   if (std::error_code code = sys::fs::real_path(temporary, folder))
-    return failure(createFileError(temporary, code));
+    return fail(createFileError(temporary, code));
 
   auto copy = copyWithoutDebugInfo(path, name, (folder + "/program").str());
   if (!copy)
-    return failure(copy.takeError());
+    return fail(copy.takeError());
   std::string logs = (folder + "/logs").str();
   if (std::error_code code = sys::fs::create_directory(logs))
-    return failure(createFileError(logs, code));
+    return fail(createFileError(logs, code));
 
   std::vector<std::string> words =
       valgrindCommand(*valgrind, logs, copy->empty() ? name : *copy, arguments);
@@ -156,16 +145,16 @@ static int record(char **arguments, OutputPattern pattern) {
   pointers.push_back(nullptr);
   Command command(pointers.data(), environment);
   if (command.pid < 0)
-    return failure(systemError("fork", "cannot start the command"));
+    return fail(systemError("fork", "cannot start the command"));
   TraceFolder traces(std::move(pattern), FRONTLOAD_RECORDER_VALGRIND);
   Modules modules(std::move(*program), copy->empty() ? path.str().str() : *copy, moduleOption);
   Recording recording(modules, traces, command, logs, environment);
   auto status = recording.run();
   if (!status)
-    return failure(status.takeError());
+    return fail(status.takeError());
   if (int problem = command.execError()) {
     errno = problem;
-    return failure(systemError(*valgrind, "cannot be executed"));
+    return fail(systemError(*valgrind, "cannot be executed"));
   }
   return conclude(*status, recording, traces, modules);
 }
@@ -173,6 +162,6 @@ static int record(char **arguments, OutputPattern pattern) {
 int main(int argc, char **argv) {
   auto commandLine = parseCommandLine(argc, argv, overview);
   if (!commandLine)
-    return exitUsage;
+    return EXIT_USAGE;
   return record(commandLine->command, std::move(commandLine->pattern));
 }

@@ -47,14 +47,14 @@ void MemoryMap::read(pid_t process, Modules &modules) {
     const Module *module = line->isCode ? modules.find(line->path) : nullptr;
     if (!module)
       continue;
-    // Segments that share a page of the file cannot be told apart by it. Loaders map them in order,
-    // so it is the first one, or the next one of a file that is already there.
-    auto biases = module->possibleBiases(line->begin, line->end - line->begin, line->offset);
-    bool isKnown = any_of(newMappings, [&](const Mapping &mapping) {
-      return mapping.module == module && is_contained(biases, mapping.bias);
-    });
-    if (!biases.empty() && !isKnown)
-      newMappings.push_back({module, biases.front()});
+    auto isMapped = [&](uint64_t bias) {
+      return any_of(newMappings, [&](const Mapping &mapping) {
+        return mapping.module == module && mapping.bias == bias;
+      });
+    };
+    auto bias = module->loadBias(line->begin, line->end - line->begin, line->offset, isMapped);
+    if (bias && !isMapped(*bias))
+      newMappings.push_back({module, *bias});
   }
   if (none_of(newMappings,
               [&](const Mapping &mapping) { return mapping.module == &modules.program(); }))

@@ -1,10 +1,8 @@
 // Finds out about mapped files; each is read once.
 #include "modules.h"
 
-#include "diagnostics.h"
+#include "recorder/symbols.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/Object/ELF.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -14,33 +12,20 @@ using namespace frontload;
 
 /// Where glibc's startup code relocates a static PIE.
 static Error findRelocator(MemoryBufferRef file, Module &module) {
-  using Elf = ELF64LE;
-  auto elf = ELFFile<Elf>::create(file.getBuffer());
+  auto elf = ELFFile<ELF64LE>::create(file.getBuffer());
   if (!elf)
     return elf.takeError();
-  auto sections = elf->sections();
-  if (!sections)
-    return sections.takeError();
-  for (const Elf::Shdr &section : *sections) {
-    if (section.sh_type != ELF::SHT_SYMTAB)
-      continue;
-    auto symbols = elf->symbols(&section);
-    if (!symbols)
-      return symbols.takeError();
-    auto names = elf->getStringTableForSymtab(section, *sections);
-    if (!names)
-      return names.takeError();
-    for (const Elf::Sym &symbol : *symbols) {
-      auto name = symbol.getName(*names);
-      if (!name)
-        return name.takeError();
-      if (*name != "_dl_relocate_static_pie" || symbol.getType() != ELF::STT_FUNC)
-        continue;
-      module.relocatorBegin = symbol.st_value;
-      module.relocatorEnd = symbol.st_value + symbol.st_size;
-    }
-  }
-  return Error::success();
+  return visitSymbols(
+      *elf, ELF::SHT_SYMTAB, [&](const ELF64LE::Sym &symbol, StringRef names) -> Error {
+        auto name = symbol.getName(names);
+        if (!name)
+          return name.takeError();
+        if (*name == "_dl_relocate_static_pie" && symbol.getType() == ELF::STT_FUNC) {
+          module.relocatorBegin = symbol.st_value;
+          module.relocatorEnd = symbol.st_value + symbol.st_size;
+        }
+        return Error::success();
+      });
 }
 
 Expected<Module> frontload::readProgram(StringRef path) {
@@ -64,8 +49,7 @@ Expected<Module> frontload::readProgram(StringRef path) {
 }
 
 Modules::Modules(Module program, std::string runsAs, std::vector<std::string> names)
-    : mainProgram(std::move(program)), mainFile(std::move(runsAs)), moduleNames(std::move(names)),
-      seenNames(moduleNames.size()) {}
+    : mainProgram(std::move(program)), mainFile(std::move(runsAs)), wanted(std::move(names)) {}
 
 const Module *Modules::find(StringRef path) {
   if (path == mainFile)
@@ -79,7 +63,7 @@ const Module *Modules::find(StringRef path) {
 std::unique_ptr<Module> Modules::readLibrary(StringRef path) {
   bool isLoader =
       !mainProgram.interpreter.empty() && sys::fs::equivalent(mainProgram.interpreter, path);
-  if (!isLoader && moduleNames.empty())
+  if (!isLoader && wanted.isEmpty())
     return nullptr;
   auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file) // valgrind maps files of its own, which it removes
@@ -91,17 +75,6 @@ std::unique_ptr<Module> Modules::readLibrary(StringRef path) {
   }
   auto module = std::make_unique<Module>(Module{std::move(*identity)});
   module->isLoader = isLoader;
-  for (const auto &[index, name] : enumerate(moduleNames)) {
-    if (!module->isNamed(name))
-      continue;
-    module->isRecorded = true;
-    seenNames.set(index);
-  }
+  module->isRecorded = wanted.loaded(*module);
   return module->isRecorded || isLoader ? std::move(module) : nullptr;
-}
-
-void Modules::warnAboutUnseen() const {
-  for (const auto &[index, name] : enumerate(moduleNames))
-    if (!seenNames.test(index))
-      warning("--module=" + name + ": the program has not loaded it");
 }

@@ -8,9 +8,8 @@
 #ifndef FRONTLOAD_LACKEY_MODULES_H
 #define FRONTLOAD_LACKEY_MODULES_H
 
-#include "linked_file.h"
+#include "recorder/wanted_modules.h"
 
-#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <memory>
@@ -37,15 +36,14 @@ public:
   const Module *find(llvm::StringRef path);
 
   /// Says what was asked for and never seen.
-  void warnAboutUnseen() const;
+  void warnAboutUnseen() const { wanted.warnAboutUnseen("the program has not loaded it"); }
 
 private:
   std::unique_ptr<Module> readLibrary(llvm::StringRef path);
 
   Module mainProgram;
   std::string mainFile;
-  std::vector<std::string> moduleNames;
-  llvm::BitVector seenNames;
+  WantedModules wanted;
   llvm::StringMap<std::unique_ptr<Module>> libraries;
 };
 

@@ -8,7 +8,7 @@
 #define FRONTLOAD_LACKEY_PROCESS_H
 
 #include "memory_map.h"
-#include "trace_writer.h"
+#include "recorder/trace_writer.h"
 
 #include "llvm/Support/MemAlloc.h"
 
@@ -80,7 +80,7 @@ private:
     RecordedModule *module;
   };
 
-  static constexpr uint64_t granuleSize = 16;
+  static constexpr uint64_t granuleSize = FRONTLOAD_GRANULE;
 
   void enterRegion(uint64_t address);
   void readMap();

@@ -1,7 +1,7 @@
 // The loop that waits for logs, signals and the end.
 #include "recording.h"
 
-#include "diagnostics.h"
+#include "recorder/diagnostics.h"
 
 #include "llvm/Support/Errno.h"
 
@@ -21,7 +21,7 @@ using namespace frontload;
 static constexpr size_t bufferSize = 1 << 20;
 
 Recording::Recording(Modules &allModules, TraceFolder &folderOfTraces, Command &theCommand,
-                     std::string folderOfLogs, const TracerEnvironment &theEnvironment)
+                     std::string folderOfLogs, const RecorderEnvironment &theEnvironment)
     : modules(allModules), traces(folderOfTraces), command(theCommand),
       folder(std::move(folderOfLogs)), environment(theEnvironment), buffer(bufferSize) {}
 

@@ -11,8 +11,8 @@
 #ifndef FRONTLOAD_LACKEY_RECORDING_H
 #define FRONTLOAD_LACKEY_RECORDING_H
 
-#include "launch.h"
 #include "process.h"
+#include "recorder/launch.h"
 
 #include <map>
 
@@ -22,7 +22,7 @@ class Recording {
 public:
   /// `command` writes its logs to `folder`, an empty one.
   Recording(Modules &modules, TraceFolder &traces, Command &command, std::string folder,
-            const TracerEnvironment &environment);
+            const RecorderEnvironment &environment);
   ~Recording();
   Recording(const Recording &) = delete;
   Recording &operator=(const Recording &) = delete;
@@ -53,7 +53,7 @@ private:
   TraceFolder &traces;
   Command &command;
   std::string folder;
-  const TracerEnvironment &environment;
+  const RecorderEnvironment &environment;
 
   int signals = -1, folderEvents = -1, mainLog = -1;
   bool isInterrupted = false;

@@ -18,6 +18,9 @@
  * The figures include children that the command itself waited for, as wait4(2) defines it.
  */
 #define _GNU_SOURCE
+#include "base/exit_status.h"
+#include "command_line.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -33,7 +36,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
+const char toolName[] = "frontload-exec";
 
 /* What the child tells through a pipe that closes itself at exec. */
 struct Message {
@@ -149,9 +152,9 @@ static void writeLine(int fd, int status, int64_t wallNs, const struct rusage *u
     fail(EXIT_USAGE, "the result", "cannot be written", errno);
 }
 
-static const char usage[] =
+const char usage[] =
     "usage: frontload-exec [--output=FILE | --fd=N] [--cgroup=FOLDER] -- COMMAND [ARGUMENT...]\n";
-static const char help[] =
+const char help[] =
     "\n"
     "Runs a command and writes its exit status, time, faults and memory as one line of JSON, to\n"
     "standard error if nothing else is said.\n"
@@ -172,16 +175,6 @@ static const char help[] =
     "  127  the command does not exist\n"
     "  128+N  signal N has ended the command\n";
 
-static int usageError(const char *thing, const char *what) {
-  fprintf(stderr,
-          "%sfrontload-exec: error: %s%s\nfrontload-exec: note: try: frontload-exec --help\n",
-          usage, thing, what);
-  return EXIT_USAGE;
-}
-
-/* Which argument getopt_long has just refused. */
-static const char *refused(char **argv) { return argv[optind > 1 ? optind - 1 : optind]; }
-
 int main(int argc, char **argv) {
   static const struct option options[] = {
       {"output", required_argument, NULL, 'o'}, {"fd", required_argument, NULL, 'f'},
@@ -197,13 +190,9 @@ int main(int argc, char **argv) {
       output = parseFd(optarg);
     else if (option == 'c')
       cgroup = optarg;
-    else if (option == 'h') {
-      printf("%s%s", usage, help);
+    else if (answerAbout(option))
       return 0;
-    } else if (option == 'V') {
-      puts("frontload-exec " FRONTLOAD_VERSION);
-      return 0;
-    } else
+    else
       return usageError(refused(argv), ": unknown option, or one that lacks its value");
   }
   char **command = argv + optind;
@@ -229,7 +218,7 @@ int main(int argc, char **argv) {
     message.error = errno;
     if (write(channel[1], &message, sizeof message) < 0)
       _exit(EXIT_USAGE);
-    _exit(EXIT_CANNOT_RUN);
+    _exit(EXIT_NOT_EXECUTABLE);
   }
   commandPid = child;
   sigprocmask(SIG_SETMASK, &oldMask, NULL);
@@ -246,9 +235,7 @@ int main(int argc, char **argv) {
   if (read(channel[0], &started, sizeof started) != sizeof started)
     fail(EXIT_USAGE, *command, "was ended before it was started", 0);
   if (read(channel[0], &failed, sizeof failed) == sizeof failed)
-    failWith("give its path, or put its folder in PATH; a file must be executable (chmod +x)",
-             failed.error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN, *command, "cannot be run",
-             failed.error);
+    return cannotRun(*command, failed.error);
   writeLine(output, status, endNs - started.startNs, &use);
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return status_of_ended(status);
 }

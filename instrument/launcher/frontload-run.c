@@ -16,8 +16,9 @@
  * command line is wrong.
  */
 #define _GNU_SOURCE
-#include "elf_start.h"
-#include "front.h"
+#include "base/elf_start.h"
+#include "command_line.h"
+#include "prefetch/front.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,8 +32,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
-
+const char toolName[] = "frontload-run";
 extern char **environ;
 static bool verbose;
 static bool foundAny;
@@ -53,10 +53,7 @@ static void tell(const char *path, const struct front *front, int error) {
 
 static void prefetch(const char *path) {
   struct front front;
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  int error = fd < 0 ? -errno : prefetch_front(fd, &front);
-  if (fd >= 0)
-    close(fd);
+  int error = prefetch_path(path, &front);
   tell(path, &front, error);
 }
 
@@ -164,8 +161,8 @@ static void prefetchLibraries(char *program) {
     ;
 }
 
-static const char usage[] = "usage: frontload-run [--verbose] [--] COMMAND [ARGUMENT...]\n";
-static const char help[] =
+const char usage[] = "usage: frontload-run [--verbose] [--] COMMAND [ARGUMENT...]\n";
+const char help[] =
     "\n"
     "Asks the kernel for the front of a command, and for those of the libraries it needs, as far\n"
     "as their files say that they have one, and runs the command in its place. Any other command\n"
@@ -184,15 +181,6 @@ static const char help[] =
     "  126  the command cannot be run\n"
     "  127  the command does not exist\n";
 
-static int usageError(const char *thing, const char *what) {
-  fprintf(stderr, "%sfrontload-run: error: %s%s\nfrontload-run: note: try: frontload-run --help\n",
-          usage, thing, what);
-  return EXIT_USAGE;
-}
-
-/* Which argument getopt_long has just refused. */
-static const char *refused(char **argv) { return argv[optind > 1 ? optind - 1 : optind]; }
-
 int main(int argc, char **argv) {
   static const struct option options[] = {{"verbose", no_argument, NULL, 'v'},
                                           {"help", no_argument, NULL, 'h'},
@@ -200,14 +188,8 @@ int main(int argc, char **argv) {
                                           {NULL, 0, NULL, 0}};
   opterr = 0;
   for (int option; (option = getopt_long(argc, argv, "+", options, NULL)) != -1;) {
-    if (option == 'h') {
-      printf("%s%s", usage, help);
+    if (answerAbout(option))
       return 0;
-    }
-    if (option == 'V') {
-      puts("frontload-run " FRONTLOAD_VERSION);
-      return 0;
-    }
     if (option != 'v')
       return usageError(refused(argv), ": unknown option, or one that takes no value");
     verbose = true;
@@ -224,12 +206,5 @@ int main(int argc, char **argv) {
     fprintf(stderr, "frontload-run: note: %s: neither it nor a library it needs has a front\n",
             *command);
   execvp(*command, command);
-  int error = errno;
-  fprintf(
-      stderr,
-      "frontload-run: error: %s: cannot be run: %s\n"
-      "frontload-run: note: give its path, or put its folder in PATH; a file must be executable "
-      "(chmod +x)\n",
-      *command, strerror(error));
-  return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+  return cannotRun(*command, errno);
 }

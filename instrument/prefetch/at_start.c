@@ -20,8 +20,8 @@
  * musl knows no IFUNC and refuses to load libraries that have one. There it is a constructor, which
  * comes after relocation but before main(): better than nothing, and `frontload-run` is better yet.
  */
+#include "base/system_calls.h"
 #include "front.h"
-#include "system_calls.h"
 
 #include <elf.h>
 #include <stdbool.h>

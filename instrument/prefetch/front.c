@@ -1,10 +1,10 @@
 /* Finds and prefetches the front of one file. See front.h. */
 #include "front.h"
 
-#include "elf_start.h"
-#include "frontload_note.h"
-#include "system_calls.h"
-#include "text.h"
+#include "base/elf_start.h"
+#include "base/notes.h"
+#include "base/system_calls.h"
+#include "format/frontload_note.h"
 
 #include <errno.h>
 
@@ -43,36 +43,24 @@ static const uint64_t LARGEST_FRONT = 256 << 20;
  * missing, and cheap, at a microsecond each. */
 enum { PROBES = 16 };
 
-static uint64_t round_up(uint64_t value, uint64_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
-}
-
 static bool is_valid(const struct frontload_note *note) {
   return note->version == FRONTLOAD_NOTE_VERSION && note->tiers >= 1 &&
          note->tiers <= FRONTLOAD_NOTE_MAX_TIERS &&
          note->descriptor_size == FRONTLOAD_NOTE_DESCRIPTOR_SIZE(note->tiers);
 }
 
-/* Looks for the note among those in `bytes`. */
-static bool find_among(const unsigned char *bytes, uint64_t size, uint64_t alignment,
-                       struct frontload_note *note) {
-  enum { HEADER_SIZE = offsetof(struct frontload_note, name) };
-  for (uint64_t at = 0; at < size && size - at >= HEADER_SIZE;) {
-    copy_bytes((unsigned char *)note, bytes + at, HEADER_SIZE);
-    uint64_t descriptor = at + round_up(HEADER_SIZE + (uint64_t)note->name_size, alignment);
-    uint64_t end = descriptor + note->descriptor_size;
-    if (end > size)
+/* Looks for ours among `notes`. */
+static bool find_among(struct notes notes, struct frontload_note *found) {
+  struct note note;
+  while (next_note(&notes, &note)) {
+    if (!is_note(&note, FRONTLOAD_NOTE_TYPE, FRONTLOAD_NOTE_NAME, sizeof FRONTLOAD_NOTE_NAME))
+      continue;
+    if (note.descriptor_size > FRONTLOAD_NOTE_DESCRIPTOR_SIZE(FRONTLOAD_NOTE_MAX_TIERS) ||
+        note.descriptor_size < FRONTLOAD_NOTE_DESCRIPTOR_SIZE(1))
       return false;
-    if (note->type == FRONTLOAD_NOTE_TYPE && note->name_size == sizeof FRONTLOAD_NOTE_NAME &&
-        same_bytes(bytes + at + HEADER_SIZE, (const unsigned char *)FRONTLOAD_NOTE_NAME,
-                   sizeof FRONTLOAD_NOTE_NAME)) {
-      if (note->descriptor_size > FRONTLOAD_NOTE_DESCRIPTOR_SIZE(FRONTLOAD_NOTE_MAX_TIERS) ||
-          note->descriptor_size < FRONTLOAD_NOTE_DESCRIPTOR_SIZE(1))
-        return false;
-      copy_bytes((unsigned char *)&note->version, bytes + descriptor, note->descriptor_size);
-      return is_valid(note);
-    }
-    at = round_up(end, alignment);
+    found->descriptor_size = (uint32_t)note.descriptor_size;
+    copy_bytes((unsigned char *)&found->version, note.descriptor, note.descriptor_size);
+    return is_valid(found);
   }
   return false;
 }
@@ -83,9 +71,11 @@ static bool find_note(int fd, const struct elf_start *start, struct frontload_no
     elf_start_segment(start, i, &segment);
     if (segment.p_type != PT_NOTE)
       continue;
-    uint64_t alignment = segment.p_align == 8 ? 8 : 4;
+    struct notes notes = {.alignment = note_alignment(segment.p_align)};
     if (segment.p_offset <= start->size && segment.p_filesz <= start->size - segment.p_offset) {
-      if (find_among(start->bytes + segment.p_offset, segment.p_filesz, alignment, note))
+      notes.bytes = start->bytes + segment.p_offset;
+      notes.size = segment.p_filesz;
+      if (find_among(notes, note))
         return true;
       continue;
     }
@@ -94,7 +84,9 @@ static bool find_note(int fd, const struct elf_start *start, struct frontload_no
     long size =
         sys_pread(fd, bytes, segment.p_filesz < sizeof bytes ? segment.p_filesz : sizeof bytes,
                   segment.p_offset);
-    if (size > 0 && find_among(bytes, (uint64_t)size, alignment, note))
+    notes.bytes = bytes;
+    notes.size = size > 0 ? (size_t)size : 0;
+    if (find_among(notes, note))
       return true;
   }
   return false;
@@ -173,4 +165,14 @@ int prefetch_front(int fd, struct front *front) {
     return -ENODATA;
   front->was_resident = is_resident(fd, front->size);
   return front->was_resident ? 0 : read_ahead(fd, front->size);
+}
+
+int prefetch_path(const char *path, struct front *front) {
+  /* A pipe or a terminal by that name must neither make us wait nor become ours. */
+  int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+  if (fd < 0)
+    return fd;
+  int error = prefetch_front(fd, front);
+  sys_close(fd);
+  return error;
 }

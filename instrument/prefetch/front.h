@@ -1,4 +1,4 @@
-/* Finds the front of an open file by its note (see frontload_note.h), and asks the kernel for it.
+/* Finds the front of a file by its note (see frontload_note.h), and asks the kernel for it.
  *
  * Everything here runs where nothing is there yet, in an IFUNC resolver: no libc, no errno, no
  * thread-local storage, raw system calls only.
@@ -16,5 +16,8 @@ struct front {
 
 /* Returns 0, or a negative errno: -ENODATA if the file has no front that can be found. */
 int prefetch_front(int fd, struct front *front);
+
+/* The same for the file at `path`, which may be of any kind. */
+int prefetch_path(const char *path, struct front *front);
 
 #endif

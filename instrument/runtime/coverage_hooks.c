@@ -14,7 +14,7 @@ static __attribute__((noinline)) void access_two_granules(uintptr_t first, uintp
 }
 
 static ALWAYS_INLINE void access(uintptr_t address, size_t size) {
-  if (address % GRANULE + size > GRANULE)
+  if (address % FRONTLOAD_GRANULE + size > FRONTLOAD_GRANULE)
     access_two_granules(address, address + size - 1);
   else
     touch_datum(address);

@@ -5,8 +5,8 @@
  * It goes to stderr only if that is still the file the program was started with. A daemon that has
  * closed its stderr may have opened a data base as descriptor 2 since.
  */
+#include "base/system_calls.h"
 #include "runtime.h"
-#include "system_calls.h"
 
 #include <errno.h>
 

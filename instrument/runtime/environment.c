@@ -6,8 +6,8 @@
  */
 #include "runtime.h"
 
+#include "base/system_calls.h"
 #include "libc.h"
-#include "system_calls.h"
 
 #include <errno.h>
 

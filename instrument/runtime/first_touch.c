@@ -2,7 +2,7 @@
  */
 #include "first_touch.h"
 
-#include "system_calls.h"
+#include "base/system_calls.h"
 
 struct recorder *frontload_recorder;
 
@@ -25,7 +25,7 @@ static void append(struct session *session, struct module *module, const struct 
   if (!find_bit(module, address, touch, &bit) || !set(bit))
     return;
   if (touch == DATUM) {
-    address = (address - object->bias) & ~(uintptr_t)(GRANULE - 1);
+    address = (address - object->bias) & ~(uintptr_t)(FRONTLOAD_GRANULE - 1);
     frontload_append_event(session, module, FRONTLOAD_DATA, address);
     return;
   }

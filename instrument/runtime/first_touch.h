@@ -38,8 +38,8 @@ static ALWAYS_INLINE bool find_bit(struct module *module, uintptr_t address, enu
     offset += module->before;
     if (offset >= module->loaded_size)
       return false;
-    bit->word = (uint64_t *)module - 1 - offset / GRANULE / 64;
-    bit->mask = UINT64_C(1) << offset / GRANULE % 64;
+    bit->word = (uint64_t *)module - 1 - offset / FRONTLOAD_GRANULE / 64;
+    bit->mask = UINT64_C(1) << offset / FRONTLOAD_GRANULE % 64;
   } else {
     if (offset >= module->size)
       return false;

@@ -1,8 +1,8 @@
 /* The hooks: functions that gcc and clang insert calls to at the start and end of each function.
  */
+#include "base/system_calls.h"
 #include "first_touch.h"
 #include "frontload.h"
-#include "system_calls.h"
 
 HOOK void __cyg_profile_func_enter(void *function, void *call_site);
 HOOK void __cyg_profile_func_exit(void *function, void *call_site);

@@ -20,45 +20,28 @@
  */
 #include "runtime.h"
 
+#include "base/align.h"
+#include "base/notes.h"
+#include "base/system_calls.h"
 #include "libc.h"
-#include "system_calls.h"
 
 #include <elf.h>
 
 enum {
   PAGE_SIZE = 4096, /* the smallest; what is mapped of an object at all is mapped to its end */
-  BUILD_ID_NAME_SIZE = 4,
 };
 
 typedef ElfW(Phdr) program_header;
 
-static uintptr_t align_up(uintptr_t value, uintptr_t alignment) {
-  return (value + alignment - 1) & ~(alignment - 1);
-}
-
-/* Looks for a build-id in `size` bytes of notes. */
-static void find_build_id(struct object *object, const unsigned char *notes, size_t size,
-                          uintptr_t alignment) {
-  while (size >= sizeof(ElfW(Nhdr))) {
-    const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)notes;
-    const size_t name = sizeof *note;
-    const size_t description = align_up(name + note->n_namesz, alignment);
-    const size_t end = description + note->n_descsz;
-    const size_t next = align_up(end, alignment);
-    if (end > size)
-      return;
-    if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == BUILD_ID_NAME_SIZE &&
-        same_bytes(notes + name, (const unsigned char *)ELF_NOTE_GNU, BUILD_ID_NAME_SIZE) &&
-        note->n_descsz <= BUILD_ID_LIMIT) {
-      object->build_id = notes + description;
-      object->build_id_size = note->n_descsz;
+static void find_build_id(struct object *object, struct notes notes) {
+  struct note note;
+  while (next_note(&notes, &note))
+    if (is_note(&note, NT_GNU_BUILD_ID, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) &&
+        note.descriptor_size <= BUILD_ID_LIMIT) {
+      object->build_id = note.descriptor;
+      object->build_id_size = note.descriptor_size;
       return;
     }
-    if (next > size)
-      return;
-    notes += next;
-    size -= next;
-  }
 }
 
 static bool is_in_memory(const program_header *segment, const program_header *headers,
@@ -98,8 +81,8 @@ static bool read_program_headers(struct object *object, const program_header *he
       object->unwind_table_size = segment->p_filesz;
     } else if (segment->p_type == PT_NOTE && object->build_id_size == 0 &&
                is_in_memory(segment, headers, count)) {
-      find_build_id(object, (const unsigned char *)(object->bias + segment->p_vaddr),
-                    segment->p_filesz, segment->p_align == 8 ? 8 : 4);
+      find_build_id(object, (struct notes){(const unsigned char *)(object->bias + segment->p_vaddr),
+                                           segment->p_filesz, note_alignment(segment->p_align)});
     }
   }
   if (loaded.low >= loaded.high)
@@ -226,7 +209,7 @@ static void set_path(struct module *module, const struct object *object) {
 
 /* Of the set of data before the module. In whole pages, of which the largest are 64 KiB. */
 static size_t data_set_size(const struct object *object) {
-  return align_up((object->loaded_size / GRANULE / 64 + 1) * sizeof(uint64_t), 65536);
+  return align_up((object->loaded_size / FRONTLOAD_GRANULE / 64 + 1) * sizeof(uint64_t), 65536);
 }
 
 static size_t mapping_size(const struct object *object) {

@@ -23,8 +23,8 @@
 #ifndef FRONTLOAD_RUNTIME_H
 #define FRONTLOAD_RUNTIME_H
 
-#include "frontload_trace.h"
-#include "text.h"
+#include "base/text.h"
+#include "format/frontload_trace.h"
 
 #include <linux/limits.h>
 #include <stdbool.h>
@@ -74,7 +74,7 @@ struct module {
   char path[PATH_CAPACITY];
 };
 
-enum { TOUCHED_OFFSET = 8192, GRANULE = 16 };
+enum { TOUCHED_OFFSET = 8192 };
 _Static_assert(sizeof(struct module) <= TOUCHED_OFFSET, "the set would overlap the module");
 
 /* Half of the address space away from every user address: nothing is ever within `size` of it. */

@@ -8,17 +8,11 @@
  * other reason (the program has become another user), what is recorded stays and every later first
  * touch is only counted.
  */
+#include "base/machine.h"
+#include "base/system_calls.h"
 #include "runtime.h"
-#include "system_calls.h"
 
-#include <elf.h>
 #include <errno.h>
-
-#if defined(__x86_64__)
-#define MACHINE EM_X86_64
-#elif defined(__aarch64__)
-#define MACHINE EM_AARCH64
-#endif
 
 enum {
   FIRST_CHUNK_SIZE = 64 << 10, /* 4,088 events: enough for most programs */
@@ -86,7 +80,7 @@ static void write_header(struct frontload_trace_header *header, uint32_t pid) {
   header->byte_order =
       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? FRONTLOAD_LITTLE_ENDIAN : FRONTLOAD_BIG_ENDIAN;
   header->word_size = sizeof(void *);
-  header->machine = MACHINE;
+  header->machine = FRONTLOAD_MACHINE;
   header->major = FRONTLOAD_TRACE_MAJOR;
   header->minor = FRONTLOAD_TRACE_MINOR;
   header->header_size = FRONTLOAD_TRACE_HEADER_SIZE;

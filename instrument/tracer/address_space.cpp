@@ -1,7 +1,7 @@
 // How breakpoints get into the memory of a process and out of it.
 #include "address_space.h"
 
-#include "diagnostics.h"
+#include "recorder/diagnostics.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"

@@ -16,7 +16,7 @@
 
 #include "process_memory.h"
 #include "program.h"
-#include "trace_writer.h"
+#include "recorder/trace_writer.h"
 
 #include "llvm/ADT/BitVector.h"
 

@@ -3,8 +3,6 @@
 #ifndef FRONTLOAD_TRACER_ARCH_H
 #define FRONTLOAD_TRACER_ARCH_H
 
-#include "llvm/BinaryFormat/ELF.h"
-
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -13,12 +11,8 @@
 namespace frontload::arch {
 
 #if defined(__x86_64__)
-constexpr uint16_t machine = llvm::ELF::EM_X86_64;
-constexpr char machineName[] = "x86-64";
 constexpr std::array<uint8_t, 1> breakpoint = {0xcc}; // int3
 #elif defined(__aarch64__)
-constexpr uint16_t machine = llvm::ELF::EM_AARCH64;
-constexpr char machineName[] = "aarch64";
 constexpr std::array<uint8_t, 4> breakpoint = {0x00, 0x00, 0x20, 0xd4}; // brk #0
 #else
 #error "frontload-trace knows x86-64 and aarch64 only"

@@ -1,7 +1,7 @@
 // Looks at processes at their execs and mappings, through /proc and ptrace.
 #include "loading.h"
 
-#include "diagnostics.h"
+#include "recorder/diagnostics.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -16,8 +16,7 @@ using namespace llvm;
 using namespace frontload;
 
 Loading::Loading(TraceFolder &traces, std::vector<std::string> modules, std::string untilFunction)
-    : folder(traces), moduleNames(std::move(modules)), seenModules(moduleNames.size()),
-      until(untilFunction), programs(untilFunction) {}
+    : folder(traces), wanted(std::move(modules)), until(untilFunction), programs(untilFunction) {}
 
 static std::string procPath(pid_t thread, const Twine &file) {
   return ("/proc/" + Twine(thread) + "/" + file).str();
@@ -122,13 +121,9 @@ void Loading::mapped(AddressSpace &space, pid_t thread, const Call &call, uint64
   ProgramRef library = wantedLibrary(procPath(thread, "fd/" + Twine(int(file))));
   if (!library)
     return;
-  // Segments that share a page of the file cannot be told apart by it. Loaders map them in order,
-  // so it is the first one, or the next one of a file that is already there.
-  auto biases = library->possibleBiases(address, size, offset);
-  if (biases.empty())
-    return;
-  auto known = llvm::find_if(biases, [&](uint64_t b) { return space.isMapped(*library, b); });
-  plant(space, library, known != biases.end() ? *known : biases.front());
+  auto isMapped = [&](uint64_t bias) { return space.isMapped(*library, bias); };
+  if (auto bias = library->loadBias(address, size, offset, isMapped))
+    plant(space, library, *bias);
 }
 
 ProgramRef Loading::wantedLibrary(const std::string &link) {
@@ -137,24 +132,11 @@ ProgramRef Loading::wantedLibrary(const std::string &link) {
     noteOnce(toString(program.takeError()));
     return nullptr;
   }
-  return isWanted(**program) ? *program : nullptr;
-}
-
-bool Loading::isWanted(const Program &program) {
-  bool isWanted = false;
-  for (const auto &[index, name] : enumerate(moduleNames)) {
-    bool matches = program.isNamed(name);
-    if (matches)
-      seenModules.set(index);
-    isWanted |= matches;
-  }
-  return isWanted;
+  return wanted.loaded(**program) ? *program : nullptr;
 }
 
 void Loading::warnAboutUnseen() const {
-  for (const auto &[index, name] : enumerate(moduleNames))
-    if (!seenModules.test(index))
-      warning("--module=" + name + ": no recorded program has loaded it");
+  wanted.warnAboutUnseen("no recorded program has loaded it");
   if (!until.empty() && !programs.sawUntilFunction())
     warning("--until=" + until + ": no recorded program has a function of this name");
 }

@@ -6,8 +6,7 @@
 #define FRONTLOAD_TRACER_LOADING_H
 
 #include "program_cache.h"
-
-#include "llvm/ADT/BitVector.h"
+#include "recorder/wanted_modules.h"
 
 #include <array>
 
@@ -22,7 +21,7 @@ public:
   /// cannot be recorded.
   std::shared_ptr<AddressSpace> execute(pid_t process);
 
-  bool followsLibraries() const { return !moduleNames.empty(); }
+  bool followsLibraries() const { return !wanted.isEmpty(); }
 
   /// A system call that may map or unmap code, between its entry and its exit.
   struct Call {
@@ -42,11 +41,9 @@ private:
   void plant(AddressSpace &space, const ProgramRef &program, uint64_t bias);
   void mapped(AddressSpace &space, pid_t thread, const Call &call, uint64_t address);
   ProgramRef wantedLibrary(const std::string &link);
-  bool isWanted(const Program &program);
 
   TraceFolder &folder;
-  std::vector<std::string> moduleNames;
-  llvm::BitVector seenModules;
+  WantedModules wanted;
   std::string until;
   ProgramCache programs;
 };

@@ -2,14 +2,13 @@
 //
 // Every function of the program gets a breakpoint before the program starts; each is taken out when
 // it is hit. This file holds the command line and the exit status.
-#include "command_line.h"
-#include "diagnostics.h"
+#include "recorder/command_line.h"
+#include "recorder/diagnostics.h"
 #include "tracer.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cerrno>
-#include <sys/wait.h>
 
 using namespace llvm;
 using namespace frontload;
@@ -48,28 +47,13 @@ exit status:
   128+N  signal N has ended the command
 )");
 
-static int execFailure(const char *command, int problem) {
-  errno = problem;
-  error(toString(systemError(command, "cannot be executed")));
-  note(howToExecute);
-  return problem == ENOENT ? exitNotFound : exitNotExecutable;
-}
-
-static int failure(Error problem) {
-  error(toString(std::move(problem)));
-  return exitFailed;
-}
-
 static int record(char **arguments, OutputPattern pattern) {
-  TracerEnvironment environment;
-  if (Error problem = pattern.check(arguments[0])) {
-    failure(std::move(problem));
-    note(howToWrite);
-    return exitFailed;
-  }
+  RecorderEnvironment environment;
+  if (Error problem = pattern.check(arguments[0]))
+    return fail(std::move(problem), EXIT_FAILED, howToWrite);
   Command command(arguments, environment);
   if (command.pid < 0)
-    return failure(systemError("fork", "cannot start the command"));
+    return fail(systemError("fork", "cannot start the command"));
   TraceFolder folder(std::move(pattern), FRONTLOAD_RECORDER_TRACER);
   Loading loading(folder, moduleOption, untilOption);
   std::optional<double> seconds;
@@ -77,15 +61,16 @@ static int record(char **arguments, OutputPattern pattern) {
     seconds = forOption;
   auto begin = std::chrono::steady_clock::now();
   auto status = Tracer(loading, command, environment, seconds).run();
-  if (!status) {
-    failure(status.takeError());
-    note("allow ptrace: sysctl kernel.yama.ptrace_scope=1 or 0; in a container, "
-         "--cap-add=SYS_PTRACE or a seccomp profile that permits it; or rebuild the program with "
-         "-finstrument-functions and libfrontload-rt");
-    return exitFailed;
+  if (!status)
+    return fail(status.takeError(), EXIT_FAILED,
+                "allow ptrace: sysctl kernel.yama.ptrace_scope=1 or 0; in a container, "
+                "--cap-add=SYS_PTRACE or a seccomp profile that permits it; or rebuild the program "
+                "with -finstrument-functions and libfrontload-rt");
+  if (int problem = command.execError()) {
+    errno = problem;
+    return fail(systemError(arguments[0], "cannot be executed"), status_of_exec_error(problem),
+                HOW_TO_EXECUTE);
   }
-  if (int problem = command.execError())
-    return execFailure(arguments[0], problem);
 
   loading.warnAboutUnseen();
   if (summaryOption) {
@@ -93,20 +78,18 @@ static int record(char **arguments, OutputPattern pattern) {
     note(formatv("{0} trace(s), {1} functions planted, {2} entered, {3:F2} seconds",
                  folder.traceCount, loading.counts.planted, loading.counts.hit, time.count()));
   }
-  if (WIFSIGNALED(*status))
-    return 128 + WTERMSIG(*status);
-  if (WEXITSTATUS(*status) == 0 && folder.isEmpty()) {
+  if (*status == 0 && folder.isEmpty()) {
     error(Twine(arguments[0]) + ": nothing was recorded");
     note("no program with a symbol table has run: record a build that is not stripped");
-    return exitFailed;
+    return EXIT_FAILED;
   }
-  return WEXITSTATUS(*status);
+  return status_of_ended(*status);
 }
 
 int main(int argc, char **argv) {
   auto commandLine = parseCommandLine(argc, argv, overview);
   if (!commandLine)
-    return exitUsage;
+    return EXIT_USAGE;
   if (forOption.getNumOccurrences() && !(forOption > 0 && forOption < 1e9))
     return usageError("--for: not a number of seconds above 0");
   return record(commandLine->command, std::move(commandLine->pattern));

@@ -2,9 +2,9 @@
 #include "program.h"
 
 #include "instructions.h"
+#include "recorder/symbols.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Object/ELF.h"
 
 using namespace llvm;
 using namespace llvm::object;
@@ -65,36 +65,28 @@ static const CodeSection *sectionAt(ArrayRef<CodeSection> sections, uint64_t add
 }
 
 static Expected<std::vector<Entry>> functionSymbols(const ELFFile<Elf> &elf,
-                                                    Elf::ShdrRange sections,
                                                     ArrayRef<CodeSection> code, unsigned tableType,
                                                     StringRef until) {
   std::vector<Entry> entries;
-  for (const Elf::Shdr &section : sections) {
-    if (section.sh_type != tableType)
-      continue;
-    auto symbols = elf.symbols(&section);
-    if (!symbols)
-      return symbols.takeError();
-    auto names = elf.getStringTableForSymtab(section, sections);
-    if (!names)
-      return names.takeError();
-    for (const Elf::Sym &symbol : *symbols) {
-      unsigned type = symbol.getType();
-      bool isFunction = type == ELF::STT_FUNC || type == ELF::STT_GNU_IFUNC;
-      // clang gives the parts that it splits off a size, but no type.
-      bool mayBePart = isFunction || (type == ELF::STT_NOTYPE && symbol.st_size);
-      if (!mayBePart || symbol.st_shndx == ELF::SHN_UNDEF || symbol.st_shndx == ELF::SHN_ABS ||
-          !sectionAt(code, symbol.st_value))
-        continue;
-      auto name = symbol.getName(*names);
-      if (!name)
-        return name.takeError();
-      bool isPart = isSplitPartName(*name);
-      if (isFunction || isPart)
-        entries.push_back(
-            {symbol.st_value, symbol.st_size, isPart, !until.empty() && *name == until});
-    }
-  }
+  auto visit = [&](const Elf::Sym &symbol, StringRef names) -> Error {
+    unsigned type = symbol.getType();
+    bool isFunction = type == ELF::STT_FUNC || type == ELF::STT_GNU_IFUNC;
+    // clang gives the parts that it splits off a size, but no type.
+    bool mayBePart = isFunction || (type == ELF::STT_NOTYPE && symbol.st_size);
+    if (!mayBePart || symbol.st_shndx == ELF::SHN_UNDEF || symbol.st_shndx == ELF::SHN_ABS ||
+        !sectionAt(code, symbol.st_value))
+      return Error::success();
+    auto name = symbol.getName(names);
+    if (!name)
+      return name.takeError();
+    bool isPart = isSplitPartName(*name);
+    if (isFunction || isPart)
+      entries.push_back(
+          {symbol.st_value, symbol.st_size, isPart, !until.empty() && *name == until});
+    return Error::success();
+  };
+  if (Error error = visitSymbols(elf, tableType, visit))
+    return error;
   return entries;
 }
 
@@ -128,9 +120,9 @@ Expected<Program> Program::read(MemoryBufferRef file, StringRef until) {
 
   Program program(std::move(*identity));
   std::vector<CodeSection> code = codeSections(*elf, *sections);
-  auto entries = functionSymbols(*elf, *sections, code, ELF::SHT_SYMTAB, until);
+  auto entries = functionSymbols(*elf, code, ELF::SHT_SYMTAB, until);
   if (entries && entries->empty())
-    entries = functionSymbols(*elf, *sections, code, ELF::SHT_DYNSYM, until);
+    entries = functionSymbols(*elf, code, ELF::SHT_DYNSYM, until);
   if (!entries)
     return entries.takeError();
   uniteAliases(*entries);

@@ -8,7 +8,7 @@
 #define FRONTLOAD_TRACER_PROGRAM_H
 
 #include "arch.h"
-#include "linked_file.h"
+#include "recorder/linked_file.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseSet.h"

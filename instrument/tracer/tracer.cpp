@@ -1,7 +1,7 @@
 // The loop over stops: which kind of stop it is, what it means, how the thread goes on.
 #include "tracer.h"
 
-#include "diagnostics.h"
+#include "recorder/diagnostics.h"
 
 #include <cerrno>
 #include <linux/kcmp.h>

@@ -7,8 +7,8 @@
 #ifndef FRONTLOAD_TRACER_TRACER_H
 #define FRONTLOAD_TRACER_TRACER_H
 
-#include "launch.h"
 #include "loading.h"
+#include "recorder/launch.h"
 
 #include <chrono>
 #include <unordered_map>
@@ -19,9 +19,9 @@ namespace frontload {
 class Tracer {
 public:
   /// `recordingTime`: seconds to record, from the first exec on.
-  Tracer(Loading &codeLoading, Command &newCommand, const TracerEnvironment &tracerEnvironment,
+  Tracer(Loading &codeLoading, Command &newCommand, const RecorderEnvironment &recorderEnvironment,
          std::optional<double> recordingTime)
-      : loading(codeLoading), command(newCommand), environment(tracerEnvironment),
+      : loading(codeLoading), command(newCommand), environment(recorderEnvironment),
         seconds(recordingTime) {}
 
   /// Follows the command to its end, and whatever it has started to theirs, or only to the end of
@@ -49,7 +49,7 @@ private:
 
   Loading &loading;
   Command &command;
-  const TracerEnvironment &environment;
+  const RecorderEnvironment &environment;
   std::optional<double> seconds;
   std::optional<Clock::time_point> deadline;
 

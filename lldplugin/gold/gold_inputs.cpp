@@ -1,6 +1,6 @@
 //===- gold_inputs.cpp - the contents of the linker's input files ----------===//
 
-#include "gold_inputs.h"
+#include "gold/gold_inputs.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Object/Archive.h"
 #include <unistd.h>

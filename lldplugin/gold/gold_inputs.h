@@ -9,7 +9,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_GOLD_GOLD_INPUTS_H
 #define FRONTLOAD_LLDPLUGIN_GOLD_GOLD_INPUTS_H
 
-#include "startup_set.h"
+#include "startup_set/input_object.h"
 #include "llvm/Support/FileSystem.h"
 #include <map>
 #include <optional>

@@ -1,10 +1,10 @@
 //===- gold_link.cpp - one link by gold, laid out --------------------------===//
 
-#include "gold_link.h"
-#include "elf_object.h"
-#include "front_report.h"
-#include "previous_output.h"
-#include "section_order.h"
+#include "gold/gold_link.h"
+#include "elf/elf_object.h"
+#include "gold/previous_output.h"
+#include "gold/section_order.h"
+#include "plan/front_report.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace llvm;

@@ -12,10 +12,10 @@
 #ifndef FRONTLOAD_LLDPLUGIN_GOLD_GOLD_LINK_H
 #define FRONTLOAD_LLDPLUGIN_GOLD_GOLD_LINK_H
 
-#include "front_link.h"
-#include "gold_inputs.h"
-#include "linker.h"
-#include "options.h"
+#include "gold/gold_inputs.h"
+#include "gold/linker.h"
+#include "gold/options.h"
+#include "plan/front_link.h"
 #include <vector>
 
 namespace frontload {

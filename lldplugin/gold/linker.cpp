@@ -1,6 +1,7 @@
 //===- linker.cpp - the linker that loaded the plugin ----------------------===//
 
-#include "linker.h"
+#include "gold/linker.h"
+#include "program/diagnostics.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <cstdlib>
 
@@ -63,11 +64,11 @@ bool Linker::ordersSections() const {
 }
 
 void Linker::say(ld_plugin_level level, const Twine &text) const {
-  message(level, "%s", ("frontload-gold: " + text).str().c_str());
+  message(level, "%s", (programName + ": " + text).str().c_str());
 }
 
 void Linker::fail(const Twine &text, const Twine &note) const {
-  say(LDPL_FATAL, text + "\nfrontload-gold: note: " + note);
+  say(LDPL_FATAL, text + "\n" + programName + ": note: " + note);
   // By its own rules the linker does not come back from there.
   std::exit(EXIT_FAILURE);
 }

@@ -1,7 +1,7 @@
 //===- options.cpp - the plugin's options ----------------------------------===//
 
-#include "options.h"
-#include "diagnostics.h"
+#include "gold/options.h"
+#include "program/diagnostics.h"
 
 using namespace llvm;
 

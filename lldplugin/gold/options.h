@@ -12,8 +12,8 @@
 #ifndef FRONTLOAD_LLDPLUGIN_GOLD_OPTIONS_H
 #define FRONTLOAD_LLDPLUGIN_GOLD_OPTIONS_H
 
-#include "front_files.h"
-#include "match_summary.h"
+#include "profile/match_summary.h"
+#include "program/diagnostics.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>

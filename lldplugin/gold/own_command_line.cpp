@@ -1,7 +1,7 @@
-//===- own_command_line.cpp - gold's own command line --------------------------===//
+//===- own_command_line.cpp - gold's own command line ----------------------===//
 
-#include "own_command_line.h"
-#include "../lld/command_line.h"
+#include "gold/own_command_line.h"
+#include "program/command_line.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/CommandLine.h"

@@ -1,4 +1,4 @@
-//===- own_command_line.h - gold's own command line ----------------------------===//
+//===- own_command_line.h - gold's own command line ------------------------===//
 //
 // gold tells a plugin its options, but not gold's. Two things matter: gold forgets the plugin's
 // order where another one is asked for, and it cannot give sections a segment of their own and

@@ -8,13 +8,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "diagnostics.h"
-#include "gold_link.h"
-#include "own_command_line.h"
-#include "previous_output.h"
+#include "gold/gold_link.h"
+#include "gold/own_command_line.h"
+#include "gold/previous_output.h"
+#include "plan/front_report.h"
+#include "profile/profile_file.h"
+#include "program/diagnostics.h"
 
 using namespace llvm;
 using namespace frontload;
+
+const StringLiteral frontload::programName = "frontload-gold";
 
 /// Lives as long as the process: gold unloads no plugin.
 static GoldLink *gold;

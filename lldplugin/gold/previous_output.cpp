@@ -1,9 +1,9 @@
 //===- previous_output.cpp - keeps what a failed link would remove ---------===//
 
-#include "previous_output.h"
-#include "output_file.h"
+#include "gold/previous_output.h"
+#include "program/diagnostics.h"
+#include "program/output_file.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
 #include <unistd.h>
 
@@ -35,9 +35,8 @@ static Aside previous, report;
 static std::string acceptable; ///< the output
 
 static void finish() {
-  auto fail = [](const std::string &path, std::error_code error, const Twine &note) {
-    errs() << "frontload-gold: error: " << path << ": " << error.message() << '\n'
-           << "frontload-gold: note: " << note << '\n';
+  auto fail = [](const std::string &path, std::error_code code, const Twine &note) {
+    error(path + ": " + code.message(), note);
     fflush(nullptr);
     _exit(EXIT_FAILURE); // the status cannot be changed otherwise any more
   };

@@ -1,6 +1,6 @@
 //===- section_order.cpp - the order that gold is told ---------------------===//
 
-#include "section_order.h"
+#include "gold/section_order.h"
 #include "llvm/ADT/STLExtras.h"
 #include <tuple>
 

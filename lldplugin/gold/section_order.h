@@ -15,7 +15,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_GOLD_SECTION_ORDER_H
 #define FRONTLOAD_LLDPLUGIN_GOLD_SECTION_ORDER_H
 
-#include "front_link.h"
+#include "plan/front_link.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <plugin-api.h>
 #include <vector>

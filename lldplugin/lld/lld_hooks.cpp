@@ -4,14 +4,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lld_hooks.h"
-#include "../diagnostics.h"
-#include "../front_link.h"
-#include "../front_note.h"
-#include "../front_script.h"
+#include "lld/lld_hooks.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld/Common/Strings.h"
-#include "lld_symbols.h"
+#include "lld/lld_symbols.h"
+#include "plan/front_link.h"
+#include "plan/front_note.h"
+#include "plan/front_script.h"
+#include "program/diagnostics.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -29,7 +29,7 @@ static LinkInputs inputs;  // gathered for insteadOfLink only
 static std::string script; // lld keeps references into its text
 
 /// Ends the link before it has written anything.
-[[noreturn]] static void fail(int code, const Twine &message, const Twine &note) {
+[[noreturn]] static void endLink(int code, const Twine &message, const Twine &note) {
   error(message, note);
   lld::exitLld(code);
 }
@@ -42,7 +42,7 @@ int frontload::tellMatches(const FrontLink &link, double leastMatch) {
     return exitVerdict;
   }
   // Not stdout: the report may go there.
-  lld::message("ld.frontload: " + verdict.text, errs());
+  lld::message(programName + ": " + verdict.text, errs());
   return EXIT_SUCCESS;
 }
 
@@ -67,10 +67,11 @@ OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef ar
 
 void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
   if (frontLink && decidesLayout(mb.getBuffer()))
-    fail(exitUsage,
-         mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
-                                    "combined with --startup-profile",
-         "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are no trouble");
+    endLink(
+        exitUsage,
+        mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
+                                   "combined with --startup-profile",
+        "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are no trouble");
   realReadLinkerScript(ctx, mb);
 }
 
@@ -110,7 +111,7 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
 }
 
 /// Which of our patterns `matcher` is. One that fits everything is not ours.
-static std::optional<Pattern> patternOf(const lld::StringMatcher *matcher) {
+static std::optional<Pattern> ownPattern(const lld::StringMatcher *matcher) {
   std::optional<Pattern> result;
   for (unsigned i = 0; i < numPatterns; ++i) {
     auto pattern = static_cast<Pattern>(i);
@@ -152,7 +153,7 @@ static bool isAwaiting;
 static DenseMap<const char *, uint32_t> orders;
 
 static CurrentPattern recognize(const lld::StringMatcher *matcher) {
-  CurrentPattern result{matcher, patternOf(matcher)};
+  CurrentPattern result{matcher, ownPattern(matcher)};
   if (result.ours && std::exchange(isAwaiting, true))
     result.awaited = &awaited[static_cast<unsigned>(*result.ours)];
   return result;
@@ -161,7 +162,9 @@ static CurrentPattern recognize(const lld::StringMatcher *matcher) {
 /// Whether the section of this name belongs to the first of our patterns.
 static bool matchesFirst(StringRef name) {
   std::optional<Pattern> pattern = frontLink->patternFor(name);
-  if (pattern && pattern != currentPattern.ours)
+  if (!pattern)
+    frontLink->place(name);
+  else if (pattern != currentPattern.ours)
     awaited[static_cast<unsigned>(*pattern)].names.push_back(name.data());
   return pattern == currentPattern.ours;
 }
@@ -172,11 +175,11 @@ static bool hasAskedForAll() {
 }
 
 /// The strings of startup, while strings are being cut.
-static const HotStrings *hotStrings;
+static HotStrings *hotStrings;
 
 uint64_t wrapXxh3(ArrayRef<uint8_t> data) {
   uint64_t hash = realXxh3(data);
-  return hotStrings ? hotStrings->order(hash) : hash;
+  return hotStrings ? hotStrings->meet(hash) : hash;
 }
 
 static void splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
@@ -201,8 +204,8 @@ void wrapProcessSectionCommands(void *linkerScript) {
   realProcessSectionCommands(linkerScript);
   isPlacing = false;
   if (!hasAskedForAll())
-    fail(exitVerdict, "the sections of the front are not all placed",
-         "please report this; link without --startup-profile until it is mended");
+    endLink(exitVerdict, "the sections of the front are not all placed",
+            "please report this; link without --startup-profile until it is mended");
   frontLink->finish();
   if (int code = tellMatches(*frontLink, minMatch))
     lld::exitLld(code);

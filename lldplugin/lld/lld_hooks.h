@@ -8,7 +8,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_LLD_LLD_HOOKS_H
 #define FRONTLOAD_LLDPLUGIN_LLD_LLD_HOOKS_H
 
-#include "link_plan.h"
+#include "other_lld/link_plan.h"
 #include <functional>
 
 namespace frontload {

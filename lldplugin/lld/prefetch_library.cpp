@@ -1,8 +1,8 @@
 //===- prefetch_library.cpp - what --front-prefetch adds to a link ---------===//
 
-#include "prefetch_library.h"
-#include "command_line.h"
-#include "own_files.h"
+#include "lld/prefetch_library.h"
+#include "program/command_line.h"
+#include "program/own_files.h"
 
 using namespace llvm;
 

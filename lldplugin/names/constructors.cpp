@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "constructors.h"
+#include "names/constructors.h"
 #include "llvm/Demangle/ItaniumDemangle.h"
 #include "llvm/Support/Allocator.h"
 

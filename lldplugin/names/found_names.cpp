@@ -1,6 +1,6 @@
 //===- found_names.cpp - which finds of a name are meant -------------------===//
 
-#include "found_names.h"
+#include "names/found_names.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

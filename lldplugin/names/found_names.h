@@ -18,7 +18,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_NAMES_FOUND_NAMES_H
 #define FRONTLOAD_LLDPLUGIN_NAMES_FOUND_NAMES_H
 
-#include "name_parts.h"
+#include "names/name_parts.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"

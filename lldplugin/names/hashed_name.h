@@ -8,7 +8,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_NAMES_HASHED_NAME_H
 #define FRONTLOAD_LLDPLUGIN_NAMES_HASHED_NAME_H
 
-#include "name_parts.h"
+#include "names/name_parts.h"
 #include "llvm/ADT/CachedHashString.h"
 #include "llvm/Support/xxhash.h"
 

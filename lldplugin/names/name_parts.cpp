@@ -18,7 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "name_parts.h"
+#include "names/name_parts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>

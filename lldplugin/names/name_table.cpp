@@ -1,7 +1,7 @@
 //===- name_table.cpp - looks the names of a link up in a profile ----------===//
 
-#include "name_table.h"
-#include "constructors.h"
+#include "names/name_table.h"
+#include "names/constructors.h"
 #include <algorithm>
 
 using namespace llvm;

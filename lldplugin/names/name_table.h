@@ -9,11 +9,11 @@
 #ifndef FRONTLOAD_LLDPLUGIN_NAMES_NAME_TABLE_H
 #define FRONTLOAD_LLDPLUGIN_NAMES_NAME_TABLE_H
 
-#include "../name_filter.h"
-#include "../startup_profile.h"
-#include "hashed_name.h"
-#include "name_parts.h"
-#include "rust_paths.h"
+#include "names/hashed_name.h"
+#include "names/name_filter.h"
+#include "names/name_parts.h"
+#include "names/rust_paths.h"
+#include "profile/startup_profile.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"

@@ -7,8 +7,8 @@ import subprocess
 from functools import partial
 from pathlib import Path
 
-BUILD = Path(os.environ.get("FRONTLOAD_BUILD", Path(__file__).parents[2] / "build"))
-LLVM = Path(os.environ.get("FRONTLOAD_LLVM", "/usr/lib/llvm-22/bin"))
+from places import BUILD, LLVM
+
 # Each has a function that no start runs, behind and before those that one does.
 MAIN_C = """\
 #include <stdio.h>

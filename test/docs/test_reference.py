@@ -10,7 +10,7 @@ from documentation import ROOT, SITE
 from pages import tokens
 
 REFERENCE = ROOT / "docs/reference"
-SHIPPED = ("instrument", "lldplugin", "scripts", "cmake", "bench")
+SHIPPED = ("instrument", "lldplugin", "tools", "scripts", "cmake", "bench")
 C_SOURCES = (".c", ".cpp", ".h")
 
 
@@ -48,7 +48,7 @@ def read_variables() -> set[str]:
             found |= set(re.findall(r'"(FRONTLOAD(?:_[A-Z_]+)?)=?"', text))
         elif path.suffix == ".py" and path.parts[0] != "test":
             found |= set(re.findall(r'environ(?:\.get\(|\[)"(FRONTLOAD[A-Z_]*)"', text))
-        elif path.name == "conftest.py" and len(path.parts) == 2:
+        elif path.parts == ("test", "places.py"):
             found |= set(re.findall(r'environ\.get\("(FRONTLOAD[A-Z_]*)"', text))
         elif path.parts[0] in ("scripts", "bench") and path.suffix in ("", ".in", ".sh"):
             found |= set(re.findall(r"\$\{?(FRONTLOAD[A-Z_]*)[:}]", text))
@@ -64,7 +64,7 @@ def test_each_variable_that_is_read_is_described():
 
 def test_each_exit_status_is_described():
     codes = set()
-    for text in sources("instrument", "lldplugin", "scripts").values():
+    for text in sources("instrument", "lldplugin", "tools", "scripts").values():
         codes |= set(re.findall(r"\bEXIT_(?!SUCCESS|FAILURE|STATUS)[A-Z_]+ = (\d+)", text))
         codes |= set(re.findall(r"\bexit[A-Z]\w+ = (\d+)", text))
     assert {"0", "1", "2", "65", "125", "126", "127"} <= codes
@@ -133,7 +133,7 @@ def literals(text: str, suffix: str) -> str:
 def test_troubleshooting_quotes_what_the_tools_say():
     """Each line that begins with a tool of ours; … stands for what differs."""
     said = "\n".join(literals(text, path.suffix) for path, text in
-                     sources("instrument", "lldplugin", "scripts").items()
+                     sources("instrument", "lldplugin", "tools", "scripts").items()
                      if path.suffix in (*C_SOURCES, ".py"))
     quoted = [line for token in tokens((ROOT / "docs/troubleshooting.md").read_text())
               if token.type == "fence"

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import BUILD
 from linking import COMPILERS, Image
+from places import BUILD
 
 PLUGIN = BUILD / "lib" / "frontload-gold.so"
 GOLD = shutil.which("ld.gold")

@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import LLVM
 from linking import LD_LLD, link
+from places import LLVM
 
 VERSIONS = ["14", "16", "19", "22", "rust"]
 

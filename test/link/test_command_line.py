@@ -6,7 +6,6 @@ import resource
 import shutil
 
 import pytest
-from conftest import LLVM
 from linking import (
     BUILD,
     LD_FRONTLOAD,
@@ -18,6 +17,7 @@ from linking import (
     profile_text,
     write_profile,
 )
+from places import LLVM
 
 PROGRAM = "int helper(int x) { return x + 1; }\nint main(void) { return helper(-1); }\n"
 

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from conftest import BUILD
 from linking import check_run, compile_text, link, write_profile
+from places import BUILD
 
 HOT = 40
 BIG = "\n".join([*(f"""__attribute__((used)) void hot_{i}(void) {{ asm(".skip 50000, 0x90"); }}"""

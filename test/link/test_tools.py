@@ -8,8 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest import LLVM
 from linking import Image, check_run
+from places import LLVM
 from whole import HOT, SOURCE, compile_whole, file_offset, link_whole, load_segments
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))

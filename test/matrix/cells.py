@@ -1,7 +1,7 @@
 """The cells of the matrix: a program compiled in some way, and a consumer of its startup profile.
 
-Each cell is linked twice with one profile, which was recorded from version 1: version 1, and
-version 2. What has to hold of both:
+Each cell is linked with a profile that was recorded from version 1: version 1, or version 2. What
+has to hold of both:
 
 - nearly every function of the profile that the linked file has (layout.py) was found and lies in
   the block, in order: the shares below. The other names of a profile are gone, and cannot be found;
@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import layout
+from compiled import command_key, kept
 from consumers import Consumer, Job, Matched, Tools
+from places import ROOT
 from programs import Builds, Optimisation, Program
 
 MIN_FOUND = 0.98  # of the names that exist
@@ -84,12 +86,12 @@ def judge(compiled: str, consumer: Consumer, version: int, linked: Path, profile
 
 
 class Matrix:
-    """What the cells share: each program is compiled once, and recorded once."""
+    """What the cells share: each program is compiled once, and recorded once by what is built."""
 
     def __init__(self, folder: Path, tools: Tools):
         self._folder = folder
         self.tools = tools
-        self.builds = Builds(folder, tools.llvm)
+        self.builds = Builds(tools.llvm)
         self.record = functools.cache(self._record)
         self.results: list[Result] = []
 
@@ -110,13 +112,17 @@ class Matrix:
         return self.record(self.builds.program(compiler, optimisation, 1), has_map)
 
     def _record(self, program: Program, has_map: bool = False) -> Path:
-        folder = self.new_folder()
-        app, traces, profile = folder / "tabula", folder / "traces", folder / "app.startup"
-        program.link(app, *self.plain(program), *[f"-Wl,-Map={folder / 'map'}"] * has_map)
-        self.tools.frontload("record", "-o", traces, "--", app)
-        self.tools.frontload("profile", traces, "-o", profile,
-                             *["--map", folder / "map"] * has_map)
-        return profile
+        def make(folder: Path) -> None:
+            app, traces, link_map = folder / "tabula", folder / "traces", folder / "map"
+            program.link(app, *self.plain(program), *[f"-Wl,-Map={link_map}"] * has_map)
+            self.tools.frontload("record", "-o", traces, "--", app)
+            self.tools.frontload("profile", traces, "-o", folder / "app.startup",
+                                 *["--map", link_map] * has_map)
+
+        folder = kept(make, "recorded", *command_key([*program.link_command, *self.plain(program)]),
+                      *program.objects, has_map, self.tools.build / "bin",
+                      ROOT / "scripts" / "frontload")
+        return folder / "app.startup"
 
     def link(self, compiled: str, program: Program, consumer: Consumer, version: int,
              profile: Path, flags: tuple[str, ...] = ()) -> Result:

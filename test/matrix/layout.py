@@ -17,7 +17,6 @@ into one are where the first of them should be.
 """
 
 import bisect
-import os
 import re
 import subprocess
 from collections import defaultdict
@@ -26,8 +25,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from elftools.elf.elffile import ELFFile
+from places import LLVM
 
-LLVM = Path(os.environ.get("FRONTLOAD_LLVM", "/usr/lib/llvm-22/bin"))
 _FOREIGN = -2
 _LEGACY_HASH = re.compile(r"17h[0-9a-f]{16}E")
 # What no linker is asked to move: it has a section of its own, or shares one in crtbegin.o.

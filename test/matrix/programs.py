@@ -1,10 +1,10 @@
 """The C++ program of the matrix, and its objects: made once per compiler, optimisation and version.
 
-tabula has two versions: the folder programs/tabula, and that with the files of programs/tabula-2 in
-place of its own. Objects of the second version that no changed file goes into are those of the
-first, as in any build.
+tabula has two versions: the folder programs/tabula, and that with programs/tabula-2.patch. Objects
+of the second version that no changed file goes into are those of the first, as in any build.
 """
 
+import filecmp
 import functools
 import os
 import shutil
@@ -12,6 +12,8 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+
+from compiled import command_key, kept
 
 SOURCES = Path(__file__).parent / "programs"
 EXPECTED = (SOURCES / "tabula" / "expected.txt").read_text()
@@ -26,6 +28,19 @@ def call(*command, code: int | None = 0, **options) -> subprocess.CompletedProce
     assert code is None or result.returncode == code, (
         f"{' '.join(map(str, command))}\nexit {result.returncode}\n{result.stdout}{result.stderr}")
     return result
+
+
+def sources(program: str, version: int) -> Path:
+    """The folder of a program's sources."""
+    patch = SOURCES / f"{program}-2.patch"
+
+    def make(folder: Path) -> None:
+        shutil.copytree(SOURCES / program, folder, dirs_exist_ok=True)
+        if version == 2:
+            call("patch", "-p1", "--batch", "--quiet", "--no-backup-if-mismatch", "--fuzz=0", "-d",
+                 folder, "-i", patch)
+
+    return kept(make, "sources", SOURCES / program, *[patch] * (version == 2))
 
 
 @dataclass(frozen=True)
@@ -61,15 +76,14 @@ class Program:
 
 
 class Builds:
-    """What is compiled in one run of the tests, in a folder of its own."""
+    """What is compiled, once for all processes that run tests."""
 
-    def __init__(self, folder: Path, llvm: Path):
-        self._folder = folder
+    def __init__(self, llvm: Path):
         self._llvm = llvm
         self._drivers = {"gcc": Path("g++"), "clang": llvm / "clang++"}
         self.program = functools.cache(self._program)
         self._objects = functools.cache(self._make_objects)
-        self._sources = functools.cache(self._make_sources)
+        self._sources = functools.cache(functools.partial(sources, "tabula"))
         self._training = functools.cache(self._train)
 
     def _program(self, compiler: str, optimisation: Optimisation, version: int) -> Program:
@@ -79,60 +93,68 @@ class Builds:
                        self._objects(compiler, optimisation, version), EXPECTED,
                        optimisation.is_lto)
 
-    def _make_sources(self, version: int) -> Path:
-        """The folder of a version's sources."""
-        folder = self._folder / f"source-{version}"
-        shutil.copytree(SOURCES / "tabula", folder)
-        if version == 2:
-            shutil.copytree(SOURCES / "tabula-2", folder, dirs_exist_ok=True)
-        return folder
-
     def _make_objects(self, compiler: str, optimisation: Optimisation,
                       version: int) -> tuple[Path, ...]:
-        folder = self._folder / f"{compiler}-{optimisation.name}-{version}"
-        folder.mkdir()
-        flags = optimisation.flags
+        flags, inputs = optimisation.flags, ()
         if optimisation.is_trained:
             training, inputs = self._training(compiler)
             flags += training
+        same = self._unchanged(self._objects(compiler, optimisation, 1)) if version == 2 else {}
+
+        def make(folder: Path) -> None:
             for path in inputs:
                 shutil.copy(path, folder)
-        before = self._objects(compiler, optimisation, 1) if version == 2 else ()
-        return self._compile(compiler, flags, version, folder, before)
+            self._compile(compiler, flags, version, folder, same)
 
-    def _compile(self, compiler: str, flags: tuple[str, ...], version: int, folder: Path,
-                 before: tuple[Path, ...] = ()) -> tuple[Path, ...]:
-        """Compiles what is not as it was for the objects `before`."""
-        changed = {path.name for path in (SOURCES / "tabula-2").iterdir()}
-        kept = {path.name: path for path in before
+        made = self._kept(make, compiler, flags, version, *inputs)
+        return tuple(same.get(name, made / name) for name in self._names(version))
+
+    def _kept(self, make, compiler: str, flags: tuple[str, ...], version: int, *inputs) -> Path:
+        return kept(make, "objects", *command_key([self._drivers[compiler], *_ALWAYS, *flags]),
+                    *(self._sources(each) for each in range(1, version + 1)), *inputs)
+
+    def _names(self, version: int) -> list[str]:
+        """The objects of a version."""
+        return [f"{source.stem}.o" for source in sorted(self._sources(version).glob("*.cpp"))]
+
+    def _unchanged(self, before: tuple[Path, ...]) -> dict[str, Path]:
+        """Of the first version's objects those that the second has, too, by name."""
+        old, new = self._sources(1), self._sources(2)
+        same = {path.name for path in old.iterdir()
+                if (new / path.name).exists() and filecmp.cmp(path, new / path.name, shallow=False)}
+        changed = {path.name for path in [*old.iterdir(), *new.iterdir()]} - same
+        return {path.name: path for path in before
                 if not changed & {Path(word).name for word in
                                   path.with_suffix(".d").read_text().split()}}
 
-        def compile_one(source: Path) -> Path:
-            name = f"{source.stem}.o"
-            if name in kept:
-                return kept[name]
+    def _compile(self, compiler: str, flags: tuple[str, ...], version: int, folder: Path,
+                 same: dict[str, Path]) -> None:
+        """Compiles a version's objects into `folder`, but for those that are the `same`."""
+        def compile_one(name: str) -> None:
             # In its folder, by its bare name: gcc finds its training by it.
-            call(self._drivers[compiler], *_ALWAYS, *flags, "-MMD", "-c", source, "-o", name,
-                 cwd=folder)
-            return folder / name
+            call(self._drivers[compiler], *_ALWAYS, *flags, "-MMD", "-c",
+                 self._sources(version) / Path(name).with_suffix(".cpp"), "-o", name, cwd=folder)
 
         with ThreadPoolExecutor(JOBS) as pool:
-            return tuple(pool.map(compile_one, sorted(self._sources(version).glob("*.cpp"))))
+            list(pool.map(compile_one, [n for n in self._names(version) if n not in same]))
 
     def _train(self, compiler: str) -> tuple[tuple[str, ...], tuple[Path, ...]]:
         """Trains version 1 by a start; returns flags, and files that belong beside the objects.
         Version 2 is compiled with the same training, as builds do between trainings."""
-        folder = self._folder / f"{compiler}-training"
-        folder.mkdir()
-        generate = "-fprofile-generate"
-        objects = self._compile(compiler, ("-O2", generate), 1, folder)
-        call(self._drivers[compiler], generate, "-pthread", *objects, "-o", "tabula", cwd=folder)
-        call(folder / "tabula", cwd=folder)
+        generate = ("-O2", "-fprofile-generate")
+
+        def make(folder: Path) -> None:
+            self._compile(compiler, generate, 1, folder, {})
+            call(self._drivers[compiler], "-fprofile-generate", "-pthread", *self._names(1), "-o",
+                 "tabula", cwd=folder)
+            call(folder / "tabula", cwd=folder)
+            if compiler == "clang":
+                call(self._llvm / "llvm-profdata", "merge", "-o", folder / "tabula.profdata",
+                     *folder.glob("*.profraw"))
+
+        folder = self._kept(make, compiler, generate, 1)
         if compiler == "gcc":
             return (("-fprofile-use", "-Wno-missing-profile", "-Wno-coverage-mismatch"),
-                    tuple(folder.glob("*.gcda")))
-        merged = folder / "tabula.profdata"
-        call(self._llvm / "llvm-profdata", "merge", "-o", merged, *folder.glob("*.profraw"))
-        return (f"-fprofile-use={merged}", "-Wno-profile-instr-out-of-date",
+                    tuple(sorted(folder.glob("*.gcda"))))
+        return (f"-fprofile-use={folder / 'tabula.profdata'}", "-Wno-profile-instr-out-of-date",
                 "-Wno-profile-instr-unprofiled", "-Wno-backend-plugin"), ()

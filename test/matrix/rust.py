@@ -11,7 +11,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from programs import SOURCES, Program, call
+from compiled import command_key, kept
+from programs import SOURCES, Program, call, sources
 
 _EXPECTED = (SOURCES / "tally" / "expected.txt").read_text()
 _NOTING_LINKER = """\
@@ -44,26 +45,31 @@ MANGLINGS = {"default": (), "v0": ("-Csymbol-mangling-version=v0",)}
 
 
 class RustBuilds:
-    def __init__(self, folder: Path):
-        self._folder = folder
+    """Compiled once for all processes that run tests."""
+
+    def __init__(self):
         self.program = functools.cache(self._program)
 
     def _program(self, mode: Mode, mangling: str, version: int) -> Program:
-        folder = self._folder / f"rust-{mode.name}-{mangling}-{version}"
-        shutil.copytree(SOURCES / "tally", folder)
-        if version == 2:
-            shutil.copytree(SOURCES / "tally-2", folder, dirs_exist_ok=True)
-        linker = folder / "linker"
-        linker.write_text(_NOTING_LINKER)
-        linker.chmod(0o755)
         # cargo tells the versions of a crate apart by metadata, and the hashes in names follow it.
         flags = ("--edition=2018", f"-Cmetadata=version-{version}", *MANGLINGS[mangling],
                  *mode.flags)
-        call("rustc", *flags, "--crate-type=rlib", "--crate-name=tally", "lib.rs", cwd=folder)
-        call("rustc", *flags, "--crate-name=tally_main", "--extern=tally=libtally.rlib", "main.rs",
-             f"-Clinker={linker}", "-o", "tally", cwd=folder)
+        source = sources("tally", version)
+
+        def make(folder: Path) -> None:
+            shutil.copytree(source, folder, dirs_exist_ok=True)
+            linker = folder / "linker"
+            linker.write_text(_NOTING_LINKER)
+            linker.chmod(0o755)
+            call("rustc", *flags, "--crate-type=rlib", "--crate-name=tally", "lib.rs", cwd=folder)
+            call("rustc", *flags, "--crate-name=tally_main", "--extern=tally=libtally.rlib",
+                 "main.rs", f"-Clinker={linker}", "-o", "tally", cwd=folder)
+
+        # What rustup calls rustc is one program for all versions.
+        folder = kept(make, "rust", *command_key(["rustc", *flags]), call("rustc", "-vV").stdout,
+                      source, _NOTING_LINKER)
         arguments = (folder / "link.txt").read_text().splitlines()
         output = arguments.index("-o")
         del arguments[output:output + 2]
-        kept = [word for word in arguments if not _CHOICE_OF_LINKER.fullmatch(word)]
-        return Program("gcc", ("cc", *kept), (), _EXPECTED)
+        words = [word for word in arguments if not _CHOICE_OF_LINKER.fullmatch(word)]
+        return Program("gcc", ("cc", *words), (), _EXPECTED)

@@ -15,6 +15,7 @@ from trees import (
     clean_environment,
     files_of,
     first_steps,
+    required,
 )
 
 LIBRARIES = {"libfrontload-prefetch.so", "libfrontload-prefetch.so.1", "libfrontload-prefetch.a",
@@ -132,7 +133,7 @@ def test_all_missing_python_packages_are_named(installed, bare):
     the command finds a virtual environment."""
     result = run_with(installed(), bare, "info")
     assert result.returncode == 2 and "Traceback" not in result.stderr
-    for name in ("pyelftools", "numpy", "scipy", "rich", "pydantic"):
+    for name in required():
         assert f"python3-{name}" in result.stderr
         assert re.search(rf"has no Python packages .*{name}", result.stderr)
     assert f"python3 -m venv {installed()}/lib/frontload/venv" in result.stderr

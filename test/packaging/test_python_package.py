@@ -16,7 +16,7 @@ from trees import BUILD, ROOT, checked, clean_environment
 def wheel(tmp_path_factory) -> Path:
     """The wheel that `pip install .` makes, of a copy: setuptools writes beside the sources."""
     folder = tmp_path_factory.mktemp("source")
-    copied = ["pyproject.toml", "setup.cfg", "README.md", "LICENSE", "scripts"]
+    copied = ["pyproject.toml", "README.md", "LICENSE", "scripts"]
     checked("cp", "-r", *(ROOT / name for name in copied), folder)
     for cache in folder.rglob("__pycache__"):
         checked("rm", "-r", cache)

@@ -1,13 +1,14 @@
 """Helpers of the packaging tests: commands that must succeed, and what an installation has."""
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
-BUILD = Path(os.environ.get("FRONTLOAD_BUILD", Path(__file__).parents[2] / "build"))
-LLVM = Path(os.environ.get("FRONTLOAD_LLVM", "/usr/lib/llvm-22/bin"))
-ROOT = Path(__file__).parents[2]
+from places import BUILD, LLVM, ROOT  # noqa: F401 (for those who import from here)
+
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"
 
@@ -37,6 +38,12 @@ def first_steps(programs: Path, libraries: Path, work: Path) -> str:
     return checked("sh", HERE / "first-steps", programs, PROGRAMS, work,
                    env=clean_environment(PKG_CONFIG_PATH=f"{libraries}/pkgconfig",
                                          LIBRARIES=str(libraries)))
+
+
+def required() -> list[str]:
+    """The Python packages that the command needs, in the words of pip."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return [re.match(r"[\w-]+", requirement)[0] for requirement in project["dependencies"]]
 
 
 def files_of(folder: Path) -> set[str]:

@@ -6,8 +6,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from conftest import BUILD, LLVM
 from linking import SECTION_FLAGS, Image
+from places import BUILD, LLVM
 
 TOOL = Path(__file__).parent / "programs" / "tool.c"
 FLAGS = ("-O2", "-g0", *SECTION_FLAGS)

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, LLVM
 from linking import Image
+from places import BUILD, LLVM
 from shared_run import APART, TOOL, frontload
 
 LISTS = """

@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, LLVM
 from linking import Image
+from places import BUILD, LLVM
 from shared_run import TOOL, do, function_names
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/pgo.md"

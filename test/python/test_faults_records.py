@@ -105,7 +105,8 @@ def test_when_the_loader_says_that_it_has_ended(twice, relocation):
 
     records = [
         perf_records.Comm(1, 1, 0, "exec", True), perf_records.Fork(2, 2, 1, 1, 1),
-        perf_records.Comm(2, 2, 2, "app", True), mapping(3, 0x1000), mapping(4, 0x4000, path="/app"),
+        perf_records.Comm(2, 2, 2, "app", True),
+        mapping(3, 0x1000), mapping(4, 0x4000, path="/app"),
         perf_records.Fault(2, 2, 10, False, 0x1000, 0x1000, False),
         perf_records.Breakpoint(2, 2, 20, 0x1100),
         mapping(25, 0x2000, "rw-p", "/lib1"), mapping(30, 0x3000, "rw-p", "/lib22"),

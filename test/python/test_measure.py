@@ -85,6 +85,7 @@ def test_cold_runs_read_and_warm_runs_do_not(measured, program):
         assert run["major_faults"] == 0
 
 
+@pytest.mark.alone
 def test_everything_is_dropped(measured, program):
     """From cold also what nobody named is gone, and what others hold is told: their C library."""
     if not pagecache.may_drop_everything():

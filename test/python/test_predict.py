@@ -29,7 +29,7 @@ ON_A_DEVICE = """
 import json, sys
 from contextlib import ExitStack
 from pathlib import Path
-from coldbench.requests import CountingLauncher
+from coldbench.measure.requests import CountingLauncher
 from frontload.base.errors import Failure
 from frontload.device.cold_device import ColdDevice
 from frontload.pagecache import cache as pagecache

@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
-from coldbench.race import table
+from coldbench import table
 
 
 def time(mean, half=None):
@@ -34,7 +34,7 @@ def race(**workload):
                 "name": "small", "title": "a program", "limit": {"touched_bytes": 7_000_000},
                 "place": {"file_system": "ext4", "read_ahead_kib": 128, "own_device": True,
                           "throttle": {"device": "hdd", "iops": 150, "bytes_per_second": 80e6}},
-                "missing": [], "outputs_are_identical": True,
+                "missing": [], "outputs_are_identical": True, "recordings": [],
                 "variants": [variant("default", 720.0, 73.6e6),
                              variant("front", 50.0, 0.72e6, link={"seconds": 3, "runs": [2, 3, 4]},
                                      recording=[{"slowdown": 7.26}, {"slowdown": 312.4}],
@@ -54,7 +54,7 @@ def lines(text: str, start: str) -> list[str]:
 
 def test_a_page_has_all_columns_of_each_row():
     """Peers first, what is absent as a dash with its reason, then the limit."""
-    page = table.render(race())
+    introduction, _, page = table.render(race()).partition("\n## ")
     assert lines(page, "| by ") == [
         "| by default | 720 | 10 | 73.6 | 3 | 700 | 66.0 | 0.125 ± 0.001 | 5.400 ± 0.002 | 4.690 | "
         "0.020 | 207.6 | 2.50 (once) | — | — | — |",
@@ -69,7 +69,19 @@ def test_a_page_has_all_columns_of_each_row():
         "| touched bytes (the limit) |  |  | 7.0 |" + "  |" * 12]
     (near,) = lines(page, "* Predictions are within 5%")
     assert near.endswith("for 1 of 1 variants")
-    assert "Linux 6.18, A \\| B (2 processors)" in page
+    assert "Linux 6.18, A \\| B (2 processors)" in introduction
+
+
+def test_a_page_names_the_recorders_that_were_timed():
+    """Each once, in the order in which they are declared, whichever of the workloads had it."""
+    document = race(recordings=[{"name": "bolt", "title": "BOLT's"},
+                                {"name": "breakpoints", "title": "the tracer"}])
+    document["workloads"] += race(recordings=[{"name": "new", "title": "a new one"},
+                                              {"name": "bolt", "title": "BOLT's"}])["workloads"]
+    (named,) = lines(table.render(document), "* *Slowdown*")
+    assert named.endswith(" its start is recorded, by the tracer, BOLT's, a new one.")
+    (named,) = lines(table.render(race()), "* *Slowdown*")
+    assert named.endswith(" its start is recorded.")
 
 
 @pytest.mark.parametrize("figure, first, said, listed", [
@@ -93,19 +105,58 @@ def test_a_page_says_what_is_wrong():
     assert "Not judged: " in page
 
 
-def test_the_short_table_has_a_column_for_each_workload():
-    """A row that only one of them has is a dash in the other's column."""
+def test_all_programs_side_by_side_begin_the_page():
+    """A column for each workload; a row that only one of them has is a dash in the other's."""
     document = race()
     document["workloads"].append(race(name="other", variants=[variant("default", 9.0, 2e6)],
                                       absent=[])["workloads"][0])
-    text = table.short(document)
+    text = table.side_by_side(document)
     assert lines(text, "|") == [
         "| linked by | small | other |", "| --- | --- | --- |",
         "| by default | 720, 73.6 MB, 4.69 s | 9, 2.0 MB, 4.69 s |",
         "| gcc PGO | — | — |", "| gcc LTO | — | — |", "| BOLT | — | — |",
         "| by front | 50, 0.72 MB, 4.69 s | — |",
         "| touched bytes (the limit) | 7.0 MB | 7.0 MB |"]
-    assert "where 150 requests and 80 MB a second are read" in text
+    assert "on a device of 150 requests and 80 MB a second" in text
+    page = table.render(document)
+    assert text in page.partition("\n## ")[0]
+
+
+def test_the_small_table_has_few_rows_and_programs():
+    """Peers of no row of their own share one, which names the fastest of each program."""
+    variants = [variant("default", 720.0, 73.6e6), variant("order", 140.0, 24e6),
+                variant("preread", 0.0, 207e6, slow_by_requests_ns=2.6e9),
+                variant("bolt", 130.0, 23e6, slow_by_requests_ns=1.5e9),
+                variant("order+relr", 120.0, 18e6, slow_by_requests_ns=1.1e9, ours=True),
+                variant("front", 50.0, 0.72e6, slow_by_requests_ns=0.6e9),
+                variant("front+prefetch", 2.0, 0.73e6, slow_by_requests_ns=0.1e9, ours=True)]
+    document = race(variants=variants)
+    document["workloads"] += [race(name=name)["workloads"][0] for name in ("b", "c", "d", "e")]
+    rest = " | 720, 73.6 MB, 4.69 s" * 3 + " |", " | —" * 3 + " |"
+    text = table.short(document)
+    assert lines(text, "|") == [
+        "| linked by | small | b | c | d |", "| --- | --- | --- | --- | --- |",
+        "| by default | 720, 73.6 MB, 4.69 s" + rest[0],
+        "| by order | 140, 24.0 MB, 4.69 s" + rest[1],
+        f"| {table.FASTEST} | 130, 23.0 MB, 1.50 s (BOLT)" + rest[1],
+        "| by front | 50, 0.72 MB, 0.60 s" + " | 50, 0.72 MB, 4.69 s" * 3 + " |",
+        "| by front+prefetch | 2, 0.73 MB, 0.10 s" + rest[1]]
+    assert "on a device of 150 requests and 80 MB a second" in text
+
+
+def test_a_peer_that_the_rows_do_not_know_is_named_by_its_title():
+    document = race(variants=[variant("default", 720.0, 73.6e6), variant("new", 1.0, 2e6)])
+    assert "| 1, 2.0 MB, 4.69 s (by new) |" in table.short(document)
+
+
+def test_without_a_slow_device_the_small_table_says_so():
+    """Then the seconds are those of the plain device."""
+    (workload,) = race()["workloads"]
+    document = race(place=workload["place"] | {"throttle": None},
+                    variants=[variant("default", 720.0, 73.6e6, slow_by_requests_ns=None)])
+    text = table.short(document)
+    assert "| by default | 720, 73.6 MB, 0.12 s |" in text
+    assert "the seconds of a cold start." in text
 
 
 README = f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n"
@@ -147,6 +198,6 @@ def test_no_table_of_something_else(files, tmp_path, capsys, text):
 def test_a_readme_without_marks_is_refused(files, tmp_path, capsys, readme):
     """Nobody's text is written over by guess."""
     assert files(race(), readme=readme) == 65
-    assert "has not the lines" in capsys.readouterr().err
+    assert "lacks the lines" in capsys.readouterr().err
     assert (tmp_path / "README.md").read_text() == readme
     assert not (tmp_path / "race.md").exists()

@@ -8,9 +8,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
-from coldbench import workload
-from coldbench.race import recordings, rows
-from coldbench.workload import WorkFolder
+from coldbench.measure import recordings
+from coldbench.variants import rows, workload
+from coldbench.variants.work_folder import WorkFolder
 
 WORKLOADS = ("cc1", "cpython", "git", "wasm-tools")
 

@@ -147,7 +147,7 @@ def test_thread_sanitizer(cc, record, compilers, source, instrument, check):
     objects = []
     for file in files:
         objects.append(folder / f"{os.path.basename(file)}.o")
-        subprocess.run([compilers["clang"], *flags, "-D_GNU_SOURCE", "-I", f"{runtime}/../format",
+        subprocess.run([compilers["clang"], *flags, "-D_GNU_SOURCE", "-I", f"{runtime}/..",
                         "-I", f"{runtime}/include", "-c", file, "-o", objects[-1]], check=True)
     program = cc(source, *flags, compiler="clang", runtime=objects, instrument=instrument)
     for _ in range(5):

@@ -1,6 +1,6 @@
 // The view of input objects that planning uses.
-#include "elf_object.h"
-#include "startup_set.h"
+#include "elf/elf_object.h"
+#include "startup_set/startup_set.h"
 #include "yaml_object.h"
 #include <gtest/gtest.h>
 

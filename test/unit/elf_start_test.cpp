@@ -1,5 +1,5 @@
 // The tables of a linked file tell what is touched before the program runs.
-#include "elf_start.h"
+#include "predict/elf_start.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ObjectFile.h"

@@ -1,6 +1,6 @@
 // The note of a front: the object that brings it into a link, and its end in the linked file.
-#include "front_note.h"
 #include "frontload_note.h"
+#include "plan/front_note.h"
 #include "yaml_object.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/Endian.h"

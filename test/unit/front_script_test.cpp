@@ -1,5 +1,5 @@
 // The linker script that places startup sections.
-#include "front_script.h"
+#include "plan/front_script.h"
 #include <gtest/gtest.h>
 
 using namespace frontload;

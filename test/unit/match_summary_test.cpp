@@ -1,5 +1,5 @@
 // What a link says of how much of a profile it has found.
-#include "match_summary.h"
+#include "profile/match_summary.h"
 #include <gtest/gtest.h>
 
 using namespace frontload;

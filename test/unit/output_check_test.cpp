@@ -1,5 +1,5 @@
 // The checks of a linked file see what they are there for.
-#include "output_check.h"
+#include "plan/output_check.h"
 #include "llvm/ObjectYAML/yaml2obj.h"
 #include "llvm/Support/YAMLTraits.h"
 #include <gtest/gtest.h>

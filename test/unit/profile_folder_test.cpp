@@ -1,5 +1,5 @@
 // Which names the profile of an output may have.
-#include "profile_folder.h"
+#include "profile/profile_folder.h"
 #include <gtest/gtest.h>
 
 using namespace frontload;

@@ -1,6 +1,6 @@
 // What no symbol names is found in another build by those who refer to it.
-#include "references.h"
-#include "symbol_map.h"
+#include "predict/references.h"
+#include "predict/symbol_map.h"
 #include "yaml_object.h"
 #include "llvm/ObjectYAML/yaml2obj.h"
 #include "llvm/Support/Endian.h"

@@ -1,8 +1,8 @@
 // Marks in the names of sections, and which names may have one.
-#include "elf_object.h"
-#include "front_link.h"
-#include "markable_names.h"
-#include "section_marks.h"
+#include "elf/elf_object.h"
+#include "other_lld/markable_names.h"
+#include "plan/front_link.h"
+#include "plan/section_marks.h"
 #include "yaml_object.h"
 
 using namespace llvm;

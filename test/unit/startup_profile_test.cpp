@@ -1,6 +1,6 @@
 // The reader of startup profiles for linkers. What it refuses, with which line, is tested through
 // the linker in test/link/test_command_line.py.
-#include "startup_profile.h"
+#include "profile/startup_profile.h"
 #include <gtest/gtest.h>
 #include <random>
 

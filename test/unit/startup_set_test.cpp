@@ -1,5 +1,5 @@
 // Which sections a profile stands for, in objects that are small enough to see through.
-#include "startup_set.h"
+#include "startup_set/startup_set.h"
 #include "yaml_object.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/xxhash.h"
@@ -127,7 +127,7 @@ struct Searched {
   }
   bool isHot(StringRef contents) {
     uint64_t hash = xxh3_64bits(contents);
-    return (set.hotStrings().order(hash) & (uint64_t(31) << 27)) == 0;
+    return (set.hotStrings().meet(hash) & (uint64_t(31) << 27)) == 0;
   }
 
   std::vector<std::string> buffers;

@@ -1,5 +1,5 @@
 // What a trace touched is found in another build by its name.
-#include "symbol_map.h"
+#include "predict/symbol_map.h"
 #include "llvm/ObjectYAML/yaml2obj.h"
 #include <gtest/gtest.h>
 

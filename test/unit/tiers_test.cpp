@@ -1,5 +1,6 @@
 // Which names of a profile go to the front, and in what order.
-#include "tiers.h"
+#include "profile/tiers.h"
+#include "startup_set/front_worth.h"
 #include <gtest/gtest.h>
 
 using namespace frontload;

@@ -2,13 +2,9 @@
 
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 
-# The helpers of tests that link take these from the nearest conftest.
-BUILD = Path(os.environ.get("FRONTLOAD_BUILD", Path(__file__).parents[2] / "build"))
-LLVM = Path(os.environ.get("FRONTLOAD_LLVM", "/usr/lib/llvm-22/bin"))
 # Says what it was called with, a word a line, and which of the words are its own.
 FAKE = "#!/bin/sh\nprintf '%s\\n' \"${0##*/}\" \"$@\"\n"
 

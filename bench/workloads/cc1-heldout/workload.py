@@ -3,8 +3,9 @@
 Trained are a hello world, data included, and six scenarios; measured is C++ with <iostream> at -O2.
 """
 
-from coldbench.verdicts import THROTTLED, ShareOfGain, Start, TimesAsLong
-from coldbench.workload import Workload, load
+from coldbench.judge.figures import THROTTLED, Start
+from coldbench.judge.verdicts import ShareOfGain, TimesAsLong
+from coldbench.variants.workload import Workload, load
 
 CC1, CC1_SOURCE = load("cc1")
 

@@ -1,7 +1,7 @@
 """cc1 as a shared library that a small program opens: only the library is cold."""
 
-from coldbench.verdicts import AtMost, Fewer
-from coldbench.workload import Workload, load
+from coldbench.judge.verdicts import AtMost, Fewer
+from coldbench.variants.workload import Workload, load
 
 CC1, SOURCE = load("cc1")
 OPEN = ("{work}/open_cc1",)

@@ -3,7 +3,7 @@
 Only the program is cold: its library, compiled, is on the file system that the bench runs from.
 """
 
-from coldbench.workload import Workload
+from coldbench.variants.workload import Workload
 
 MODULES = "json, asyncio, argparse, re, decimal"
 # That they were imported, and from where, is what the work writes.

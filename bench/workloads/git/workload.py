@@ -1,6 +1,6 @@
 """git, a C program of 4 MB: its work is to show the history of a small repository."""
 
-from coldbench.workload import Workload
+from coldbench.variants.workload import Workload
 
 WORKLOAD = Workload(
     name="git",

@@ -20,7 +20,6 @@ from frontload.base.errors import BadData
 LARGEST = (1 << 62) - 1  # sums of two still fit into 64 bits
 Number = conint(strict=True, ge=0, le=LARGEST)
 Text = StrictStr
-_WORDS = ((Number, "a whole number from 0 up"), (Text, "a text"))
 _LONGEST = 40
 
 Model = typing.TypeVar("Model", bound="Part")
@@ -38,13 +37,17 @@ def bad(path: os.PathLike | str, place: str, what: str, note: str | None = None)
 
 
 def checked(model: type[Model], value: object, path: os.PathLike | str,
-            note: str | None = None) -> Model:
-    """The object that a parsed document is; `path` and `note` are for messages."""
+            note: str | None = None, quoting: bool = True) -> Model:
+    """The object that a parsed document is; `path` and `note` are for messages, and `quoting` says
+    whether they show what a wrong value is."""
     try:
         # The first is version 2's name, the second version 1's.
         return (getattr(model, "model_validate", None) or model.parse_obj)(value)
     except ValidationError as problem:
-        place, what = _wrong(model, value, problem.errors()[0]["loc"])
+        place, wrong, kind = _wrong(model, value, problem.errors()[0]["loc"])
+        what = f"is not {_called(kind)}"
+        if quoting and kind in (Number, Text):
+            what = f"{shown(wrong)} {what}"
         raise bad(path, place, what, note) from problem
 
 
@@ -54,8 +57,10 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST else text[:_LONGEST - 3] + "..."
 
 
-def _wrong(kind: object, value: object, location: Iterable[str | int]) -> tuple[str, str]:
-    """The place of what is wrong, as far as the document has it, and what is."""
+def _wrong(kind: object, value: object, location: Iterable[str | int]
+           ) -> tuple[str, object, object]:
+    """The place of what is wrong, as far as the document has it, what is there, and what kind of
+    thing should be."""
     place = ""
     for key in location:
         if not isinstance(value, list if isinstance(key, int) else dict):
@@ -69,12 +74,15 @@ def _wrong(kind: object, value: object, location: Iterable[str | int]) -> tuple[
             kind = (typing.get_type_hints(kind, include_extras=True)[key] if _is_part(kind)
                     else typing.get_args(kind)[1])
         kind = _without_none(kind)
-    for simple, words in _WORDS:
-        if kind == simple:
-            return place, f"{shown(value)} is not {words}"
+    return place, value, kind
+
+
+def _called(kind: object) -> str:
+    if kind in (Number, Text):
+        return "a text" if kind == Text else "a whole number from 0 up"
     if _is_part(kind):
-        return place, f"is not {kind.CALLED}"
-    return place, f"is not {'a list' if (typing.get_origin(kind) or kind) is list else 'an object'}"
+        return kind.CALLED
+    return "a list" if (typing.get_origin(kind) or kind) is list else "an object"
 
 
 def _is_part(kind: object) -> bool:

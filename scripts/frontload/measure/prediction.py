@@ -15,7 +15,7 @@ figures  major_faults, minor_faults (of the file), requests, read_bytes, read_ru
 gain     how much less than the first variant it is, in the same figures; `times`: how many times as
          fast its total_seconds, or without them seconds, are.
 missing  touches of which the variant has no counterpart, or none that can be found (see
-         lldplugin/predict/symbol_map.h).
+         tools/predict/symbol_map.h).
 """
 
 import json

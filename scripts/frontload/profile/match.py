@@ -1,7 +1,7 @@
 """How much of a startup profile was found: said by every verb that looks for its names.
 
 A profile rots: functions are renamed and removed, and one day half of it names nothing. The linkers
-say it in the same words (lldplugin/match_summary.h).
+say it in the same words (lldplugin/profile/match_summary.h).
 """
 
 from frontload.base import errors

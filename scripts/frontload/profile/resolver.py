@@ -2,7 +2,7 @@
 
 How a name is found in another build than the one that was recorded (exactly, or but for a suffix, a
 clone, a constructor's variant, a hash) is decided in one place, which the linkers use too:
-lldplugin/names. What it says is described in lldplugin/resolve/main.cpp.
+lldplugin/names. What it says is described in tools/resolve/resolved_lines.h.
 """
 
 import os
@@ -62,7 +62,7 @@ def resolve(profile_path: str, files: Iterable[str]) -> Resolved:
 
 def resolve_listed(profile_path: str, list_path: str) -> Resolved:
     """Where the entries of a profile are in a list of symbols, which is described in
-    lldplugin/resolve/listed_symbols.h; the value of a place is its line, from 0."""
+    tools/resolve/listed_symbols.h; the value of a place is its line, from 0."""
     return _resolved(_ask(profile_path, [list_path], "--listed"))
 
 

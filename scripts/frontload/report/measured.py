@@ -65,7 +65,7 @@ class _Predictions(Part):
 def measured(document: object, path: os.PathLike | str) -> dict:
     """The figures of a measurement, and what it says of pairs of variants and conditions."""
     _check_schema(document, _MEASURE, path)
-    found = documents.checked(_Measurement, document, path, _NOTE)
+    found = documents.checked(_Measurement, document, path, _NOTE, quoting=False)
     for number, result in enumerate(found.results):
         for name, figure in result.figures.items():
             _check_numbers(figure, f"results[{number}].figures.{name}", path)
@@ -85,7 +85,7 @@ def predicted(document: object, variant: str, path: os.PathLike | str) -> list[d
     """The predictions for one variant, trace by trace; a file of another variant alone will do,
     whatever it is called there."""
     _check_schema(document, _PREDICT, path)
-    predictions = documents.checked(_Predictions, document, path, _NOTE).predictions
+    predictions = documents.checked(_Predictions, document, path, _NOTE, quoting=False).predictions
     names = [variant if each.variant is None else str(each.variant) for each in predictions]
     if variant not in names and len(set(names)) != 1:
         raise _damaged(path, f"has no prediction for the variant {variant!r}")

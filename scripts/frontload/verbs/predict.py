@@ -1,6 +1,6 @@
 """frontload predict: what a cold start will read, and how long on devices that one does not have.
 
-The model of the kernel is frontload-predict's (lldplugin/predict); measure/prediction.py asks it.
+The model of the kernel is frontload-predict's (tools/predict); measure/prediction.py asks it.
 """
 
 import argparse

@@ -1,0 +1,167 @@
+"""Predictions beside the kernel's counts: is the model of a start right?
+
+A workload's starts are recorded once, as the program is by default and with data (traces.data in
+its folder). From that alone the starts of its other layouts are predicted, and compared with what
+the kernel counted when they were measured.
+
+A figure agrees if it is within 5% of the kernel's, or within one where that is less: a start of two
+faults has no twentieth of one. What is no other layout of what was recorded cannot be predicted:
+another compilation has other code under the same names.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from frontload.measure import prediction
+from frontload.profile import trace
+
+from coldbench.judge.verdicts import Verdict
+from coldbench.measure import slow_device
+from coldbench.variants.work_folder import DATA_TRACES, WorkFolder
+from coldbench.variants.workload import OPENED
+
+WITHIN = 0.05
+FIGURES = "major_faults", "read_bytes", "read_runs", "requests"  # that are compared
+# So much of what was touched may be unknown in another layout, with no more than a fault or two to
+# show for it; in another compilation it is several times as much.
+_MOST_MISSING = 0.02
+_MODELLED_LINUX = (6, 17)
+
+
+def replay(work: WorkFolder, variants: Sequence[dict], place: dict) -> list[dict]:
+    """A row for each variant, measured at a place as figures.py puts them down: {"variant",
+    "predicted", "measured", ...}.
+
+    predicted   the figures, by figure, and `throttled_seconds`, of a throttled start; or null
+    measured    the kernel's medians of the same, as far as there are any
+    difference  predicted / measured - 1, by figure
+    agrees      whether all figures do, but the requests of a prefetch; null if that is not to be
+                judged, and then `why`
+    """
+    traces = _traces(work)
+    return [_row(work, variant, place, traces) for variant in variants]
+
+
+def _traces(work: WorkFolder) -> list[Path]:
+    folder = work.folder / DATA_TRACES
+    return trace.find(folder) if folder.is_dir() else []
+
+
+def _row(work: WorkFolder, variant: dict, place: dict, traces: Sequence[Path]) -> dict:
+    name = variant["name"]
+    row = {"variant": name, "predicted": None, "measured": measured(variant),
+           "difference": {}, "agrees": None, "why": _obstacle(work, name, traces)}
+    if row["why"]:
+        return row
+    read_ahead = place["read_ahead_kib"]
+    options = [f"--device={slow_device.NAME}",
+               *([f"--read-ahead={read_ahead}"] if read_ahead else []),
+               *([f"--prefetch={OPENED[name].asks_for}"] if name in OPENED else [])]
+    answer = prediction.ask(work.binary(name), traces, work.binary("default"), options)
+    touches, missing = (sum(each[key] for each in answer["predictions"])
+                        for key in ("touches", "missing"))
+    if missing > _MOST_MISSING * touches:
+        row["why"] = (f"is another compilation: {100 * missing / touches:.0f}% of what was touched "
+                      "is not found there")
+        return row
+    figures = prediction.medians(answer["predictions"])[slow_device.NAME]
+    row["predicted"] = {figure: figures[figure] for figure in FIGURES}
+    if name in OPENED:
+        # How large the requests are of who reads the file is not the kernel's choice alone.
+        del row["predicted"]["requests"]
+    else:
+        row["predicted"]["throttled_seconds"] = _throttled_seconds(variant, figures)
+    row["difference"] = {figure: compare(value, row["measured"][figure])
+                         for figure, value in row["predicted"].items()
+                         if row["measured"].get(figure) is not None}
+    row["why"] = _why_not_judged(place)
+    if row["why"] is None:
+        # Requests of what is asked for at once depend on which pages of memory lie side by side.
+        row["agrees"] = all(agrees(row["predicted"][figure], row["measured"][figure])
+                            for figure in row["difference"] if figure in FIGURES
+                            and not (figure == "requests" and answer["prefetch_bytes"]))
+    return row
+
+
+def _obstacle(work: WorkFolder, variant: str, traces: Sequence[Path]) -> str | None:
+    if not traces:
+        return f"there is no {DATA_TRACES} of {work.target('default')}"
+    if variant in work.workload.openers:
+        return "is a library: who opens it reads it, too"
+    if work.workload.program:
+        return f"does other work than what {work.workload.program} was recorded at"
+    return None
+
+
+def _why_not_judged(place: dict) -> str | None:
+    release = os.uname().release
+    if not place["own_device"]:
+        return "was not measured on a device of its own"
+    if tuple(map(int, re.findall(r"\d+", release)[:2])) < _MODELLED_LINUX:
+        return f"the model is of Linux {'.'.join(map(str, _MODELLED_LINUX))}, this is {release}"
+    return None
+
+
+def measured(variant: dict) -> dict[str, float]:
+    """What a variant of the document has of the figures that are predicted."""
+    found = {name: variant["cold"][name]["median"] for name in FIGURES if name in variant["cold"]}
+    if variant["requests"]:
+        found["requests"] = variant["requests"]["reads"]
+    if variant["slow"]:
+        found["throttled_seconds"] = variant["slow"]["wall_ns"]["median"] / 1e9
+    return found
+
+
+def _throttled_seconds(variant: dict, figures: dict) -> float:
+    """What the slow device takes, but for the first slice; and the program's own time, that of a
+    warm start, is added."""
+    waiting = slow_device.seconds(figures["requests"], figures["read_bytes"])
+    warm = variant["warm"]["wall_ns"]["median"] / 1e9
+    return max(0.0, waiting - slow_device.FIRST_SLICE_SECONDS) + warm
+
+
+def compare(predicted: float, measured: float) -> float | None:
+    return predicted / measured - 1 if measured else None
+
+
+def agrees(predicted: float, measured: float) -> bool:
+    return abs(predicted - measured) <= max(1, WITHIN * measured)
+
+
+def verdicts(rows: Sequence[dict]) -> list[Verdict]:
+    found = []
+    for row in rows:
+        text = f"{row['variant']}: prediction within {WITHIN:.0%}, or one, of the kernel's counts"
+        if row["predicted"] is None:
+            continue
+        differences = {name: row["difference"][name] for name in FIGURES
+                       if row["difference"].get(name) is not None}
+        if differences:
+            worst = max(differences, key=lambda name: abs(differences[name]))
+            text += f": at most {differences[worst]:+.1%} ({worst.replace('_', ' ')})"
+        if row["why"]:
+            text += f": {row['why']}"
+        found.append(Verdict(text, row["agrees"]))
+    return found
+
+
+def by_variant(rows: Sequence[dict]) -> dict[str, dict]:
+    """The rows by their variants, with what was predicted as figures of their own."""
+    return {row["variant"]: {**(row["predicted"] or {}), "difference": row["difference"],
+                             "agrees": row["agrees"], "why": row["why"]} for row in rows}
+
+
+def sentences(predictions: Mapping[str, dict]) -> list[str]:
+    """How many of these predictions, by variant, agree, which do not, and why others were not made
+    or judged."""
+    judged = [name for name, each in predictions.items() if each["agrees"] is not None]
+    wrong = [name for name in judged if not predictions[name]["agrees"]]
+    found = [f"not judged: the prediction of {name}: {each['why']}"
+             for name, each in predictions.items() if each["agrees"] is None]
+    if judged:
+        found.insert(0, f"Predictions are within {WITHIN:.0%}, or one, of the kernel's counts for "
+                     f"{len(judged) - len(wrong)} of {len(judged)} variants"
+                     + (f", but not for {', '.join(wrong)}" if wrong else ""))
+    return found

@@ -1,0 +1,100 @@
+"""How much slower a program is while its start is recorded, for each way that a row records it.
+
+recorder     what is run: the program under a recorder, or a build of it that records itself
+slowdown     the recorded run's wall time over that of a plain one just before it, both warm
+
+Only what users run is timed: the recording itself, not what is made of it afterwards.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from frontload.base.errors import Failure
+from frontload.measure.launcher import Launcher
+
+from coldbench.variants.work_folder import WorkFolder
+
+CHEAP_SECONDS = 5
+REPEATED = 3
+
+
+@dataclass(frozen=True)
+class Recorder:
+    title: str
+    program: str = "default"  # which build is run
+    # What stands before it, with {bin} and {scratch}, a folder that is removed afterwards.
+    prefix: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+_TRACE = ("{bin}/frontload-trace", "--output={scratch}/%p", "--")
+RECORDERS = {
+    "breakpoints": Recorder("frontload-trace", prefix=_TRACE),
+    "data": Recorder("frontload-lackey", prefix=(
+        "{bin}/frontload-lackey", "--output={scratch}/%p", "--")),
+    "temporal": Recorder("LLVM's temporal instrumentation", "recording.temporal",
+                         environment={"LLVM_PROFILE_FILE": "{scratch}/%p"}),
+    "clang-pgo": Recorder("clang `-fprofile-generate`", "recording.clang-pgo",
+                          environment={"LLVM_PROFILE_FILE": "{scratch}/%p"}),
+    "clang-pgo+breakpoints": Recorder(
+        "frontload-trace of clang `-fprofile-generate`", "recording.clang-pgo", prefix=_TRACE,
+        environment={"LLVM_PROFILE_FILE": "{scratch}/%p.profraw"}),
+    "gcc-pgo": Recorder("gcc `-fprofile-generate`", "recording.gcc-pgo",
+                        environment={"GCOV_PREFIX": "{scratch}"}),
+    "gcc-pgo+breakpoints": Recorder(
+        "frontload-trace of gcc `-fprofile-generate`", "recording.gcc-pgo", prefix=_TRACE,
+        environment={"GCOV_PREFIX": "{scratch}"}),
+    # It writes where it was told when it was made, which is nobody's input.
+    "bolt": Recorder("BOLT's instrumentation", "recording.bolt"),
+}
+
+
+_PLAIN = Recorder("the plain program")
+
+
+@dataclass(frozen=True)
+class Recording:
+    recorder: str
+    seconds: tuple[float, ...]
+    plain_seconds: tuple[float, ...]
+
+    @property
+    def slowdown(self) -> float:
+        return float(np.median(self.seconds) / np.median(self.plain_seconds))
+
+
+def time_recording(work: WorkFolder, name: str, progress: Callable[[str], None],
+                   launcher=None) -> Recording:
+    """Runs plain and recorded by turns: once to warm up, then several times; but only once in all
+    if a recording takes long."""
+    launcher = launcher or Launcher()
+    recorder = RECORDERS[name]
+    pairs: list[tuple[float, float]] = []
+    while len(pairs) <= REPEATED:
+        progress(f"recording by {recorder.title}")
+        pairs.append((_record(work, _PLAIN, launcher), _record(work, recorder, launcher)))
+        if pairs[0][1] >= CHEAP_SECONDS:
+            # A plain run of its own, warm this time.
+            pairs = [(0.0, 0.0), (_record(work, _PLAIN, launcher), pairs[0][1])]
+            break
+    plain, recorded = zip(*pairs[1:], strict=True)
+    return Recording(name, recorded, plain)
+
+
+def _record(work: WorkFolder, recorder: Recorder, launcher) -> float:
+    with tempfile.TemporaryDirectory(prefix="frontload-race.") as scratch, work.environment():
+        places = {"bin": work.bin, "scratch": scratch}
+        program = work.folder / work.target(recorder.program)
+        command = (*(word.format(**places) for word in recorder.prefix),
+                   *work.command(recorder.program, program, Path(scratch) / "output"))
+        os.environ.update({name: value.format(**places)
+                           for name, value in recorder.environment.items()})
+        sample = launcher.run(command)
+    if sample.failed:
+        raise Failure(f"{recorder.title}: the run {sample.how_it_ended()}: "
+                      f"{sample.complaint}")
+    return sample.wall_ns / 1e9

@@ -1,0 +1,1 @@
+"""What people see of a result: the JSON, and the tables made from it."""

@@ -1,0 +1,144 @@
+"""The columns of tables: what each says of a variant, as the terminal and documents show it; and
+what sentences say of a workload.
+
+They are made from the JSON alone.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from coldbench.judge import first, replay
+
+ABSENT = "—"
+
+
+@dataclass(frozen=True)
+class Column:
+    heading: str
+    cell: Callable[[dict], str]  # of a variant of the document
+
+
+def _median(name: str, show: Callable[[float], str]) -> Callable[[dict], str]:
+    """Of the cold starts on the plain device."""
+    def cell(variant: dict) -> str:
+        figure = variant["cold"].get(name)
+        return ABSENT if figure is None else show(figure["median"])
+    return cell
+
+
+def count(value: float) -> str:
+    return f"{value:.0f}"
+
+
+def megabytes(value: float) -> str:
+    return f"{value / 1e6:.1f}" if value >= 1e6 else f"{value / 1e6:.2f}"
+
+
+def seconds(condition: str) -> Callable[[dict], str]:
+    """The mean, and half the width of its 95% confidence interval."""
+    def cell(variant: dict) -> str:
+        figures = variant.get(condition)
+        if not figures:
+            return ABSENT
+        time = figures["wall_ns"]
+        text = f"{time['mean'] / 1e9:.3f}"
+        return text if time["low"] is None else f"{text} ± {(time['high'] - time['low']) / 2e9:.3f}"
+    return cell
+
+
+def _requests(variant: dict) -> str:
+    return count(variant["requests"]["reads"]) if variant["requests"] else ABSENT
+
+
+def _slow_by_requests(variant: dict) -> str:
+    time = variant["slow_by_requests_ns"]
+    return ABSENT if time is None else f"{time / 1e9:.3f}"
+
+
+def ratio(figure: dict, digits: int = 2) -> str:
+    """An estimate with its 95% confidence interval."""
+    estimate, *interval = (None if figure[name] is None else f"{figure[name]:.{digits}f}"
+                           for name in ("estimate", "low", "high"))
+    return estimate if None in interval else f"{estimate} ({' to '.join(interval)})"
+
+
+def _times_the_base(variant: dict) -> str:
+    return ratio(variant["times_the_base"]) if variant["times_the_base"] else ABSENT
+
+
+def _link(variant: dict) -> str:
+    link = variant["link"]
+    if not link:
+        return ABSENT
+    text = f"{link['seconds']:.2f}"
+    return text if len(link["runs"]) > 1 else f"{text} (once)"
+
+
+def times(value: float) -> str:
+    return f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def _recording(variant: dict) -> str:
+    recorded = variant["recording"]
+    return " + ".join(times(each["slowdown"]) for each in recorded) if recorded else ABSENT
+
+
+def _predicted(name: str, show: Callable[[float], str]) -> Callable[[dict], str]:
+    def cell(variant: dict) -> str:
+        predicted = variant["prediction"]
+        return show(predicted[name]) if predicted and name in predicted else ABSENT
+    return cell
+
+
+COLUMNS = (
+    Column("major faults", _median("major_faults", count)),
+    Column("minor faults", _median("minor_faults", count)),
+    Column("MB read", _median("read_bytes", megabytes)),
+    Column("runs", _median("read_runs", count)),
+    Column("requests", _requests),
+    Column("peak RSS MB", _median("max_rss_bytes", megabytes)),
+    Column("cold s, plain", seconds("cold")),
+    Column("cold s, slow", seconds("slow")),
+    Column("slow s, by requests", _slow_by_requests),
+    Column("warm s", seconds("warm")),
+    Column("file MB", lambda variant: megabytes(variant["size"])),
+    Column("link s", _link),
+    Column("slowdown, recording", _recording),
+    Column("model faults", _predicted("major_faults", count)),
+    Column("model MB", _predicted("read_bytes", megabytes)),
+)
+# Of bench/run: what a variant is judged by, and its time beside that of the first one.
+RUN = (*(column for column in COLUMNS if column.heading in (
+    "major faults", "minor faults", "MB read", "runs", "peak RSS MB", "cold s, plain",
+    "cold s, slow", "warm s", "file MB")), Column("cold / first", _times_the_base))
+
+
+def limit(workload: dict) -> list[str]:
+    """The row of the limit: the bytes that a start uses."""
+    touched = workload["limit"]["touched_bytes"]
+    return [megabytes(touched) if column.heading == "MB read" and touched is not None else ""
+            for column in COLUMNS]
+
+
+def _words(verdict: dict) -> str:
+    if verdict["first"] is False:
+        return "not first"
+    return "equal" if verdict["figure"] in first.COUNTS else "too close to tell"
+
+
+def verdicts(workload: dict) -> tuple[str, list[str]]:
+    """Whether ours is first, in a sentence; and where it is not or nobody can tell, what is."""
+    found: Sequence[dict] = workload["verdicts"]
+    if not found:
+        return "Not judged: it was not measured on a device of its own.", []
+    if all(verdict["first"] for verdict in found):
+        return "Ours is first in every figure.", []
+    behind = [f"{_words(verdict)}: {verdict['text']}" for verdict in found if not verdict["first"]]
+    ahead = sum(bool(verdict["first"]) for verdict in found)
+    return f"Ours is first in {ahead} of {len(found)} figures.", behind
+
+
+def predictions(workload: dict) -> list[str]:
+    """How near the model came, in sentences."""
+    return replay.sentences({variant["name"]: variant["prediction"]
+                             for variant in workload["variants"] if variant["prediction"]})

@@ -1,0 +1,260 @@
+"""bench/table: writes the race's result where people read it, docs/race.md and the README.
+
+    docs/race.md   all programs side by side, then all columns of each
+    README.md      a small table: a few rows, the first programs
+
+The same result gives the same text. In the README only what lies between two marks is written.
+"""
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from frontload.base import errors
+from frontload.base.errors import BadData
+from frontload.base.files import write_if_changed
+
+from coldbench import command
+from coldbench.command import ROOT
+from coldbench.measure.recordings import RECORDERS
+from coldbench.show import columns
+from coldbench.show.document import RACE
+from coldbench.show.document import read as read_document
+from coldbench.variants import rows
+
+BEGIN, END = "<!-- bench/table wrote this from here on -->", "<!-- up to here -->"
+LIMIT = "touched bytes (the limit)"
+
+# The README is to be read in a minute: its table has so many programs, and these rows besides the
+# fastest of all other ways.
+SHORT_PROGRAMS = 4
+SHORT_PEERS = (rows.BASE, "order")
+SHORT_OURS = ("front", "front+prefetch")
+FASTEST = "the fastest of the other ways"
+
+
+def render(document: dict) -> str:
+    """docs/race.md: all workloads side by side, then a table with all columns for each."""
+    parts = [_introduction(document), side_by_side(document), _legend(document)]
+    for workload in document["workloads"]:
+        parts.append(_section(workload))
+    return "\n".join(parts)
+
+
+def side_by_side(document: dict) -> str:
+    """The table above the others: a row for each way, a column for each workload."""
+    workloads = document["workloads"]
+    lines = _headings(workloads)
+    for name, title in _titles(workloads):
+        cells = [_short_cell(workload, name) for workload in workloads]
+        lines.append(_line([title, *cells]))
+    lines.append(_line([LIMIT, *(f"{columns.megabytes(workload['limit']['touched_bytes'])} MB"
+                                 if workload["limit"]["touched_bytes"] is not None else ""
+                                 for workload in workloads)]))
+    lines += ["", _caption(workloads[0]["place"])]
+    return "\n".join(lines) + "\n"
+
+
+def short(document: dict) -> str:
+    """The README's table: the first workloads, in a few rows."""
+    workloads = document["workloads"][:SHORT_PROGRAMS]
+    titles = dict(_titles(workloads))
+    lines = _headings(workloads)
+    for name in (*SHORT_PEERS, FASTEST, *SHORT_OURS):
+        if name == FASTEST:
+            lines.append(_line([FASTEST, *(_fastest_cell(workload) for workload in workloads)]))
+        elif name in titles:
+            lines.append(_line([titles[name], *(_short_cell(workload, name)
+                                                for workload in workloads)]))
+    lines += ["", _caption(workloads[0]["place"])]
+    return "\n".join(lines) + "\n"
+
+
+def put_between_marks(text: str, block: str, path: os.PathLike | str) -> str:
+    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
+        raise BadData(path, f"lacks the lines {BEGIN} and {END} around the text to be written")
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    return f"{before}{BEGIN}\n{block}{END}{after}"
+
+
+def _introduction(document: dict) -> str:
+    host, place = document["host"], document["workloads"][0]["place"]
+    device = ("a loop device of its own whose backing file is in memory"
+              if place["own_device"] else "the file system of the build folder")
+    slow = ""
+    if place["throttle"]:
+        slow = (f" The slow device is the same one, throttled by the kernel to "
+                f"{place['throttle']['iops']} requests and "
+                f"{place['throttle']['bytes_per_second'] / 1e6:g} MB a second.")
+    ahead = place["read_ahead_kib"]
+    return f"""# The race
+
+`bench/race` builds each program in every way we know to make it start faster, and measures all
+variants from cold in one session. `bench/table` wrote this page from its result, \
+{errors.count(document['runs'], 'run')} of each kind.
+
+{_escape(host['kernel'])}, {_escape(host['processor'])} ({host['processors']} processors); \
+{_escape(place['file_system'])} on {device}{f', readahead {ahead} KiB' if ahead else ''}. Only the \
+program's own file is cold.{slow}
+"""
+
+
+def _legend(document: dict) -> str:
+    recorders = _recorders(document["workloads"])
+    by = f", by {recorders}" if recorders else ""
+    return f"""The tables below have all figures of each program:
+
+* Counts are medians, MB are 10^6 bytes, and times are means ± half their 95% confidence interval.
+* *Runs* are contiguous ranges of pages that were read. *Requests* are the reads that the device \
+served.
+* *By requests* is the time the slow device takes for all requests or all bytes, whichever takes \
+longer, plus a warm start. The kernel's throttle lets the first 0.1 s of requests through at once; \
+a real disk does not.
+* *Link* is the median of three links, or a single link if it takes more than 10 s. For BOLT it is \
+link and rewrite.
+* *Slowdown* is how many times longer the program takes while its start is recorded{by}.
+* *Model* is what Frontload predicts for the file without running it, from traces of the file in \
+the first row.
+* *Touched bytes* are all the bytes of the file that the start uses, in granules of 16. They are \
+the limit for any layout.
+"""
+
+
+def _recorders(workloads: Iterable[dict]) -> str:
+    """Those that any of the workloads was recorded by, in the order in which they are declared."""
+    titles = {recording["name"]: recording["title"] for workload in workloads
+              for recording in workload["recordings"]}
+    order = list(RECORDERS)
+    known = sorted(titles, key=lambda name: order.index(name) if name in order else len(order))
+    return ", ".join(titles[name] for name in known)
+
+
+def _section(workload: dict) -> str:
+    headings = ["", *(column.heading for column in columns.COLUMNS)]
+    lines = [f"## {_escape(workload['name'])}", "", f"{_escape(workload['title'])}.", "",
+             _line(headings), _line(["---"] * len(headings))]
+    variants = {variant["name"]: variant for variant in workload["variants"]}
+    reasons = {absent["name"]: absent["why"] for absent in workload["absent"]}
+    notes = list(dict.fromkeys(reasons[name] for name, _ in _titles([workload])
+                               if name not in variants))
+    for name, title in _titles([workload]):
+        if name in variants:
+            cells = [column.cell(variants[name]) for column in columns.COLUMNS]
+        else:
+            title += f" ({notes.index(reasons[name]) + 1})"
+            cells = [columns.ABSENT] * len(columns.COLUMNS)
+        lines.append(_line([title, *cells]))
+    lines.append(_line([LIMIT, *columns.limit(workload)]))
+    lines.append("")
+    sentence, rest = columns.verdicts(workload)
+    lines.append(sentence)
+    rest += columns.predictions(workload)
+    lines += ["", *(f"* {_escape(line)}" for line in rest)] if rest else []
+    if notes:
+        lines += ["", *(f"({number}) {_escape(why)}" + ("" if number == len(notes) else "  ")
+                        for number, why in enumerate(notes, 1))]
+    if not workload["outputs_are_identical"]:
+        lines += ["", "**The program's output is not identical in all variants.**"]
+    lines += [f"\nMissing: {_escape(missing)}" for missing in workload["missing"]]
+    return "\n".join(lines) + "\n"
+
+
+def _titles(workloads: Iterable[dict]) -> list[tuple[str, str]]:
+    """The rows that any of the workloads has or says it has not, in order, and their titles."""
+    named = {each["name"]: each["title"] for workload in workloads
+             for each in (*workload["variants"], *workload["absent"])}
+    order = {row.name: number for number, row in enumerate(rows.ROWS)}
+    return sorted(named.items(), key=lambda item: (order.get(item[0], len(order)), item[0]))
+
+
+def _headings(workloads: Sequence[dict]) -> list[str]:
+    return [_line(["linked by", *(_escape(workload["name"]) for workload in workloads)]),
+            _line(["---"] * (len(workloads) + 1))]
+
+
+def _short_cell(workload: dict, name: str) -> str:
+    variant = next((each for each in workload["variants"] if each["name"] == name), None)
+    return columns.ABSENT if variant is None else _cost(variant)
+
+
+def _fastest_cell(workload: dict) -> str:
+    """The cost of the fastest way that is not ours and has no row of its own, and its name."""
+    others = [each for each in workload["variants"]
+              if not each["ours"] and each["name"] not in SHORT_PEERS]
+    if not others:
+        return columns.ABSENT
+    fastest = min(others, key=_time)
+    row = rows.BY_NAME.get(fastest["name"])
+    return f"{_cost(fastest)} ({row.short if row and row.short else fastest['title']})"
+
+
+def _cost(variant: dict) -> str:
+    cells = {column.heading: column.cell(variant) for column in columns.COLUMNS}
+    return (f"{cells['major faults']}, {cells['MB read']} MB, "
+            f"{_time(variant) / 1e9:.2f} s")
+
+
+def _time(variant: dict) -> float:
+    # What the kernel's throttle lets through at once would make all small programs equally fast.
+    return variant["slow_by_requests_ns"] or variant["cold"]["wall_ns"]["mean"]
+
+
+def _caption(place: dict) -> str:
+    limits = place["throttle"]
+    if not limits:
+        return "Major faults, MB read, and the seconds of a cold start."
+    return (f"Major faults, MB read, and the seconds that this takes on a device of "
+            f"{limits['iops']} requests and {limits['bytes_per_second'] / 1e6:g} MB a second, "
+            "including the time of a warm start.")
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escape(text: str) -> str:
+    """Names and messages may hold anything; in Markdown they are text, in one line."""
+    line = errors.printable(text)
+    return re.sub(r"([\\|<>*_\[\]])", r"\\\1", line) if "`" not in line else \
+        line.replace("|", "\\|").replace("<", "\\<")
+
+
+def _read(path: Path) -> dict:
+    document = read_document(path, RACE, "bench/race")
+    if not document.get("workloads"):
+        raise BadData(path, "has no workload")
+    return document
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="bench/table", description="Write the tables of the documents from a result of "
+        "bench/race.")
+    parser.add_argument("race", metavar="RACE.json", type=Path)
+    parser.add_argument("--docs", metavar="FILE", type=Path, default=ROOT / "docs/race.md",
+                        help="the page with all rows and columns (default %(default)s)")
+    parser.add_argument("--readme", metavar="FILE", type=Path, default=ROOT / "README.md",
+                        help="the file with the small table, between its two marks (default "
+                        "%(default)s)")
+    args = parser.parse_args(argv)
+    return command.end(lambda: _run(args), "bench/table")
+
+
+def _run(args: argparse.Namespace) -> int:
+    document = _read(args.race)
+    try:
+        page, block = render(document), short(document)
+    except (KeyError, TypeError, IndexError, AttributeError) as problem:
+        raise BadData(args.race, f"lacks what a result has: {problem!r}") from problem
+    readme = put_between_marks(args.readme.read_text(), block, args.readme)
+    write_if_changed(args.docs, page.encode())
+    write_if_changed(args.readme, readme.encode())
+    return errors.EXIT_OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""The rows of the race: every way to make a program start faster that is compared, ours last.
+
+A row is a variant that each workload has, or says why it has not. Its name is that of the variant,
+so workloads/WORKLOAD/variants.ninja builds WORKLOAD.ROW.
+
+recorder  how the start was recorded that the row is made by: see recordings.py
+"""
+
+from dataclasses import dataclass
+
+from frontload.base.errors import Failure
+
+from coldbench.variants.workload import OPENED, Workload
+
+BASE = "default"
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    title: str  # in Markdown
+    short: str = ""  # its name within a sentence or a cell
+    ours: bool = False
+    recorders: tuple[str, ...] = ()
+    # Links whose times add up to the row's own, before it.
+    links: tuple[str, ...] = ()
+
+    @property
+    def links_itself(self) -> bool:
+        """Whether the row is a file of its own."""
+        return self.name not in OPENED
+
+
+ROWS = (
+    Row(BASE, "lld"),
+    Row("temporal", "lld, order of an LLVM temporal profile", "LLVM temporal profile",
+        recorders=("temporal",)),
+    Row("bp-startup", "lld `--bp-startup-sort=function`", "balanced partitioning",
+        recorders=("temporal",)),
+    Row("gcc-pgo", "gcc PGO, `-freorder-blocks-and-partition -fprofile-reorder-functions`",
+        "gcc PGO", recorders=("gcc-pgo",)),
+    Row("gcc-pgo-lto", "the same with `-flto`", "gcc PGO with LTO", recorders=("gcc-pgo",)),
+    Row("clang-pgo", "clang PGO, `-fsplit-machine-functions`", "clang PGO",
+        recorders=("clang-pgo",)),
+    Row("bolt", "BOLT, user order, split functions", "BOLT", recorders=("breakpoints", "bolt"),
+        links=("bolt-input",)),
+    Row("order", "lld, order file of exact first calls", recorders=("breakpoints",)),
+    Row("preread", "lld, the whole file read first", "whole file read first"),
+    Row("willneed", "lld, the whole file by `MADV_WILLNEED`", "whole file by `MADV_WILLNEED`"),
+    Row("order+relr", "order file and packed relative relocations", ours=True,
+        recorders=("breakpoints",)),
+    Row("gcc-pgo+front", "gcc PGO and **ld.frontload**, one run for both", ours=True,
+        recorders=("gcc-pgo+breakpoints",)),
+    Row("clang-pgo+front", "clang PGO and **ld.frontload**, one run for both", ours=True,
+        recorders=("clang-pgo+breakpoints",)),
+    Row("front", "**ld.frontload**", ours=True, recorders=("breakpoints", "data")),
+    Row("front+prefetch", "**ld.frontload `--front-prefetch`**", ours=True,
+        recorders=("breakpoints", "data")),
+    Row("front+run", "**ld.frontload**, run by **frontload-run**", ours=True,
+        recorders=("breakpoints", "data")),
+)
+BY_NAME = {row.name: row for row in ROWS}
+
+
+def of(workload: Workload) -> list[Row]:
+    """The rows that a workload has, in order; refuses one that leaves a row out in silence."""
+    present = {*workload.variants, *workload.peers}
+    for row in ROWS:
+        if (row.name in present) == (row.name in workload.absent):
+            raise Failure(f"{workload.name}: the race's row {row.name} is "
+                          + ("both there and absent" if row.name in present else "not explained"),
+                          note="workload.py has it in `variants`, `peers` or `absent`")
+    return [row for row in ROWS if row.name in present]
+
+
+def recorders(workload: Workload, row: Row) -> tuple[str, ...]:
+    return workload.recorders.get(row.name, row.recorders)

@@ -1,0 +1,77 @@
+"""A workload: a real program, its variants, and the work they are measured at.
+
+It is a folder of bench/workloads with workload.py, which defines WORKLOAD, and variants.ninja,
+which builds NAME.VARIANT for each variant (see work_folder.py).
+
+A workload that takes part in the race (bench/race) also has its `peers`: variants made by other
+people's means.
+"""
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from frontload.base.errors import Failure
+
+BENCH = Path(__file__).parents[2].resolve()
+WORKLOADS = BENCH / "workloads"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A variant that is another one's file, asked for before it is run."""
+
+    variant: str
+    opener: tuple[str, ...]  # what stands before the file, with {work} and {bin}
+    asks_for: str  # as frontload-predict says it
+
+
+OPENER = "{work}/opener"  # of bench/openers
+OPENED = {
+    "preread": Opened("default", (OPENER, "read"), "all"),
+    "willneed": Opened("default", (OPENER, "willneed"), "all"),
+    "front+run": Opened("front", ("{bin}/frontload-run", "--"), "front"),
+}
+
+
+@dataclass(frozen=True)
+class Workload:
+    name: str
+    variants: tuple[str, ...]  # the first is the base of all comparisons
+    arguments: tuple[str, ...]  # with {llvm}, {source} and {output}, the file that the work writes
+    requirements: tuple = ()
+    program: str = ""  # whose variants these are, and the folder they are built in; or the name
+    # Arguments of runs to train with, by the name that Ninja is to know them: ${arguments.NAME}.
+    training: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # What stands before the file of a variant that is no program, with {work}, that folder.
+    openers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    same_files: tuple[tuple[str, str, str], ...] = ()  # a sentence, and two targets that are equal
+    timed_links: tuple[str, str] | None = None  # two targets, of LINKERS in measure/links.py
+    # For the race (see rows.py), each by a row's name:
+    title: str = ""  # what the program is and does, in half a sentence
+    peers: tuple[str, ...] = ()  # rows beyond `variants` that there are
+    absent: Mapping[str, str] = field(default_factory=dict)  # why there is no such row
+    recorders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # if other than usual
+    # Set for all runs, those to train with included.
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def folder_name(self) -> str:
+        """What its work folder is called: workloads of one program may share it."""
+        return self.program or self.name
+
+
+def load(name: str) -> tuple[Workload, Path]:
+    """The workload `name` of bench/workloads, or the one in the folder `name`; with its folder."""
+    found = (folder.resolve() for folder in (WORKLOADS / name, Path(name))
+             if (folder / "workload.py").is_file())
+    folder = next(found, None)
+    if folder is None:
+        known = ", ".join(sorted(entry.parent.name for entry in WORKLOADS.glob("*/workload.py")))
+        raise Failure(f"{name}: is not a workload", note=f"there are: {known}")
+    spec = importlib.util.spec_from_file_location(f"workload_{folder.name}",
+                                                  folder / "workload.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.WORKLOAD, folder

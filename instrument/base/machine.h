@@ -1,0 +1,19 @@
+/* The processor that all this is compiled for, as ELF headers and people name it.
+ *
+ * Ports begin here and in system_calls.h. The numbers are those of <elf.h>, which C++ files cannot
+ * include: its macros have the names of LLVM's constants.
+ */
+#ifndef FRONTLOAD_MACHINE_H
+#define FRONTLOAD_MACHINE_H
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+#define FRONTLOAD_MACHINE 62 /* EM_X86_64 */
+#define FRONTLOAD_MACHINE_NAME "x86-64"
+#elif defined(__aarch64__) && !defined(__ILP32__)
+#define FRONTLOAD_MACHINE 183 /* EM_AARCH64 */
+#define FRONTLOAD_MACHINE_NAME "aarch64"
+#else
+#error "frontload records on x86-64 and AArch64 Linux only"
+#endif
+
+#endif

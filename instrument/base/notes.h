@@ -1,0 +1,60 @@
+/* Walks through the ELF notes of a PT_NOTE segment, in memory. Nothing in them is trusted. */
+#ifndef FRONTLOAD_NOTES_H
+#define FRONTLOAD_NOTES_H
+
+#include "align.h"
+#include "text.h"
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The notes that are still to be looked at. */
+struct notes {
+  const unsigned char *bytes;
+  size_t size;
+  size_t alignment; /* see note_alignment */
+};
+
+struct note {
+  uint32_t type;
+  const unsigned char *name; /* its size includes a zero at the end */
+  size_t name_size;
+  const unsigned char *descriptor;
+  size_t descriptor_size;
+};
+
+/* Of the notes in a segment with this p_align. */
+static inline size_t note_alignment(uint64_t p_align) { return p_align == 8 ? 8 : 4; }
+
+/* Takes the first note off `rest`. False if there is none, or not the whole of it. */
+static inline bool next_note(struct notes *rest, struct note *note) {
+  Elf64_Nhdr header; /* of 32-bit files, too */
+  if (rest->size < sizeof header)
+    return false;
+  copy_bytes((unsigned char *)&header, rest->bytes, sizeof header);
+  const uint64_t descriptor = align_up(sizeof header + (uint64_t)header.n_namesz, rest->alignment);
+  const uint64_t end = descriptor + header.n_descsz;
+  if (end > rest->size)
+    return false;
+  note->type = header.n_type;
+  note->name = rest->bytes + sizeof header;
+  note->name_size = header.n_namesz;
+  note->descriptor = rest->bytes + descriptor;
+  note->descriptor_size = header.n_descsz;
+  const uint64_t next = align_up(end, rest->alignment); /* the last may lack its padding */
+  const size_t taken = next < rest->size ? (size_t)next : rest->size;
+  rest->bytes += taken;
+  rest->size -= taken;
+  return true;
+}
+
+/* `name_size` includes the zero at the end. */
+static inline bool is_note(const struct note *note, uint32_t type, const char *name,
+                           size_t name_size) {
+  return note->type == type && note->name_size == name_size &&
+         same_bytes(note->name, (const unsigned char *)name, name_size);
+}
+
+#endif

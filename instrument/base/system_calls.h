@@ -1,0 +1,190 @@
+/* System calls of our own, made with inline assembly, for what lives inside another program.
+ *
+ * libc's wrappers are not for us: they set errno, which belongs to the host program and lives in
+ * thread-local storage that does not exist yet when an IFUNC resolver of a static program runs;
+ * some are cancellation points; sanitizers replace them; and a program built with
+ * -finstrument-functions may define its own, which would call back into the hooks.
+ *
+ * Every call returns what the kernel returns: a result, or a negative errno.
+ */
+#ifndef FRONTLOAD_SYSTEM_CALLS_H
+#define FRONTLOAD_SYSTEM_CALLS_H
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+
+static inline long system_call(long number, long a, long b, long c, long d, long e, long f) {
+  long result;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+
+#elif defined(__aarch64__) && !defined(__ILP32__)
+
+static inline long system_call(long number, long a, long b, long c, long d, long e, long f) {
+  register long x8 __asm__("x8") = number;
+  register long x0 __asm__("x0") = a;
+  register long x1 __asm__("x1") = b;
+  register long x2 __asm__("x2") = c;
+  register long x3 __asm__("x3") = d;
+  register long x4 __asm__("x4") = e;
+  register long x5 __asm__("x5") = f;
+  __asm__ volatile("svc 0"
+                   : "+r"(x0)
+                   : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                   : "memory");
+  return x0;
+}
+
+#else
+#error "frontload knows the system calls of x86-64 and AArch64 Linux only"
+#endif
+
+static inline int sys_open(const char *path, int flags, int mode) {
+  return (int)system_call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0);
+}
+
+static inline void sys_close(int fd) { system_call(SYS_close, fd, 0, 0, 0, 0, 0); }
+
+static inline int sys_fcntl(int fd, int command, long argument) {
+  return (int)system_call(SYS_fcntl, fd, command, argument, 0, 0, 0);
+}
+
+static inline int sys_fstat(int fd, struct stat *status) {
+  return (int)system_call(SYS_fstat, fd, (long)status, 0, 0, 0, 0);
+}
+
+static inline int sys_fallocate(int fd, uint64_t offset, uint64_t size) {
+  return (int)system_call(SYS_fallocate, fd, 0, (long)offset, (long)size, 0, 0);
+}
+
+static inline long sys_write(int fd, const void *bytes, size_t size) {
+  return system_call(SYS_write, fd, (long)bytes, (long)size, 0, 0, 0);
+}
+
+static inline long sys_read(int fd, void *bytes, size_t size) {
+  return system_call(SYS_read, fd, (long)bytes, (long)size, 0, 0, 0);
+}
+
+static inline long sys_pread(int fd, void *bytes, size_t size, uint64_t offset) {
+  return system_call(SYS_pread64, fd, (long)bytes, (long)size, (long)offset, 0, 0);
+}
+
+static inline long sys_preadv2(int fd, const struct iovec *parts, int count, uint64_t offset,
+                               int flags) {
+  return system_call(SYS_preadv2, fd, (long)parts, count, (long)offset, 0, flags);
+}
+
+static inline long sys_readahead(int fd, uint64_t offset, size_t size) {
+  return system_call(SYS_readahead, fd, (long)offset, (long)size, 0, 0, 0);
+}
+
+static inline long sys_writev(int fd, const struct iovec *parts, int count) {
+  return system_call(SYS_writev, fd, (long)parts, count, 0, 0, 0);
+}
+
+static inline int sys_unlink(const char *path) {
+  return (int)system_call(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
+}
+
+static inline long sys_readlink(const char *path, char *target, size_t size) {
+  return system_call(SYS_readlinkat, AT_FDCWD, (long)path, (long)target, (long)size, 0, 0);
+}
+
+static inline long sys_getcwd(char *path, size_t size) {
+  return system_call(SYS_getcwd, (long)path, (long)size, 0, 0, 0, 0);
+}
+
+static inline uint32_t sys_getpid(void) {
+  return (uint32_t)system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+static inline uint32_t sys_gettid(void) {
+  return (uint32_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+/* No mapping is ever at a negative address, so the sign tells an error. */
+static inline int is_error(const void *mapping) { return (intptr_t)mapping < 0; }
+
+/* ThreadSanitizer does not see these system calls. It has to be told that what one thread did to
+ * memory before it was unmapped is over when another thread is given the same addresses. */
+#ifdef __SANITIZE_THREAD__
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#define FOR_THREAD_SANITIZER(action, start, size)                                                  \
+  for (char *page = (start); page < (char *)(start) + (size); page += 4096)                        \
+  __tsan_##action(page)
+#else
+#define FOR_THREAD_SANITIZER(action, start, size) (void)0
+#endif
+
+static inline void *sys_map(size_t size, int flags, int fd, uint64_t offset) {
+  void *mapping =
+      (void *)system_call(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, flags, fd, (long)offset);
+  if (!is_error(mapping))
+    FOR_THREAD_SANITIZER(acquire, mapping, size);
+  return mapping;
+}
+
+static inline void *sys_map_memory(size_t size) {
+  return sys_map(size, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+static inline void *sys_map_file(int fd, uint64_t offset, size_t size) {
+  return sys_map(size, MAP_SHARED, fd, offset);
+}
+
+static inline void sys_unmap(void *start, size_t size) {
+  FOR_THREAD_SANITIZER(release, start, size);
+  system_call(SYS_munmap, (long)start, (long)size, 0, 0, 0, 0);
+}
+
+static inline int sys_advise(void *start, size_t size, int advice) {
+  return (int)system_call(SYS_madvise, (long)start, (long)size, advice, 0, 0, 0);
+}
+
+/* A set of signals as the kernel sees it: bit n - 1 is signal n. */
+typedef uint64_t signal_set;
+
+#define SIGNAL_BIT(signal) ((signal_set)1 << ((signal) - 1))
+
+/* Signals that report a fault of the instruction at hand kill a program that blocks them. SIGSYS is
+ * among them: programs use it to make system calls on behalf of a seccomp filter. */
+static const signal_set synchronous_signals = SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGTRAP) |
+                                              SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGFPE) |
+                                              SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGSYS);
+
+static inline signal_set sys_set_blocked_signals(signal_set blocked) {
+  signal_set before = 0;
+  system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&blocked, (long)&before, sizeof before, 0, 0);
+  return before;
+}
+
+static inline signal_set sys_pending_signals(void) {
+  signal_set pending = 0;
+  system_call(SYS_rt_sigpending, (long)&pending, sizeof pending, 0, 0, 0, 0);
+  return pending;
+}
+
+/* Takes one of `signals`, which must be blocked, off the pending ones, if it is among them. */
+static inline void sys_discard_signal(signal_set signals) {
+  struct timespec now = {0, 0};
+  system_call(SYS_rt_sigtimedwait, (long)&signals, 0, (long)&now, sizeof signals, 0, 0);
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* Text in buffers of fixed size, for paths and messages.
+ *
+ * Neither malloc nor the string functions of libc may be called here (see system_calls.h).
+ */
+#ifndef FRONTLOAD_TEXT_H
+#define FRONTLOAD_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A buffer being filled. Its text is zero-terminated after every append, and cut when it does not
+ * fit, which `overflow` remembers. */
+struct text {
+  char *start;
+  size_t size;
+  size_t capacity;
+  bool overflow;
+};
+
+static inline struct text text_in(char *buffer, size_t capacity) {
+  buffer[0] = '\0';
+  return (struct text){.start = buffer, .capacity = capacity};
+}
+
+static inline void text_cut(struct text *text, size_t size) {
+  text->size = size;
+  text->start[size] = '\0';
+}
+
+static inline void text_add_char(struct text *text, char c) {
+  if (text->size + 1 >= text->capacity) {
+    text->overflow = true;
+    return;
+  }
+  text->start[text->size] = c;
+  text_cut(text, text->size + 1);
+}
+
+static inline void text_add(struct text *text, const char *string) {
+  while (*string)
+    text_add_char(text, *string++);
+}
+
+static inline void text_add_number(struct text *text, uint32_t number) {
+  uint32_t power = 1;
+  while (number / power >= 10)
+    power *= 10;
+  for (; power > 0; power /= 10)
+    text_add_char(text, (char)('0' + number / power % 10));
+}
+
+static inline size_t string_size(const char *string) {
+  size_t size = 0;
+  while (string[size])
+    ++size;
+  return size;
+}
+
+static inline bool same_string(const char *a, const char *b) {
+  while (*a && *a == *b)
+    ++a, ++b;
+  return *a == *b;
+}
+
+static inline bool same_bytes(const unsigned char *a, const unsigned char *b, size_t size) {
+  for (size_t i = 0; i < size; ++i)
+    if (a[i] != b[i])
+      return false;
+  return true;
+}
+
+static inline void copy_bytes(unsigned char *to, const unsigned char *from, size_t size) {
+  for (size_t i = 0; i < size; ++i)
+    to[i] = from[i];
+}
+
+#endif

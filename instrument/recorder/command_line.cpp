@@ -1,0 +1,82 @@
+// The options that all recorders have, and what is said about wrong ones.
+#include "command_line.h"
+
+#include "diagnostics.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace frontload;
+
+cl::OptionCategory &frontload::recorderOptions() {
+  static cl::OptionCategory category("Options");
+  return category;
+}
+
+static cl::opt<std::string> outputOption("output", cl::init("%m.%p.fltrace"),
+                                         cl::cat(recorderOptions()), cl::value_desc("pattern"),
+                                         cl::desc("Where traces go; %m is the program's file name, "
+                                                  "%p its process id (default %m.%p.fltrace)"));
+static cl::alias outputAlias("o", cl::aliasopt(outputOption), cl::cat(recorderOptions()),
+                             cl::NotHidden, cl::value_desc("pattern"),
+                             cl::desc("Short for --output"));
+cl::list<std::string> frontload::moduleOption(
+    "module", cl::cat(recorderOptions()), cl::value_desc("name"),
+    cl::desc("Also record the shared library with this file name, soname or path (repeatable)"));
+static cl::list<std::string> strayArguments(cl::Positional, cl::Hidden, cl::cat(recorderOptions()));
+
+int frontload::usageError(const Twine &message) {
+  error(message);
+  note("try: " + Twine(toolName) + " --help");
+  return EXIT_USAGE;
+}
+
+/// LLVM's messages begin with the name of the program, and have advice of their own after the
+/// first.
+static void usageErrorOf(StringRef llvmMessage) {
+  StringRef line = llvmMessage.split('\n').first.split("  Try: ").first;
+  // Otherwise it was about an option's value, and is said.
+  if (!line.consume_front(toolName) || !line.consume_front(": "))
+    return;
+  error(line.rtrim("."));
+  // It always names the nearest, however far that is.
+  StringRef meant = llvmMessage.split("Did you mean '").second.split("'?").first;
+  bool isNear =
+      !meant.empty() && meant.edit_distance(line.split('\'').second.split('\'').first) <= 2;
+  note((isNear ? "did you mean " + meant + "? " : "") + "try: " + toolName + " --help");
+}
+
+/// Where "--" is in argv. LLVM must not see what follows: it would put files in place of "@file".
+static int findSeparator(int argc, char **argv) {
+  int i = 1;
+  while (i < argc && StringRef(argv[i]) != "--")
+    ++i;
+  return i;
+}
+
+std::optional<CommandLine> frontload::parseCommandLine(int argc, char **argv, StringRef overview) {
+  int separator = findSeparator(argc, argv);
+  cl::HideUnrelatedOptions(recorderOptions());
+  cl::SetVersionPrinter([](raw_ostream &os) { os << toolName << " " FRONTLOAD_VERSION "\n"; });
+  std::string messages;
+  raw_string_ostream messageStream(messages);
+  if (!cl::ParseCommandLineOptions(separator, argv, overview, &messageStream, nullptr, nullptr,
+                                   /*LongOptionsUseDoubleDash=*/true)) {
+    usageErrorOf(messages);
+    return std::nullopt;
+  }
+  if (!strayArguments.empty()) {
+    usageError("'" + strayArguments.front() + "': not an option; the command follows --");
+    return std::nullopt;
+  }
+  if (separator + 1 >= argc) {
+    usageError("no command is given");
+    return std::nullopt;
+  }
+  auto pattern = OutputPattern::parse(outputOption);
+  if (!pattern) {
+    usageError(toString(pattern.takeError()));
+    return std::nullopt;
+  }
+  return CommandLine{argv + separator + 1, std::move(*pattern)};
+}

@@ -1,0 +1,37 @@
+// What the command lines of the recorders beside a program have in common:
+//   recorder [-o pattern] [--module=name]... [options of its own] -- command [argument...]
+#ifndef FRONTLOAD_RECORDER_COMMAND_LINE_H
+#define FRONTLOAD_RECORDER_COMMAND_LINE_H
+
+#include "output_pattern.h"
+
+#include "llvm/Support/CommandLine.h"
+
+#include <optional>
+
+namespace frontload {
+
+/// Each option of a recorder belongs to it; --help shows no others.
+llvm::cl::OptionCategory &recorderOptions();
+
+/// --module
+extern llvm::cl::list<std::string> moduleOption;
+
+/// Says what is wrong with the command line. Returns the exit status.
+int usageError(const llvm::Twine &message);
+
+/// What helps where traces cannot be written.
+constexpr char howToWrite[] = "choose another place with --output";
+
+struct CommandLine {
+  /// The command and its arguments; ends with a null pointer.
+  char **command;
+  OutputPattern pattern;
+};
+
+/// Parses the options. Where they are wrong, that has been said.
+std::optional<CommandLine> parseCommandLine(int argc, char **argv, llvm::StringRef overview);
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,92 @@
+// What the recorder changes for itself, and the child undoes before it becomes the program.
+#include "launch.h"
+
+#include "diagnostics.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace frontload;
+
+/// Without this, a file of ours could become descriptor 2 and get our messages.
+static void fillStandardDescriptors() {
+  int file = open("/dev/null", O_RDWR | O_CLOEXEC);
+  while (file >= 0 && file <= 2)
+    file = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (file > 2)
+    close(file);
+}
+
+static void setHandler(int signal, void (*handler)(int), struct sigaction *original) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  sigaction(signal, &action, original);
+}
+
+RecorderEnvironment::RecorderEnvironment() {
+  fillStandardDescriptors();
+  // Each recorded process needs two descriptors, for its memory and its trace.
+  getrlimit(RLIMIT_NOFILE, &originalFileLimit);
+  rlimit raised = {originalFileLimit.rlim_max, originalFileLimit.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &raised);
+  // What would end the recorder would end the program: a reader of our messages that goes away, a
+  // trace that passes the limit for file sizes.
+  setHandler(SIGPIPE, SIG_IGN, &originalPipe);
+  setHandler(SIGXFSZ, SIG_IGN, &originalFileSize);
+  // Inherited as ignored, it would make our children disappear unseen.
+  setHandler(SIGCHLD, SIG_DFL, &originalChild);
+  // Ctrl-Z stops the program first; the recorder stops itself when it has seen that.
+  setHandler(SIGTSTP, SIG_IGN, &originalStop);
+  sigemptyset(&awaited);
+  for (int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    sigaddset(&awaited, signal);
+  sigprocmask(SIG_BLOCK, &awaited, &originalMask);
+}
+
+void RecorderEnvironment::undoInChild() const {
+  setrlimit(RLIMIT_NOFILE, &originalFileLimit);
+  sigaction(SIGPIPE, &originalPipe, nullptr);
+  sigaction(SIGXFSZ, &originalFileSize, nullptr);
+  sigaction(SIGCHLD, &originalChild, nullptr);
+  restoreTerminalStop();
+  sigprocmask(SIG_SETMASK, &originalMask, nullptr);
+}
+
+void RecorderEnvironment::restoreTerminalStop() const {
+  sigaction(SIGTSTP, &originalStop, nullptr);
+}
+
+Command::Command(char **arguments, const RecorderEnvironment &environment) : pid(-1) {
+  if (pipe2(goPipe, O_CLOEXEC) != 0 || pipe2(errorPipe, O_CLOEXEC) != 0)
+    return;
+  pid = fork();
+  if (pid != 0)
+    return;
+  close(goPipe[1]);
+  environment.undoInChild();
+  char byte;
+  if (read(goPipe[0], &byte, 1) != 1) // the recorder has failed or died
+    _exit(EXIT_FAILED);
+  execvp(arguments[0], arguments);
+  int problem = errno;
+  _exit(write(errorPipe[1], &problem, sizeof problem) == sizeof problem ? EXIT_NOT_FOUND
+                                                                        : EXIT_FAILED);
+}
+
+Command::~Command() {
+  for (int file : {goPipe[0], goPipe[1], errorPipe[0], errorPipe[1]})
+    if (file >= 0)
+      close(file);
+  if (pid > 0 && !isGoing) // it has read the end of the pipe and gives up
+    waitpid(pid, nullptr, 0);
+}
+
+void Command::go() { isGoing = write(goPipe[1], "", 1) == 1; }
+
+int Command::execError() const {
+  int problem = 0;
+  fcntl(errorPipe[0], F_SETFL, O_NONBLOCK);
+  return read(errorPipe[0], &problem, sizeof problem) == sizeof problem ? problem : 0;
+}

@@ -1,0 +1,117 @@
+// Reads an ELF file's headers, with LLVM's checked accessors: the file is untrusted.
+#include "linked_file.h"
+
+#include "base/machine.h"
+
+#include "llvm/Object/BuildID.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using namespace llvm::object;
+using namespace frontload;
+
+using Elf = ELF64LE;
+
+static std::string sonameOf(const ELFFile<Elf> &elf) {
+  auto entries = elf.dynamicEntries();
+  if (!entries) {
+    consumeError(entries.takeError());
+    return "";
+  }
+  uint64_t table = 0, tableSize = 0;
+  std::optional<uint64_t> soname;
+  for (const Elf::Dyn &entry : *entries) {
+    if (entry.getTag() == ELF::DT_STRTAB)
+      table = entry.getPtr();
+    else if (entry.getTag() == ELF::DT_STRSZ)
+      tableSize = entry.getVal();
+    else if (entry.getTag() == ELF::DT_SONAME)
+      soname = entry.getVal();
+  }
+  if (!soname || *soname >= tableSize)
+    return "";
+  auto start = elf.toMappedAddr(table);
+  if (!start) {
+    consumeError(start.takeError());
+    return "";
+  }
+  uint64_t room = elf.base() + elf.getBufSize() - *start;
+  StringRef strings(reinterpret_cast<const char *>(*start), std::min(room, tableSize));
+  return strings.drop_front(std::min<uint64_t>(*soname, strings.size())).split('\0').first.str();
+}
+
+/// Says what is wrong with a file that no program can be that runs here.
+static Error checkMachine(StringRef bytes) {
+  if (!bytes.starts_with("\177ELF") || bytes.size() < sizeof(Elf::Ehdr))
+    return createStringError("not an ELF file");
+  if (bytes[ELF::EI_CLASS] == ELF::ELFCLASS32)
+    return createStringError("a 32-bit program; build it for " FRONTLOAD_MACHINE_NAME
+                             " to record it");
+  auto &header = *reinterpret_cast<const Elf::Ehdr *>(bytes.data());
+  if (bytes[ELF::EI_DATA] != ELF::ELFDATA2LSB || header.e_machine != FRONTLOAD_MACHINE)
+    return createStringError("a program for another machine (" +
+                             ELF::convertEMachineToArchName(header.e_machine) +
+                             "); record it there");
+  return Error::success();
+}
+
+Expected<LinkedFile> LinkedFile::read(MemoryBufferRef file) {
+  if (Error error = checkMachine(file.getBuffer()))
+    return error;
+  auto object = ELFObjectFile<Elf>::create(file, /*InitContent=*/false);
+  if (!object)
+    return object.takeError();
+  const ELFFile<Elf> &elf = object->getELFFile();
+  auto segments = elf.program_headers();
+  if (!segments)
+    return segments.takeError();
+
+  LinkedFile result;
+  result.path = file.getBufferIdentifier().str();
+  result.entry = elf.getHeader().e_entry;
+  result.buildId.assign(getBuildID(&*object));
+  result.buildId.truncate(std::min<size_t>(result.buildId.size(), UINT8_MAX));
+  result.soname = sonameOf(elf);
+  result.memoryBegin = UINT64_MAX;
+  for (const Elf::Phdr &segment : *segments) {
+    if (segment.p_type == ELF::PT_LOAD) {
+      result.memoryBegin = std::min<uint64_t>(result.memoryBegin, segment.p_vaddr);
+      result.memoryEnd = std::max<uint64_t>(result.memoryEnd, segment.p_vaddr + segment.p_memsz);
+    }
+    if (segment.p_type == ELF::PT_LOAD && (segment.p_flags & ELF::PF_X))
+      result.codeSegments.push_back({segment.p_offset, segment.p_filesz, segment.p_vaddr});
+    if (segment.p_type == ELF::PT_INTERP)
+      result.interpreter =
+          file.getBuffer().substr(segment.p_offset, segment.p_filesz).split('\0').first.str();
+  }
+  result.memoryBegin = std::min(result.memoryBegin, result.memoryEnd);
+  return result;
+}
+
+bool LinkedFile::isNamed(StringRef name) const {
+  if (name.contains('/'))
+    return sys::fs::equivalent(name, path);
+  auto begins = [&](StringRef file) {
+    return file.consume_front(name) && (file.empty() || file.starts_with("."));
+  };
+  return begins(sys::path::filename(path)) || begins(soname);
+}
+
+std::optional<uint64_t> LinkedFile::loadBias(uint64_t address, uint64_t size, uint64_t offset,
+                                             function_ref<bool(uint64_t)> isMapped) const {
+  // Segments that share a page of the file cannot be told apart by it. Loaders map them in order,
+  // so it is the first one, or the next one of a file that is already there.
+  std::optional<uint64_t> first;
+  for (const CodeSegment &segment : codeSegments) {
+    if (segment.offset >= offset + size || offset >= segment.offset + segment.fileSize)
+      continue;
+    uint64_t bias = address - offset - (segment.address - segment.offset);
+    if (isMapped(bias))
+      return bias;
+    if (!first)
+      first = bias;
+  }
+  return first;
+}

@@ -1,0 +1,52 @@
+// What an ELF file tells of itself, apart from its functions: which file it is, what it needs, and
+// where its bytes go in memory.
+#ifndef FRONTLOAD_RECORDER_LINKED_FILE_H
+#define FRONTLOAD_RECORDER_LINKED_FILE_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBufferRef.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace frontload {
+
+/// All addresses are as in the file: the run-time address minus the load bias.
+class LinkedFile {
+public:
+  /// `file` is untrusted. One that is made for another machine is an error.
+  static llvm::Expected<LinkedFile> read(llvm::MemoryBufferRef file);
+
+  /// Whether this is what --module=name means: a path, or a file name or soname; libfoo and
+  /// libfoo.so also name libfoo.so.1.
+  bool isNamed(llvm::StringRef name) const;
+
+  /// The load bias if `size` bytes of this file, from file offset `offset` on, are mapped at
+  /// `address`; nothing if no segment of code has bytes there. `isMapped` tells whether the file is
+  /// there already with that bias: then this is another segment of it.
+  std::optional<uint64_t> loadBias(uint64_t address, uint64_t size, uint64_t offset,
+                                   llvm::function_ref<bool(uint64_t)> isMapped) const;
+
+  std::string path;
+  llvm::SmallVector<uint8_t, 20> buildId;
+  std::string soname;
+  std::string interpreter;
+  uint64_t entry = 0;
+  /// The memory that its segments cover.
+  uint64_t memoryBegin = 0, memoryEnd = 0;
+
+private:
+  struct CodeSegment {
+    uint64_t offset, fileSize, address;
+  };
+
+  llvm::SmallVector<CodeSegment, 1> codeSegments;
+};
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,141 @@
+// The bytes of a trace, and what happens when they cannot be written.
+#include "trace_writer.h"
+
+#include "base/machine.h"
+#include "diagnostics.h"
+
+#include "llvm/Support/Errno.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/SwapByteOrder.h"
+
+#include <cstddef>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace llvm;
+using namespace frontload;
+
+int TraceFolder::createFile(std::string &path) {
+  const std::string wanted = path;
+  unsigned &suffix = nextSuffix[wanted];
+  for (;; ++suffix) {
+    if (suffix != 0)
+      path = wanted + "." + std::to_string(suffix);
+    int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file >= 0 || errno != EEXIST)
+      return file;
+  }
+}
+
+void TraceFolder::warn(const Twine &path, const Twine &what) {
+  if (!warned)
+    warning(path + ": " + what + ": " + sys::StrError(errno));
+  warned = true;
+}
+
+TraceWriter::TraceWriter(TraceFolder &traces, TraceModule mainProgram, pid_t processId)
+    : folder(traces), program(std::move(mainProgram)), pid(processId) {}
+
+TraceWriter::~TraceWriter() {
+  if (file >= 0)
+    close(file);
+}
+
+bool TraceWriter::writeAt(uint64_t offset, const void *bytes, size_t size) {
+  ssize_t written = pwrite(file, bytes, size, offset);
+  if (written >= 0 && size_t(written) < size)
+    errno = ENOSPC; // a short write has no errno; the usual reason
+  return written == ssize_t(size);
+}
+
+void TraceWriter::open() {
+  path = folder.pattern.expand(program.path, pid);
+  file = folder.createFile(path);
+  if (file < 0) {
+    folder.warn(path, "cannot create the trace");
+    state = State::impossible;
+    return;
+  }
+  frontload_trace_header header = {};
+  memcpy(header.magic, FRONTLOAD_TRACE_MAGIC, sizeof header.magic);
+  header.byte_order = sys::IsLittleEndianHost ? FRONTLOAD_LITTLE_ENDIAN : FRONTLOAD_BIG_ENDIAN;
+  header.word_size = 8;
+  header.machine = FRONTLOAD_MACHINE;
+  header.major = FRONTLOAD_TRACE_MAJOR;
+  header.minor = FRONTLOAD_TRACE_MINOR;
+  header.header_size = FRONTLOAD_TRACE_HEADER_SIZE;
+  header.slot_size = FRONTLOAD_TRACE_SLOT_SIZE;
+  header.recorder = folder.recorder;
+  header.pid = pid;
+  if (!writeAt(0, &header, sizeof header)) {
+    folder.warn(path, "cannot write the trace");
+    unlink(path.c_str());
+    state = State::impossible;
+    return;
+  }
+  state = State::open;
+  ++folder.traceCount;
+  writeModule(program, 1, FRONTLOAD_MODULE_MAIN);
+}
+
+void TraceWriter::append(ArrayRef<uint8_t> record) {
+  uint64_t slots = record.size() / FRONTLOAD_TRACE_SLOT_SIZE;
+  uint64_t newCount = slotCount + slots;
+  if (writeAt(FRONTLOAD_TRACE_HEADER_SIZE + slotCount * FRONTLOAD_TRACE_SLOT_SIZE, record.data(),
+              record.size()) &&
+      writeAt(offsetof(frontload_trace_header, next_slot), &newCount, sizeof newCount)) {
+    slotCount = newCount;
+    return;
+  }
+  folder.warn(path, "the trace ends here");
+  state = State::full;
+}
+
+void TraceWriter::writeModule(const TraceModule &module, uint32_t number, uint32_t flags) {
+  StringRef modulePath = StringRef(module.path).take_front(UINT16_MAX);
+  size_t textSize = module.buildId.size() + modulePath.size();
+  uint64_t slots = 1 + divideCeil(textSize, FRONTLOAD_TRACE_SLOT_SIZE);
+  std::vector<uint8_t> record(slots * FRONTLOAD_TRACE_SLOT_SIZE);
+  frontload_trace_slot first = {};
+  first.kind_address = uint64_t(FRONTLOAD_MODULE) << 56 | uint64_t(1) << 48 |
+                       uint64_t(module.buildId.size()) << 40 | slots << 16 | modulePath.size();
+  first.module = number;
+  first.thread = flags;
+  memcpy(record.data(), &first, sizeof first);
+  auto text = record.begin() + sizeof first;
+  std::copy(modulePath.begin(), modulePath.end(), llvm::copy(module.buildId, text));
+  append(record);
+}
+
+uint32_t TraceWriter::addModule(const TraceModule &module) {
+  if (state == State::notYetOpen)
+    open();
+  uint32_t number = ++moduleCount;
+  if (state == State::open)
+    writeModule(module, number, 0);
+  return number;
+}
+
+void TraceWriter::addEvent(frontload_record_kind kind, uint32_t module, uint64_t address,
+                           pid_t thread) {
+  if (state == State::notYetOpen)
+    open();
+  if (state == State::open) {
+    frontload_trace_slot event = {};
+    event.kind_address = uint64_t(kind) << 56 | (address & FRONTLOAD_ADDRESS_MASK);
+    event.module = module;
+    event.thread = thread;
+    append(ArrayRef(reinterpret_cast<const uint8_t *>(&event), sizeof event));
+  }
+  if (state == State::full) {
+    ++droppedCount;
+    writeAt(offsetof(frontload_trace_header, dropped_events), &droppedCount, sizeof droppedCount);
+  }
+}
+
+void TraceWriter::markStartupDone() {
+  uint8_t done = 1;
+  if (state == State::open || state == State::full)
+    writeAt(offsetof(frontload_trace_header, startup_done), &done, sizeof done);
+}

@@ -1,0 +1,85 @@
+// Writes the trace of one address space, in the format of frontload_trace.h.
+//
+// Every record is written at once and in order, and only then counted in the header. What was
+// recorded is therefore in the file whatever becomes of the program or of the recorder. Plain
+// writes are used, not a shared mapping: a full disk is then an error code and not a SIGBUS.
+#ifndef FRONTLOAD_RECORDER_TRACE_WRITER_H
+#define FRONTLOAD_RECORDER_TRACE_WRITER_H
+
+#include "format/frontload_trace.h"
+#include "output_pattern.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <cstdint>
+
+namespace frontload {
+
+/// What all traces of one recording have in common.
+class TraceFolder {
+public:
+  TraceFolder(OutputPattern outputPattern, frontload_recorder recordedBy)
+      : pattern(std::move(outputPattern)), recorder(recordedBy) {}
+
+  /// Creates a file that did not exist before, with .1, .2... appended to the name where it did.
+  /// Returns its descriptor and puts its name into `path`; -1 and errno if that fails.
+  int createFile(std::string &path);
+
+  /// Says once per recording that something could not be written.
+  void warn(const llvm::Twine &path, const llvm::Twine &what);
+
+  /// Nothing was recorded, and not for want of room.
+  bool isEmpty() const { return traceCount == 0 && !warned; }
+
+  const OutputPattern pattern;
+  const frontload_recorder recorder;
+  unsigned traceCount = 0;
+
+private:
+  llvm::StringMap<unsigned> nextSuffix;
+  bool warned = false;
+};
+
+struct TraceModule {
+  std::string path;
+  llvm::ArrayRef<uint8_t> buildId;
+};
+
+class TraceWriter {
+public:
+  /// Every trace begins with the main program. No file is made before the first touch: many
+  /// processes touch nothing new.
+  TraceWriter(TraceFolder &traces, TraceModule mainProgram, pid_t processId);
+  ~TraceWriter();
+  TraceWriter(const TraceWriter &) = delete;
+  TraceWriter &operator=(const TraceWriter &) = delete;
+
+  /// Announces a module. Returns the number to be used for it, from 1 up; the program's is 1.
+  uint32_t addModule(const TraceModule &module);
+  /// A first touch. `kind` is one of an event.
+  void addEvent(frontload_record_kind kind, uint32_t module, uint64_t address, pid_t thread);
+  void markStartupDone();
+
+private:
+  void open();
+  void append(llvm::ArrayRef<uint8_t> record);
+  void writeModule(const TraceModule &module, uint32_t number, uint32_t flags);
+  bool writeAt(uint64_t offset, const void *bytes, size_t size);
+
+  enum class State { notYetOpen, open, full, impossible };
+
+  TraceFolder &folder;
+  TraceModule program;
+  pid_t pid;
+  State state = State::notYetOpen;
+  int file = -1;
+  std::string path;
+  uint32_t moduleCount = 1;
+  uint64_t slotCount = 0;
+  uint64_t droppedCount = 0;
+};
+
+} // namespace frontload
+
+#endif

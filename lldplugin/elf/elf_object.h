@@ -1,0 +1,212 @@
+//===- elf_object.h - the view of an input object that planning needs ------===//
+//
+// Planning a front asks few questions of an input object: which sections are there, in which
+// section does a symbol lie, and what do a section's relocations refer to. This is a thin view over
+// LLVM's ELFFile, for all four ELF kinds, that answers them without allocating. An object that is
+// malformed in any way is left to the linker, which reports it better.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_ELF_ELF_OBJECT_H
+#define FRONTLOAD_LLDPLUGIN_ELF_ELF_OBJECT_H
+
+#include "elf/elf_type.h"
+#include "elf/section_class.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringExtras.h"
+#include <optional>
+
+namespace frontload {
+
+template <class ELFT> class ElfObject {
+public:
+  using Shdr = typename ELFT::Shdr;
+  using Sym = typename ELFT::Sym;
+
+  /// Opens the object in `bytes`, or nothing if it is not a well-formed relocatable object, or, if
+  /// `isLinked`, program or shared library.
+  static std::optional<ElfObject> open(llvm::StringRef bytes, bool isLinked = false) {
+    auto file = llvm::object::ELFFile<ELFT>::create(bytes);
+    if (!file || (file->getHeader().e_type == llvm::ELF::ET_REL) == isLinked)
+      return ignore(file.takeError());
+    auto sections = file->sections();
+    if (!sections)
+      return ignore(sections.takeError());
+    ElfObject object(*file, *sections);
+    object.isLinkedFile = isLinked;
+    auto sectionNames = file->getSectionStringTable(*sections);
+    if (!sectionNames)
+      return ignore(sectionNames.takeError());
+    object.sectionNames = *sectionNames;
+    // The symbol table is among the last sections, and an object has thousands of others.
+    for (const Shdr &section : llvm::reverse(*sections)) {
+      if (section.sh_type == llvm::ELF::SHT_SYMTAB_SHNDX) {
+        auto table = file->getSHNDXTable(section, *sections);
+        if (!table)
+          return ignore(table.takeError());
+        object.shndx = *table;
+      }
+      if (section.sh_type != llvm::ELF::SHT_SYMTAB)
+        continue;
+      auto symbols = file->symbols(&section);
+      if (!symbols)
+        return ignore(symbols.takeError());
+      auto names = file->getStringTableForSymtab(section, *sections);
+      if (!names)
+        return ignore(names.takeError());
+      object.syms = *symbols;
+      object.symbolNames = *names;
+      // What remains is the section that extends this table, if there are so many sections.
+      if (!object.shndx.empty() || sections->size() < llvm::ELF::SHN_LORESERVE)
+        break;
+    }
+    return object;
+  }
+
+  llvm::ArrayRef<Shdr> sections() const { return sectionTable; }
+  llvm::ArrayRef<Sym> symbols() const { return syms; }
+
+  /// The name of a section; empty where the offset is bad.
+  llvm::StringRef name(const Shdr &section) const { return at(sectionNames, section.sh_name); }
+  llvm::StringRef name(const Sym &symbol) const { return at(symbolNames, symbol.st_name); }
+  /// The beginning of a name, which may go on: what there is without a search for its end.
+  llvm::StringRef nameBegin(const Shdr &section) const {
+    return sectionNames.substr(section.sh_name, 8);
+  }
+  llvm::StringRef nameBegin(const Sym &symbol) const {
+    return symbolNames.substr(symbol.st_name, 8);
+  }
+
+  /// All names of sections.
+  llvm::StringRef sectionNameTable() const { return sectionNames; }
+
+  /// The index of the section that `symbol` is defined in, 0 if it is in none.
+  uint32_t sectionOf(const Sym &symbol) const {
+    uint32_t index = symbol.st_shndx;
+    if (index == llvm::ELF::SHN_XINDEX) {
+      size_t position = &symbol - syms.data();
+      index = position < shndx.size() ? uint32_t(shndx[position]) : 0;
+    } else if (index >= llvm::ELF::SHN_LORESERVE) {
+      return 0;
+    }
+    return index < sectionTable.size() ? index : 0;
+  }
+
+  std::optional<SectionClass> classify(const Shdr &section) const {
+    return isLinkedFile ? classifyLinkedSection(section.sh_type, section.sh_flags)
+                        : classifySection(name(section), section.sh_type, section.sh_flags);
+  }
+
+  static bool isRelocations(const Shdr &section) {
+    return section.sh_type == llvm::ELF::SHT_RELA || section.sh_type == llvm::ELF::SHT_REL ||
+           section.sh_type == llvm::ELF::SHT_CREL;
+  }
+
+  /// Calls `visit(relocations, rank)` for the relocations of each section in `origins`, a list of
+  /// pairs of a rank and a section index.
+  template <class Visit>
+  void forEachRelocationsOf(llvm::ArrayRef<std::pair<uint32_t, uint32_t>> origins,
+                            Visit visit) const {
+    auto isOf = [&](size_t index, uint32_t section) {
+      return index < sectionTable.size() && isRelocations(sectionTable[index]) &&
+             sectionTable[index].sh_info == section;
+    };
+    // Nearly all producers put a section's relocations right behind it; whether this one does, the
+    // first relocations tell.
+    size_t first = 0;
+    while (first < sectionTable.size() && !isRelocations(sectionTable[first]))
+      ++first;
+    if (first == sectionTable.size())
+      return;
+    bool isUsual = isOf(first, first - 1);
+    llvm::SmallDenseMap<uint32_t, size_t> position;
+    if (!isUsual)
+      for (size_t i = first; i < sectionTable.size(); ++i)
+        if (isRelocations(sectionTable[i]))
+          position[sectionTable[i].sh_info] = i;
+    for (auto [rank, section] : origins) {
+      size_t index = isUsual ? size_t(section) + 1 : position.lookup(section);
+      if (isOf(index, section))
+        visit(sectionTable[index], rank);
+    }
+  }
+
+  /// What is in a section of the file; empty where that lies outside of the file.
+  llvm::StringRef contents(const Shdr &section) const {
+    auto bytes = file.getSectionContents(section);
+    if (bytes)
+      return llvm::toStringRef(*bytes);
+    llvm::consumeError(bytes.takeError());
+    return {};
+  }
+
+  /// Calls `visit(signature, members)` for each COMDAT group, `members` being the indices of its
+  /// sections: of the groups of one signature, a link keeps one.
+  template <class Visit> void forEachGroup(Visit visit) const {
+    for (const Shdr &section : sectionTable) {
+      if (section.sh_type != llvm::ELF::SHT_GROUP || section.sh_info >= syms.size())
+        continue;
+      auto words = file.template getSectionContentsAsArray<typename ELFT::Word>(section);
+      if (!words)
+        llvm::consumeError(words.takeError());
+      else if (!words->empty() && (words->front() & llvm::ELF::GRP_COMDAT))
+        visit(name(syms[section.sh_info]), words->drop_front());
+    }
+  }
+
+  /// Calls `visit(index, addend)` for each symbol that `relocations` refer to, by its index. The
+  /// addend is 0 where it is not in the relocation.
+  template <class Visit> void forEachTarget(const Shdr &relocations, Visit visit) const {
+    auto visitAll = [&](const auto &entries) {
+      for (const auto &entry : entries)
+        if (uint32_t index = entry.getSymbol(/*isMips64EL=*/false); index && index < syms.size()) {
+          if constexpr (requires { entry.r_addend; })
+            visit(index, int64_t(entry.r_addend));
+          else
+            visit(index, 0);
+        }
+    };
+    auto visitTable = [&](auto table) {
+      if (table)
+        visitAll(*table);
+      else
+        llvm::consumeError(table.takeError());
+    };
+    if (relocations.sh_type == llvm::ELF::SHT_RELA) {
+      visitTable(file.relas(relocations));
+    } else if (relocations.sh_type == llvm::ELF::SHT_REL) {
+      visitTable(file.rels(relocations));
+    } else if (auto tables = file.crels(relocations)) {
+      visitAll(tables->first);
+      visitAll(tables->second);
+    } else {
+      llvm::consumeError(tables.takeError());
+    }
+  }
+
+private:
+  ElfObject(const llvm::object::ELFFile<ELFT> &f, llvm::ArrayRef<Shdr> s)
+      : file(f), sectionTable(s) {}
+
+  static std::nullopt_t ignore(llvm::Error error) {
+    llvm::consumeError(std::move(error));
+    return std::nullopt;
+  }
+
+  static llvm::StringRef at(llvm::StringRef table, uint32_t offset) {
+    // LLVM has checked that the table ends in a zero byte.
+    return offset < table.size() ? llvm::StringRef(table.data() + offset) : llvm::StringRef();
+  }
+
+  llvm::object::ELFFile<ELFT> file;
+  llvm::ArrayRef<Shdr> sectionTable;
+  llvm::ArrayRef<Sym> syms;
+  llvm::ArrayRef<typename ELFT::Word> shndx;
+  llvm::StringRef sectionNames;
+  llvm::StringRef symbolNames;
+  bool isLinkedFile = false;
+};
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,38 @@
+//===- section_class.h - what kinds of sections a front is made of ---------===//
+//
+// Profiles, plans and reports sort what a program is made of into five classes. Which class a
+// section is of is told by its type, flags and name, here and nowhere else.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_ELF_SECTION_CLASS_H
+#define FRONTLOAD_LLDPLUGIN_ELF_SECTION_CLASS_H
+
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <optional>
+
+namespace frontload {
+
+/// The section classes that a front is made of, in the order in which they lie in the file.
+enum class SectionClass : uint8_t { Rodata, Text, Relro, Data, Bss };
+constexpr unsigned numSectionClasses = 5;
+
+/// The name of a class as it stands in profiles and reports: "rodata", "text", ...
+llvm::StringRef toString(SectionClass c);
+
+/// The class of that name, if there is one.
+std::optional<SectionClass> parseSectionClass(llvm::StringRef name);
+
+/// The class of an input section by its flags and name, if it is one that can be moved to the
+/// front: code in .text*, constants in .rodata*, relocated constants in .data.rel.ro*, data in
+/// .data*, zeros in .bss*. Sections with a meaning of their own (.init_array, C-identifier names)
+/// are not.
+std::optional<SectionClass> classifySection(llvm::StringRef name, uint32_t type, uint64_t flags);
+
+/// The same of a linked file, where every section that is loaded has its place, whatever its name.
+std::optional<SectionClass> classifyLinkedSection(uint32_t type, uint64_t flags);
+
+} // namespace frontload
+
+#endif

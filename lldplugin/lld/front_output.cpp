@@ -1,0 +1,58 @@
+//===- front_output.cpp - what happens to a linked file with a front -------===//
+
+#include "lld/front_output.h"
+#include "plan/front_note.h"
+#include "plan/front_report.h"
+#include "program/diagnostics.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+bool isFileOrNull(StringRef path) {
+  if (path == "-")
+    return false;
+  sys::fs::file_status status;
+  return sys::fs::status(path, status) || status.type() == sys::fs::file_type::regular_file ||
+         path == "/dev/null";
+}
+
+int finishOutput(const std::string &path, const LinkOptions &options, FrontLink &link,
+                 std::optional<Front> &front) {
+  auto output = sys::fs::is_regular_file(path)
+                    ? MemoryBuffer::getFile(path, false, false)
+                    : make_error_code(std::errc::no_such_file_or_directory);
+  // It is not one with -o /dev/null and --oformat binary.
+  if (!output || !(*output)->getBuffer().starts_with(ELF::ElfMagic))
+    return EXIT_SUCCESS;
+  Expected<Front> checked = checkOutput(
+      (*output)->getBuffer(), !options.definesEnd && !link.definesEnd(), link.hotStrings());
+  if (!checked) {
+    error(options.output + ": " + toString(checked.takeError()),
+          "please report this; link without --startup-profile until it is mended");
+    sys::fs::remove(path);
+    return exitVerdict;
+  }
+  front = *checked;
+  link.finishStrings();
+  if (std::error_code e = fillNote(path, front->endAddress)) {
+    error(options.output + ": " + e.message(), "its front cannot be noted in it");
+    return exitUsage;
+  }
+  return EXIT_SUCCESS;
+}
+
+int reportFront(const LinkOptions &options, const FrontLink &link, std::optional<Front> front) {
+  if (options.report.empty())
+    return EXIT_SUCCESS;
+  if (Error e = writeFrontReport(options.report, options.output, link, front)) {
+    error(options.report + ": " + toString(std::move(e)), "the program itself is linked");
+    return exitUsage;
+  }
+  return EXIT_SUCCESS;
+}
+
+} // namespace frontload

@@ -1,0 +1,135 @@
+//===- link_options.cpp - what a command line says about the front ---------===//
+
+#include "lld/link_options.h"
+#include "program/command_line.h"
+#include "program/layout_options.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+/// Reads what another linker has to know of `arg`, which is number `i` of lld's `args`.
+static void parseForOther(ArrayRef<const char *> args, size_t i, LinkOptions &options) {
+  StringRef arg = args[i], name = arg.ltrim('-').take_until([](char c) { return c == '='; });
+  OtherLink &other = options.other;
+  if (arg.starts_with("-") && is_contained({"reproduce", "fat-lto-objects"}, name)) {
+    options.otherConflict = arg;
+    options.otherReason = name == "reproduce" ? "its files would have other names of sections"
+                                              : "its objects are made during the link";
+  } else if (takeOption(args, i, "Map", other.map)) {
+  } else if (is_contained({"-M", "--print-map", "-print-map"}, arg)) {
+    other.printsMap = true;
+  } else if (is_contained(
+                 {"-s", "--strip-all", "-strip-all", "-x", "--discard-all", "-discard-all"}, arg)) {
+    other.needsMap = true; // there are no symbols that tell what is in the output
+  } else if (arg.starts_with("-") && (name == "start-lib" || name == "end-lib")) {
+    other.opensLib = name == "start-lib";
+  } else if (is_contained({"--cref", "-cref", "--no-cref", "-no-cref"}, arg)) {
+    other.printsReferences = !arg.contains("no-");
+  } else if (arg.starts_with("-") && name == "time-trace") {
+    other.timeTrace = arg.split('=').second;
+  } else if (arg.starts_with("-") &&
+             is_contained({"print-gc-sections", "no-print-gc-sections"}, name)) {
+    other.removedFile = arg.split('=').second;
+  } else {
+    takeOption(args, i, "dependency-file", other.dependencyFile);
+  }
+}
+
+/// The option of ours that a mistyped one is near to, if any is; lld has none that are so near.
+static StringRef nearestOwn(StringRef arg) {
+  StringRef name = arg.take_until([](char c) { return c == '='; });
+  for (StringRef own : {"--startup-profile", "--startup-profile-dir", "--front-prefetch",
+                        "--front-report", "--min-match"})
+    if (name.starts_with("--") && name.edit_distance(own) <= 2)
+      return own;
+  return {};
+}
+
+std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOptions &options) {
+  std::vector<const char *> others;
+  std::string value;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (takeOption(args, i, "startup-profile", options.profile) ||
+        takeOption(args, i, "front-report", options.report))
+      continue;
+    if (takeOption(args, i, "startup-profile-dir", value)) {
+      options.profileFolder = value;
+      continue;
+    }
+    if (takeOption(args, i, "min-match", value)) {
+      std::optional<double> percent = parseMinMatch(value);
+      options.badMinMatch = percent ? std::nullopt : std::optional(value);
+      options.minMatch = percent.value_or(defaultMinMatch);
+      continue;
+    }
+    StringRef arg = args[i];
+    // With one dash it is a library whose name begins with "ld".
+    if (arg.starts_with("--") && takeOption(args, i, "lld", value)) {
+      options.lld = value;
+      continue;
+    }
+    if (arg == "--front-prefetch" || arg == "-front-prefetch") {
+      options.wantsPrefetch = true;
+      continue;
+    }
+    if (StringRef own = nearestOwn(arg); !own.empty())
+      options.mistyped = arg, options.meant = own;
+    others.push_back(args[i]);
+    parseForOther(args, i, options);
+    size_t next = i;
+    if (takeOption(args, next, "output", options.output))
+      continue;
+    if (std::optional<LayoutOption> conflict = layoutOption(args, i)) {
+      options.conflict = conflict->option, options.reason = conflict->reason;
+    } else if (arg == "-r" || arg == "--relocatable" || arg == "-relocatable") {
+      options.isRelocatable = true;
+    } else if (is_contained({"-pie", "--pie", "-shared", "--shared", "-Bshareable"}, arg)) {
+      options.traits.isRelocated = true;
+    } else if (takeOption(args, next, "icf", value)) {
+      options.traits.foldsCode = value != "none";
+    } else if (takeLetter(args, next, "-O", value)) {
+      if (unsigned level; !StringRef(value).getAsInteger(10, level))
+        options.traits.mergesStrings = level == 1;
+    } else if (arg == "--help" || arg == "-help") {
+      options.isHelp = true;
+    } else if (takeOption(args, next, "defsym", value)) {
+      options.definesEnd |= StringRef(value).ltrim('_').starts_with("end=");
+    } else if (arg == "-o" && i + 1 < args.size()) {
+      options.output = args[i + 1];
+    } else if (arg.starts_with("-o") && arg.size() > 2) {
+      options.output = arg.substr(2).str();
+    }
+  }
+  return others;
+}
+
+std::optional<Refusal> checkLinkOptions(const LinkOptions &options) {
+  if (!options.mistyped.empty())
+    return Refusal{(options.mistyped + ": unknown option").str(),
+                   ("did you mean " + options.meant + "?").str(), exitUsage};
+  if (options.badMinMatch)
+    return Refusal{"--min-match: '" + *options.badMinMatch + "' is no number from 0 to 100",
+                   "it is the least share of names to be found, in percent", exitUsage};
+  bool isWithoutFront = options.profile.empty() && !options.profileFolder;
+  if (isWithoutFront && (!options.report.empty() || options.wantsPrefetch))
+    return Refusal{std::string(options.wantsPrefetch ? "--front-prefetch" : "--front-report") +
+                       ": there is no front without a profile",
+                   "add --startup-profile=FILE", exitUsage};
+  return std::nullopt;
+}
+
+std::optional<Refusal> checkFrontOptions(const LinkOptions &options) {
+  if (options.lld && !options.otherConflict.empty())
+    return Refusal{"--lld: cannot be combined with " + options.otherConflict + ": " +
+                       options.otherReason,
+                   "use one of the two", exitUsage};
+  if (!options.conflict.empty())
+    return Refusal{"--startup-profile: cannot be combined with " + options.conflict + ": " +
+                       options.reason,
+                   "use one of the two", exitUsage};
+  return std::nullopt;
+}
+
+} // namespace frontload

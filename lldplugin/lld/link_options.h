@@ -1,0 +1,58 @@
+//===- link_options.h - what a command line says about the front -----------===//
+//
+// ld.frontload takes every option of ld.lld, and a few of its own. These are taken out, and of the
+// others it notes what matters to a front.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_LLD_LINK_OPTIONS_H
+#define FRONTLOAD_LLDPLUGIN_LLD_LINK_OPTIONS_H
+
+#include "other_lld/other_lld.h"
+#include "plan/front_link.h"
+#include "profile/match_summary.h"
+#include "program/diagnostics.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace frontload {
+
+/// What the command line says about the front.
+struct LinkOptions {
+  std::string profile;
+  /// Where there may be one for this output; a link for which there is none is lld's.
+  std::optional<std::string> profileFolder;
+  std::string report;
+  double minMatch = defaultMinMatch;
+  std::optional<std::string> badMinMatch; ///< what was given and is none
+  llvm::StringRef mistyped, meant;        ///< an option, and the one of ours that it is near to
+  std::string output = "a.out";
+  /// An option that cannot be had together with a front, and why.
+  std::string conflict, reason;
+  bool isRelocatable = false;
+  bool wantsPrefetch = false;
+  LinkTraits traits;
+  bool definesEnd = false;
+  bool isHelp = false;
+  /// The linker that links in place of the built-in one; what it has to know; an option that cannot
+  /// be had together with it, and why.
+  std::optional<std::string> lld;
+  OtherLink other;
+  std::string otherConflict, otherReason;
+};
+
+/// Reads our options out of `args` and returns the others, which are lld's.
+std::vector<const char *> parseLinkOptions(llvm::ArrayRef<const char *> args, LinkOptions &options);
+
+/// What is wrong with the options, for whatever link.
+std::optional<Refusal> checkLinkOptions(const LinkOptions &options);
+
+/// What in them rules out a front.
+std::optional<Refusal> checkFrontOptions(const LinkOptions &options);
+
+} // namespace frontload
+
+#endif

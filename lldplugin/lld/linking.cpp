@@ -1,0 +1,119 @@
+//===- linking.cpp - links with a front, or without one --------------------===//
+
+#include "lld/linking.h"
+#include "lld/Common/Driver.h"
+#include "lld/front_output.h"
+#include "lld/lld_hooks.h"
+#include "lld/packed_relocations.h"
+#include "lld/prefetch_library.h"
+#include "other_lld/child_process.h"
+#include "plan/front_report.h"
+#include "profile/profile_file.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace llvm;
+
+LLD_HAS_DRIVER(elf)
+
+namespace frontload {
+
+/// The first lld with -z pack-relative-relocs.
+static constexpr unsigned firstLldThatPacks = 15;
+
+/// Runs lld on `args`, the first of which is the program's name. Returns whether it succeeded.
+static bool runLld(ArrayRef<const char *> args, raw_ostream &output = outs()) {
+  return lld::elf::link(args, output, errs(), /*exitEarly=*/true, /*disableOutput=*/false);
+}
+
+int linkAsIs(ArrayRef<const char *> args) { return !runLld(args); }
+
+int becomeOther(const LldProgram &program, ArrayRef<const char *> args) {
+  std::vector<std::string> own(args.begin() + 1, args.end());
+  error(toString(becomeProgram({program.path, program.flavor, own})), "link without --lld");
+  return exitUsage;
+}
+
+/// Links by the other linker what the built-in one has read.
+static int linkPlanned(const LinkOptions &options, const LinkInputs &inputs, FrontLink &link) {
+  std::string linked;
+  if (int code = linkByOther(options.other, inputs, link, linked))
+    return code;
+  std::optional<Front> front;
+  int code = tellMatches(link, options.minMatch);
+  if (linked.empty()) // to /dev/null
+    return code ? code : reportFront(options, link, front);
+  if (code == EXIT_SUCCESS)
+    code = finishOutput(linked, options, link, front);
+  if (code == EXIT_SUCCESS)
+    if (std::error_code e = sys::fs::rename(linked, options.output)) {
+      error(options.output + ": " + e.message(), "the output cannot be put in its place");
+      code = exitUsage;
+    }
+  if (code != EXIT_SUCCESS) {
+    sys::fs::remove(linked);
+    return code;
+  }
+  return reportFront(options, link, front);
+}
+
+int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
+  StartupProfile profile;
+  std::optional<Refusal> refusal = readProfile(options.profile, profile);
+  if (!refusal)
+    refusal = checkReportPath(options.report, {options.output, options.profile});
+  if (refusal)
+    return refuse(*refusal);
+  if (!isFileOrNull(options.output)) {
+    error(options.output + ": a front can only be laid out in a file",
+          "link to a file and copy it, or link without --startup-profile");
+    return exitUsage;
+  }
+  bool isOther = options.lld.has_value();
+  LldProgram &program = options.other.program;
+  if (isOther) {
+    options.traits.selection = Selection::ByMark;
+    options.traits.mergesStrings &= program.hash != nullptr;
+    options.other.needsMap |= !options.report.empty();
+    options.other.output = options.output;
+  }
+
+  // lld frees nothing before the process ends, and neither does this: the link refers to it.
+  auto &link = *new FrontLink(std::move(profile), options.profile, options.traits);
+  std::vector<const char *> lldArgs = args.vec();
+  // lld would sort the front again, by what calls what in a steady state.
+  lldArgs.push_back("--no-call-graph-profile-sort");
+  if (!(isOther && program.version < firstLldThatPacks) && shouldPackRelativeRelocations(args))
+    lldArgs.insert(lldArgs.end(), {"-z", "pack-relative-relocs"});
+  std::vector<std::string> added; // lld keeps references
+  if (options.wantsPrefetch) {
+    Expected<std::vector<std::string>> found = prefetchArguments(args);
+    if (!found) {
+      error("--front-prefetch: " + toString(found.takeError()),
+            "link without --front-prefetch, and start the program with frontload-run");
+      return exitUsage;
+    }
+    added = std::move(*found);
+    for (const std::string &argument : added)
+      lldArgs.push_back(argument.c_str());
+  }
+  if (isOther) {
+    options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
+    installHooks(link, options.minMatch,
+                 [&](const LinkInputs &inputs) { return linkPlanned(options, inputs, link); });
+    // The other one says all that there is to say.
+    lldArgs.insert(lldArgs.end(), {"--no-warnings", "--no-fatal-warnings"});
+    return runLld(lldArgs, nulls()) ? becomeOther(program, args) : exitVerdict;
+  }
+  installHooks(link, options.minMatch);
+  if (!runLld(lldArgs))
+    return exitVerdict;
+  if (!link.isFinished())
+    return EXIT_SUCCESS; // no link: --version, --thinlto-index-only
+
+  std::optional<Front> front;
+  if (int code = finishOutput(options.output, options, link, front))
+    return code;
+  return reportFront(options, link, front);
+}
+
+} // namespace frontload

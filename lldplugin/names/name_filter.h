@@ -1,0 +1,44 @@
+//===- name_filter.h - tells quickly that a name is not in a set -----------===//
+//
+// A link has millions of symbols, and hardly any is in the set that one looks for. A bitmap that
+// stays in the cache answers that at the cost of one load, where a hash table would cost a cache
+// miss.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_NAMES_NAME_FILTER_H
+#define FRONTLOAD_LLDPLUGIN_NAMES_NAME_FILTER_H
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace frontload {
+
+/// A set of names, by their hashes, that may answer yes for a name that is not in it. Threads may
+/// add in parallel.
+class NameFilter {
+public:
+  /// `numBits` is a power of two; an eighth of a byte each.
+  explicit NameFilter(uint32_t numBits) : mask(numBits - 1), words(numBits / 64) {}
+
+  void add(uint32_t hash) {
+    if (!mayContain(hash)) // reading is cheaper, and most names are in many objects
+      words[index(hash)].fetch_or(bit(hash), std::memory_order_relaxed);
+  }
+  bool mayContain(uint32_t hash) const {
+    return words[index(hash)].load(std::memory_order_relaxed) & bit(hash);
+  }
+
+private:
+  size_t index(uint32_t hash) const { return (hash & mask) / 64; }
+  static uint64_t bit(uint32_t hash) { return uint64_t(1) << (hash % 64); }
+
+  uint32_t mask;
+  std::vector<std::atomic<uint64_t>> words;
+};
+
+} // namespace frontload
+
+#endif

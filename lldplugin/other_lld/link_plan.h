@@ -1,0 +1,76 @@
+//===- link_plan.h - what another lld is to see of its inputs --------------===//
+//
+// The plan of a front, for an lld that asks nothing: which names of sections get which mark, by the
+// file that they are in and the offset there, and the hashes of the strings of startup. It lies in
+// memory that the library preloaded into that lld shares (interposer/plan_format.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_OTHER_LLD_LINK_PLAN_H
+#define FRONTLOAD_LLDPLUGIN_OTHER_LLD_LINK_PLAN_H
+
+#include "other_lld/memory_file.h"
+#include "other_lld/placed_sections.h"
+#include "plan/front_link.h"
+#include "llvm/Support/Error.h"
+#include <ctime>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace frontload {
+
+/// A file, and the state in which it was looked at.
+struct FileIdentity {
+  auto operator<=>(const FileIdentity &) const = default;
+
+  uint64_t device = 0, inode = 0, size = 0;
+  int64_t seconds = 0, nanoseconds = 0; ///< when it was last modified
+};
+
+/// All zeros if there is no such file.
+FileIdentity identityOf(const std::string &path);
+
+/// What a linker has opened when it has gone through its command line.
+struct LinkInputs {
+  struct File {
+    llvm::MemoryBufferRef buffer; ///< all of it; its identifier is the path
+    FileIdentity identity;
+  };
+  std::vector<File> files;
+  std::vector<InputObject> objects;          ///< in the order in which FrontLink has got them
+  std::optional<llvm::MemoryBufferRef> like; ///< what kind of file is linked
+};
+
+/// How a linker hashes strings.
+using StringHash = uint64_t (*)(llvm::StringRef);
+
+class LinkPlan {
+public:
+  /// Plans for `link`, which is told what has to keep its place. `hash` is null for a linker whose
+  /// order of strings cannot be had.
+  static llvm::Expected<LinkPlan> make(const LinkInputs &inputs, FrontLink &link, StringHash hash);
+
+  /// The path of the plan, for this process and others, as long as this object lives.
+  std::string path() const { return memory.path(); }
+
+  /// A file whose names the linker did not see, and why; empty if it saw all.
+  std::string unserved() const;
+
+  /// Tells the strings of startup in `link` whether the linker has met them.
+  void tellStrings(FrontLink &link) const;
+
+  /// All sections that have a place in the plan, of which not all are in the link.
+  llvm::ArrayRef<KnownSection> sections() const { return known; }
+
+private:
+  MemoryFile memory;
+  StringHash hash = nullptr;
+  std::vector<uint64_t> slots;
+  std::vector<std::string> paths; ///< of the files in the plan
+  std::vector<KnownSection> known;
+};
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,36 @@
+//===- markable_names.h - which names of sections a mark may overwrite -----===//
+//
+// Names in an object share bytes: `.text.f` is the end of `.rela.text.f`, and where one string
+// table serves sections and symbols, the symbol `f` is the end of both. A mark (section_marks.h)
+// may only overwrite bytes that are of the name of the section alone, or of names that no linker
+// reads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_OTHER_LLD_MARKABLE_NAMES_H
+#define FRONTLOAD_LLDPLUGIN_OTHER_LLD_MARKABLE_NAMES_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <vector>
+
+namespace frontload {
+
+/// What there is to know of a section's name before it is marked.
+struct MarkableName {
+  /// Whether nothing but the section, and what has its very name, begins or goes on in the bytes of
+  /// the mark. Names of relocation sections do not count.
+  bool isMarkable = false;
+  /// A symbol that is defined in the section, one that other objects see if there is one; empty if
+  /// there is none.
+  llvm::StringRef symbol;
+  /// Whether the linker merges its contents with those of other objects.
+  bool isMerged = false;
+};
+
+/// Looks at `names`, which lie in the section names of `object`.
+std::vector<MarkableName> lookAtNames(llvm::StringRef object, llvm::ArrayRef<const char *> names);
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,204 @@
+//===- other_lld.cpp - a link by an lld that knows nothing of fronts -------===//
+
+#include "other_lld/other_lld.h"
+#include "other_lld/child_process.h"
+#include "other_lld/interposer/plan_format.h"
+#include "other_lld/linker_texts.h"
+#include "other_lld/placed_sections.h"
+#include "other_lld/readable_inputs.h"
+#include "plan/front_note.h"
+#include "program/diagnostics.h"
+#include "program/output_file.h"
+#include "program/own_files.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Signals.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+namespace {
+/// One run of the linker.
+class Run {
+public:
+  Run(const OtherLink &o, const LinkInputs &i, FrontLink &l)
+      : other(o), inputs(i), link(l), texts(o) {}
+  ~Run() { removeTemporary(linked); }
+
+  Error prepare();
+  int run();
+  /// Leaves the output to the caller. Under this name it is still removed by a signal.
+  std::string takeOutput() { return std::exchange(linked, ""); }
+
+private:
+  Error findLibrary();
+  void nameOutput();
+  std::vector<std::string> arguments() const;
+  std::string preloaded() const;
+  Error tellPlaced(const Finished &finished);
+
+  const OtherLink &other;
+  const LinkInputs &inputs;
+  FrontLink &link;
+  LinkerTexts texts;
+  std::optional<LinkPlan> plan;
+  MemoryFile script, note;
+  std::string library;
+  MemoryFile libraryCopy;
+  std::string linked; ///< where the output is written
+  StandIns standIns;
+};
+} // namespace
+
+/// A name for the output beside the one that is there, which stays until the new one is good.
+void Run::nameOutput() {
+  sys::fs::file_status status;
+  if (!sys::fs::status(other.output, status) && status.type() != sys::fs::file_type::regular_file)
+    return; // /dev/null
+  linked = nameBeside(other.output, "-frontload-");
+  standIns.suffix = linked.substr(other.output.size());
+  sys::RemoveFileOnSignal(linked);
+}
+
+/// What is to be preloaded.
+Error Run::findLibrary() {
+  Expected<std::string> found = findOwnLibrary("libfrontload-lld.so");
+  if (!found)
+    return found.takeError();
+  library = std::move(*found);
+  if (StringRef(library).find_first_of(" :") == StringRef::npos)
+    return Error::success();
+  // These separate the names in LD_PRELOAD.
+  auto contents = MemoryBuffer::getFile(library, false, false);
+  if (!contents)
+    return createStringError(contents.getError(), library + ": " + contents.getError().message());
+  Expected<MemoryFile> copy = MemoryFile::make((*contents)->getBuffer());
+  if (!copy)
+    return copy.takeError();
+  libraryCopy = std::move(*copy);
+  library = libraryCopy.path();
+  return Error::success();
+}
+
+Error Run::prepare() {
+  std::string text = link.script(); // decides what of the plan is of use
+  Expected<LinkPlan> made =
+      LinkPlan::make(inputs, link, link.gathersStrings() ? other.program.hash : nullptr);
+  if (!made)
+    return made.takeError();
+  plan = std::move(*made);
+  for (auto [file, contents] :
+       {std::pair(&script, text),
+        {&note, inputs.like ? makeNoteObject(inputs.like->getBuffer()) : std::string()}}) {
+    Expected<MemoryFile> written = MemoryFile::make(contents);
+    if (!written)
+      return written.takeError();
+    *file = std::move(*written);
+  }
+  if (Error e = findLibrary())
+    return e;
+  nameOutput();
+  standIns.script = script.path();
+  standIns.note = note.path();
+  standIns.profile = link.profilePath();
+  return texts.makeFiles();
+}
+
+std::vector<std::string> Run::arguments() const {
+  std::vector<std::string> result;
+  // What it says goes through our hands first.
+  if (sys::Process::StandardErrHasColors())
+    result.push_back("--color-diagnostics");
+  llvm::append_range(result, other.args);
+  if (other.opensLib)
+    result.push_back("--end-lib");
+  if (inputs.like)
+    llvm::append_range(result, std::vector<std::string>{"--format=default", note.path()});
+  llvm::append_range(result, std::vector<std::string>{"-T", script.path()});
+  if (!linked.empty())
+    llvm::append_range(result, std::vector<std::string>{"-o", linked});
+  llvm::append_range(result, texts.options());
+  return result;
+}
+
+/// The value for LD_PRELOAD.
+std::string Run::preloaded() const {
+  std::string result = library;
+  if (std::optional<std::string> others = sys::Process::GetEnv("LD_PRELOAD");
+      others && !others->empty())
+    result += ":" + *others;
+  return result;
+}
+
+/// Tells the plan what is in the output.
+Error Run::tellPlaced(const Finished &finished) {
+  if (other.needsMap) {
+    Expected<std::string> text =
+        other.printsMap ? standIns.restored(finished.output) : texts.map(standIns);
+    if (!text)
+      return text.takeError();
+    placeByMap(link, plan->sections(), *text);
+    return Error::success();
+  }
+  auto output = MemoryBuffer::getFile(linked, false, false);
+  placeBySymbols(link, plan->sections(), output ? (*output)->getBuffer() : StringRef());
+  return Error::success();
+}
+
+int Run::run() {
+  auto fail = [](Error e, const Twine &remedy) {
+    error(toString(std::move(e)), remedy);
+    return exitUsage;
+  };
+  Expected<Finished> finished =
+      runProgram({other.program.path, other.program.flavor, arguments()},
+                 {"LD_PRELOAD=" + preloaded(), FRONTLOAD_PLAN_VARIABLE "=" + plan->path()});
+  if (!finished)
+    return fail(finished.takeError(), "link without --lld");
+  outs() << standIns.restored(finished->output);
+  outs().flush();
+  errs() << standIns.restored(finished->errors);
+  if (finished->signal)
+    error(other.program.path + ": killed by signal " + Twine(finished->signal) + " (" +
+              strsignal(finished->signal) + ")",
+          "link without --startup-profile to see whether it can link this");
+  if (finished->exitCode != 0)
+    return finished->exitCode;
+  if (std::string unserved = plan->unserved(); !unserved.empty()) {
+    error(unserved, "link again; if that does not help, " + other.program.path +
+                        " does not load libraries by LD_PRELOAD: leave out --lld");
+    return exitUsage;
+  }
+  if (!linked.empty() && !sys::fs::exists(linked)) {
+    error(other.program.path + ": it has written no output, and does not say why",
+          "give --lld the path of an ld.lld, or leave it out");
+    return exitUsage;
+  }
+  if (Error e = texts.restore(standIns))
+    return fail(std::move(e), "have it written to another place");
+  if (Error e = tellPlaced(*finished))
+    return fail(std::move(e), "link without --front-report");
+  plan->tellStrings(link);
+  link.finish();
+  return EXIT_SUCCESS;
+}
+
+int linkByOther(const OtherLink &other, const LinkInputs &inputs, FrontLink &link,
+                std::string &linked) {
+  if (!areAllThere(inputs))
+    return exitUsage;
+  Run run(other, inputs, link);
+  if (Error e = run.prepare()) {
+    error(toString(std::move(e)), "link without --lld");
+    return exitUsage;
+  }
+  int code = run.run();
+  if (code == EXIT_SUCCESS)
+    linked = run.takeOutput();
+  return code;
+}
+
+} // namespace frontload

@@ -1,0 +1,178 @@
+//===- front_note.cpp - the note that says where a file's front ends -------===//
+
+#include "plan/front_note.h"
+#include "elf/elf_file.h"
+#include "frontload_note.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <vector>
+
+using namespace llvm;
+using namespace llvm::object;
+
+namespace frontload {
+
+namespace {
+/// Writes the integers of a note one after the other, in the byte order of the file.
+template <class ELFT> class NoteWriter {
+public:
+  template <class Int> void put(Int value) {
+    size_t at = bytes.size();
+    bytes.resize(at + sizeof(Int));
+    support::endian::write<Int>(&bytes[at], value, ELFT::Endianness);
+  }
+  /// Adds text and its zero, and fills up with zeros.
+  void put(StringRef text, size_t alignment) {
+    bytes.append(text);
+    bytes.resize(alignTo(bytes.size() + 1, alignment));
+  }
+  std::string take() { return std::move(bytes); }
+
+private:
+  std::string bytes;
+};
+} // namespace
+
+template <class ELFT> static std::string noteContents(uint64_t end) {
+  NoteWriter<ELFT> note;
+  note.template put<uint32_t>(sizeof FRONTLOAD_NOTE_NAME);
+  note.template put<uint32_t>(FRONTLOAD_NOTE_DESCRIPTOR_SIZE(1));
+  note.template put<uint32_t>(FRONTLOAD_NOTE_TYPE);
+  note.put(FRONTLOAD_NOTE_NAME, FRONTLOAD_NOTE_ALIGNMENT);
+  note.template put<uint32_t>(FRONTLOAD_NOTE_VERSION);
+  note.template put<uint32_t>(1);
+  note.template put<uint64_t>(end);
+  return note.take();
+}
+
+/// Whether a section says which features (branch protection and the like) the code of its object
+/// has. A linked file has only those that all objects claim, so the note's object, which has no
+/// code, claims those of another one.
+static bool claimsFeatures(StringRef name, uint32_t type) {
+  static_assert(ELF::SHT_AARCH64_ATTRIBUTES == ELF::SHT_ARM_ATTRIBUTES &&
+                ELF::SHT_AARCH64_ATTRIBUTES == ELF::SHT_RISCV_ATTRIBUTES);
+  return name == ".note.gnu.property" || type == ELF::SHT_AARCH64_ATTRIBUTES;
+}
+
+template <class ELFT> static Expected<std::string> noteObject(const ELFFile<ELFT> &like) {
+  using Ehdr = typename ELFT::Ehdr;
+  using Shdr = typename ELFT::Shdr;
+  struct Section {
+    StringRef name;
+    uint32_t type;
+    uint32_t flags, alignment;
+    std::string contents;
+  };
+  std::vector<Section> sections = {{"", ELF::SHT_NULL, 0, 0, ""},
+                                   {FRONTLOAD_NOTE_SECTION, ELF::SHT_NOTE, ELF::SHF_ALLOC,
+                                    FRONTLOAD_NOTE_ALIGNMENT, noteContents<ELFT>(0)}};
+  auto others = like.sections();
+  if (!others)
+    return others.takeError();
+  for (const Shdr &section : *others) {
+    auto name = like.getSectionName(section);
+    if (!name)
+      return name.takeError();
+    if (!claimsFeatures(*name, section.sh_type))
+      continue;
+    auto contents = like.getSectionContents(section);
+    if (!contents)
+      return contents.takeError();
+    sections.push_back({*name, section.sh_type, uint32_t(section.sh_flags),
+                        uint32_t(section.sh_addralign), toStringRef(*contents).str()});
+  }
+  std::string names;
+  sections.push_back({".shstrtab", ELF::SHT_STRTAB, 0, 1, ""});
+  for (const Section &section : sections)
+    names.append(section.name).push_back('\0');
+  sections.back().contents = names;
+
+  std::string file(sizeof(Ehdr), '\0');
+  std::vector<Shdr> headers;
+  uint32_t nameOffset = 0;
+  for (const Section &section : sections) {
+    file.resize(alignTo(file.size(), 8));
+    Shdr header = {};
+    header.sh_name = nameOffset;
+    header.sh_type = section.type;
+    header.sh_flags = section.flags;
+    header.sh_addralign = section.alignment;
+    header.sh_offset = section.type == ELF::SHT_NULL ? 0 : file.size();
+    header.sh_size = section.contents.size();
+    headers.push_back(header);
+    nameOffset += section.name.size() + 1;
+    file += section.contents;
+  }
+  file.resize(alignTo(file.size(), 8));
+  Ehdr header = like.getHeader();
+  header.e_entry = 0;
+  header.e_phoff = 0;
+  header.e_phentsize = 0;
+  header.e_phnum = 0;
+  header.e_shoff = file.size();
+  header.e_shentsize = sizeof(Shdr);
+  header.e_shnum = headers.size();
+  header.e_shstrndx = headers.size() - 1;
+  memcpy(file.data(), &header, sizeof header);
+  file.append(reinterpret_cast<const char *>(headers.data()), headers.size() * sizeof(Shdr));
+  return file;
+}
+
+std::string makeNoteObject(StringRef object) {
+  std::string result;
+  consumeError(withElfFile(object, [&](const auto &file) {
+    Expected<std::string> made = noteObject(file);
+    if (made)
+      result = std::move(*made);
+    return made.takeError();
+  }));
+  return result;
+}
+
+/// Where a blank note of this size is in the file, 0 if it has none.
+template <class ELFT>
+static Expected<uint64_t> offsetOfNote(const ELFFile<ELFT> &file, uint64_t size) {
+  auto sections = file.sections();
+  if (!sections)
+    return sections.takeError();
+  for (const auto &section : *sections) {
+    auto name = file.getSectionName(section);
+    if (!name)
+      return name.takeError();
+    auto contents = file.getSectionContents(section); // checks the bounds
+    if (!contents)
+      return contents.takeError();
+    if (*name == FRONTLOAD_NOTE_SECTION && contents->size() == size)
+      return section.sh_offset;
+  }
+  return 0;
+}
+
+std::error_code fillNote(StringRef path, uint64_t end) {
+  auto output = WriteThroughMemoryBuffer::getFile(path);
+  if (output.getError() == std::errc::permission_denied) {
+    // A umask that takes away the right to write takes it from the linker's own output.
+    auto before = sys::fs::getPermissions(path);
+    if (before && !sys::fs::setPermissions(path, *before | sys::fs::owner_write)) {
+      output = WriteThroughMemoryBuffer::getFile(path);
+      sys::fs::setPermissions(path, *before);
+    }
+  }
+  if (!output)
+    return output.getError();
+  StringRef bytes = (*output)->MemoryBuffer::getBuffer();
+  consumeError(withElfFile(bytes, [&]<class ELFT>(const ELFFile<ELFT> &file) {
+    std::string note = noteContents<ELFT>(end);
+    Expected<uint64_t> offset = offsetOfNote(file, note.size());
+    if (offset && *offset)
+      memcpy((*output)->getBufferStart() + *offset, note.data(), note.size());
+    return offset.takeError();
+  }));
+  return {};
+}
+
+} // namespace frontload

@@ -1,0 +1,102 @@
+//===- front_report.cpp - what was placed in a front, as JSON --------------===//
+
+#include "plan/front_report.h"
+#include "program/output_file.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
+                      std::optional<Front> front) {
+  using EntryState = FrontLink::EntryState;
+  json::OStream j(os, /*IndentSize=*/2);
+  j.object([&] {
+    j.attribute("schema", "frontload-front-report/1");
+    j.attribute("output", json::fixUTF8(output));
+    j.attribute("profile", json::fixUTF8(link.profilePath()));
+    if (front)
+      j.attributeObject("front", [&] {
+        j.attribute("bytes", front->bytes);
+        j.attribute("strings", front->strings);
+      });
+    else
+      j.attribute("front", nullptr);
+    j.attribute("objects", link.placedObjects());
+    j.attribute("kept", link.keptSections());
+    j.attributeObject("classes", [&] {
+      for (SectionClass c : {SectionClass::Text, SectionClass::Rodata, SectionClass::Relro,
+                             SectionClass::Data, SectionClass::Bss})
+        j.attributeObject(toString(c), [&] {
+          j.attribute("sections", link.placed(c).sections);
+          j.attribute("referred", link.placed(c).referred);
+          j.attribute("bytes", link.placed(c).bytes);
+        });
+    });
+    j.attributeObject("names", [&] {
+      j.attribute("total", uint64_t(link.entryStates().size()));
+      j.attribute("placed", link.count(EntryState::Placed));
+      j.attribute("unmovable", link.count(EntryState::Unmovable));
+      auto entries = [&] { return zip_equal(link.startupProfile().entries, link.entryStates()); };
+      j.attributeArray("left_out", [&] {
+        for (auto [entry, state] : entries())
+          if (state == EntryState::LeftOut)
+            j.value(json::fixUTF8(entry.name));
+      });
+      // Those that are found, but not as the profile has them, and what was taken in their place.
+      j.attributeArray("inexact", [&] {
+        const FoundNames &found = link.foundNames();
+        for (auto [index, entry] : enumerate(link.startupProfile().entries)) {
+          auto number = uint32_t(index);
+          if (!found.isFound(number) ||
+              (found.best(number).isExact() && !found.isAmbiguous(number)))
+            continue;
+          j.object([&] {
+            j.attribute("name", json::fixUTF8(entry.name));
+            j.attribute("how", toString(found.best(number).likeness()));
+            j.attribute("ambiguous", found.isAmbiguous(number));
+            j.attributeArray("found", [&] {
+              for (const Definition &definition : found.definitions(number))
+                j.value(json::fixUTF8(definition.symbol));
+            });
+          });
+        }
+      });
+      j.attributeArray("missing", [&] {
+        for (auto [entry, state] : entries())
+          if (state == EntryState::NotDefined || state == EntryState::Unused)
+            j.object([&] {
+              j.attribute("name", json::fixUTF8(entry.name));
+              j.attribute("reason",
+                          state == EntryState::Unused ? "not in the link" : "not defined");
+            });
+      });
+    });
+  });
+  os << '\n';
+}
+
+std::optional<Refusal> checkReportPath(StringRef report, ArrayRef<StringRef> others) {
+  if (report.empty())
+    return std::nullopt;
+  StringRef folder = sys::path::parent_path(report);
+  if (!folder.empty() && !sys::fs::is_directory(folder)) {
+    std::error_code error = make_error_code(std::errc::no_such_file_or_directory);
+    return Refusal{(report + ": " + error.message()).str(), "make its folder first", exitUsage};
+  }
+  for (StringRef other : others)
+    if (report == other || sys::fs::equivalent(report, other))
+      return Refusal{(report + ": the report would replace a file of this link").str(),
+                     "give the report another name", exitUsage};
+  return std::nullopt;
+}
+
+Error writeFrontReport(StringRef path, StringRef output, const FrontLink &link,
+                       std::optional<Front> front) {
+  return writeOutputFile(path, [&](raw_ostream &os) { writeJson(os, output, link, front); });
+}
+
+} // namespace frontload

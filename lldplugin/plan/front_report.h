@@ -1,0 +1,48 @@
+//===- front_report.h - what was placed in a front, as JSON ----------------===//
+//
+// The report of --front-report=FILE, for people and for scripts that guard a build. Schema
+// "frontload-front-report/1":
+//
+//   schema    "frontload-front-report/1"
+//   output    path of the linked file
+//   profile   path of the startup profile
+//   front     {"bytes": the length of the front in the file, "strings": how many of them are
+//             strings that were merged with those of all objects}; null if the output is no ELF
+//             file, or was linked by gold, which makes a block of each output section instead
+//   objects   how many input objects contributed to the front
+//   kept      how many startup sections keep their place because their names cannot be marked, or
+//             their object is also linked as data; 0 unless --lld names another linker
+//   classes   per section class ("text", "rodata", "relro", "data", "bss"): {"sections": placed in
+//             the front, "referred": those of them that the profile does not name but something in
+//             the front refers to, "bytes": their size without padding}
+//   names     {"total": in the profile, "placed": of them in the front, "unmovable": those in
+//             sections that keep their place (.init, COMMON), "left_out": [names of those that
+//             cost less to fault in than to read with the front: they follow it],
+//             "missing": [{"name": ..., "reason": "not defined" | "not in the link"}]}
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_PLAN_FRONT_REPORT_H
+#define FRONTLOAD_LLDPLUGIN_PLAN_FRONT_REPORT_H
+
+#include "plan/front_link.h"
+#include "plan/output_check.h"
+#include "program/diagnostics.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include <optional>
+
+namespace frontload {
+
+/// Whether the report can be written, as far as can be known before the link, and is not one of the
+/// `others` of it. An empty path is no report.
+std::optional<Refusal> checkReportPath(llvm::StringRef report,
+                                       llvm::ArrayRef<llvm::StringRef> others);
+
+/// Writes the report to `path`: a file is written whole or not at all, anything else in place.
+llvm::Error writeFrontReport(llvm::StringRef path, llvm::StringRef output, const FrontLink &link,
+                             std::optional<Front> front);
+
+} // namespace frontload
+
+#endif

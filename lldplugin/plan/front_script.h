@@ -1,0 +1,56 @@
+//===- front_script.h - the linker script that lays out a front ------------===//
+//
+// lld keeps its own layout, with all its rules about RELRO, TLS and orphans; a small script adds
+// only what a front needs. A full SECTIONS script would have to repeat those rules, and get them
+// wrong for some of the ways to link (-static, -static-pie and -z now broke).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_PLAN_FRONT_SCRIPT_H
+#define FRONTLOAD_LLDPLUGIN_PLAN_FRONT_SCRIPT_H
+
+#include "profile/startup_profile.h"
+#include "llvm/ADT/StringRef.h"
+#include <array>
+#include <string>
+
+namespace frontload {
+
+/// The output sections that hold the startup set's code and constants. What they leave behind stays
+/// in .text and .rodata, which follow all other data.
+constexpr llvm::StringLiteral frontTextSection = ".text.front";
+constexpr llvm::StringLiteral frontRodataSection = ".rodata.front";
+/// The output section of the merged strings. Those of startup are at its beginning and end the
+/// front; the others follow.
+constexpr llvm::StringLiteral stringsSection = ".rodata.strings";
+
+/// The patterns of the script, which say what goes where: the startup sections of a class, what is
+/// likely to be used next, and all merged strings.
+enum class Pattern : uint8_t { Rodata, Text, Relro, Data, Bss, Strings, NextText, NextRodata };
+constexpr unsigned numPatterns = 8;
+
+/// How a pattern is written in the script. No section has such a name: the linker has to ask
+/// Frontload, not its own matcher, whether a section fits.
+llvm::StringRef textOf(Pattern pattern);
+
+/// How a linker finds the sections of a pattern, and their order: it asks Frontload about each, or
+/// their names have marks (section_marks.h).
+enum class Selection : uint8_t { ByAnswer, ByMark };
+
+/// Which patterns a script needs.
+using PatternSet = std::array<bool, numPatterns>;
+
+/// The script. It sorts startup sections by the linker's priority of their names, which is
+/// first-touch order where the linker asks Frontload for it; or by their marks.
+///
+/// Every pattern makes the linker look at every input section of the link, so the script has no
+/// pattern that it does not need: sections without one go where lld puts them by name.
+std::string frontScript(const PatternSet &patterns, Selection selection);
+
+/// Whether a linker script decides where sections go, as SECTIONS and its like do. Such a script
+/// and a front cannot both be had: each would take sections that the other one means to place.
+bool decidesLayout(llvm::StringRef script);
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,93 @@
+//===- match_summary.cpp - how much of a profile a link has found ----------===//
+
+#include "profile/match_summary.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+static constexpr size_t mostInLine = 3, mostInList = 10;
+
+bool MatchSummary::isBelow(double percent) const {
+  if (total() == 0)
+    return percent > 0;
+  return static_cast<double>(found) * 100 < percent * static_cast<double>(total());
+}
+
+/// Writes a name so that it does nothing to a terminal.
+static void writeName(raw_ostream &os, StringRef name) {
+  constexpr size_t mostShown = 200;
+  os.write_escaped(name.take_front(mostShown));
+  if (name.size() > mostShown)
+    os << "...";
+}
+
+std::string MatchSummary::describe() const {
+  std::string text;
+  raw_string_ostream os(text);
+  os << found << " of " << total() << " names found ("
+     << format("%.1f%%",
+               total() ? 100.0 * static_cast<double>(found) / static_cast<double>(total()) : 100.0)
+     << ")";
+  if (ambiguous)
+    os << ", " << ambiguous << " of them ambiguous";
+  if (strings || kept) {
+    os << "; not counted: ";
+    if (strings)
+      os << strings << (strings == 1 ? " string" : " strings");
+    if (kept)
+      os << (strings ? ", " : "") << kept << (kept == 1 ? " name" : " names")
+         << " in sections that keep their place";
+  }
+  const char *before = "; missing: ";
+  for (StringRef name : ArrayRef(missing).take_front(mostInLine)) {
+    os << before;
+    writeName(os, name);
+    before = ", ";
+  }
+  if (missing.size() > mostInLine)
+    os << ", ...";
+  return text;
+}
+
+MatchVerdict MatchSummary::judge(StringRef path, double percent, StringRef option) const {
+  auto about = [&](const Twine &text) { return (path + ": " + text).str(); };
+  if (!isBelow(percent))
+    return {about(describe()), "", false};
+  if (total() == 0)
+    return {about("it has no names that a link could place"),
+            "the profile is of another program, or out of date: record it again", true};
+  std::string missingNames = ("accept less with " + option + "=PERCENT; missing:").str();
+  missingNames += listMissing();
+  if (found == 0)
+    return {about("none of its " + Twine(total()) + " names is in this link"),
+            "the profile is of another program, or out of date: record it again, or " +
+                missingNames,
+            true};
+  return {about(describe()), "record the profile again, or " + missingNames, true};
+}
+
+std::string MatchSummary::listMissing() const {
+  std::string text;
+  raw_string_ostream os(text);
+  for (StringRef name : ArrayRef(missing).take_front(mostInList)) {
+    os << "\n  ";
+    writeName(os, name);
+  }
+  if (missing.size() > mostInList)
+    os << "\n  ... and " << missing.size() - mostInList << " more";
+  return text;
+}
+
+std::optional<double> parseMinMatch(StringRef text) {
+  double percent;
+  if (text.getAsDouble(percent) || !(percent >= 0 && percent <= 100))
+    return std::nullopt;
+  return percent;
+}
+
+} // namespace frontload

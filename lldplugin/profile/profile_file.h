@@ -1,0 +1,23 @@
+//===- profile_file.h - the file that a startup profile is read from -------===//
+//
+// Linkers are told a profile by its path. What is wrong with it they all say in the same words,
+// before any work.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_PROFILE_PROFILE_FILE_H
+#define FRONTLOAD_LLDPLUGIN_PROFILE_PROFILE_FILE_H
+
+#include "profile/startup_profile.h"
+#include "program/diagnostics.h"
+#include <optional>
+#include <string>
+
+namespace frontload {
+
+/// Reads the profile at `path`, which then refers to its text for as long as the process lives.
+std::optional<Refusal> readProfile(const std::string &path, StartupProfile &profile);
+
+} // namespace frontload
+
+#endif

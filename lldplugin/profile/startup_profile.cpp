@@ -1,0 +1,199 @@
+//===- startup_profile.cpp - reads a startup profile -----------------------===//
+//
+// Everything here is untrusted input: each line is checked, and the first bad one ends the reading
+// with its number, because a half-understood profile would silently cost its user the front.
+//
+//===----------------------------------------------------------------------===//
+
+#include "profile/startup_profile.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ConvertUTF.h"
+#include <optional>
+
+using namespace llvm;
+
+namespace frontload {
+
+static constexpr StringLiteral magic = "frontload-startup-profile";
+static constexpr unsigned majorVersion = 2;
+
+static std::optional<EntryKind> parseKind(StringRef s) {
+  static constexpr StringLiteral names[] = {"function", "data", "section", "string"};
+  const StringLiteral *found = llvm::find(names, s);
+  return found == std::end(names) ? std::nullopt
+                                  : std::optional(static_cast<EntryKind>(found - names));
+}
+
+/// Undoes the escapes of names: `\\`, `\t`, `\n` and `\xNN`. What had some is kept in `kept`.
+static std::optional<StringRef> unescape(StringRef s, std::deque<std::string> &kept) {
+  if (!s.contains('\\'))
+    return s;
+  std::string &result = kept.emplace_back();
+  result.reserve(s.size());
+  for (size_t i = 0; i < s.size(); ++i) {
+    if (s[i] != '\\') {
+      result.push_back(s[i]);
+      continue;
+    }
+    if (++i == s.size())
+      return std::nullopt;
+    uint8_t byte;
+    switch (s[i]) {
+    case '\\':
+      result.push_back('\\');
+      break;
+    case 't':
+      result.push_back('\t');
+      break;
+    case 'n':
+      result.push_back('\n');
+      break;
+    case 'x':
+      if (s.substr(i + 1, 2).size() != 2 || s.substr(i + 1, 2).getAsInteger(16, byte))
+        return std::nullopt;
+      result.push_back(static_cast<char>(byte));
+      i += 2;
+      break;
+    default:
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
+std::string escapeName(StringRef name) {
+  std::string result;
+  for (size_t i = 0; i < name.size();) {
+    const auto *at = name.bytes_begin() + i;
+    uint8_t byte = *at;
+    size_t length = byte < 0x80 ? 1 : getNumBytesForUTF8(byte);
+    if (byte == '\\')
+      result += "\\\\";
+    else if (byte == '\t')
+      result += "\\t";
+    else if (byte == '\n')
+      result += "\\n";
+    else if (byte < 0x20 || byte == 0x7f || !isLegalUTF8Sequence(at, name.bytes_end()))
+      result += "\\x" + utohexstr(byte, /*LowerCase=*/true, /*Width=*/2), length = 1;
+    else
+      result += name.substr(i, length);
+    i += length;
+  }
+  return result;
+}
+
+/// Parses a count of at least `least`.
+static bool parseCount(StringRef s, uint64_t &count, uint64_t least = 1) {
+  return !s.getAsInteger(10, count) && count >= least;
+}
+
+/// Parses how much of a name was touched: `-`, or bytes, or bytes/windows.
+static bool parseTouched(StringRef s, ProfileEntry &entry) {
+  entry.measured = s != "-";
+  if (!entry.measured)
+    return true;
+  auto [bytes, windows] = s.split('/');
+  return parseCount(bytes, entry.bytes) &&
+         (!s.contains('/') || parseCount(windows, entry.windows, /*least=*/2));
+}
+
+/// Parses one entry line; an error is what is wrong with it.
+static Expected<ProfileEntry> parseEntry(StringRef line, StartupProfile &profile) {
+  SmallVector<StringRef, 8> fields;
+  line.split(fields, '\t', /*MaxSplit=*/7);
+  if (fields.size() < 6 || fields.size() > 7)
+    return createStringError("an entry has 6 or 7 fields separated by tabs, not " +
+                             Twine(fields.size()));
+  ProfileEntry entry;
+  std::optional<EntryKind> kind = parseKind(fields[0]);
+  if (!kind)
+    return createStringError("unknown kind '" + fields[0] + "'");
+  entry.kind = *kind;
+  std::optional<SectionClass> sectionClass = parseSectionClass(fields[1]);
+  if (!sectionClass)
+    return createStringError("unknown section class '" + fields[1] + "'");
+  entry.sectionClass = *sectionClass;
+  if (!parseCount(fields[2], entry.runs))
+    return createStringError("bad number of runs '" + fields[2] + "'");
+  if (uint64_t all = entry.kind == EntryKind::Function ? profile.runs : profile.dataRuns;
+      entry.runs > all)
+    return createStringError("touched by " + Twine(entry.runs) + " of " + Twine(all) + " runs");
+  uint64_t step;
+  if (!fields[3].consume_front("+") || !parseCount(fields[3], step, /*least=*/0))
+    return createStringError("bad rank step '" + fields[3] + "'");
+  if (!parseTouched(fields[4], entry))
+    return createStringError("bad number of touched bytes '" + fields[4] + "'");
+  std::optional<StringRef> name = unescape(fields[5], profile.unescaped);
+  std::optional<StringRef> file =
+      unescape(fields.size() == 7 ? fields[6] : StringRef(), profile.unescaped);
+  if (!name || !file)
+    return createStringError("bad escape in a name");
+  if (name->empty())
+    return createStringError("empty name");
+  if (entry.kind == EntryKind::Section && file->empty())
+    return createStringError("a section without its object");
+  entry.name = *name;
+  entry.file = *file;
+  return entry;
+}
+
+/// Parses one line of the header; passes over those that matter to people only. Returns whether it
+/// is well-formed.
+static bool parseHeaderLine(StringRef line, StartupProfile &profile) {
+  auto [key, value] = line.split(' ');
+  if (key == "runs")
+    return parseCount(value, profile.runs);
+  if (key == "cold-parts")
+    profile.knowsColdParts = value != "unknown";
+  return key != "data-runs" || parseCount(value, profile.dataRuns, /*least=*/0);
+}
+
+double StartupProfile::share(const ProfileEntry &entry) const {
+  return static_cast<double>(entry.runs) /
+         static_cast<double>(entry.kind == EntryKind::Function ? runs : dataRuns);
+}
+
+Expected<StartupProfile> parseStartupProfile(StringRef path, StringRef text) {
+  unsigned lineNumber = 1;
+  auto fail = [&](const Twine &what) {
+    return createStringError(path + ":" + Twine(lineNumber) + ": " + what);
+  };
+
+  auto [first, rest] = text.split('\n');
+  if (!first.consume_front(magic) || !first.consume_front(" "))
+    return fail("not a startup profile");
+  unsigned version;
+  if (first.trim().getAsInteger(10, version))
+    return fail("bad version '" + first + "'");
+  if (version != majorVersion)
+    return fail("profile version " + Twine(version) + " is not supported, only " +
+                Twine(majorVersion));
+  // A profile that was cut in a line must not pass for a shorter one.
+  if (!text.ends_with("\n"))
+    return fail("truncated: the last line has no end");
+
+  StartupProfile profile;
+  while (!rest.empty()) {
+    StringRef line;
+    std::tie(line, rest) = rest.split('\n');
+    ++lineNumber;
+    if (line.empty() || line.starts_with("#"))
+      continue;
+    if (!line.contains('\t') && profile.entries.empty()) {
+      if (!parseHeaderLine(line, profile))
+        return fail("bad number in '" + line + "'");
+      continue;
+    }
+    Expected<ProfileEntry> entry = parseEntry(line, profile);
+    if (!entry)
+      return fail(toString(entry.takeError()));
+    profile.entries.push_back(std::move(*entry));
+  }
+  if (profile.dataRuns > profile.runs)
+    return fail(Twine(profile.dataRuns) + " of " + Twine(profile.runs) + " runs have data");
+  return profile;
+}
+
+} // namespace frontload

@@ -1,0 +1,76 @@
+//===- startup_profile.h - reads a startup profile -------------------------===//
+//
+// A startup profile is the durable, name-based record of what a program touches while it starts.
+// The format is declared in scripts/frontload/profile/format.py; this is the reader for linkers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_PROFILE_STARTUP_PROFILE_H
+#define FRONTLOAD_LLDPLUGIN_PROFILE_STARTUP_PROFILE_H
+
+#include "elf/section_class.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace frontload {
+
+/// What a name stands for.
+enum class EntryKind : uint8_t {
+  Function,
+  Data,
+  Section, ///< an input section that no symbol names; the name is the section's
+  String,  ///< a string in a merged section; the name is its contents
+};
+
+struct ProfileEntry {
+  llvm::StringRef name;
+  /// For a local symbol: the source file (STT_FILE) it was found under, or the object, which tells
+  /// same-named local symbols apart, else empty. For a section: the object.
+  llvm::StringRef file;
+  EntryKind kind = EntryKind::Function;
+  SectionClass sectionClass = SectionClass::Text;
+  /// The weight of the runs that touched it.
+  uint64_t runs = 1;
+  /// Whether a run that records data touched it, too, so that the profile knows its data.
+  bool measured = false;
+  /// How many bytes of it were touched; 0 if no run tells.
+  uint64_t bytes = 0;
+  /// How many windows of 64 KiB its touched bytes need, which is about how many faults they cost if
+  /// nothing is in memory; 1 if the recorder does not tell.
+  uint64_t windows = 1;
+};
+
+struct StartupProfile {
+  StartupProfile() = default;
+  StartupProfile(StartupProfile &&) = default; // no copies: entries refer to the names
+  StartupProfile &operator=(StartupProfile &&) = default;
+
+  /// The weight of all runs, and of those that recorded data.
+  uint64_t runs = 1;
+  uint64_t dataRuns = 0;
+  /// Whether a cold part that is not among the entries was not entered. In a profile of a build
+  /// that counts for PGO it may have been: cold parts are the work of the counts.
+  bool knowsColdParts = true;
+  /// In first-touch order.
+  std::vector<ProfileEntry> entries;
+  /// The names that are not in the text as they are.
+  std::deque<std::string> unescaped;
+
+  /// The share of the runs that touched `entry`, of those that could have told: above 0, at most 1.
+  double share(const ProfileEntry &entry) const;
+};
+
+/// Parses the text of a profile, to which the entries then refer. `path` is for messages; errors
+/// say `path:line: what is wrong`.
+llvm::Expected<StartupProfile> parseStartupProfile(llvm::StringRef path, llvm::StringRef text);
+
+/// `name` with the escapes of the format, as it stands in profiles.
+std::string escapeName(llvm::StringRef name);
+
+} // namespace frontload
+
+#endif

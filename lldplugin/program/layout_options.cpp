@@ -1,0 +1,38 @@
+//===- layout_options.cpp - options that decide the layout themselves ------===//
+
+#include "program/layout_options.h"
+#include "program/command_line.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+/// Options of lld that order sections themselves, without their dashes.
+static constexpr StringLiteral orderingOptions[] = {"symbol-ordering-file",
+                                                    "call-graph-ordering-file", "shuffle-sections",
+                                                    "bp-startup-sort", "bp-compression-sort"};
+
+std::optional<LayoutOption> layoutOption(ArrayRef<const char *> args, size_t i) {
+  StringRef arg = args[i];
+  StringRef name = arg.ltrim('-').take_until([](char c) { return c == '='; });
+  std::string value;
+  if (takeLetter(args, i, "-z", value)) {
+    if (value == "nosectionheader")
+      return LayoutOption{"-z nosectionheader", "nothing else tells the front"};
+  } else if (arg == "--unique" || arg == "-unique") {
+    return LayoutOption{arg.str(), "it puts every section into one of its own"};
+  } else if (arg == "-N" || arg == "--omagic") {
+    return LayoutOption{arg.str(), "it puts everything into one segment"};
+  } else if (arg.starts_with("-") &&
+             is_contained({"Tbss", "Tdata", "Ttext", "section-start"}, name)) {
+    return LayoutOption{arg.str(), "it decides where sections lie in memory"};
+  } else if (arg.ends_with("sort=none")) {
+    // The default: lld does not sort.
+  } else if (arg.starts_with("-") && is_contained(orderingOptions, name)) {
+    return LayoutOption{arg.str(), "both decide the order of sections"};
+  }
+  return std::nullopt;
+}
+
+} // namespace frontload

@@ -1,0 +1,27 @@
+//===- layout_options.h - options that decide the layout themselves --------===//
+//
+// A front is an order and a place of sections. Options of the linker that ask for another one
+// cannot be had together with it: ld.frontload refuses them, frontload-cc leaves such links alone.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_PROGRAM_LAYOUT_OPTIONS_H
+#define FRONTLOAD_LLDPLUGIN_PROGRAM_LAYOUT_OPTIONS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include <optional>
+#include <string>
+
+namespace frontload {
+
+struct LayoutOption {
+  std::string option;
+  std::string reason; ///< why it cannot be had with a front
+};
+
+/// Whether `args[i]` is one, of lld's or of GNU ld's.
+std::optional<LayoutOption> layoutOption(llvm::ArrayRef<const char *> args, size_t i);
+
+} // namespace frontload
+
+#endif

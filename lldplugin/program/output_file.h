@@ -1,0 +1,30 @@
+//===- output_file.h - files that are written beside the linked one --------===//
+//
+// What a path names may be a file, which is to be whole or as it was, or a link or a device, which
+// a rename would replace by a file. LLVM's writeToOutput takes each for a file, and replaces every
+// '%' of the path.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_PROGRAM_OUTPUT_FILE_H
+#define FRONTLOAD_LLDPLUGIN_PROGRAM_OUTPUT_FILE_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+#include <string>
+
+namespace frontload {
+
+/// A name for a file beside `path`: that, `infix`, and eight digits at random.
+std::string nameBeside(llvm::StringRef path, llvm::StringRef infix);
+
+/// Writes what `write` does to `path`: a file whole or not at all, anything else in place, "-" to
+/// the standard output.
+llvm::Error writeOutputFile(llvm::StringRef path,
+                            llvm::function_ref<void(llvm::raw_ostream &)> write);
+
+} // namespace frontload
+
+#endif

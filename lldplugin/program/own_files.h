@@ -1,0 +1,17 @@
+//===- own_files.h - files that were built or installed with ld.frontload --===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_PROGRAM_OWN_FILES_H
+#define FRONTLOAD_LLDPLUGIN_PROGRAM_OWN_FILES_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace frontload {
+
+/// Where a library of ours is: beside the folder that this program was built or installed to.
+llvm::Expected<std::string> findOwnLibrary(llvm::StringRef name);
+
+} // namespace frontload
+
+#endif

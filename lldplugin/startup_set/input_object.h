@@ -1,0 +1,27 @@
+//===- input_object.h - an object as a linker hands it over ----------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_INPUT_OBJECT_H
+#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_INPUT_OBJECT_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/MemoryBufferRef.h"
+#include <string>
+
+namespace frontload {
+
+/// An input object of a link.
+struct InputObject {
+  llvm::MemoryBufferRef buffer;
+  llvm::StringRef archive; ///< the path of the archive it is a member of, else empty
+  bool isLazy = false;     ///< whether the link takes it only if it needs it
+  bool isLinked = false;   ///< whether it is no object, but a program or shared library
+
+  /// What profiles call it: the base name of its file, or `base name of archive(member)`.
+  std::string name() const;
+  bool isElf() const { return buffer.getBuffer().starts_with(llvm::ELF::ElfMagic); }
+};
+
+} // namespace frontload
+
+#endif

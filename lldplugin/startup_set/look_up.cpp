@@ -1,0 +1,137 @@
+//===- look_up.cpp - looks all symbols of a link up in a profile -----------===//
+
+#include "startup_set/look_up.h"
+#include <array>
+
+using namespace llvm;
+using namespace llvm::object;
+
+namespace frontload {
+
+template <class ELFT>
+ObjectScans<ELFT> openObjects(ArrayRef<InputObject> objects, uint32_t first,
+                              const ProfileContents &contents, unsigned numThreads) {
+  ObjectScans<ELFT> scans{std::vector<ObjectScan<ELFT>>(objects.size()), numThreads};
+  shareWork(numThreads, objects.size(), [&](size_t i) {
+    ObjectScan<ELFT> &scan = scans.all[i];
+    StringRef bytes = objects[i].buffer.getBuffer();
+    scan.number = first + uint32_t(i);
+    withElfType(bytes, [&]<class T>() {
+      if constexpr (std::is_same_v<T, ELFT>)
+        scan.object = ElfObject<ELFT>::open(bytes, objects[i].isLinked);
+    });
+    if (!scan.object || !contents.hasFiles)
+      return;
+    scan.name = objects[i].name();
+    scan.sectionEntries = contents.sectionsOf(scan.name);
+  });
+  return scans;
+}
+
+/// Finds the symbols that the profile may mean, and notes what later steps ask for.
+template <class ELFT>
+static void lookUpSymbols(ObjectScan<ELFT> &scan, const WantedNames &wanted,
+                          NameFilter &dataNames) {
+  const ProfileContents &contents = wanted.contents;
+  const ElfObject<ELFT> &object = *scan.object;
+  if (contents.hasData)
+    scan.hasDataSymbol.resize(object.sections().size());
+  // What entries may call the file of a local symbol; the object's name is empty if none does.
+  std::array<CachedHashStringRef, 2> files = {CachedHashStringRef(scan.name),
+                                              CachedHashStringRef("")};
+  StringRef sourceFile;
+  for (uint32_t index = 0; index < object.symbols().size(); ++index) {
+    const auto &symbol = object.symbols()[index];
+    uint8_t type = symbol.getType();
+    if (type == ELF::STT_FILE) {
+      files[1] = CachedHashStringRef(sourceFile = object.name(symbol));
+      scan.isGo |= sourceFile == "go.go";
+    }
+    // Half of all symbols are references to elsewhere.
+    if (type == ELF::STT_FILE || type == ELF::STT_SECTION || symbol.st_shndx == ELF::SHN_UNDEF)
+      continue;
+    HashedName name(object.name(symbol));
+    uint32_t section = object.sectionOf(symbol);
+    bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
+    scan.definesEnd |= !isLocal && name.text() == "_end";
+    if (!isLocal && section) {
+      uint32_t hash = name.whole().hash();
+      (type == ELF::STT_FUNC ? scan.code : scan.data).push_back({hash, index});
+      if (type != ELF::STT_FUNC)
+        dataNames.add(hash);
+    }
+    if (contents.hasData && type == ELF::STT_OBJECT && section)
+      scan.hasDataSymbol.set(section);
+    if (isLocal && section && !name.isPlain() && takeApart(name.text()).isCold)
+      scan.coldParts.insert(section);
+    auto mayAgree = ArrayRef(files).take_front(isLocal && contents.hasFiles ? files.size() : 0);
+    wanted.names.find(name, mayAgree, [&](uint32_t entry, Likeness likeness) {
+      const ProfileEntry &profiled = wanted.profile.entries[entry];
+      // What is not called so has to be of its kind; who imports names may not know that.
+      bool isCode = section && (object.sections()[section].sh_flags & ELF::SHF_EXECINSTR);
+      bool isOfKind = !section || isCode == (profiled.kind == EntryKind::Function);
+      if (likeness != Likeness::Exact && !isOfKind)
+        return;
+      StringRef file = profiled.file;
+      bool agrees = isLocal && (file == sourceFile || file == scan.name);
+      FindRank rank(likeness, isLocal, !file.empty(), agrees);
+      EntryMatch match{entry, rank, {name.text(), scan.number, isLocal}};
+      if (auto c = section ? object.classify(object.sections()[section]) : std::nullopt)
+        match.section = section, match.sectionClass = *c;
+      match.offset = symbol.st_value;
+      scan.matches.push_back(match);
+    });
+  }
+}
+
+/// Finds the sections that the profile knows by their own names.
+template <class ELFT>
+static void lookUpSections(ObjectScan<ELFT> &scan, const WantedNames &wanted) {
+  const ElfObject<ELFT> &object = *scan.object;
+  StringMap<uint32_t> entryOf;
+  for (uint32_t entry : scan.sectionEntries)
+    entryOf.try_emplace(wanted.profile.entries[entry].name, entry);
+  for (auto [index, section] : enumerate(object.sections())) {
+    // One of a group (COMDAT) is as good as that of the recorded object, and may be the one that is
+    // kept.
+    bool isCopy = (section.sh_flags & ELF::SHF_GROUP) && (section.sh_flags & ELF::SHF_ALLOC) &&
+                  !(section.sh_flags & ELF::SHF_EXECINSTR);
+    if (!isCopy && entryOf.empty())
+      continue;
+    bool mayTell = isCopy && mayTellOwner(object.nameBegin(section));
+    if (!mayTell && entryOf.empty())
+      continue;
+    StringRef name = object.name(section);
+    uint32_t hash = StringMapImpl::hash(name);
+    auto match = [&](uint32_t entry) {
+      if (auto sectionClass = object.classify(section))
+        scan.matches.push_back({entry,
+                                FindRank(Likeness::Exact, true, true, true),
+                                {name, scan.number, /*isLocal=*/false},
+                                uint32_t(index),
+                                *sectionClass});
+    };
+    auto owned = mayTell ? wanted.contents.ownedSections(name, hash) : ArrayRef<uint32_t>();
+    if (!owned.empty())
+      llvm::for_each(owned, match);
+    else if (auto own = entryOf.find(name, hash); own != entryOf.end())
+      match(own->second);
+  }
+}
+
+template <class ELFT>
+void lookUp(ObjectScans<ELFT> &scans, const WantedNames &wanted, NameFilter &dataNames) {
+  scans.forEach([&](ObjectScan<ELFT> &scan) {
+    lookUpSymbols(scan, wanted, dataNames);
+    if (!scan.sectionEntries.empty() || wanted.contents.hasOwnedSections())
+      lookUpSections(scan, wanted);
+  });
+}
+
+#define INSTANTIATE(ELFT)                                                                          \
+  template ObjectScans<ELFT> openObjects(ArrayRef<InputObject>, uint32_t, const ProfileContents &, \
+                                         unsigned);                                                \
+  template void lookUp(ObjectScans<ELFT> &, const WantedNames &, NameFilter &);
+FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
+
+} // namespace frontload

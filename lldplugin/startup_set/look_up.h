@@ -1,0 +1,39 @@
+//===- look_up.h - looks all symbols of a link up in a profile -------------===//
+//
+// First, every symbol of every object is looked up in the profile (names/), and the section that it
+// lies in is noted: the section, not the name, because the constructors C1 and C2 are aliases of
+// each other and their section is named after only one of them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_LOOK_UP_H
+#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_LOOK_UP_H
+
+#include "names/name_table.h"
+#include "startup_set/input_object.h"
+#include "startup_set/object_scan.h"
+#include "startup_set/profile_contents.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace frontload {
+
+/// A profile, ready to be asked.
+struct WantedNames {
+  const StartupProfile &profile;
+  const ProfileContents &contents;
+  const NameTable &names;
+};
+
+/// Opens the objects of this kind; the first is number `first` of the link.
+template <class ELFT>
+ObjectScans<ELFT> openObjects(llvm::ArrayRef<InputObject> objects, uint32_t first,
+                              const ProfileContents &contents, unsigned numThreads);
+
+/// Finds what in the objects the profile may mean: ObjectScan::matches. `dataNames` gets the names
+/// of all data that objects may refer to.
+template <class ELFT>
+void lookUp(ObjectScans<ELFT> &scans, const WantedNames &wanted, NameFilter &dataNames);
+
+} // namespace frontload
+
+#endif

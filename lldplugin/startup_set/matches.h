@@ -1,0 +1,43 @@
+//===- matches.h - which of the matches of a profile's names count ---------===//
+//
+// A name may be found many times (names/found_names.h says which of them are meant), and what is
+// found may not be worth a place in the front (front_worth.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_MATCHES_H
+#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_MATCHES_H
+
+#include "profile/startup_profile.h"
+#include "startup_set/object_scan.h"
+
+namespace frontload {
+
+/// One place that a profile entry stands for.
+struct EntryPlace {
+  uint32_t entry;
+  uint32_t object;         ///< its number, of all objects so far
+  uint32_t section;        ///< its index
+  const char *sectionName; ///< as in StartupSection
+  llvm::StringRef symbol;  ///< what it is called there
+  uint64_t value;          ///< of the symbol
+};
+
+/// Where a match of `scan` is, which is not of something that keeps its place.
+template <class ELFT> EntryPlace placeOf(const ObjectScan<ELFT> &scan, const EntryMatch &m) {
+  const char *name = scan.object->nameBegin(scan.object->sections()[m.section]).data();
+  return {m.entry, scan.number, m.section, name, m.definition.symbol, m.offset};
+}
+
+/// Drops the matches that do not count, and takes note of where the others are: in `places`, or, by
+/// their entries, in what keeps its place.
+template <class ELFT>
+void settleMatches(ObjectScans<ELFT> &scans, FoundNames &found, std::vector<bool> &unmovable,
+                   std::vector<EntryPlace> &places);
+
+/// Turns the matches into sections of the front, or of what follows it.
+template <class ELFT> void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile);
+
+} // namespace frontload
+
+#endif

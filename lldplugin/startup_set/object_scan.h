@@ -1,0 +1,124 @@
+//===- object_scan.h - one object of a link, and what is found in it -------===//
+//
+// The steps from a profile to a startup set go over all objects of a link, one step after the
+// other, in parallel, and each leaves here what the next ones need.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_OBJECT_SCAN_H
+#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_OBJECT_SCAN_H
+
+#include "elf/elf_object.h"
+#include "names/found_names.h"
+#include "names/name_filter.h"
+#include "startup_set/share_work.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/CachedHashString.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallVector.h"
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace frontload {
+
+/// Where a section belongs. The lower of two is the one that was touched first.
+struct Place {
+  uint32_t rank;
+  SectionClass sectionClass;
+  bool operator<(const Place &other) const { return rank < other.rank; }
+};
+/// By section index.
+using Places = llvm::SmallDenseMap<uint32_t, Place>;
+
+/// Sets the value of `key` if it is new or was higher. Returns whether it is new.
+template <class Map, class Key, class Value>
+bool lower(Map &map, const Key &key, const Value &value) {
+  auto [it, isNew] = map.try_emplace(key, value);
+  it->second = std::min(it->second, value);
+  return isNew;
+}
+
+/// A place that an entry of the profile may stand for.
+struct EntryMatch {
+  uint32_t entry;
+  FindRank rank;
+  Definition definition;
+  uint32_t section = 0; ///< 0 if it keeps its place
+  SectionClass sectionClass = {};
+  uint64_t offset = 0; ///< in the section
+};
+
+/// A symbol that other objects may refer to by its name. There are many: no more than it takes to
+/// see that it is not meant.
+struct GlobalSymbol {
+  uint32_t hash;  ///< of its name
+  uint32_t index; ///< in the symbol table
+};
+
+/// One object and what was found in it.
+template <class ELFT> struct ObjectScan {
+  std::optional<ElfObject<ELFT>> object;
+  uint32_t number = 0;                     ///< of all objects of the link
+  std::string name;                        ///< as in profiles; empty if the profile cannot name it
+  llvm::ArrayRef<uint32_t> sectionEntries; ///< those that name a section of this object
+  llvm::SmallVector<EntryMatch, 0> matches;
+  llvm::SmallVector<GlobalSymbol, 0> data, code;
+  llvm::BitVector hasDataSymbol;      ///< by section index
+  llvm::DenseSet<uint32_t> coldParts; ///< sections of what compilers split off as unlikely
+
+  /// Calls `visit` with the name and the section of each symbol that may be of the set.
+  template <class Visit>
+  void forEachOf(llvm::ArrayRef<GlobalSymbol> symbols, const NameFilter &set, Visit visit) const {
+    for (GlobalSymbol global : symbols)
+      if (set.mayContain(global.hash)) {
+        const auto &symbol = object->symbols()[global.index];
+        visit(llvm::CachedHashStringRef(object->name(symbol), global.hash),
+              object->sectionOf(symbol));
+      }
+  }
+
+  Places named;
+  Places referred; ///< data that the front refers to
+  Places next;     ///< what follows the front
+  /// The sections whose relocations are followed next: rank and section index.
+  llvm::SmallVector<std::pair<uint32_t, uint32_t>, 0> frontier;
+  /// What the last step found to be referred to by name.
+  llvm::SmallVector<std::pair<llvm::CachedHashStringRef, uint32_t>, 0> wanted;
+  /// What the front calls: sections of this object, and names.
+  llvm::SmallVector<uint32_t, 0> calledSections;
+  /// Cold parts of functions in the front, and the ranks of these.
+  llvm::SmallVector<std::pair<uint32_t, uint32_t>, 0> unlikelyParts;
+  llvm::SmallVector<llvm::CachedHashStringRef, 0> calledNames;
+  /// Strings that the front refers to.
+  llvm::SmallVector<llvm::StringRef, 0> strings;
+  bool definesEnd = false; ///< a symbol `_end` that other objects see
+  bool isGo = false;       ///< all that Go's own linker has linked
+
+  /// Puts a section behind the front, unless it is in it. `rank` is that of what no entry names.
+  void addNext(uint32_t section, SectionClass c, uint32_t rank) {
+    if (!named.count(section) && !referred.count(section))
+      next.try_emplace(section, Place{rank, c});
+  }
+};
+
+/// All objects of one search.
+template <class ELFT> struct ObjectScans {
+  std::vector<ObjectScan<ELFT>> all;
+  unsigned numThreads;
+
+  /// Runs `f` on each object, in parallel; `f` changes nothing but its argument.
+  template <class F> void forEach(F f) {
+    shareWork(numThreads, all.size(), [&](size_t i) {
+      if (all[i].object)
+        f(all[i]);
+    });
+  }
+};
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,46 @@
+//===- profile_contents.cpp - what a profile records besides functions -----===//
+
+#include "startup_set/profile_contents.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+/// Whether a section's name says more than its class: whose constants it holds.
+static bool tellsOwner(StringRef sectionName, SectionClass c) {
+  StringRef stem = c == SectionClass::Relro ? ".data.rel.ro." : ".rodata.";
+  return c == SectionClass::Data ? sectionName.starts_with(".data.")
+                                 : sectionName.starts_with(stem);
+}
+
+ProfileContents::ProfileContents(const StartupProfile &profile) : hasData(profile.dataRuns) {
+  for (uint32_t i = 0; i < profile.entries.size(); ++i) {
+    const ProfileEntry &entry = profile.entries[i];
+    hasFiles |= !entry.file.empty();
+    hasStrings |= entry.kind == EntryKind::String;
+    if (entry.kind != EntryKind::Section)
+      continue;
+    hasSections = true;
+    ofObject[entry.file].push_back(i);
+    if (tellsOwner(entry.name, entry.sectionClass)) {
+      owned[entry.name].push_back(i);
+      ownedNames.add(StringMapImpl::hash(entry.name));
+    }
+  }
+}
+
+ArrayRef<uint32_t> ProfileContents::sectionsOf(StringRef object) const {
+  auto it = ofObject.find(object);
+  return it == ofObject.end() ? ArrayRef<uint32_t>() : ArrayRef<uint32_t>(it->second);
+}
+
+ArrayRef<uint32_t> ProfileContents::ownedSections(StringRef name, uint32_t hash) const {
+  auto it = ownedNames.mayContain(hash) ? owned.find(name, hash) : owned.end();
+  return it == owned.end() ? ArrayRef<uint32_t>() : ArrayRef<uint32_t>(it->second);
+}
+
+bool ProfileContents::hasOwnedSection(StringRef name, SectionClass c) const {
+  return tellsOwner(name, c) && owned.contains(name);
+}
+
+} // namespace frontload

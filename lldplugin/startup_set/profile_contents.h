@@ -1,0 +1,50 @@
+//===- profile_contents.h - what a profile records besides functions -------===//
+//
+// What a profile records need not be guessed, and what it does not is found by relocations. Of
+// sections it tells the objects, and some names of sections tell by themselves whose they are.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_PROFILE_CONTENTS_H
+#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_PROFILE_CONTENTS_H
+
+#include "names/name_filter.h"
+#include "profile/startup_profile.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace frontload {
+
+class ProfileContents {
+public:
+  explicit ProfileContents(const StartupProfile &profile);
+
+  bool hasData = false, hasSections = false, hasStrings = false;
+  /// Whether entries name their source files or objects.
+  bool hasFiles = false;
+
+  /// The entries of sections of the object of this name.
+  llvm::ArrayRef<uint32_t> sectionsOf(llvm::StringRef object) const;
+  /// Whether there are entries of sections whose name tells their owner.
+  bool hasOwnedSections() const { return !owned.empty(); }
+  /// Those of this name, of which `hash` is that of StringMap; of any object.
+  llvm::ArrayRef<uint32_t> ownedSections(llvm::StringRef name, uint32_t hash) const;
+  /// Whether a section of this name and class tells its owner, and is among the entries.
+  bool hasOwnedSection(llvm::StringRef name, SectionClass c) const;
+
+private:
+  llvm::StringMap<llvm::SmallVector<uint32_t, 4>> ofObject;
+  llvm::StringMap<llvm::SmallVector<uint32_t, 1>> owned;
+  NameFilter ownedNames{1 << 16};
+};
+
+/// Whether a section's name may tell its owner (.rodata.function), by its beginning, of at least 8
+/// bytes or all of it.
+inline bool mayTellOwner(llvm::StringRef begin) {
+  return begin.starts_with(".rodata.") || begin.starts_with(".data.");
+}
+
+} // namespace frontload
+
+#endif

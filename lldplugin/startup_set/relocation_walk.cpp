@@ -1,0 +1,158 @@
+//===- relocation_walk.cpp - follows what the startup set refers to --------===//
+
+#include "startup_set/relocation_walk.h"
+#include "names/hashed_name.h"
+#include "startup_set/hot_strings.h"
+#include <array>
+
+using namespace llvm;
+using namespace llvm::object;
+
+namespace frontload {
+
+/// The largest section, in bytes, that is carried into the front only because something in the
+/// front refers to it. Half of the 128 KiB that the kernel reads around a fault by default:
+/// measured on cc1, 16 KiB costs 7 faults more and 1 MiB saves none.
+static constexpr uint64_t referredSizeLimit = 64 << 10;
+
+/// The longest string that is gathered if something in the front refers to it, in bytes.
+static constexpr uint64_t longestString = 16 << 10;
+
+/// The lowest rank of what refers to a name.
+using RankOfName = DenseMap<CachedHashStringRef, uint32_t>;
+
+/// Whether the profile has recorded a section, or could not have.
+template <class ELFT>
+bool RelocationWalk<ELFT>::isRecorded(const Scan &scan, uint32_t section, SectionClass c) const {
+  const Shdr &header = scan.object->sections()[section];
+  if (header.sh_flags & ELF::SHF_MERGE) // merged with those of other objects, and nameless
+    return true;
+  if (scan.hasDataSymbol.test(section))
+    return false;
+  StringRef name = scan.object->name(header);
+  return !contents.hasSections || contents.hasOwnedSection(name, c);
+}
+
+/// Takes note that something refers to `section`.
+template <class ELFT>
+void RelocationWalk<ELFT>::referTo(Scan &scan, uint32_t section, uint32_t rank) {
+  const Shdr &header = scan.object->sections()[section];
+  if (header.sh_flags & ELF::SHF_EXECINSTR) {
+    // A function refers to its own cold part, too: the least likely of all that it may go on with.
+    bool isColdPart = scan.coldParts.contains(section) && scan.object->name(header) != ".text";
+    if (notesCalls && !isColdPart)
+      scan.calledSections.push_back(section);
+    else if (notesCalls && !profile.knowsColdParts)
+      scan.unlikelyParts.push_back({section, rank});
+    return;
+  }
+  if (scan.named.count(section))
+    return;
+  bool isMerged = header.sh_flags & ELF::SHF_MERGE;
+  if (isMerged && gathersStrings && isStringSection(scan.object->name(header)))
+    return;
+  // The strings of an object are one section, and are merged with those of all others.
+  if (header.sh_size > referredSizeLimit && !isMerged)
+    return;
+  auto sectionClass = scan.object->classify(header);
+  if (!sectionClass)
+    return;
+  if (isMeasured(rank) && !isRecorded(scan, section, *sectionClass)) {
+    if (*sectionClass == SectionClass::Rodata)
+      scan.addNext(section, *sectionClass, uint32_t(profile.entries.size()));
+  } else if (lower(scan.referred, section, Place{rank, *sectionClass})) {
+    scan.next.erase(section);
+    scan.frontier.push_back({rank, section});
+  }
+}
+
+/// Takes note of the string at `offset` of a section of strings. Where the profile has recorded
+/// strings, this adds the paths of files: it is the kernel that reads these, which no recorder
+/// sees.
+template <class ELFT>
+void RelocationWalk<ELFT>::referToString(Scan &scan, const Shdr &section, uint64_t offset,
+                                         uint32_t rank) {
+  StringRef text = scan.object->contents(section);
+  if (offset >= text.size())
+    return;
+  // A piece of it: to look for both ends of a string of megabytes for each reference takes hours.
+  uint64_t dropped = offset > longestString ? offset - longestString : 0;
+  text = text.substr(dropped, 2 * longestString);
+  offset -= dropped;
+  size_t before = text.rfind('\0', offset), end = text.find('\0', offset);
+  if (end == StringRef::npos || (before == StringRef::npos && dropped))
+    return;
+  StringRef string = text.slice(before + 1, end); // from 0 if there is none before it
+  if (!contents.hasStrings || !isMeasured(rank) || string.starts_with("/"))
+    scan.strings.push_back(string);
+}
+
+/// Follows the relocations of the sections in the frontier. What they refer to in the same object
+/// becomes the new frontier, what they refer to by name is noted in `wanted`.
+template <class ELFT> void RelocationWalk<ELFT>::followIn(Scan &scan) {
+  if (scan.frontier.empty())
+    return;
+  const ElfObject<ELFT> &object = *scan.object;
+  auto origins = std::exchange(scan.frontier, {});
+  // In ascending rank, so that the first reference to a symbol is the one that counts.
+  llvm::sort(origins);
+  // What a measured function refers to need not be taken; if another one does, it is looked at
+  // anew.
+  std::array<BitVector, 2> seenBy;
+  seenBy.fill(BitVector(object.symbols().size()));
+  object.forEachRelocationsOf(origins, [&](const auto &relocations, uint32_t rank) {
+    BitVector &seen = seenBy[isMeasured(rank)];
+    object.forEachTarget(relocations, [&](uint32_t index, int64_t addend) {
+      const auto &symbol = object.symbols()[index];
+      bool isSection = symbol.getType() == ELF::STT_SECTION;
+      if (seen.test(index) && !(isSection && gathersStrings))
+        return;
+      seen.set(index);
+      if (symbol.getType() == ELF::STT_FUNC && !notesCalls)
+        return;
+      if (symbol.getBinding() == ELF::STB_LOCAL) {
+        uint32_t section = object.sectionOf(symbol);
+        if (!section)
+          return;
+        const Shdr &header = object.sections()[section];
+        if (gathersStrings && isStringSection(object.name(header)))
+          referToString(scan, header, isSection ? addend : int64_t(symbol.st_value), rank);
+        referTo(scan, section, rank);
+        return;
+      }
+      CachedHashStringRef name = hashName(object.name(symbol));
+      bool mayBeData = symbol.getType() != ELF::STT_FUNC && dataNames.mayContain(name.hash());
+      if (mayBeData)
+        scan.wanted.push_back({name, rank});
+      // It may be code, after all: most references do not tell, and the filter only guesses.
+      if (notesCalls)
+        scan.calledNames.push_back(name);
+    });
+  });
+}
+
+template <class ELFT> void RelocationWalk<ELFT>::step() {
+  scans.forEach([&](Scan &scan) { followIn(scan); });
+  std::array<RankOfName, 2> wantedBy;
+  NameFilter wantedNames(1 << 18);
+  for (Scan &scan : scans.all) {
+    for (auto [name, rank] : scan.wanted) {
+      wantedNames.add(name.hash());
+      lower(wantedBy[isMeasured(rank)], name, rank);
+    }
+    scan.wanted.clear();
+  }
+  scans.forEach([&](Scan &scan) {
+    scan.forEachOf(scan.data, wantedNames, [&](CachedHashStringRef name, uint32_t section) {
+      for (const RankOfName &wanted : wantedBy)
+        if (auto it = wanted.find(name); it != wanted.end())
+          referTo(scan, section, it->second);
+    });
+  });
+  notesCalls = false;
+}
+
+#define INSTANTIATE(ELFT) template class RelocationWalk<ELFT>;
+FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
+
+} // namespace frontload

@@ -1,0 +1,36 @@
+//===- share_work.h - a loop in so many threads ----------------------------===//
+//
+// LLVM's parallelFor takes all threads that the linker may have. While the linker works in one of
+// them, that takes its core away every now and then, and what it does is what the link waits for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_SHARE_WORK_H
+#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_SHARE_WORK_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <atomic>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+namespace frontload {
+
+/// Calls `f` with each number below `count`, in `numThreads` threads, of which this is one.
+inline void shareWork(unsigned numThreads, size_t count, llvm::function_ref<void(size_t)> f) {
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;)
+      f(i);
+  };
+  std::vector<std::thread> others;
+  for (unsigned i = 1; i < numThreads && i < count; ++i)
+    others.emplace_back(work);
+  work();
+  for (std::thread &other : others)
+    other.join();
+}
+
+} // namespace frontload
+
+#endif

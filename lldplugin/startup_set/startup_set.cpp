@@ -1,0 +1,91 @@
+//===- startup_set.cpp - the input sections that a profile resolves to -----===//
+//
+// One step after the other: the symbols of all objects are looked up in the profile (look_up.h);
+// which of what was found counts is settled (matches.h); code that the linker will fold with it is
+// added (identical_code.h); its relocations are followed to data (relocation_walk.h); what it calls
+// comes next (next_sections.h).
+//
+// This runs over all objects of a link, most of which the linker will not even extract from their
+// archives, so it must be quick: a few nanoseconds per symbol, and all in parallel.
+//
+//===----------------------------------------------------------------------===//
+
+#include "startup_set/startup_set.h"
+#include "startup_set/identical_code.h"
+#include "startup_set/look_up.h"
+#include "startup_set/next_sections.h"
+#include "startup_set/relocation_walk.h"
+#include <functional>
+
+using namespace llvm;
+
+namespace frontload {
+
+StartupSet::StartupSet(const StartupProfile &p, bool g, bool f)
+    : profile(p), gathersStrings(g), foldsCode(f),
+      namesMade(std::async(std::launch::async, [this] { names.emplace(profile); })), contents(p),
+      found(p.entries.size()), unmovable(p.entries.size(), false) {
+  strings.add(""); // profiles cannot name it, and nearly every program reads it
+  for (const ProfileEntry &entry : p.entries)
+    if (entry.kind == EntryKind::String)
+      strings.add(entry.name);
+}
+
+/// The sections that were found in each object.
+template <class ELFT> static std::vector<StartupSections> sectionsIn(ObjectScans<ELFT> &scans) {
+  std::vector<StartupSections> result(scans.all.size());
+  shareWork(scans.numThreads, scans.all.size(), [&](size_t i) {
+    auto add = [&](const Places &found, Region region, bool named) {
+      for (const auto &[index, place] : found) {
+        // All of the writable data is in the front; a guess is not worth putting it in order.
+        if (&found == &scans.all[i].referred && place.sectionClass != SectionClass::Rodata)
+          continue;
+        const auto &section = scans.all[i].object->sections()[index];
+        result[i].push_back({scans.all[i].object->nameBegin(section).data(), index, place.rank,
+                             place.sectionClass, region, named, uint64_t(section.sh_size)});
+      }
+    };
+    add(scans.all[i].named, Region::Front, /*named=*/true);
+    add(scans.all[i].referred, Region::Front, /*named=*/false);
+    add(scans.all[i].next, Region::Next, /*named=*/false);
+    llvm::sort(result[i], [](const auto &a, const auto &b) { return a.index < b.index; });
+  });
+  return result;
+}
+
+template <class ELFT>
+std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
+                                                unsigned numThreads) {
+  NameFilter dataNames(1 << 22);
+  ObjectScans<ELFT> scans = openObjects<ELFT>(objects, numObjects, contents, numThreads);
+  lookUp(scans, {profile, contents, *names}, dataNames);
+  for (const ObjectScan<ELFT> &scan : scans.all)
+    hasEnd |= scan.definesEnd;
+  settleMatches(scans, found, unmovable, places);
+  if (foldsCode)
+    addIdenticalCode(scans, places);
+  placeMatches(scans, profile);
+  // From code to data, then from data to the data it points to.
+  RelocationWalk<ELFT> walk(scans, profile, contents, dataNames, gathersStrings);
+  walk.step();
+  walk.step();
+  placeCalls(scans, profile);
+  for (const ObjectScan<ELFT> &scan : scans.all)
+    for (StringRef string : scan.strings)
+      strings.add(string);
+  return sectionsIn(scans);
+}
+
+std::vector<StartupSections> StartupSet::find(ArrayRef<InputObject> objects, unsigned numThreads) {
+  if (namesMade.valid())
+    namesMade.get();
+  std::vector<StartupSections> result(objects.size());
+  const InputObject *first = llvm::find_if(objects, std::mem_fn(&InputObject::isElf));
+  if (first != objects.end())
+    withElfType(first->buffer.getBuffer(),
+                [&]<class ELFT>() { result = findIn<ELFT>(objects, numThreads); });
+  numObjects += uint32_t(objects.size());
+  return result;
+}
+
+} // namespace frontload

@@ -1,0 +1,99 @@
+//===- startup_set.h - the input sections that a profile resolves to -------===//
+//
+// A startup profile holds names; a link places input sections. This is the step between: it looks
+// at every input object of a link and finds the startup set, the sections that hold what the
+// profile names and what those refer to, each with its rank in first-touch order; and behind it the
+// sections that are likely to be used next.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_STARTUP_SET_H
+#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_STARTUP_SET_H
+
+#include "names/found_names.h"
+#include "names/name_table.h"
+#include "profile/startup_profile.h"
+#include "startup_set/hot_strings.h"
+#include "startup_set/input_object.h"
+#include "startup_set/matches.h"
+#include "startup_set/profile_contents.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include <future>
+#include <optional>
+#include <vector>
+
+namespace frontload {
+
+/// Where in the file a section is to lie.
+enum class Region : uint8_t {
+  Front,
+  Next, ///< at the beginning of what is behind the front
+};
+
+/// A section of the startup set, or one that is likely to be used next.
+struct StartupSection {
+  const char *name; ///< where its name lies in the object
+  uint32_t index;   ///< in the object's section table
+  uint32_t rank;    ///< its place in its region: the lowest comes first
+  SectionClass sectionClass;
+  Region region;
+  bool named;    ///< the profile names it; otherwise something named refers to it
+  uint64_t size; ///< in bytes
+};
+
+/// The startup sections of one object, each once, by their index. Data that is only referred to is
+/// among them if it is constant; writable data is all in the front, and not put in order on a
+/// guess.
+using StartupSections = llvm::SmallVector<StartupSection, 0>;
+
+class StartupSet {
+public:
+  /// `profile` must outlive the set. With `gathersStrings`, merged strings get their order by
+  /// hotStrings(); without, all strings of an object go where the startup sections of it go. With
+  /// `foldsCode`, the linker keeps one of several identical functions (--icf).
+  StartupSet(const StartupProfile &profile, bool gathersStrings, bool foldsCode = false);
+
+  /// Finds the startup sections of `objects`, one list per object, in so many threads. May be
+  /// called again for objects that appear later in the link (those made by LTO).
+  ///
+  /// An entry stands for every definition that its name finds by the rules of names/found_names.h,
+  /// because which copy of a COMDAT function will survive is not known yet.
+  ///
+  /// All objects that count are of one ELF kind, that of the first: a linker refuses others.
+  std::vector<StartupSections> find(llvm::ArrayRef<InputObject> objects, unsigned numThreads = 1);
+
+  /// The strings that startup reads: those of the profile, or, if it has none, those that the
+  /// startup sections refer to.
+  HotStrings &hotStrings() { return strings; }
+
+  /// Whether an object so far defines `_end` itself.
+  bool definesEnd() const { return hasEnd; }
+
+  /// For all objects so far: how the entries were found, which sections they may be placed by, and
+  /// which of them are defined in a section that keeps its place (.init, COMMON, a C-identifier
+  /// name, ...).
+  const FoundNames &foundNames() const { return found; }
+  llvm::ArrayRef<EntryPlace> entryPlaces() const { return places; }
+  const std::vector<bool> &unmovableEntries() const { return unmovable; }
+
+private:
+  template <class ELFT>
+  std::vector<StartupSections> findIn(llvm::ArrayRef<InputObject> objects, unsigned numThreads);
+
+  const StartupProfile &profile;
+  const bool gathersStrings, foldsCode;
+  std::optional<NameTable> names;
+  std::future<void> namesMade; ///< in a thread of its own, while the linker opens its inputs
+  ProfileContents contents;
+  bool hasEnd = false;
+  HotStrings strings;
+  FoundNames found;
+  std::vector<EntryPlace> places;
+  std::vector<bool> unmovable;
+  uint32_t numObjects = 0;
+};
+
+} // namespace frontload
+
+#endif

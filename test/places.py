@@ -1,0 +1,13 @@
+"""Where the tests find things, and what a run of them was asked for: the only place that reads
+their environment."""
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+# The build folder: programs in bin/, libraries in lib/.
+BUILD = Path(os.environ.get("FRONTLOAD_BUILD", ROOT / "build"))
+# The folder of LLVM's programs: clang, ld.lld, llvm-readobj, yaml2obj.
+LLVM = Path(os.environ.get("FRONTLOAD_LLVM", "/usr/lib/llvm-22/bin"))
+# Whether the matrix tries each with each, and not only each pair.
+WHOLE_MATRIX = os.environ.get("FRONTLOAD_MATRIX") == "whole"

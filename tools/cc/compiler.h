@@ -1,0 +1,40 @@
+//===- compiler.h - which of the words is the compiler ---------------------===//
+//
+// frontload-cc stands before compilers of any name and version, before other launchers, and, for
+// callers that can name only one program, before nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_TOOLS_CC_COMPILER_H
+#define FRONTLOAD_TOOLS_CC_COMPILER_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace frontload {
+
+enum class Family {
+  Gcc,
+  Clang,
+  Either, ///< named cc or the like: takes what both take
+  Unknown,
+};
+
+/// Of which family a program is, by its name, or that of what its link leads to.
+Family familyOf(llvm::StringRef program);
+
+struct Compiler {
+  size_t index = 0; ///< of the compiler; before it are launchers
+  Family family = Family::Unknown;
+};
+
+/// Finds the compiler at the beginning of `words`.
+Compiler findCompiler(llvm::ArrayRef<const char *> words);
+
+/// Whether `word` cannot be a program: an option, a response file or an input. rustc and Go's
+/// linker pass these alone, to the one program that they are told to link with.
+bool isArgument(llvm::StringRef word);
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,22 @@
+//===- gcc_lto.h - objects that only gcc's own linker plugin can read ------===//
+//
+// `gcc -flto -c` writes what gcc thinks of the source, in sections named .gnu.lto_*, and no code: a
+// linker without gcc's plugin sees an object that defines nothing. With -ffat-lto-objects there is
+// code besides, and any linker will do. A build need not say -flto at the link: gcc finds out.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_TOOLS_CC_GCC_LTO_H
+#define FRONTLOAD_TOOLS_CC_GCC_LTO_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace frontload {
+
+/// Whether the bytes of `file` are an object of gcc's -flto without code, or an archive with one.
+/// Only headers and names of sections are looked at.
+bool needsGccLto(llvm::StringRef file);
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,161 @@
+//===- main.cpp - frontload-cc, a compiler launcher ------------------------===//
+//
+// Stands before a compiler, as ccache does, and adds to its arguments what a start can be recorded
+// with or a front needs. Then it becomes that compiler: streams, exit code and signals are the
+// compiler's, and a call that neither makes code nor links is not changed by a byte.
+//
+//===----------------------------------------------------------------------===//
+
+#include "cc/additions.h"
+#include "cc/compiler.h"
+#include "cc/compiler_command.h"
+#include "cc/link_log.h"
+#include "cc/masquerade.h"
+#include "cc/own_options.h"
+#include "program/diagnostics.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/StringSaver.h"
+#include <cerrno>
+#include <cstdlib>
+#include <unistd.h>
+
+using namespace llvm;
+using namespace frontload;
+
+const StringLiteral frontload::programName = "frontload-cc";
+
+static constexpr StringLiteral usage = R"(usage: frontload-cc [options] COMPILER ARGUMENT...
+
+Compiles and links for Frontload by a compiler of any build. It stands before gcc or clang, or
+another launcher such as ccache, adds flags for code that is made and for links, and becomes the
+compiler. Where no compiler is named, which is for callers that can name only one program, it is
+$FRONTLOAD_CC, else cc.
+
+options:
+  --mode=off|record|use  off: change nothing. record: link programs whose start can be recorded,
+                         each with a map beside it, NAME.map. use: link with a front (default:
+                         use if a profile or a folder of them is named, else off)
+  --profile=FILE         the startup profile to link with
+  --profile-dir=DIR      the profile of each output is DIR/NAME.startup; without such a file it
+                         is linked without a front
+  --prefetch             make programs read their front in one go when they start (see
+                         ld.frontload --front-prefetch)
+  --min-match=PERCENT    fail if less of a profile's names are found (default: 80; 0: never)
+  --no-section-flags     compile as the build says, without -ffunction-sections -fdata-sections
+  --link-log=FILE        append a line of JSON for each link, as in compile_commands.json
+  --help                 print this
+  --version              print the version
+
+environment:
+  FRONTLOAD              as --mode
+  FRONTLOAD_PROFILE      as --profile
+  FRONTLOAD_PROFILE_DIR  as --profile-dir; an absolute path
+  FRONTLOAD_PREFETCH     1: as --prefetch; 0: not
+  FRONTLOAD_MIN_MATCH    as --min-match
+  FRONTLOAD_LINK_LOG     as --link-log
+  FRONTLOAD_CC           the compiler, where none is named
+
+examples:
+  # an Autotools project, first to be recorded, then with its profiles
+  ../configure CC="frontload-cc --mode=record gcc"
+  ../configure CC="frontload-cc --profile-dir=$PWD/../startup gcc"
+
+exit status:
+  2    an option or a variable has no good value
+  126  the compiler cannot be run
+  127  there is no such compiler; otherwise the compiler's own
+)";
+
+/// Becomes the program that `words` call; returns why that cannot be.
+static int execute(ArrayRef<const char *> words) {
+  std::vector<const char *> args(words);
+  args.push_back(nullptr);
+  execvp(args[0], const_cast<char *const *>(args.data()));
+  return errno;
+}
+
+/// Becomes the compiler. Returns the exit code of a failure.
+static int become(ArrayRef<const char *> words) {
+  int error = execute(words);
+  return refuse({std::string(words[0]) + ": " + std::generic_category().message(error),
+                 error == E2BIG ? "give the compiler its arguments in a response file: @FILE"
+                                : "the compiler stands behind the options of frontload-cc",
+                 error == ENOENT ? exitNotFound : exitCannotRun});
+}
+
+int main(int argc, char **argv) {
+  OwnOptions options;
+  ArrayRef<const char *> args(const_cast<const char **>(argv) + 1, argc > 0 ? argc - 1 : 0);
+  // Under the name of a compiler all arguments are that compiler's.
+  bool isCompiler = argc > 0 && isMasquerade(argv[0]);
+  ArrayRef<const char *> ownArgs = isCompiler ? ArrayRef<const char *>() : args;
+  if (std::optional<Refusal> refusal = readOwnOptions(ownArgs, options))
+    return refuse(*refusal);
+  if (options.isHelp || options.isVersion) {
+    outs() << (options.isHelp ? usage : "frontload-cc " FRONTLOAD_VERSION "\n");
+    return 0;
+  }
+  if (!isCompiler)
+    args = ownArgs;
+  if (args.empty() && !isCompiler)
+    return refuse({"there is no compiler", "see frontload-cc --help", exitUsage});
+
+  BumpPtrAllocator allocator;
+  StringSaver saver(allocator);
+  SmallVector<const char *, 0> words;
+  bool isNamed = isCompiler || !isArgument(args[0]);
+  if (isCompiler) {
+    words.push_back(saver.save(sys::path::filename(argv[0])).data());
+  } else if (!isNamed) {
+    std::string compiler = sys::Process::GetEnv("FRONTLOAD_CC").value_or("");
+    cl::TokenizeGNUCommandLine(compiler, saver, words);
+    if (words.empty())
+      words.push_back("cc");
+  }
+  words.append(args.begin(), args.end());
+  // Said twice is no harm: each time there is a word less.
+  bool isSaid = sys::path::filename(words[0]) == "frontload-cc";
+  if (!(isSaid && isNamed) && isOurselves(words[0])) {
+    std::optional<Elsewhere> other = isSaid ? std::nullopt : lookFurther(words[0]);
+    if (!other)
+      return refuse({std::string(words[0]) + ": is frontload-cc itself, and would run without end",
+                     "name a compiler behind frontload-cc or in FRONTLOAD_CC, by its path",
+                     exitNotFound});
+    setenv("PATH", other->path.c_str(), 1);
+    words[0] = saver.save(other->program).data();
+  }
+  if (options.mode == Mode::Off && options.linkLog.empty())
+    return become(words);
+
+  Compiler compiler = findCompiler(words);
+  auto *behind = words.begin() + compiler.index + 1;
+  SmallVector<const char *, 0> expanded(words.begin(), words.end());
+  // A response file that is none stays, for the compiler to complain about.
+  cl::ExpandResponseFiles(saver, cl::TokenizeGNUCommandLine, expanded);
+  CompilerCommand command =
+      parseCompilerCommand(ArrayRef<const char *>(expanded).drop_front(compiler.index + 1));
+  if (!options.linkLog.empty() && command.isLink && !isProbe(command)) {
+    SmallString<128> folder;
+    sys::fs::current_path(folder);
+    std::string line = linkLogLine(folder, expanded, command.output);
+    if (Error e = appendLine(options.linkLog, line))
+      return refuse({options.linkLog + ": " + toString(std::move(e)),
+                     "name another file by --link-log or FRONTLOAD_LINK_LOG", exitUsage});
+  }
+  if (options.mode == Mode::Off)
+    return become(words);
+  Additions additions(options, command);
+  if (std::optional<Refusal> refusal = additions.make(words[compiler.index], compiler.family))
+    return refuse(*refusal);
+  SmallVector<const char *, 0> all(words.begin(), behind);
+  for (const std::string &flag : additions.flags)
+    all.push_back(flag.c_str());
+  all.append(behind, words.end());
+  // A caller may have used all the room that the system gives to arguments.
+  if (execute(all) == E2BIG && !additions.flags.empty())
+    note(command.output + ": is made without Frontload: there is no room for its flags");
+  return become(words);
+}

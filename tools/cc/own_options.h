@@ -1,0 +1,38 @@
+//===- own_options.h - what frontload-cc is told ---------------------------===//
+//
+// Its options stand before the compiler; the environment says the same for all calls of a build,
+// where there is no place for an option.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_TOOLS_CC_OWN_OPTIONS_H
+#define FRONTLOAD_TOOLS_CC_OWN_OPTIONS_H
+
+#include "program/diagnostics.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace frontload {
+
+enum class Mode {
+  Off,    ///< the compiler as it is
+  Record, ///< programs whose start can be recorded, with a map
+  Use,    ///< programs with a front
+};
+
+struct OwnOptions {
+  Mode mode = Mode::Off;
+  std::string profile, profileFolder; ///< at most one counts: the profile
+  std::string minMatch;               ///< a number, or empty
+  std::string linkLog;
+  bool wantsPrefetch = false;
+  bool addsSectionFlags = true;
+  bool isHelp = false, isVersion = false;
+};
+
+/// Reads them from the environment and from the beginning of `args`, which it shortens to the
+/// compiler and its arguments. Returns what is wrong with them.
+std::optional<Refusal> readOwnOptions(llvm::ArrayRef<const char *> &args, OwnOptions &options);
+
+} // namespace frontload
+
+#endif

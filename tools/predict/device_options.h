@@ -1,0 +1,31 @@
+//===- device_options.h - which devices a start is predicted on ------------===//
+//
+// The options that choose among the devices of io_model.h, or describe another one, and the list of
+// them for other programs: nobody else writes their figures down.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_TOOLS_PREDICT_DEVICE_OPTIONS_H
+#define FRONTLOAD_TOOLS_PREDICT_DEVICE_OPTIONS_H
+
+#include "startup_set/io_model.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+#include <vector>
+
+namespace frontload {
+
+/// The heading of the options in --help.
+llvm::cl::OptionCategory &optionCategory();
+
+/// The devices that the command line asks for, without one of them all; an error names the option
+/// that is wrong.
+llvm::Expected<std::vector<DeviceProfile>> chosenDevices();
+
+/// Writes what is known of each device, as text or as JSON of the schema "frontload-devices/1".
+void listDevices(llvm::ArrayRef<DeviceProfile> devices, bool asJson, llvm::raw_ostream &out);
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,153 @@
+//===- elf_start.cpp - how a linked file starts, as far as the file tells --===//
+//
+// Everything here is untrusted input. Tables are found as the dynamic linker finds them, by the
+// program headers and the dynamic section, so that stripped files do as well; and by their
+// addresses, since LLVM's dynamicEntries() trusts the header that it follows.
+//
+//===----------------------------------------------------------------------===//
+
+#include "predict/elf_start.h"
+#include "elf/elf_file.h"
+#include "elf/relr_table.h"
+#include <map>
+
+using namespace llvm;
+using namespace llvm::object;
+
+namespace frontload {
+
+namespace {
+/// One file's walk through its own tables.
+template <class ELFT> class Loader {
+  using Word = typename ELFT::uint;
+
+public:
+  Loader(const LinkedFile &linked, StartModel &startModel, bool isMips64)
+      : file(linked), model(startModel), isMips64EL(isMips64) {}
+
+  /// _dl_relocate_object() up to the relocations: the headers, the dynamic section, the names of
+  /// needed libraries, versions; and the buckets that the libraries' symbols are looked up in.
+  Error readTables(uint64_t address, uint64_t size) {
+    auto entries = file.template table<typename ELFT::Dyn>(address, size);
+    if (!entries)
+      return entries.takeError();
+    auto isEnd = [](const typename ELFT::Dyn &entry) { return entry.getTag() == ELF::DT_NULL; };
+    auto used = entries->take_until(isEnd);
+    // glibc's elf_get_dynamic_info() too takes the last entry of a tag.
+    for (const auto &entry : used)
+      tags[entry.getTag()] = entry.getVal();
+    // dl_main() of glibc's elf/rtld.c: rtld_setup_main_map() reads the hash table's header,
+    // _dl_init_paths() where to search, then comes the debugger's word; _dl_map_object_deps() reads
+    // what is needed, _dl_check_map_versions() in which version.
+    model.read(address);
+    for (int64_t table : {ELF::DT_GNU_HASH, ELF::DT_HASH})
+      if (tags.count(table)) {
+        model.read(tag(table));
+        break;
+      }
+    for (int64_t path : {ELF::DT_RUNPATH, ELF::DT_RPATH})
+      if (tags.count(path))
+        model.read(tag(ELF::DT_STRTAB) + tag(path));
+    model.write(address); // DT_DEBUG
+    for (const auto &entry : used)
+      if (entry.getTag() == ELF::DT_NEEDED)
+        model.read(tag(ELF::DT_STRTAB) + entry.getVal());
+    if (tags.count(ELF::DT_VERNEED))
+      model.read(tag(ELF::DT_VERNEED));
+    return Error::success();
+  }
+
+  /// elf_dynamic_do_Rela() and its kind, in the order of ELF_DYNAMIC_RELOCATE of glibc's
+  /// elf/dynamic-link.h.
+  Error relocate() {
+    bool isLazy = !tags.count(ELF::DT_BIND_NOW) && !(tag(ELF::DT_FLAGS) & ELF::DF_BIND_NOW) &&
+                  !(tag(ELF::DT_FLAGS_1) & ELF::DF_1_NOW);
+    if (isLazy && tags.count(ELF::DT_JMPREL)) // elf_machine_runtime_setup()
+      model.write(tag(ELF::DT_PLTGOT) + sizeof(Word));
+    if (Error e = packed(tag(ELF::DT_RELR), tag(ELF::DT_RELRSZ)))
+      return e;
+    if (Error e = table<typename ELFT::Rel>(tag(ELF::DT_REL), tag(ELF::DT_RELSZ)))
+      return e;
+    if (Error e = table<typename ELFT::Rela>(tag(ELF::DT_RELA), tag(ELF::DT_RELASZ)))
+      return e;
+    uint64_t address = tag(ELF::DT_JMPREL), size = tag(ELF::DT_PLTRELSZ);
+    return tag(ELF::DT_PLTREL) == ELF::DT_RELA ? table<typename ELFT::Rela>(address, size)
+                                               : table<typename ELFT::Rel>(address, size);
+  }
+
+private:
+  uint64_t tag(int64_t name) const {
+    auto found = tags.find(name);
+    return found == tags.end() ? 0 : found->second;
+  }
+
+  template <class R> Error table(uint64_t address, uint64_t size) {
+    auto relocations = file.template table<R>(address, size);
+    if (!relocations)
+      return relocations.takeError();
+    for (const R &relocation : *relocations) {
+      model.read(address);
+      address += sizeof(R);
+      if (uint32_t symbol = relocation.getSymbol(isMips64EL))
+        lookUp(symbol);
+      model.write(relocation.r_offset);
+    }
+    return Error::success();
+  }
+
+  Error packed(uint64_t address, uint64_t size) {
+    auto words = file.template table<typename ELFT::Relr>(address, size);
+    if (!words)
+      return words.takeError();
+    auto readWord = [&] {
+      model.read(address);
+      address += sizeof(Word);
+    };
+    forEachPackedRelocation<ELFT>(*words, readWord, [&](uint64_t place) { model.write(place); });
+    return Error::success();
+  }
+
+  void lookUp(uint32_t index) {
+    uint64_t address = tag(ELF::DT_SYMTAB) + uint64_t(index) * sizeof(typename ELFT::Sym);
+    model.read(address);
+    if (tags.count(ELF::DT_VERSYM))
+      model.read(tag(ELF::DT_VERSYM) + 2 * uint64_t(index));
+    auto symbol = file.template table<typename ELFT::Sym>(address, sizeof(typename ELFT::Sym));
+    if (!symbol)
+      return consumeError(symbol.takeError());
+    model.read(tag(ELF::DT_STRTAB) + symbol->front().st_name);
+  }
+
+  const LinkedFile &file;
+  StartModel &model;
+  bool isMips64EL;
+  std::map<int64_t, uint64_t> tags;
+};
+} // namespace
+
+template <class ELFT>
+static Error load(const ELFFile<ELFT> &elf, const LinkedFile &file, StartModel &model,
+                  function_ref<void()> beforeRelocation) {
+  auto headers = elf.program_headers();
+  if (!headers)
+    return headers.takeError();
+  Loader<ELFT> loader(file, model, elf.isMips64EL());
+  for (const auto &header : *headers)
+    if (header.p_type == ELF::PT_PHDR)
+      model.read(header.p_vaddr);
+  for (const auto &header : *headers)
+    if (header.p_type == ELF::PT_DYNAMIC)
+      if (Error e = loader.readTables(header.p_vaddr, header.p_filesz))
+        return e;
+  beforeRelocation();
+  return loader.relocate(); // nothing in a static program
+}
+
+Error loadProgram(StringRef bytes, ArrayRef<FileSegment> segments, StartModel &model,
+                  function_ref<void()> beforeRelocation) {
+  LinkedFile file = {bytes, segments};
+  return withElfFile(bytes,
+                     [&](const auto &elf) { return load(elf, file, model, beforeRelocation); });
+}
+
+} // namespace frontload

@@ -1,0 +1,126 @@
+//===- main.cpp - frontload-predict: what a layout will cost, before it runs ==//
+//
+// A layout can be judged without a cold machine, a slow device, or the right to use either: what
+// the program touches is in its traces, where that lies is in the file, and what the kernel makes
+// of it is in the models. This file holds the command line.
+//
+//===----------------------------------------------------------------------===//
+
+#include "predict/device_options.h"
+#include "predict/prediction.h"
+#include "predict/prediction_output.h"
+#include "predict/prefetch_size.h"
+#include "program/diagnostics.h"
+#include "program/option_parser.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace frontload;
+
+const StringLiteral frontload::programName = "frontload-predict";
+
+static cl::opt<std::string> binaryArgument(cl::Positional, cl::desc("BINARY"),
+                                           cl::cat(optionCategory()));
+static cl::list<std::string> traceArguments(cl::Positional, cl::desc("TRACE..."),
+                                            cl::cat(optionCategory()));
+static cl::opt<std::string> recordedOption(
+    "recorded", cl::value_desc("file"), cl::cat(optionCategory()),
+    cl::desc("The build that was recorded, if it is another one than BINARY: what was touched is "
+             "found in BINARY by its name"));
+static cl::opt<std::string> prefetchOption(
+    "prefetch", cl::value_desc("size"), cl::cat(optionCategory()), cl::init("auto"),
+    cl::desc("How much of BINARY's beginning is asked for: before it runs, front (as "
+             "frontload-run does) or all (by one who reads the file); before its relocations, "
+             "none, a number of bytes, or auto (the default): the front, if BINARY was linked "
+             "with --front-prefetch"));
+static cl::opt<bool> listOption("list-devices", cl::cat(optionCategory()),
+                                cl::desc("Say what is known of the devices"));
+static cl::opt<bool> touchesOption(
+    "list-touches", cl::cat(optionCategory()),
+    cl::desc("Say where in BINARY is what was touched, as JSON, in place of what it costs"));
+static cl::opt<bool> jsonOption("json", cl::cat(optionCategory()), cl::desc("Print JSON"));
+
+static constexpr char overview[] =
+    "frontload-predict [options] BINARY TRACE...\n\n"
+    "Predicts what a cold start of BINARY reads, for each trace of a process that ran it: major\n"
+    "and minor faults, bytes, contiguous runs of pages, and how long devices of several kinds\n"
+    "take for them (time of the processor not included).\n";
+static cl::extrahelp moreHelp(R"(
+examples:
+  # what a cold start costs on a disk, eMMC, SSD and network file system
+  frontload-predict ./app traces/app.1234.fltrace
+  # what it would cost another build
+  frontload-predict --recorded=./app --device=hdd ./app.front traces/app.1234.fltrace
+
+exit status:
+  0   done
+  2   the command line is wrong, or a file that it names cannot be read
+  65  what a file contains is bad
+)");
+
+static constexpr StringLiteral readBefore = "all";
+
+/// The bytes that --prefetch stands for; nothing if that is none of its values.
+static std::optional<uint64_t> prefetchBytes(const ProgramFile &program,
+                                             ArrayRef<FileSegment> segments) {
+  LinkedFile file = {program.bytes(), segments};
+  StringRef asked = prefetchOption;
+  if (asked == "auto")
+    return prefetchesItself(file, *program.elf) ? frontSize(file) : 0;
+  if (asked == "front")
+    return frontSize(file);
+  if (asked == readBefore)
+    return file.bytes.size();
+  uint64_t size = 0;
+  if (asked != "none" && asked.getAsInteger(10, size))
+    return std::nullopt;
+  return size;
+}
+
+int main(int argc, char **argv) {
+  if (std::optional<Refusal> refusal = parseProgramOptions(argc, argv, optionCategory(), overview))
+    return refuse(*refusal);
+  auto devices = chosenDevices();
+  if (!devices)
+    fail(exitUsage, toString(devices.takeError()), "try: frontload-predict --help");
+  if (listOption) {
+    listDevices(*devices, jsonOption, outs());
+    return EXIT_SUCCESS;
+  }
+  if (traceArguments.empty())
+    fail(exitUsage, binaryArgument.empty() ? "which program?" : "which traces?",
+         "try: frontload-predict --help");
+  ProgramFile program(binaryArgument);
+  std::vector<FileSegment> segments =
+      orExit(readSegments(program.bytes()), binaryArgument + ": ", linkedFileNote);
+  std::optional<uint64_t> prefetch = prefetchBytes(program, segments);
+  if (!prefetch)
+    fail(exitUsage, "--prefetch=" + prefetchOption + ": is no size",
+         "give auto, front, none, all or bytes");
+  std::optional<ProgramFile> recorded;
+  std::optional<SymbolMap> map;
+  if (!recordedOption.empty()) {
+    recorded.emplace(recordedOption);
+    // By names, what no symbol has would be lost, and names are not unique.
+    if (!recorded->isSameBuild(program))
+      map.emplace(orExit(SymbolMap::create(*recorded->elf, *program.elf), "",
+                         "predict with files that are not stripped"));
+  }
+  Question question = {program,
+                       std::move(segments),
+                       recorded ? *recorded : program,
+                       map ? &*map : nullptr,
+                       std::move(*devices),
+                       *prefetch,
+                       prefetchOption == readBefore || prefetchOption == "front"};
+  if (touchesOption) {
+    printTouches(question, traceArguments);
+    return EXIT_SUCCESS;
+  }
+  std::vector<Prediction> predictions;
+  for (const std::string &trace : traceArguments)
+    predictions.push_back(predict(question, trace));
+  jsonOption ? printJson(question, predictions) : printText(question, predictions);
+  return EXIT_SUCCESS;
+}

@@ -1,0 +1,46 @@
+//===- prediction.h - what a start that was traced costs, cold -------------===//
+//
+// What the program touches is in a trace, where that lies is in the file, what the dynamic linker
+// does before is in the file too (elf_start.h), and what the kernel makes of all of it is in the
+// model (start_model.h). Here these come together.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_TOOLS_PREDICT_PREDICTION_H
+#define FRONTLOAD_TOOLS_PREDICT_PREDICTION_H
+
+#include "predict/program_file.h"
+#include "predict/start_model.h"
+#include "predict/symbol_map.h"
+#include <vector>
+
+namespace frontload {
+
+/// What there is to know for all predictions of one command line.
+struct Question {
+  const ProgramFile &program;
+  std::vector<FileSegment> segments;
+  const ProgramFile &recorded;
+  SymbolMap *map; ///< null where the recorded build is the program itself
+  std::vector<DeviceProfile> devices;
+  uint64_t prefetchBytes;
+  bool isAskedBefore; ///< by another program, which then executes this one
+};
+
+struct Prediction {
+  llvm::StringRef trace;
+  /// Touches, and how many of them are of nothing that the program has by the same name.
+  uint64_t touches = 0, missing = 0;
+  std::vector<StartCounts> counts; ///< one for each device
+};
+
+/// What a trace touched, in its order, and where that is in the program; `missing` counts what is
+/// not. A trace that cannot be read, or is of no such program, ends this one.
+std::vector<AddressPair> touchedIn(const Question &question, llvm::StringRef trace,
+                                   uint64_t &missing);
+
+Prediction predict(const Question &question, llvm::StringRef trace);
+
+} // namespace frontload
+
+#endif

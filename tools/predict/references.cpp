@@ -1,0 +1,126 @@
+//===- references.cpp - pairs up what two builds of a program refer to -----===//
+
+#include "predict/references.h"
+#include "elf/elf_file.h"
+#include "elf/relr_table.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Endian.h"
+#include <optional>
+
+using namespace llvm;
+using namespace llvm::object;
+
+namespace frontload {
+
+LinkedImage::LinkedImage(const ELFObjectFileBase &file) : bytes(file.getData()) {
+  auto found = readSegments(bytes);
+  if (found)
+    segments = std::move(*found);
+  else
+    consumeError(found.takeError());
+}
+
+bool LinkedImage::isCode(uint64_t address) const {
+  const FileSegment *segment = linked().segmentAt(address);
+  return segment && segment->isExecutable;
+}
+
+bool LinkedImage::isData(uint64_t address) const {
+  const FileSegment *segment = linked().segmentAt(address);
+  return segment && !segment->isExecutable;
+}
+
+/// Where RELR says that there is a relative relocation, and REL, the address is in the file; RELA
+/// has it in the relocation.
+template <class ELFT>
+static Error addPointers(const ELFFile<ELFT> &file, const LinkedImage &image,
+                         DenseMap<uint64_t, uint64_t> &pointers) {
+  using Word = typename ELFT::uint;
+  auto sections = file.sections();
+  if (!sections)
+    return sections.takeError();
+  // A hostile table may name more places than there is room for in the file, or such as are not.
+  size_t most = file.getBufSize() / sizeof(Word);
+  auto add = [&](uint64_t place, std::optional<uint64_t> address) {
+    StringRef word = image.at(place);
+    if (word.size() >= sizeof(Word) && pointers.size() < most)
+      pointers[place] =
+          address ? *address : uint64_t(support::endian::read<Word, ELFT::Endianness>(word.data()));
+  };
+  uint32_t relative = file.getRelativeRelocationType();
+  for (const auto &section : *sections) {
+    if (!(section.sh_flags & ELF::SHF_ALLOC))
+      continue;
+    if (section.sh_type == ELF::SHT_RELA) {
+      auto relocations = file.relas(section);
+      if (!relocations) {
+        consumeError(relocations.takeError());
+        continue;
+      }
+      for (const auto &relocation : *relocations)
+        if (relocation.getType(file.isMips64EL()) == relative)
+          add(relocation.r_offset, static_cast<uint64_t>(relocation.r_addend));
+    } else if (section.sh_type == ELF::SHT_RELR) {
+      auto words = file.relrs(section);
+      if (!words) {
+        consumeError(words.takeError());
+        continue;
+      }
+      forEachPackedRelocation<ELFT>(
+          *words, [] {}, [&](uint64_t place) { add(place, std::nullopt); });
+    }
+  }
+  return Error::success();
+}
+
+DenseMap<uint64_t, uint64_t> LinkedImage::pointers() const {
+  DenseMap<uint64_t, uint64_t> found;
+  consumeError(
+      withElfFile(bytes, [&](const auto &file) { return addPointers(file, *this, found); }));
+  return found;
+}
+
+/// An operand at an address relative to the next instruction is a ModRM byte with mod 0 and r/m 5,
+/// and four bytes (Intel's manual, volume 2, 2.2.1.6). An immediate operand may follow; it moves
+/// both addresses of the pair alike, by no more than its size. What only looks like an operand
+/// hardly ever gives two addresses of data.
+void pairReferences(const LinkedImage &recorded, const LinkedImage &target, AddressPair function,
+                    uint64_t size, std::vector<AddressPair> &found) {
+  StringRef one = recorded.at(function.recorded).take_front(size);
+  StringRef other = target.at(function.target).take_front(size);
+  if (one.size() != other.size())
+    return;
+  for (size_t at = 2; at + 4 <= one.size(); ++at) {
+    if ((one[at - 1] & 0xc7) != 5 || one[at - 1] != other[at - 1] || one[at - 2] != other[at - 2])
+      continue;
+    auto operand = [&](StringRef code, uint64_t start) {
+      return start + at + 4 +
+             static_cast<uint64_t>(int64_t(int32_t(support::endian::read32le(code.data() + at))));
+    };
+    AddressPair pair = {operand(one, function.recorded), operand(other, function.target)};
+    if (recorded.isData(pair.recorded) && target.isData(pair.target))
+      found.push_back(pair);
+  }
+}
+
+void sortAndVote(std::vector<AddressPair> &pairs) {
+  llvm::sort(pairs);
+  size_t kept = 0;
+  for (size_t first = 0; first < pairs.size();) {
+    size_t best = first, bestVotes = 0, next = first;
+    for (; next < pairs.size() && pairs[next].recorded == pairs[first].recorded;) {
+      size_t same = next;
+      while (next < pairs.size() && pairs[next] == pairs[same])
+        ++next;
+      if (next - same > bestVotes) {
+        best = same;
+        bestVotes = next - same;
+      }
+    }
+    pairs[kept++] = pairs[best];
+    first = next;
+  }
+  pairs.resize(kept);
+}
+
+} // namespace frontload

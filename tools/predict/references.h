@@ -1,0 +1,56 @@
+//===- references.h - pairs up what two builds of a program refer to -------===//
+//
+// Jump tables, literals and merged strings have no symbols, so no name tells where another layout
+// has them. But who refers to them has: the same instruction of the same function, or the same
+// relocated pointer, refers to the same thing in both builds.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_TOOLS_PREDICT_REFERENCES_H
+#define FRONTLOAD_TOOLS_PREDICT_REFERENCES_H
+
+#include "predict/start_model.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include <vector>
+
+namespace frontload {
+
+/// An address of the recorded build, and where the other one has the same.
+struct AddressPair {
+  uint64_t recorded, target;
+  friend auto operator<=>(const AddressPair &, const AddressPair &) = default;
+};
+
+/// A linked file by its addresses.
+class LinkedImage {
+public:
+  /// Without segments if those of the file cannot be read: nothing is found in it.
+  explicit LinkedImage(const llvm::object::ELFObjectFileBase &file);
+
+  /// As LinkedFile has it.
+  llvm::StringRef at(uint64_t address) const { return linked().at(address); }
+  bool isCode(uint64_t address) const;
+  bool isData(uint64_t address) const;
+  /// The places that the dynamic linker adds the load bias to, with the addresses that are there.
+  llvm::DenseMap<uint64_t, uint64_t> pointers() const;
+
+private:
+  LinkedFile linked() const { return {bytes, segments}; }
+
+  llvm::StringRef bytes;
+  std::vector<FileSegment> segments;
+};
+
+/// What the function at a pair of addresses refers to, if it is of x86-64: appended to `found`.
+void pairReferences(const LinkedImage &recorded, const LinkedImage &target, AddressPair function,
+                    uint64_t size, std::vector<AddressPair> &found);
+
+/// Sorts the pairs by their recorded address, and leaves of those that have the same one what most
+/// of them say.
+void sortAndVote(std::vector<AddressPair> &pairs);
+
+} // namespace frontload
+
+#endif

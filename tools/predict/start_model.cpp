@@ -1,0 +1,269 @@
+//===- start_model.cpp - what the kernel reads of a file that starts cold --===//
+//
+// Each function names the one of Linux whose rule it states. The windows that it computes were
+// compared with the tracepoints filemap:mm_filemap_fault and filemap:mm_filemap_add_to_page_cache.
+//
+//===----------------------------------------------------------------------===//
+
+#include "predict/start_model.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+using namespace llvm;
+
+namespace frontload {
+
+/// MMAP_LOTSAMISS of mm/filemap.c: from so many misses more than hits on, one page is read.
+static constexpr unsigned manyMisses = 100;
+static constexpr uint64_t mostSegments = 128, largestSegment = 64 << 10;
+/// LARGE_PIECE of instrument/prefetch/front.c, what it asks for at once, and its PROBES.
+static constexpr uint64_t prefetchPiece = 1 << 20;
+static constexpr unsigned prefetchProbes = 16;
+
+StartModel::StartModel(const DeviceProfile &profile, uint64_t fileBytes,
+                       ArrayRef<FileSegment> fileSegments)
+    : device(profile), maxWindow(profile.readaheadBytes / profile.pageBytes),
+      segments(fileSegments), cache(divideCeil(fileBytes, profile.pageBytes)) {}
+
+const FileSegment *StartModel::segmentOf(uint64_t address) const {
+  auto next = partition_point(segments, [&](const FileSegment &segment) {
+    return pageOf(segment.address) <= pageOf(address);
+  });
+  if (next == segments.begin())
+    return nullptr;
+  const FileSegment &segment = *std::prev(next);
+  // A page that the file has a part of is mapped whole.
+  bool isInFile =
+      segment.fileBytes && pageOf(address) <= pageOf(segment.address + segment.fileBytes - 1);
+  return isInFile ? &segment : nullptr;
+}
+
+/// load_elf_binary() of fs/binfmt_elf.c reads the first page by kernel_read(), and elf_load() zeros
+/// what follows a segment's last byte in its page.
+void StartModel::execute() {
+  if (cache.empty())
+    return;
+  // page_cache_sync_ra() and get_init_ra_size() of mm/readahead.c, for the first page of a file.
+  uint64_t size = maxWindow >= 32 ? 4 : maxWindow >= 4 ? 2 : 1;
+  window = {0, size, size - 1, 0};
+  submit();
+  for (const FileSegment &segment : segments)
+    if (segment.memoryBytes > segment.fileBytes &&
+        (segment.address + segment.fileBytes) % device.pageBytes)
+      write(segment.address + segment.fileBytes);
+}
+
+/// force_page_cache_ra() of mm/readahead.c: no page is marked. instrument/prefetch/front.c looks at
+/// some pages first, the last one first of all, until one is missing; to look at it reads it.
+void StartModel::prefetch(uint64_t bytes) {
+  bytes = std::min<uint64_t>(bytes, cache.size() * device.pageBytes);
+  unsigned probe = prefetchProbes;
+  auto probed = [&] { return pageOf(std::max<uint64_t>(bytes * probe / prefetchProbes, 1) - 1); };
+  while (probe > 0 && bytes > 0 && cache[probed()].isCached)
+    --probe;
+  if (probe == 0 || bytes == 0)
+    return;
+  addPages(probed(), 1, 0);
+  uint64_t before = totals.requests, piece = pageOf(prefetchPiece);
+  uint64_t pages = divideCeil(bytes, device.pageBytes);
+  for (uint64_t first = 0; first < pages; first += piece) {
+    requestEnd = UINT64_MAX;
+    addPages(first, std::min(piece, pages - first), 0);
+  }
+  totals.queuedRequests += totals.requests - std::min(totals.requests, before + 1);
+}
+
+/// Programs hardly have data that they may write and only read; what a start reads of it before it
+/// writes is on the same page.
+void StartModel::use(uint64_t address) {
+  const FileSegment *segment = segmentOf(address);
+  touch(address, segment && address >= segment->written);
+}
+
+void StartModel::touch(uint64_t address, bool isWrite) {
+  const FileSegment *segment = segmentOf(address);
+  if (!segment)
+    return;
+  Mapping &mapping = mappings[pageOf(address)];
+  if (mapping == Mapping::Private || (mapping == Mapping::ReadOnly && !isWrite))
+    return;
+  if (mapping == Mapping::ReadOnly) { // do_wp_page() of mm/memory.c copies what is mapped
+    mapping = Mapping::Private;
+    ++totals.minorFaults;
+    return;
+  }
+  // do_read_fault() tries fault-around first, do_cow_fault() does not.
+  auto tryAround = [&] {
+    if (!isWrite)
+      mapAround(address, *segment);
+    return mappings[pageOf(address)] != Mapping::None;
+  };
+  if (tryAround()) {
+    ++totals.minorFaults;
+    return;
+  }
+  // filemap_fault() of mm/filemap.c
+  uint64_t page = pageOf(segment->offset) + pageOf(address) - pageOf(segment->address);
+  bool isMajor = !cache[page].isCached;
+  if (isMajor) {
+    readAround(page, *segment);
+  } else {
+    misses -= misses > 0;
+    if (cache[folioOf(page)].isMarked)
+      readAhead(page);
+  }
+  // A fault that read is tried again from its beginning. Where faults lock no more than their
+  // mapping (CONFIG_PER_VMA_LOCK), that makes it a major one only if its own page was missing:
+  // do_user_addr_fault() of arch/x86/mm/fault.c sets FAULT_FLAG_TRIED, mm_account_fault() of
+  // mm/memory.c counts it.
+  ++(isMajor ? totals.majorFaults : totals.minorFaults);
+  if (!tryAround())
+    mappings[pageOf(address)] = isWrite ? Mapping::Private : Mapping::ReadOnly;
+}
+
+/// do_fault_around() of mm/memory.c, filemap_map_pages() and next_uptodate_folio() of mm/filemap.c:
+/// maps what is in memory and not marked.
+void StartModel::mapAround(uint64_t address, const FileSegment &segment) {
+  uint64_t aligned = alignDown(address, std::max(device.faultAroundBytes, device.pageBytes));
+  uint64_t first = std::max(pageOf(aligned), pageOf(segment.address));
+  uint64_t last = std::min(pageOf(aligned + device.faultAroundBytes - 1),
+                           pageOf(segment.address + segment.fileBytes - 1));
+  uint64_t filePage = pageOf(segment.offset) + first - pageOf(segment.address);
+  for (uint64_t page = first; page <= last; ++page, ++filePage) {
+    if (!cache[filePage].isCached || cache[folioOf(filePage)].isMarked)
+      continue;
+    misses -= misses > 0;
+    Mapping &mapping = mappings[page];
+    if (mapping == Mapping::None)
+      mapping = Mapping::ReadOnly;
+  }
+}
+
+/// do_sync_mmap_readahead() of mm/filemap.c. Since Linux 6.17 ("mm/filemap: allow arch to request
+/// folio size for exec memory") code is read from the page on, and no further than it is mapped;
+/// its exec_folio_order() is 0 but on AArch64.
+void StartModel::readAround(uint64_t page, const FileSegment &segment) {
+  misses += misses < manyMisses * 10;
+  if (misses > manyMisses || !maxWindow) {
+    requestEnd = UINT64_MAX;
+    addPages(page, 1, 0);
+    return;
+  }
+  if (segment.isExecutable) {
+    uint64_t end = pageOf(segment.offset + segment.fileBytes - 1) + 1;
+    window = {page, std::min(maxWindow, end - page), 0, 0};
+  } else {
+    window = {page - std::min(page, maxWindow / 2), maxWindow, maxWindow / 4, 0};
+  }
+  submit();
+}
+
+/// page_cache_async_ra() of mm/readahead.c: the next window, at the touch of a marked page.
+void StartModel::readAhead(uint64_t page) {
+  cache[folioOf(page)].isMarked = false;
+  uint64_t marked = window.start + window.size - window.asyncSize;
+  if (page == marked >> cache[page].order << cache[page].order) {
+    window.start += window.size;
+    window.size = nextSize(window.size);
+  } else {
+    // The window that the page was marked in is not the last one: read from the next gap.
+    uint64_t gap = nextGap(page + 1);
+    if (gap - page > maxWindow)
+      return;
+    window.start = gap;
+    window.size = nextSize(gap - page + maxWindow);
+  }
+  // Windows grow in folios of growing size, and end where such a folio does (Linux 6.17,
+  // "mm/readahead: terminate async readahead on natural boundary").
+  window.order = std::min(window.order + 2, Log2_64(maxWindow));
+  uint64_t end = window.start + window.size;
+  uint64_t aligned = end >> window.order << window.order;
+  if (aligned > window.start)
+    window.size = aligned - window.start;
+  window.asyncSize = window.size;
+  submit();
+}
+
+/// page_cache_next_miss() of mm/filemap.c: the first page from `first` on that is not in memory, or
+/// one out of reach. As Linux 6.18 has it: the walk begins at the start of the folio that `first`
+/// is in, but counts from `first`, so it arrives late, until it enters another 64 pages (a node of
+/// the page cache's tree). The page that it steps over costs a fault of its own.
+uint64_t StartModel::nextGap(uint64_t first) const {
+  uint64_t slot = first < cache.size() ? folioOf(first) : first;
+  for (uint64_t index = first; index < first + maxWindow; ++index) {
+    if (slot >= cache.size() || !cache[slot].isCached)
+      return index;
+    slot = slot % 64 == 63 ? index + 1 : slot + 1;
+  }
+  return first + maxWindow;
+}
+
+/// get_next_ra_size() of mm/readahead.c
+uint64_t StartModel::nextSize(uint64_t size) const {
+  return std::min(maxWindow, size < maxWindow / 16 ? 4 * size : 2 * size);
+}
+
+/// page_cache_ra_order() of mm/readahead.c: reads the window in folios as large as fit between what
+/// is in memory, and marks one of them.
+void StartModel::submit() {
+  uint64_t end = std::min<uint64_t>(window.start + window.size, cache.size());
+  if (!window.size || window.start >= end)
+    return;
+  requestEnd = UINT64_MAX; // what follows the last window is another request nevertheless
+  window.order = std::min(window.order, Log2_64(window.size));
+  uint64_t mark = window.start + window.size - window.asyncSize;
+  unsigned largest = window.order;
+  for (uint64_t page = window.start; page < end;) {
+    unsigned order = largest;
+    if (page % (uint64_t(1) << order))
+      order = countr_zero(page);
+    while (page + (uint64_t(1) << order) > end)
+      --order;
+    uint64_t count = uint64_t(1) << order;
+    auto folio = ArrayRef(cache).slice(page, count);
+    if (any_of(folio, [](const CachedPage &cached) { return cached.isCached; })) {
+      // page_cache_ra_unbounded() goes on page by page, with a request of its own
+      if (order > 0)
+        requestEnd = UINT64_MAX;
+      largest = 0;
+      page += order == 0;
+      continue;
+    }
+    addPages(page, count, order);
+    cache[page].isMarked = window.asyncSize && page == mark >> order << order;
+    page += count;
+  }
+}
+
+/// Brings pages in that are not there, as one folio if it is of more than one page.
+///
+/// A request has at most BLK_MAX_SEGMENTS of include/linux/blkdev.h pieces of memory, each of at
+/// most BLK_MAX_SEGMENT_SIZE. Folios seldom lie side by side there, so each is a piece.
+void StartModel::addPages(uint64_t first, uint64_t count, unsigned order) {
+  uint64_t folioPieces = divideCeil(device.pageBytes << order, largestSegment);
+  for (uint64_t page = first; page < first + count; ++page) {
+    if (cache[page].isCached)
+      continue;
+    cache[page].isCached = true;
+    cache[page].order = static_cast<uint8_t>(order);
+    totals.bytesRead += device.pageBytes;
+    uint64_t pieces = page % (uint64_t(1) << order) ? 0 : folioPieces;
+    bool isNew = page != requestEnd || requestPieces + pieces > mostSegments;
+    totals.requests += isNew;
+    requestPieces = isNew ? pieces : requestPieces + pieces;
+    requestEnd = page + 1;
+  }
+}
+
+StartCounts StartModel::counts() const {
+  StartCounts result = totals;
+  bool wasCached = false;
+  for (const CachedPage &page : cache) {
+    result.runs += page.isCached && !wasCached;
+    wasCached = page.isCached;
+  }
+  return result;
+}
+
+} // namespace frontload

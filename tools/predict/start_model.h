@@ -1,0 +1,100 @@
+//===- start_model.h - what the kernel reads of a file that starts cold ----===//
+//
+// How many page faults a layout costs, and how much they read, follows from the order of touches
+// and from rules of the kernel that can be computed. This is a model of these rules for one mapped
+// file none of which is in memory: that of Linux 6.18 on a file system with large folios (ext4,
+// xfs, btrfs). Left out is what differs from run to run: pages are in memory as soon as they are
+// asked for, and the load bias is a multiple of the range of fault-around.
+//
+// Words: a *fault* is major if its page is not in memory. *Read-around* is what a fault reads
+// besides its page; *fault-around* maps pages that are in memory already. A page of a window is
+// *marked* to say that the next window is to be read when it is touched. A *folio* is what the page
+// cache consists of, one page or an aligned power of two.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_TOOLS_PREDICT_START_MODEL_H
+#define FRONTLOAD_TOOLS_PREDICT_START_MODEL_H
+
+#include "elf/linked_file.h"
+#include "startup_set/io_model.h"
+#include "llvm/ADT/DenseMap.h"
+#include <vector>
+
+namespace frontload {
+
+struct StartCounts {
+  /// Faults that found nothing in memory.
+  uint64_t majorFaults = 0;
+  /// The other faults in pages of the file.
+  uint64_t minorFaults = 0;
+  /// Contiguous reads from the device.
+  uint64_t requests = 0;
+  /// Those of them that are asked for together with the one before: their latencies pass at once.
+  uint64_t queuedRequests = 0;
+  uint64_t bytesRead = 0;
+  /// Contiguous ranges of pages in memory at the end.
+  uint64_t runs = 0;
+};
+
+class StartModel {
+public:
+  /// The segments ascend by address and lie within the file.
+  StartModel(const DeviceProfile &device, uint64_t fileBytes, llvm::ArrayRef<FileSegment> segments);
+
+  /// What the kernel touches before the program's first instruction.
+  void execute();
+  /// readahead(2) of the file's first bytes.
+  void prefetch(uint64_t bytes);
+  /// A read of, or a jump to, an address before load bias; ignored if it is not in the file.
+  void read(uint64_t address) { touch(address, false); }
+  /// A touch as a trace tells it: what may be written is taken to be.
+  void use(uint64_t address);
+  /// A write to a private page.
+  void write(uint64_t address) { touch(address, true); }
+
+  StartCounts counts() const;
+  /// Whether a page of the file is in memory.
+  bool isCached(uint64_t page) const { return cache[page].isCached; }
+
+private:
+  struct CachedPage {
+    bool isCached = false;
+    bool isMarked = false; // on the first page of a folio
+    uint8_t order = 0;     // log2 of the pages in its folio
+  };
+  enum class Mapping : uint8_t { None, ReadOnly, Private };
+  /// struct file_ra_state of <linux/fs.h>: the most recent window. All mappings of a file by one
+  /// process share it.
+  struct Window {
+    uint64_t start = 0, size = 0, asyncSize = 0;
+    unsigned order = 0;
+  };
+
+  void touch(uint64_t address, bool isWrite);
+  void mapAround(uint64_t address, const FileSegment &segment);
+  void readAround(uint64_t page, const FileSegment &segment);
+  void readAhead(uint64_t page);
+  void submit();
+  void addPages(uint64_t first, uint64_t count, unsigned order);
+  const FileSegment *segmentOf(uint64_t address) const;
+  uint64_t pageOf(uint64_t bytes) const { return bytes / device.pageBytes; }
+  uint64_t folioOf(uint64_t page) const { return page >> cache[page].order << cache[page].order; }
+  uint64_t nextGap(uint64_t first) const;
+  uint64_t nextSize(uint64_t size) const;
+
+  const DeviceProfile &device;
+  const uint64_t maxWindow; // pages
+  std::vector<FileSegment> segments;
+  std::vector<CachedPage> cache;              // by page of the file
+  llvm::DenseMap<uint64_t, Mapping> mappings; // by page of the address space
+  Window window;
+  unsigned misses = 0;              // mmap_miss: whether reading around is worth it
+  uint64_t requestEnd = UINT64_MAX; // the page that would go on with the last request
+  uint64_t requestPieces = 0;       // of memory that the last request fills
+  StartCounts totals;
+};
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,213 @@
+//===- symbol_map.cpp - finds what a trace touched in another build --------===//
+
+#include "predict/symbol_map.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Endian.h"
+
+using namespace llvm;
+using namespace llvm::object;
+
+namespace frontload {
+
+/// What is touched as a trace tells it, in bytes.
+static constexpr uint64_t granule = 16;
+
+Expected<std::vector<SymbolMap::Symbol>> SymbolMap::read(const ELFObjectFileBase &file) {
+  std::vector<Symbol> symbols;
+  DenseMap<std::pair<StringRef, StringRef>, unsigned> counts;
+  StringRef source;
+  for (const ELFSymbolRef &symbol : file.symbols()) {
+    auto name = symbol.getName();
+    auto address = symbol.getAddress();
+    auto flags = symbol.getFlags();
+    if (!name || !address || !flags)
+      return joinErrors(joinErrors(name.takeError(), address.takeError()), flags.takeError());
+    if (symbol.getELFType() == ELF::STT_FILE)
+      source = *name;
+    bool isCode = symbol.getELFType() == ELF::STT_FUNC;
+    bool isPlace = isCode || symbol.getELFType() == ELF::STT_OBJECT;
+    if (!isPlace || (*flags & SymbolRef::SF_Undefined) || !symbol.getSize())
+      continue;
+    StringRef of = symbol.getBinding() == ELF::STB_LOCAL ? source : StringRef();
+    symbols.push_back({*address, symbol.getSize(), isCode, {of, *name, counts[{of, *name}]++}});
+  }
+  if (symbols.empty())
+    return createStringError(file.getFileName() + ": has no symbols to find the touched ones by");
+  return symbols;
+}
+
+/// Whether a linker made all of a section, or has to keep its order, so that an offset in it says
+/// the same in both builds.
+static bool keepsItsOrder(StringRef name) {
+  return none_of(
+      ArrayRef<StringRef>{".text", ".rodata", ".data", ".bss", ".tdata", ".tbss", ".eh_frame"},
+      [&](StringRef moved) { return name.starts_with(moved); });
+}
+
+Expected<SymbolMap> SymbolMap::create(const ELFObjectFileBase &recordedFile,
+                                      const ELFObjectFileBase &targetFile) {
+  SymbolMap map(recordedFile, targetFile);
+  auto symbols = read(recordedFile);
+  if (!symbols)
+    return symbols.takeError();
+  map.recorded = std::move(*symbols);
+  stable_sort(map.recorded, [](const Symbol &a, const Symbol &b) { return a.address < b.address; });
+  symbols = read(targetFile);
+  if (!symbols)
+    return symbols.takeError();
+  for (const Symbol &symbol : *symbols)
+    map.target.try_emplace(symbol.name, symbol);
+  StringMap<Section> inTarget;
+  auto visit = [](const ELFObjectFileBase &file, auto add) {
+    for (ELFSectionRef section : file.sections()) {
+      auto name = section.getName();
+      if (!name)
+        consumeError(name.takeError());
+      else if ((section.getFlags() & ELF::SHF_ALLOC) && keepsItsOrder(*name))
+        add(*name, Section{section.getAddress(), section.getSize()});
+    }
+  };
+  visit(targetFile, [&](StringRef name, Section section) { inTarget.try_emplace(name, section); });
+  visit(recordedFile, [&](StringRef name, Section section) {
+    if (auto found = inTarget.find(name); found != inTarget.end())
+      map.sections.push_back({section, found->second});
+  });
+  map.isX86 = recordedFile.getEMachine() == ELF::EM_X86_64;
+  map.pairPointers();
+  return map;
+}
+
+/// The pointers of each datum of one name refer to the same.
+void SymbolMap::pairPointers() {
+  DenseMap<uint64_t, uint64_t> inTarget = targetImage.pointers();
+  for (auto [place, address] : recordedImage.pointers()) {
+    std::optional<uint64_t> other = findByName(place);
+    if (!other || findByName(address))
+      continue;
+    if (auto found = inTarget.find(*other); found != inTarget.end())
+      fromPointers.push_back({address, found->second});
+  }
+  sortAndVote(fromPointers);
+  references = fromPointers;
+}
+
+void SymbolMap::learn(ArrayRef<uint64_t> touched) {
+  references = fromPointers;
+  if (!isX86)
+    return;
+  std::vector<const Symbol *> functions;
+  for (uint64_t address : touched)
+    if (auto symbol = symbolAt(address); symbol != recorded.end() && symbol->isCode)
+      functions.push_back(&*symbol);
+  llvm::sort(functions);
+  functions.erase(llvm::unique(functions), functions.end());
+  std::vector<AddressPair> found;
+  uint64_t end = 0;
+  for (const Symbol *symbol : functions) {
+    const Symbol *other = inTarget(*symbol);
+    // Each byte of code once, whatever a hostile file says where functions end.
+    if (!other || other->size != symbol->size || symbol->address < end)
+      continue;
+    end = symbol->address +
+          std::min<uint64_t>(symbol->size, recordedImage.at(symbol->address).size());
+    pairReferences(recordedImage, targetImage, {symbol->address, other->address}, symbol->size,
+                   found);
+  }
+  for (const AddressPair &pair : found)
+    if (!findByName(pair.recorded))
+      references.push_back(pair);
+  sortAndVote(references);
+}
+
+std::vector<SymbolMap::Symbol>::const_iterator SymbolMap::symbolAt(uint64_t address) const {
+  auto next = partition_point(recorded, [&](const Symbol &s) { return s.address <= address; });
+  return next == recorded.begin() ? recorded.end() : std::prev(next);
+}
+
+const SymbolMap::Symbol *SymbolMap::inTarget(const Symbol &symbol) const {
+  auto found = target.find(symbol.name);
+  return found == target.end() ? nullptr : &found->second;
+}
+
+std::optional<uint64_t> SymbolMap::find(uint64_t address) const {
+  for (auto by : {&SymbolMap::findByName, &SymbolMap::findByReference, &SymbolMap::findByNeighbours,
+                  &SymbolMap::findBySection})
+    if (std::optional<uint64_t> place = (this->*by)(address))
+      return place;
+  return std::nullopt;
+}
+
+std::optional<uint64_t> SymbolMap::findByName(uint64_t address) const {
+  auto symbol = symbolAt(address);
+  if (symbol == recorded.end())
+    return std::nullopt;
+  const Symbol *other = inTarget(*symbol);
+  uint64_t offset = address - symbol->address;
+  if (!other || offset >= symbol->size || offset >= other->size)
+    return std::nullopt;
+  return other->address + offset;
+}
+
+/// What no symbol names is between the same two symbols as far apart, or was moved away.
+std::optional<uint64_t> SymbolMap::findByNeighbours(uint64_t address) const {
+  auto symbol = symbolAt(address);
+  if (symbol == recorded.end() || std::next(symbol) == recorded.end())
+    return std::nullopt;
+  uint64_t offset = address - symbol->address;
+  const Symbol *before = inTarget(*symbol), *after = inTarget(*std::next(symbol));
+  if (offset < symbol->size || !before || !after ||
+      after->address - before->address != std::next(symbol)->address - symbol->address)
+    return std::nullopt;
+  return before->address + offset;
+}
+
+/// A literal is found by the reference to its beginning, if it reaches as far. If it does not, it
+/// is the next one that was touched: a trace tells granules, in which there may be several strings.
+std::optional<uint64_t> SymbolMap::findByReference(uint64_t address) const {
+  auto symbol = symbolAt(address);
+  uint64_t named = symbol == recorded.end() ? 0 : symbol->address + symbol->size;
+  if (named > address)
+    return std::nullopt;
+  auto next = partition_point(references,
+                              [&](const AddressPair &pair) { return pair.recorded <= address; });
+  std::optional<AddressPair> before, within;
+  if (next != references.begin() && std::prev(next)->recorded >= named)
+    before = *std::prev(next);
+  if (next != references.end() && next->recorded - address < granule)
+    within = *next;
+  Likeness likeness = before ? compareTo(*before, address) : Likeness::None;
+  if (likeness == Likeness::SameString || (likeness != Likeness::None && !within))
+    return before->target + (address - before->recorded);
+  return within ? std::optional(within->target) : std::nullopt;
+}
+
+/// How much what is referred to by a pair of addresses is the same up to another address.
+SymbolMap::Likeness SymbolMap::compareTo(AddressPair pair, uint64_t address) const {
+  uint64_t size = address - pair.recorded + 1;
+  StringRef one = recordedImage.at(pair.recorded), other = targetImage.at(pair.target);
+  if (one.size() < size || other.size() < size)
+    return Likeness::None;
+  if (one.take_front(size) == other.take_front(size))
+    return one.take_front(size - 1).contains('\0') ? Likeness::SameBytes : Likeness::SameString;
+  // A jump table has the distances from it to code, which another layout changes.
+  auto leadsToCode = [&](const LinkedImage &image, uint64_t table, StringRef entries) {
+    entries = entries.drop_front((size - 1) / 4 * 4);
+    return entries.size() >= 4 &&
+           image.isCode(table + static_cast<uint64_t>(
+                                    int64_t(int32_t(support::endian::read32le(entries.data())))));
+  };
+  return leadsToCode(recordedImage, pair.recorded, one) &&
+                 leadsToCode(targetImage, pair.target, other)
+             ? Likeness::JumpTable
+             : Likeness::None;
+}
+
+std::optional<uint64_t> SymbolMap::findBySection(uint64_t address) const {
+  for (const auto &[one, other] : sections)
+    if (address - one.address < one.size && address - one.address < other.size)
+      return other.address + (address - one.address);
+  return std::nullopt;
+}
+
+} // namespace frontload

@@ -1,0 +1,93 @@
+//===- listed_symbols.cpp - names of the profile in a list of symbols ------===//
+
+#include "resolve/listed_symbols.h"
+#include "names/name_table.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+namespace {
+struct Match {
+  ListedPlace place;
+  bool isLocal;
+  uint32_t object;
+};
+} // namespace
+
+/// A source file's name without its folder, or that of an object without what it ends with.
+static StringRef stem(StringRef file) {
+  file.consume_back(")");
+  file = file.substr(file.rfind('(') + 1);
+  file = file.substr(file.rfind('/') + 1);
+  if (!file.consume_back(".o"))
+    file.consume_back(".obj");
+  return file;
+}
+
+bool isOfOneSource(StringRef file, StringRef object) {
+  StringRef source = stem(file), built = stem(object);
+  // A source file has an extension, which what it is built into may have, too.
+  return !source.empty() && (source == built || source.rsplit('.').first == built);
+}
+
+Expected<std::vector<ListedPlace>> findListed(const StartupProfile &profile, StringRef path,
+                                              StringRef list) {
+  NameTable names(profile);
+  // What the profile calls files, by what an object that is made of them may be called.
+  StringMap<SmallVector<CachedHashStringRef, 1>> filesOf;
+  StringSet<> known;
+  for (const ProfileEntry &entry : profile.entries) {
+    if (entry.file.empty() || !known.insert(entry.file).second)
+      continue;
+    StringRef source = stem(entry.file);
+    filesOf[source].emplace_back(entry.file);
+    if (StringRef built = source.rsplit('.').first; built != source)
+      filesOf[built].emplace_back(entry.file);
+  }
+  std::vector<Match> matches;
+  std::vector<bool> hasItsObject(profile.entries.size());
+  StringRef lastObject;
+  uint32_t object = 0;
+  for (uint32_t line = 0; !list.empty(); ++line) {
+    StringRef text;
+    std::tie(text, list) = list.split('\n');
+    auto [objectName, rest] = text.split('\0');
+    auto [binding, after] = rest.split('\0');
+    auto [name, others] = after.split('\0');
+    if ((binding != "local" && binding != "global") || name.empty() || name.end() == text.end())
+      return createStringError(path + ": line " + Twine(line + 1) + ": not a symbol");
+    if (objectName != lastObject)
+      lastObject = objectName, ++object;
+    bool isLocal = binding == "local";
+    auto files = filesOf.find(stem(objectName));
+    auto mayAgree = isLocal && files != filesOf.end() ? ArrayRef(files->second)
+                                                      : ArrayRef<CachedHashStringRef>();
+    names.find(HashedName(name), mayAgree, [&](uint32_t entry, Likeness likeness) {
+      matches.push_back({{entry, likeness, line, objectName, name}, isLocal, object});
+      if (isLocal && profile.entries[entry].file == objectName)
+        hasItsObject[entry] = true;
+    });
+  }
+
+  auto rank = [&](const Match &match) {
+    const auto &[entry, likeness, line, objectName, name] = match.place;
+    StringRef file = profile.entries[entry].file;
+    bool agrees = match.isLocal &&
+                  (hasItsObject[entry] ? file == objectName : isOfOneSource(file, objectName));
+    return FindRank(likeness, match.isLocal, !file.empty(), agrees);
+  };
+  FoundNames found(profile.entries.size());
+  for (const Match &match : matches)
+    found.note(match.place.entry, rank(match));
+  std::vector<ListedPlace> places;
+  for (const Match &match : matches)
+    if (found.accept(match.place.entry, rank(match),
+                     {match.place.name, match.object, match.isLocal}))
+      places.push_back(match.place);
+  return places;
+}
+
+} // namespace frontload

@@ -1,0 +1,42 @@
+//===- listed_symbols.h - names of the profile in a list of symbols --------===//
+//
+// Files that are not ELF are read by others, who list what they define: a text of lines
+//
+//   OBJECT BINDING NAME ...
+//
+// with a zero byte behind each field. OBJECT is the base name of the file, or archive(member),
+// BINDING is `local` or `global`, NAME is the symbol as another system has it, without what the
+// format puts around names. Further fields are not looked at.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_TOOLS_RESOLVE_LISTED_SYMBOLS_H
+#define FRONTLOAD_TOOLS_RESOLVE_LISTED_SYMBOLS_H
+
+#include "names/found_names.h"
+#include "profile/startup_profile.h"
+#include "llvm/Support/Error.h"
+#include <vector>
+
+namespace frontload {
+
+/// A symbol that an entry of the profile stands for.
+struct ListedPlace {
+  uint32_t entry;
+  Likeness likeness;
+  uint32_t line; ///< of the list, from 0
+  llvm::StringRef object, name;
+};
+
+/// All of them, in the order of the list; `path` is for messages.
+llvm::Expected<std::vector<ListedPlace>> findListed(const StartupProfile &profile,
+                                                    llvm::StringRef path, llvm::StringRef list);
+
+/// Whether a local symbol that the profile knows in `file`, an object or a source file, may be the
+/// one of `object`. The same source is built into other objects on other systems: `lib.a(b.cpp.o)`
+/// and `b.cpp.obj` are alike, and so are `b.cpp` and `b.o`.
+bool isOfOneSource(llvm::StringRef file, llvm::StringRef object);
+
+} // namespace frontload
+
+#endif

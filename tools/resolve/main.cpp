@@ -1,0 +1,115 @@
+//===- main.cpp - frontload-resolve: what names are in a link --------------===//
+//
+// How a profile's names find what they stand for is decided in one place (names/). This program
+// lets the scripts ask, for links that they write order files for and for programs that are linked.
+// resolved_lines.h says what it writes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "profile/startup_profile.h"
+#include "profile/tiers.h"
+#include "program/diagnostics.h"
+#include "program/option_parser.h"
+#include "resolve/input_files.h"
+#include "resolve/listed_symbols.h"
+#include "resolve/resolved_lines.h"
+#include "startup_set/startup_set.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Parallel.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace frontload;
+
+const StringLiteral frontload::programName = "frontload-resolve";
+
+static cl::OptionCategory category("Options");
+static cl::opt<std::string> profileArgument(cl::Positional, cl::Required, cl::desc("PROFILE"),
+                                            cl::cat(category));
+static cl::list<std::string> fileArguments(cl::Positional, cl::OneOrMore, cl::desc("FILE..."),
+                                           cl::cat(category));
+static cl::opt<bool> startupSetOption("startup-set", cl::cat(category),
+                                      cl::desc("Write the sections of the front, not the names"));
+
+static cl::opt<bool> listedOption("listed", cl::cat(category),
+                                  cl::desc("FILE lists symbols, of files that are not ELF"));
+
+static constexpr char overview[] =
+    "frontload-resolve [options] PROFILE FILE...\n\n"
+    "Says what the names of a startup profile are in objects and archives, or in one linked "
+    "file.\n";
+static cl::extrahelp moreHelp(R"(
+examples:
+  # where a program has what its profile names
+  frontload-resolve app.startup app
+  # which sections of an object a front would consist of
+  frontload-resolve --startup-set app.startup app.o
+
+exit status:
+  0   done
+  2   the command line is wrong, or a file that it names cannot be read
+  65  what a file contains is bad
+)");
+
+[[noreturn]] static void fail(Error error, const Twine &note) {
+  int code = error.isA<CannotOpen>() ? exitUsage : exitData;
+  fail(code, toString(std::move(error)), note);
+}
+
+/// What is in a list of symbols.
+static void resolveListed(const StartupProfile &profile) {
+  if (fileArguments.size() != 1 || startupSetOption)
+    fail(exitUsage, "--listed takes one FILE, and not --startup-set",
+         "try: frontload-resolve --help");
+  auto list = MemoryBuffer::getFile(fileArguments[0], /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (!list)
+    fail(exitUsage, fileArguments[0] + ": " + list.getError().message(), "give a list of symbols");
+  auto places = findListed(profile, fileArguments[0], (*list)->getBuffer());
+  if (!places)
+    fail(places.takeError(), "listed_symbols.h says what a list is");
+  outs() << resolvedHeader;
+  writeListed(outs(), *places);
+}
+
+/// What is in objects and archives, or in a linked file.
+static void resolveFiles(StartupProfile &profile) {
+  InputFiles files;
+  for (const std::string &path : fileArguments)
+    if (Error error = files.add(path))
+      fail(std::move(error), "give objects and archives, or a linked file that is not stripped");
+  if (files.numOthers())
+    warning("members of archives that are no ELF objects: " + Twine(files.numOthers()));
+
+  if (startupSetOption)
+    sortByTier(profile);
+  StartupSet set(profile, /*gathersStrings=*/false);
+  std::vector<StartupSections> sections =
+      set.find(files.objects(), parallel::strategy.compute_thread_count());
+  outs() << resolvedHeader;
+  if (startupSetOption)
+    writeSections(outs(), sections, files.objects());
+  else
+    writePlaces(outs(), profile, set, files.objects());
+}
+
+int main(int argc, char **argv) {
+  if (std::optional<Refusal> refusal = parseProgramOptions(argc, argv, category, overview))
+    return refuse(*refusal);
+  auto text = MemoryBuffer::getFile(profileArgument, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (!text)
+    fail(exitUsage, profileArgument + ": " + text.getError().message(),
+         "give a startup profile that can be read");
+  Expected<StartupProfile> profile = parseStartupProfile(profileArgument, (*text)->getBuffer());
+  if (!profile)
+    fail(profile.takeError(), "make it again with 'frontload profile'");
+  if (listedOption)
+    resolveListed(*profile);
+  else
+    resolveFiles(*profile);
+  outs().flush();
+  if (outs().has_error())
+    fail(exitUsage, "cannot write: " + outs().error().message(), "see that there is room for it");
+  return 0;
+}

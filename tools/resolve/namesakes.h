@@ -1,0 +1,27 @@
+//===- namesakes.h - how many sections have one name -----------------------===//
+//
+// Linkers that are told by name what to place need to know what else has that name. Copies of one
+// COMDAT group are no namesakes: only one of them is linked.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_TOOLS_RESOLVE_NAMESAKES_H
+#define FRONTLOAD_TOOLS_RESOLVE_NAMESAKES_H
+
+#include "startup_set/input_object.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace frontload {
+
+/// The loaded sections of one name, outside of groups, in all objects.
+struct Namesakes {
+  uint32_t count = 0;
+  uint64_t size = 0; ///< of all together
+};
+
+llvm::StringMap<Namesakes> countNamesakes(llvm::ArrayRef<InputObject> objects);
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,54 @@
+//===- resolved_lines.cpp - how frontload-resolve says what it has found ---===//
+
+#include "resolve/resolved_lines.h"
+#include "resolve/namesakes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <tuple>
+
+using namespace llvm;
+
+namespace frontload {
+
+void writePlaces(raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
+                 ArrayRef<InputObject> objects) {
+  for (const EntryPlace &place : set.entryPlaces()) {
+    bool isSection = profile.entries[place.entry].kind == EntryKind::Section;
+    os << "name\t" << place.entry << '\t' << toString(set.foundNames().best(place.entry).likeness())
+       << '\t' << escapeName(objects[place.object].name()) << '\t' << escapeName(place.sectionName)
+       << '\t' << (isSection ? "" : escapeName(place.symbol)) << '\t'
+       << utohexstr(place.value, true) << '\n';
+  }
+  for (auto [entry, isUnmovable] : enumerate(set.unmovableEntries()))
+    if (isUnmovable)
+      os << "unmovable\t" << entry << '\n';
+}
+
+void writeListed(raw_ostream &os, ArrayRef<ListedPlace> places) {
+  for (const ListedPlace &place : places)
+    os << "name\t" << place.entry << '\t' << toString(place.likeness) << '\t'
+       << escapeName(place.object) << "\t\t" << escapeName(place.name) << '\t'
+       << utohexstr(place.line, true) << '\n';
+}
+
+void writeSections(raw_ostream &os, ArrayRef<StartupSections> sets, ArrayRef<InputObject> objects) {
+  std::vector<std::pair<uint32_t, const StartupSection *>> all;
+  for (auto [object, sections] : enumerate(sets))
+    for (const StartupSection &section : sections)
+      all.push_back({uint32_t(object), &section});
+  llvm::sort(all, [](const auto &a, const auto &b) {
+    return std::tuple(a.second->region, a.second->rank, a.first, a.second->index) <
+           std::tuple(b.second->region, b.second->rank, b.first, b.second->index);
+  });
+  StringMap<Namesakes> counts = countNamesakes(objects);
+  for (auto [object, section] : all) {
+    Namesakes namesakes = counts.lookup(section->name);
+    os << "section\t" << toString(section->sectionClass) << '\t'
+       << (section->region == Region::Front ? "front" : "next") << '\t'
+       << escapeName(objects[object].name()) << '\t' << escapeName(section->name) << '\t'
+       << section->size << '\t' << section->index << '\t' << namesakes.count << '\t'
+       << namesakes.size << '\n';
+  }
+}
+
+} // namespace frontload

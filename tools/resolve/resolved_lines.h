@@ -1,0 +1,65 @@
+//===- resolved_lines.h - how frontload-resolve says what it has found -----===//
+//
+// Lines of fields, separated by TAB. Names are escaped as in startup profiles. First
+//
+//   frontload-resolve 1
+//
+// then, for each place that an entry of the profile stands for,
+//
+//   name ENTRY HOW OBJECT SECTION SYMBOL VALUE
+//
+//     ENTRY    its number in the profile, from 0
+//     HOW      how its name was found: exact, suffix, clone, variant, hash or part
+//     OBJECT   the base name of the file, or archive(member)
+//     SECTION  the name of the section there
+//     SYMBOL   its name there; empty for an entry that is a section
+//     VALUE    in hexadecimal, the address in a linked file, the offset in the section of an object
+//
+// and for each entry that is only defined where nothing can be moved
+//
+//   unmovable ENTRY
+//
+// With --listed, FILE is not a linked file or object but lists the symbols of such files, as
+// listed_symbols.h says; SECTION is empty, and VALUE is the line of the list, from 0.
+//
+// With --startup-set it writes, in planned order, the sections that a front would hold, and those
+// that would follow it:
+//
+//   section CLASS REGION OBJECT SECTION SIZE INDEX NAMESAKES TOTAL
+//
+//     CLASS      text, rodata, relro, data or bss
+//     REGION     front or next
+//     SIZE       in bytes
+//     INDEX      in the object's table of sections
+//     NAMESAKES  how many sections of its name the objects have, outside of COMDAT groups
+//     TOTAL      the size of all of these, in bytes
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_TOOLS_RESOLVE_RESOLVED_LINES_H
+#define FRONTLOAD_TOOLS_RESOLVE_RESOLVED_LINES_H
+
+#include "resolve/listed_symbols.h"
+#include "startup_set/startup_set.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace frontload {
+
+/// The first line.
+inline constexpr char resolvedHeader[] = "frontload-resolve 1\n";
+
+/// Where the entries of `profile` are in `objects`.
+void writePlaces(llvm::raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
+                 llvm::ArrayRef<InputObject> objects);
+
+/// Where they are in a list of symbols.
+void writeListed(llvm::raw_ostream &os, llvm::ArrayRef<ListedPlace> places);
+
+/// The sections of a front, and those that would follow it.
+void writeSections(llvm::raw_ostream &os, llvm::ArrayRef<StartupSections> sets,
+                   llvm::ArrayRef<InputObject> objects);
+
+} // namespace frontload
+
+#endif
