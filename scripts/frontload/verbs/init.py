@@ -45,7 +45,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "the target's CMakeLists.txt, or make the folder for profiles")
     parser.add_argument("--ask-cmake", action="store_true",
                         help="let CMake list its targets, which configures the build folder again")
-    add_json(parser, before_files=True)
+    add_json(parser, instead_of="the text", before_files=True)
     parser.set_defaults(usage_error=parser.error)
     return parser
 
