@@ -1,11 +1,12 @@
-"""What tests compile, kept by content: the same program is made once, whichever test, process or run
-of the tests asks for it.
+"""What tests compile, kept by content: the same program is made once, whichever test, process or
+run of the tests asks for it.
 
 A *key* is all that decides what a command makes: its words, the contents of its sources and of each
 file that a word names, itself or its folder (so of ld.frontload and our libraries, too), and the
-versions of the compiler and of the system's packages. What was made lies in a folder of build/test-cache that
-is named by the key's hash. Nothing there is changed afterwards: a test that changes a program takes
-a copy, and so does one that looks at the page cache, whose pages another test might hold.
+versions of the compiler and of the system's packages. What was made lies in a folder of
+build/test-cache that is named by the key's hash. Nothing there is changed afterwards: a test that
+changes a program takes a copy, and so does one that looks at the page cache, whose pages another
+test might hold.
 
 Two processes may ask for the same thing at once: one makes it, the other waits. What a killed
 process has left half made is made anew. A day's first user drops what nobody has used for a week,
@@ -27,6 +28,7 @@ from pathlib import Path
 from places import BUILD
 
 STORE = BUILD / "test-cache"
+_TEMPORARY = "/pytest-of-"  # in the paths of pytest's temporary folders
 _COMPLETE = ".complete"  # in a folder that is; its time is that of the last use
 _DAY = 24 * 3600
 KEEP_SECONDS = 7 * _DAY
@@ -63,20 +65,35 @@ def compiled(*command, output: str, sources: Mapping[str, str | Path],
     """The file `output` that a compiler makes of `sources`, which it finds by their names in its
     working folder. It is asked to by `command` and `-o output`, and has to succeed in silence or
     with warnings only."""
-    command = [os.fspath(word) for word in command]
-    texts = {name: text if isinstance(text, str) else text.read_text()
-             for name, text in sources.items()}
-
     def make(folder: Path) -> None:
-        for name, text in texts.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text)
-        result = subprocess.run([*command, "-o", output], cwd=folder, capture_output=True,
-                                text=True, timeout=300)
-        assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
+        _compile(folder, [*command, "-o", output], sources)
 
-    return kept(make, "compiled", *command_key(command), output,
-                *(part for item in sorted(texts.items()) for part in item), store=store) / output
+    parts = [part for item in sorted(sources.items()) for part in item]
+    return kept(make, "compiled", *command_key(command), output, *parts, store=store) / output
+
+
+def compile_to(output: Path, *command, sources: Mapping[str, str | Path]) -> Path:
+    """As compiled(), as the file `output`, a copy which is the caller's own; sources that are given
+    as text lie beside it. What a test has made in its temporary folder it names for the first and
+    last time: a command with that is not kept."""
+    for name, text in sources.items():
+        if isinstance(text, str):
+            (output.parent / name).write_text(text)
+    if any(_TEMPORARY in os.fspath(word) for word in command):
+        _compile(output.parent, [*command, "-o", output], sources)
+    else:
+        output.unlink(missing_ok=True)  # what another name is a link to stays as it is
+        shutil.copy(compiled(*command, output=output.name, sources=sources), output)
+    return output
+
+
+def _compile(folder: Path, command, sources: Mapping[str, str | Path]) -> None:
+    for name, text in sources.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text if isinstance(text, str) else text.read_text())
+    command = [os.fspath(word) for word in command]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
 
 
 def command_key(command) -> list:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
+from compiled import compile_to
 from elftools.elf.elffile import ELFFile
 from places import BUILD, LLVM
 
@@ -32,9 +33,8 @@ def compile_source(folder: Path, source: Path, *flags, compiler: str = "gcc",
                    name: str | None = None) -> Path:
     """Compiles a C or C++ file to an object in `folder`."""
     driver = COMPILERS[compiler][source.suffix == ".cpp"]
-    output = folder / f"{name or source.stem}.o"
-    check_run(driver, "-O1", "-g0", *SECTION_FLAGS, *flags, "-c", source, "-o", output)
-    return output
+    return compile_to(folder / f"{name or source.stem}.o", driver, "-O1", "-g0", *SECTION_FLAGS,
+                      *flags, "-c", source.name, sources={source.name: source})
 
 
 def compile_text(folder: Path, name: str, text: str, *flags, compiler: str = "gcc") -> Path:

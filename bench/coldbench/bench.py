@@ -1,41 +1,48 @@
-"""What bench/run does in which order, and what comes out."""
+"""What bench/run does in which order with a workload, and what comes out."""
 
 import filecmp
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
-from coldbench.judge.replay import replay
+from frontload.measure import document as measurements
+
+from coldbench.judge.verdicts import Verdict, judge_ratio
 from coldbench.measure.links import Links, time_links
-from coldbench.measure.starts import Starts, measure_starts
-from coldbench.variants.workload import WorkFolder
+from coldbench.session import Session
+from coldbench.show import document
+from coldbench.variants.work_folder import WorkFolder
 
-
-@dataclass
-class Result:
-    work: WorkFolder
-    variants: tuple[str, ...]
-    starts: Starts = field(default_factory=Starts)
-    links: Links | None = None
-    same_files: list[tuple[str, bool]] = field(default_factory=list)
-    predictions: list[dict] = field(default_factory=list)  # as replay.py has them
+LINK_LIMIT = 1.10
 
 
 def run(work: WorkFolder, variants: Sequence[str], *, runs: int, link_runs: int, device: bool,
-        progress: Callable[[str], None]) -> Result:
-    """Builds and measures; link_runs == 0 leaves out all that is about linking."""
-    result = Result(work, tuple(variants))
+        judged: bool, progress: Callable[[str], None]) -> dict:
+    """Builds and measures; returns the workload's part of the document. link_runs == 0 leaves out
+    all that is about linking."""
     progress("building the variants")
-    comparisons = work.workload.same_files if link_runs else ()
-    targets = work.targets(variants)
-    targets += [target for _, *pair in comparisons for target in pair]
-    work.build(list(dict.fromkeys(targets)))
-    if link_runs:
-        if work.workload.timed_links:
-            result.links = time_links(work, link_runs, progress)
-        result.same_files = [
-            (sentence, filecmp.cmp(work.folder / one, work.folder / other, shallow=False))
-            for sentence, one, other in comparisons]
-    result.starts = measure_starts(work, variants, runs=runs, device=device, progress=progress)
-    progress("predicting the starts")
-    result.predictions = replay(work, variants, result.starts)
-    return result
+    workload = work.workload
+    comparisons = workload.same_files if link_runs else ()
+    work.build([*work.targets(variants), *(target for _, *pair in comparisons for target in pair)])
+    links = time_links(work, link_runs, progress) if link_runs and workload.timed_links else None
+    same_files = [
+        Verdict(sentence, filecmp.cmp(work.folder / one, work.folder / other, shallow=False))
+        for sentence, one, other in comparisons]
+    session = Session(work, variants, runs=runs, device=device, progress=progress)
+    verdicts = [
+        *(requirement.judge(session.figures) for requirement in workload.requirements),
+        Verdict("the program's output is identical in all variants",
+                session.workload["outputs_are_identical"]),
+        *_judge_links(links), *same_files, *session.predictions]
+    return session.workload | {
+        "links": links and links.to_json(),
+        "verdicts": document.required(verdicts if judged else ()),
+        "measurements": {name: measurements.to_json(measurement)
+                         for name, measurement in session.starts.measurements.items()},
+    }
+
+
+def _judge_links(links: Links | None) -> list[Verdict]:
+    if links is None:
+        return []
+    return [judge_ratio(what, "ld.lld's", ratio, at_most=LINK_LIMIT)
+            for what, ratio in (("link time with a profile", links.time_ratio),
+                                ("peak memory of the link", links.memory_ratio))]

@@ -1,8 +1,63 @@
-"""How the programs of the bench end: with a message and the exit status for whatever happened."""
+"""What the programs of the bench share on the command line: options, progress, and how they end."""
 
-from collections.abc import Callable
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 from frontload.base import errors, processes
+from rich.console import Console
+
+ROOT = Path(__file__).parents[2]
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """An argparse type: whole numbers from `least` up."""
+    def number(text: str) -> int:
+        if text.isdecimal() and int(text) >= least:
+            return int(text)
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least} up")
+    return number
+
+
+def add_build_dir(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--build-dir", metavar="DIR", type=Path, default=ROOT / "build",
+                        help="where Frontload was built (default %(default)s)")
+
+
+def add_build_options(parser: argparse.ArgumentParser) -> None:
+    """Where the programs are that variants are made with."""
+    add_build_dir(parser)
+    parser.add_argument("--llvm", metavar="DIR", type=Path, default=Path("/usr/lib/llvm-22"),
+                        help="the LLVM to compile and link with (default %(default)s)")
+
+
+def add_measuring_options(parser: argparse.ArgumentParser, *, runs: int, json: str) -> None:
+    """How starts are measured, and where the result goes: by default to `json`."""
+    parser.add_argument("--runs", metavar="N", type=at_least(1), default=runs,
+                        help="rounds of each kind (default %(default)s)")
+    parser.add_argument("--no-device", action="store_true",
+                        help="measure in the work folder, as without root")
+    parser.add_argument("--json", metavar="FILE", type=Path,
+                        help=f"where the result goes (default {json})")
+
+
+def choose(option: str, text: str | None, known: Sequence[str], what: str) -> tuple[str, ...]:
+    """The names in a comma-separated list, or all that are known if there is none."""
+    if text is None:
+        return tuple(known)
+    wanted = tuple(text.split(","))
+    if unknown := set(wanted) - set(known):
+        raise errors.Failure(f"{option}: {', '.join(sorted(unknown))}: no such {what}",
+                             note=f"there are: {', '.join(known)}")
+    return wanted
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Within `with`, a function that says on the terminal what is being done."""
+    with Console(stderr=True).status("") as status:
+        yield status.update
 
 
 def end(run: Callable[[], int], program: str) -> int:

@@ -19,22 +19,18 @@ from pathlib import Path
 from frontload.base import console, errors, tools
 from frontload.measure import statistics as measure_statistics
 
-ROOT = Path(__file__).parents[2]
+from coldbench import command
 
 
 def parse(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/overhead", description="Compare a warm command's time with and without being "
         "measured.")
-    parser.add_argument("--pairs", metavar="N", type=int, default=50,
+    parser.add_argument("--pairs", metavar="N", type=command.at_least(2), default=50,
                         help="pairs of runs (default %(default)s)")
-    parser.add_argument("--build-dir", metavar="DIR", type=Path, default=ROOT / "build",
-                        help="where Frontload was built (default %(default)s)")
+    command.add_build_dir(parser)
     parser.add_argument("command", metavar="COMMAND", nargs="+", help="after --")
-    args = parser.parse_args(argv)
-    if args.pairs < 2:
-        parser.error("--pairs is a number from 2 up")
-    return args
+    return parser.parse_args(argv)
 
 
 def spawn(command: list[str]) -> int:
@@ -67,14 +63,9 @@ def measure(command: list[str], pairs: int) -> dict[str, list[int]]:
     return {name: values[1:] for name, values in times.items()}
 
 
-def main(argv: list[str] | None = None) -> int:
-    args = parse(argv)
+def run(args: argparse.Namespace) -> int:
     os.environ["FRONTLOAD_BINDIR"] = str((args.build_dir / "bin").resolve())
-    try:
-        times = measure(args.command, args.pairs)
-    except (errors.Failure, OSError) as problem:
-        errors.error(str(problem))
-        return errors.EXIT_VERDICT
+    times = measure(args.command, args.pairs)
     table = console.table("time", "ms", "times alone", numbers=(1, 2))
     for name, values in times.items():
         mean = measure_statistics.interval(values)
@@ -83,6 +74,11 @@ def main(argv: list[str] | None = None) -> int:
                         f"{ratio.estimate:.4f} ({ratio.low:.4f} to {ratio.high:.4f})")
     console.show(table)
     return errors.EXIT_OK
+
+
+def main(argv: list[str] | None = None) -> int:
+    args = parse(argv)
+    return command.end(lambda: run(args), "bench/overhead")
 
 
 if __name__ == "__main__":

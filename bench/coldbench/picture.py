@@ -1,49 +1,31 @@
 """bench/picture: what each variant's cold start has read, as a picture made from a result's JSON.
 
-One strip for each variant is its file from the first byte to the last; what was read is dark. The
-strips bring their own background and the text is a grey that is read on white as well as on black,
-because the picture is shown on pages of either theme.
+One strip for each variant is its file from the first byte to the last; what was read is dark.
 """
 
 import argparse
-import io
-import os
 import sys
-import tempfile
 from pathlib import Path
 
-# matplotlib would leave its list of fonts in the user's home.
-_scratch = tempfile.TemporaryDirectory(prefix="frontload-picture.")
-os.environ.setdefault("MPLCONFIGDIR", _scratch.name)
+from frontload.base import errors
+from frontload.base.files import write_if_changed
+from frontload.pagecache.residency import Residency
 
-import matplotlib  # noqa: E402
+from coldbench import command
+from coldbench.show import columns, document, svg
+from coldbench.show.svg import matplotlib, pyplot
 
-matplotlib.use("svg")
-
-from frontload.base import errors  # noqa: E402
-from frontload.base.errors import BadData  # noqa: E402
-from frontload.base.files import parse_json, write_if_changed  # noqa: E402
-from frontload.pagecache.residency import Residency  # noqa: E402
-from matplotlib import pyplot  # noqa: E402
-
-from coldbench import command  # noqa: E402
-
-READ, UNREAD, TEXT = "#0b4f9c", "#dde3ea", "#7a828c"
-STYLE = {"svg.hashsalt": "frontload", "svg.fonttype": "none", "text.color": TEXT,
-         "axes.labelcolor": TEXT, "axes.edgecolor": TEXT, "axes.titlecolor": TEXT,
-         "xtick.color": TEXT, "ytick.color": TEXT, "font.family": "sans-serif", "font.size": 10}
+READ, UNREAD = "#0b4f9c", "#dde3ea"
 STRIP_INCHES = 0.62
 WIDTH_INCHES = 9.0
 # What was read is drawn at least this wide (of the strip), or a single page would not be seen.
 LEAST_WIDTH = 1 / 1500
 
 
-def strips(document: dict, path: os.PathLike | str) -> list[dict]:
+def strips(workload: dict) -> list[dict]:
     """For each variant its name, size, what was read as (start, length) in bytes, and a caption."""
-    if not isinstance(document, dict) or document.get("schema") != "frontload-bench/1":
-        raise BadData(path, "not a result of bench/run (schema frontload-bench/1)")
     found = []
-    for variant in document["variants"]:
+    for variant in workload["variants"]:
         runs = Residency.from_text(variant["size"], variant["read_pages"]).runs()
         page = variant["page_size"]
         cold = variant["cold"]
@@ -51,38 +33,34 @@ def strips(document: dict, path: os.PathLike | str) -> list[dict]:
             "name": variant["name"],
             "size": variant["size"],
             "read": [(first * page, count * page) for first, count in runs.tolist()],
-            "caption": f"{cold['major_faults']['median']:.0f} faults, "
+            "caption": f"{columns.count(cold['major_faults']['median'])} faults, "
                        f"{cold['read_bytes']['median'] / 1e6:.1f} MB",
         })
     return found
 
 
-def draw(document: dict, path: os.PathLike | str) -> bytes:
+def draw(workload: dict) -> bytes:
     """The picture as SVG; the same result gives the same bytes."""
-    matplotlib.rcParams.update(STYLE)
-    drawn = strips(document, path)
+    drawn = strips(workload)
     end = max(strip["size"] for strip in drawn)
-    figure, axes = pyplot.subplots(figsize=(WIDTH_INCHES, 0.9 + STRIP_INCHES * len(drawn)))
-    for row, strip in enumerate(drawn):
-        axes.broken_barh([(0, strip["size"])], (row - 0.3, 0.6), facecolor=UNREAD, linewidth=0)
-        least = end * LEAST_WIDTH
-        axes.broken_barh([(start, max(length, least)) for start, length in strip["read"]],
-                         (row - 0.3, 0.6), facecolor=READ, linewidth=0)
-        axes.text(-0.012 * end, row, strip["name"], ha="right", va="center", weight="bold")
-        axes.text(1.012 * end, row, strip["caption"], ha="left", va="center")
-    axes.set_xlim(0, end)
-    axes.set_ylim(len(drawn) - 0.5, -0.5)
-    axes.set_yticks([])
-    axes.xaxis.set_major_formatter(lambda value, position: f"{value / 1e6:.0f}")
-    axes.xaxis.set_major_locator(matplotlib.ticker.MultipleLocator(_step(end)))
-    axes.set_xlabel("offset in the file, MB; dark is what a cold start has read")
-    axes.spines[:].set_visible(False)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="svg", transparent=True, bbox_inches="tight",
-                   metadata={"Date": None, "Title": f"What cold starts of {document['workload']} "
-                             "have read from their files"})
-    pyplot.close(figure)
-    return buffer.getvalue()
+    with svg.style():
+        figure, axes = pyplot.subplots(figsize=(WIDTH_INCHES, 0.9 + STRIP_INCHES * len(drawn)))
+        for row, strip in enumerate(drawn):
+            axes.broken_barh([(0, strip["size"])], (row - 0.3, 0.6), facecolor=UNREAD, linewidth=0)
+            least = end * LEAST_WIDTH
+            axes.broken_barh([(start, max(length, least)) for start, length in strip["read"]],
+                             (row - 0.3, 0.6), facecolor=READ, linewidth=0)
+            axes.text(-0.012 * end, row, strip["name"], ha="right", va="center", weight="bold")
+            axes.text(1.012 * end, row, strip["caption"], ha="left", va="center")
+        axes.set_xlim(0, end)
+        axes.set_ylim(len(drawn) - 0.5, -0.5)
+        axes.set_yticks([])
+        axes.xaxis.set_major_formatter(lambda value, position: f"{value / 1e6:.0f}")
+        axes.xaxis.set_major_locator(matplotlib.ticker.MultipleLocator(_step(end)))
+        axes.set_xlabel("offset in the file, MB; dark is what a cold start has read")
+        axes.spines[:].set_visible(False)
+        return svg.save(figure, f"What cold starts of {workload['name']} have read from their "
+                        "files")
 
 
 def _step(end: float) -> float:
@@ -103,8 +81,8 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    document = parse_json(args.result.read_bytes(), args.result)
-    write_if_changed(args.output, draw(document, args.result))
+    (workload,) = document.read(args.result, document.RUN, "bench/run")["workloads"]
+    write_if_changed(args.output, draw(workload))
     return errors.EXIT_OK
 
 

@@ -5,14 +5,11 @@ import sys
 from pathlib import Path
 
 from frontload.base import errors
-from frontload.base.files import write_if_changed
-from rich.console import Console
 
 from coldbench import bench, command
-from coldbench.show import document as report
+from coldbench.show import columns, document, terminal
 from coldbench.variants import workload
-
-ROOT = Path(__file__).parents[2]
+from coldbench.variants.work_folder import work_folder
 
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
@@ -21,54 +18,39 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
         "cold on a device of their own (needs root), and compare them.")
     parser.add_argument("workload", help="a folder of bench/workloads (cc1, cc1-heldout, "
                         "cc1-library), or any such folder")
-    parser.add_argument("--runs", metavar="N", type=int, default=10,
-                        help="rounds of each kind (default %(default)s)")
-    parser.add_argument("--link-runs", metavar="N", type=int, default=5,
+    command.add_measuring_options(parser, runs=10, json="WORKLOAD.result.json in the work folder")
+    parser.add_argument("--link-runs", metavar="N", type=command.at_least(1), default=5,
                         help="timed links of each linker (default %(default)s)")
     parser.add_argument("--no-links", action="store_true",
                         help="neither time links nor compare linked files")
     parser.add_argument("--variants", metavar="NAME,...", help="only these (default: all)")
-    parser.add_argument("--json", metavar="FILE", type=Path,
-                        help="where the result goes (default WORKLOAD.result.json in the work "
-                        "folder)")
     parser.add_argument("--no-verdict", action="store_true",
                         help="do not judge the required figures")
-    parser.add_argument("--no-device", action="store_true",
-                        help="measure in the work folder, as without root")
-    parser.add_argument("--build-dir", metavar="DIR", type=Path, default=ROOT / "build",
-                        help="where Frontload was built (default %(default)s)")
+    command.add_build_options(parser)
     parser.add_argument("--work-dir", metavar="DIR", type=Path,
                         help="where variants are built (default: bench/cc1 in --build-dir for "
                         "all that measure cc1, otherwise bench/WORKLOAD)")
-    parser.add_argument("--llvm", metavar="DIR", type=Path, default=Path("/usr/lib/llvm-22"),
-                        help="the LLVM to link with (default %(default)s)")
-    args = parser.parse_args(argv)
-    if args.runs < 1 or args.link_runs < 1:
-        parser.error("--runs and --link-runs are numbers from 1 up")
-    return args
+    return parser.parse_args(argv)
 
 
 def run(args: argparse.Namespace) -> int:
     described, source = workload.load(args.workload)
-    variants = tuple(args.variants.split(",")) if args.variants else described.variants
-    unknown = set(variants) - set(described.variants)
-    if unknown:
-        raise errors.Failure(f"--variants: {', '.join(sorted(unknown))}: no such variant",
-                             note=f"there are: {', '.join(described.variants)}")
-    work = workload.work_folder(described, source, args.build_dir, args.llvm, args.work_dir)
-
-    with Console(stderr=True).status("") as status:
-        def progress(doing: str) -> None:
-            status.update(doing)
-        result = bench.run(work, variants, runs=args.runs, progress=progress,
-                           link_runs=0 if args.no_links else args.link_runs,
-                           device=not args.no_device)
-    document = report.to_json(result, judged=not args.no_verdict)
+    variants = command.choose("--variants", args.variants, described.variants, "variant")
+    work = work_folder(described, source, args.build_dir, args.llvm, args.work_dir)
+    result = document.head(document.RUN, runs=args.runs)
+    with command.progress() as progress:
+        measured = bench.run(work, variants, runs=args.runs, progress=progress,
+                             link_runs=0 if args.no_links else args.link_runs,
+                             device=not args.no_device, judged=not args.no_verdict)
     file = args.json or work.folder / f"{described.name}.result.json"
-    write_if_changed(file, report.dump(document))
-    report.print_report(document)
+    document.write(file, result | {"workloads": [measured]})
+    terminal.show(measured, columns.RUN)
+    terminal.show_predictions(measured)
+    terminal.show_links(measured["links"])
+    terminal.show_remarks(result["host"], measured)
+    terminal.show_required(measured)
     print(f"every run is in {file}")
-    failed = any(verdict["holds"] is False for verdict in document["verdicts"])
+    failed = any(verdict["holds"] is False for verdict in measured["verdicts"])
     return errors.EXIT_VERDICT if failed else errors.EXIT_OK
 
 

@@ -15,12 +15,14 @@ from pathlib import Path
 
 from frontload.base import errors
 from frontload.base.errors import BadData
-from frontload.base.files import parse_json, write_if_changed
+from frontload.base.files import write_if_changed
 
 from coldbench import command
+from coldbench.command import ROOT
 from coldbench.measure.recordings import RECORDERS
-from coldbench.race import ROOT, SCHEMA
 from coldbench.show import columns
+from coldbench.show.document import RACE
+from coldbench.show.document import read as read_document
 from coldbench.variants import rows
 
 BEGIN, END = "<!-- bench/table wrote this from here on -->", "<!-- up to here -->"
@@ -222,9 +224,7 @@ def _escape(text: str) -> str:
 
 
 def _read(path: Path) -> dict:
-    document = parse_json(path.read_bytes(), path)
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise BadData(path, f"not a result of bench/race (schema {SCHEMA})")
+    document = read_document(path, RACE, "bench/race")
     if not document.get("workloads"):
         raise BadData(path, "has no workload")
     return document

@@ -111,7 +111,7 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
 }
 
 /// Which of our patterns `matcher` is. One that fits everything is not ours.
-static std::optional<Pattern> patternOf(const lld::StringMatcher *matcher) {
+static std::optional<Pattern> ownPattern(const lld::StringMatcher *matcher) {
   std::optional<Pattern> result;
   for (unsigned i = 0; i < numPatterns; ++i) {
     auto pattern = static_cast<Pattern>(i);
@@ -153,7 +153,7 @@ static bool isAwaiting;
 static DenseMap<const char *, uint32_t> orders;
 
 static CurrentPattern recognize(const lld::StringMatcher *matcher) {
-  CurrentPattern result{matcher, patternOf(matcher)};
+  CurrentPattern result{matcher, ownPattern(matcher)};
   if (result.ours && std::exchange(isAwaiting, true))
     result.awaited = &awaited[static_cast<unsigned>(*result.ours)];
   return result;
@@ -162,7 +162,9 @@ static CurrentPattern recognize(const lld::StringMatcher *matcher) {
 /// Whether the section of this name belongs to the first of our patterns.
 static bool matchesFirst(StringRef name) {
   std::optional<Pattern> pattern = frontLink->patternFor(name);
-  if (pattern && pattern != currentPattern.ours)
+  if (!pattern)
+    frontLink->place(name);
+  else if (pattern != currentPattern.ours)
     awaited[static_cast<unsigned>(*pattern)].names.push_back(name.data());
   return pattern == currentPattern.ours;
 }
@@ -173,11 +175,11 @@ static bool hasAskedForAll() {
 }
 
 /// The strings of startup, while strings are being cut.
-static const HotStrings *hotStrings;
+static HotStrings *hotStrings;
 
 uint64_t wrapXxh3(ArrayRef<uint8_t> data) {
   uint64_t hash = realXxh3(data);
-  return hotStrings ? hotStrings->order(hash) : hash;
+  return hotStrings ? hotStrings->meet(hash) : hash;
 }
 
 static void splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {

@@ -1,7 +1,7 @@
 //===- packed_relocations.cpp - when relative relocations can be packed ----===//
 
 #include "lld/packed_relocations.h"
-#include "elf/elf_object.h"
+#include "elf/elf_file.h"
 #include "program/command_line.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -115,22 +115,24 @@ std::string Link::namedByScript(StringRef script, StringRef text) const {
   return "";
 }
 
-template <class ELFT> static bool definesVersion(StringRef bytes, StringRef version) {
-  auto file = object::ELFFile<ELFT>::create(bytes);
-  if (!file)
-    return consumeError(file.takeError()), false;
-  auto sections = file->sections();
-  if (!sections)
-    return consumeError(sections.takeError()), false;
-  for (const auto &section : *sections) {
-    if (section.sh_type != ELF::SHT_GNU_verdef)
-      continue;
-    auto versions = file->getVersionDefinitions(section);
-    if (!versions)
-      return consumeError(versions.takeError()), false;
-    return any_of(*versions, [&](const auto &defined) { return defined.Name == version; });
-  }
-  return false;
+/// Whether the shared library in `bytes` defines a version of symbols.
+static bool definesVersion(StringRef bytes, StringRef version) {
+  bool result = false;
+  consumeError(withElfFile(bytes, [&](const auto &file) -> Error {
+    auto sections = file.sections();
+    if (!sections)
+      return sections.takeError();
+    for (const auto &section : *sections) {
+      if (section.sh_type != ELF::SHT_GNU_verdef || result)
+        continue;
+      auto versions = file.getVersionDefinitions(section);
+      if (!versions)
+        return versions.takeError();
+      result = any_of(*versions, [&](const auto &defined) { return defined.Name == version; });
+    }
+    return Error::success();
+  }));
+  return result;
 }
 
 bool frontload::shouldPackRelativeRelocations(ArrayRef<const char *> args) {
@@ -145,12 +147,7 @@ bool frontload::shouldPackRelativeRelocations(ArrayRef<const char *> args) {
     auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
     if (file && isLibcName(path) && !(*file)->getBuffer().starts_with(ELF::ElfMagic))
       file = MemoryBuffer::getFile(link.namedByScript(path, (*file)->getBuffer()), false, false);
-    bool allows = false;
-    if (file)
-      withElfType((*file)->getBuffer(), [&]<class ELFT>() {
-        allows = definesVersion<ELFT>((*file)->getBuffer(), "GLIBC_ABI_DT_RELR");
-      });
-    return allows;
+    return file && definesVersion((*file)->getBuffer(), "GLIBC_ABI_DT_RELR");
   }
   return false;
 }

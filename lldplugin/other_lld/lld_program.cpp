@@ -1,7 +1,7 @@
 //===- lld_program.cpp - an lld that somebody else has built ---------------===//
 
 #include "other_lld/lld_program.h"
-#include "elf/elf_object.h"
+#include "elf/elf_file.h"
 #include "other_lld/child_process.h"
 #include "program/diagnostics.h"
 #include "llvm/Support/FileSystem.h"
@@ -35,55 +35,49 @@ static uint64_t xxh64WithEnd(StringRef contents) {
   return xxHash64((contents + Twine('\0')).str());
 }
 
-template <class ELFT> static ProgramFile lookInto(const ELFFile<ELFT> &elf) {
-  ProgramFile result;
+template <class ELFT> static Error lookInto(const ELFFile<ELFT> &elf, ProgramFile &result) {
   result.machine = elf.getHeader().e_machine;
   result.elfClass = elf.getHeader().e_ident[ELF::EI_CLASS];
   StringRef bytes(reinterpret_cast<const char *>(elf.base()), elf.getBufSize());
-  if (auto headers = elf.program_headers()) {
-    for (const auto &header : *headers)
-      if (header.p_type == ELF::PT_INTERP)
-        result.loader = bytes.substr(header.p_offset, header.p_filesz).rtrim('\0').str();
-  } else {
-    consumeError(headers.takeError());
-  }
+  auto headers = elf.program_headers();
+  if (!headers)
+    return headers.takeError();
+  for (const auto &header : *headers)
+    if (header.p_type == ELF::PT_INTERP)
+      result.loader = bytes.substr(header.p_offset, header.p_filesz).rtrim('\0').str();
   auto sections = elf.sections();
   if (!sections)
-    return consumeError(sections.takeError()), result;
+    return sections.takeError();
   for (const auto &section : *sections) {
     if (section.sh_type != ELF::SHT_DYNSYM)
       continue;
     auto symbols = elf.symbols(&section);
-    auto names = elf.getStringTableForSymtab(section);
-    if (symbols && names)
-      for (const auto &symbol : *symbols) {
-        if (symbol.st_shndx != ELF::SHN_UNDEF || symbol.st_name >= names->size())
-          continue;
-        StringRef name(names->data() + symbol.st_name);
-        if (name == "_ZN4llvm11xxh3_64bitsENS_8ArrayRefIhEE")
-          result.hash = xxh3;
-        else if (name == "_ZN4llvm8xxHash64ENS_9StringRefE")
-          result.hash = xxh64;
-      }
     if (!symbols)
-      consumeError(symbols.takeError());
+      return symbols.takeError();
+    auto names = elf.getStringTableForSymtab(section);
     if (!names)
-      consumeError(names.takeError());
+      return names.takeError();
+    for (const auto &symbol : *symbols) {
+      if (symbol.st_shndx != ELF::SHN_UNDEF || symbol.st_name >= names->size())
+        continue;
+      StringRef name(names->data() + symbol.st_name);
+      if (name == "_ZN4llvm11xxh3_64bitsENS_8ArrayRefIhEE")
+        result.hash = xxh3;
+      else if (name == "_ZN4llvm8xxHash64ENS_9StringRefE")
+        result.hash = xxh64;
+    }
   }
-  return result;
+  return Error::success();
 }
 
-/// None for what is no ELF file, such as a script that starts one.
+/// None for what is no ELF file, such as a script that starts one. Of a damaged one, what can be
+/// told.
 static std::optional<ProgramFile> lookInto(StringRef path) {
   auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   std::optional<ProgramFile> result;
   if (file)
-    withElfType((*file)->getBuffer(), [&]<class ELFT>() {
-      if (auto elf = ELFFile<ELFT>::create((*file)->getBuffer()))
-        result = lookInto(*elf);
-      else
-        consumeError(elf.takeError());
-    });
+    consumeError(withElfFile((*file)->getBuffer(),
+                             [&](const auto &elf) { return lookInto(elf, result.emplace()); }));
   return result;
 }
 

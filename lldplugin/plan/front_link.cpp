@@ -28,9 +28,51 @@ static StartupProfile inPlannedOrder(StartupProfile profile) {
   return profile;
 }
 
+static Pattern patternOf(SectionClass c, Region region) {
+  bool isFront = region == Region::Front;
+  switch (c) {
+  case SectionClass::Rodata:
+    return isFront ? Pattern::Rodata : Pattern::NextRodata;
+  case SectionClass::Text:
+    return isFront ? Pattern::Text : Pattern::NextText;
+  case SectionClass::Relro:
+    return Pattern::Relro;
+  case SectionClass::Data:
+    return Pattern::Data;
+  case SectionClass::Bss:
+    return Pattern::Bss;
+  }
+  llvm_unreachable("a class without a pattern");
+}
+
+/// The patterns that a script needs for the profile: not the classes that are found, since
+/// link-time optimization may bring more.
+static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &traits) {
+  PatternSet patterns = {};
+  auto use = [&](Pattern pattern) { patterns[static_cast<unsigned>(pattern)] = true; };
+  for (Pattern always : {Pattern::Rodata, Pattern::Text, Pattern::NextRodata, Pattern::NextText})
+    use(always);
+  if (traits.mergesStrings)
+    use(Pattern::Strings);
+  // The front has all of the writable data, so its order matters less, and every pattern costs a
+  // hundredth of the link. Relocation writes to nearly all of .data.rel.ro, and less than a page
+  // has no order worth having.
+  for (SectionClass c : {SectionClass::Relro, SectionClass::Data, SectionClass::Bss}) {
+    uint64_t bytes = 0;
+    for (const ProfileEntry &entry : profile.entries)
+      if (entry.sectionClass == c)
+        bytes += entry.bytes ? entry.bytes : leastToOrder;
+    // What of it may be folded the linker knows by its name, which a mark would change.
+    bool isLeft = c == SectionClass::Relro && (traits.isRelocated || traits.foldsCode);
+    if (bytes >= leastToOrder && !isLeft)
+      use(patternOf(c, Region::Front));
+  }
+  return patterns;
+}
+
 FrontLink::FrontLink(StartupProfile p, std::string path, LinkTraits t)
     : profile(inPlannedOrder(std::move(p))), pathOfProfile(std::move(path)), traits(t),
-      startupSet(profile, t.mergesStrings, t.foldsCode) {}
+      patterns(patternsOf(profile, t)), startupSet(profile, t.mergesStrings, t.foldsCode) {}
 
 std::optional<MemoryBufferRef> FrontLink::firstObject() const {
   auto found = llvm::find_if(objects, [](const InputObject &o) { return !o.isLazy && o.isElf(); });
@@ -94,23 +136,6 @@ void FrontLink::take(std::vector<StartupSections> found) {
   }
 }
 
-static Pattern patternOf(SectionClass c, Region region) {
-  bool isFront = region == Region::Front;
-  switch (c) {
-  case SectionClass::Rodata:
-    return isFront ? Pattern::Rodata : Pattern::NextRodata;
-  case SectionClass::Text:
-    return isFront ? Pattern::Text : Pattern::NextText;
-  case SectionClass::Relro:
-    return Pattern::Relro;
-  case SectionClass::Data:
-    return Pattern::Data;
-  case SectionClass::Bss:
-    return Pattern::Bss;
-  }
-  llvm_unreachable("a class without a pattern");
-}
-
 /// Gives the known sections their order in their patterns. What has one rank (all that is next,
 /// what one function refers to) lies in the order of the objects on the command line.
 void FrontLink::putInOrder() {
@@ -147,28 +172,7 @@ void FrontLink::putInOrder() {
   }
 }
 
-std::string FrontLink::script() {
-  // Not the classes that were found so far: link-time optimization may bring more.
-  auto use = [&](Pattern pattern) { patterns[static_cast<unsigned>(pattern)] = true; };
-  for (Pattern always : {Pattern::Rodata, Pattern::Text, Pattern::NextRodata, Pattern::NextText})
-    use(always);
-  if (traits.mergesStrings)
-    use(Pattern::Strings);
-  // The front has all of the writable data, so its order matters less, and every pattern costs a
-  // hundredth of the link. Relocation writes to nearly all of .data.rel.ro, and less than a page
-  // has no order worth having.
-  for (SectionClass c : {SectionClass::Relro, SectionClass::Data, SectionClass::Bss}) {
-    uint64_t bytes = 0;
-    for (const ProfileEntry &entry : profile.entries)
-      if (entry.sectionClass == c)
-        bytes += entry.bytes ? entry.bytes : leastToOrder;
-    // What of it may be folded the linker knows by its name, which a mark would change.
-    bool isLeft = c == SectionClass::Relro && (traits.isRelocated || traits.foldsCode);
-    if (bytes >= leastToOrder && !isLeft)
-      use(patternOf(c, Region::Front));
-  }
-  return frontScript(patterns, traits.selection);
-}
+std::string FrontLink::script() const { return frontScript(patterns, traits.selection); }
 
 /// The pattern of a known section, if the script has it.
 std::optional<Pattern> FrontLink::usedPatternOf(const Known &k) const {
@@ -185,18 +189,15 @@ std::vector<FrontLink::PlannedSection> FrontLink::plannedSections() const {
 }
 
 std::optional<uint32_t> FrontLink::numberOf(StringRef name) const {
+  if (!knownNames.mayContain(hashOf(name.data())))
+    return std::nullopt;
   auto it = numbers.find(name.data());
   return it == numbers.end() ? std::nullopt : std::optional(it->second);
 }
 
-std::optional<Pattern> FrontLink::patternFor(StringRef name) {
-  if (knownNames.mayContain(hashOf(name.data())))
-    if (std::optional<uint32_t> number = numberOf(name)) {
-      if (std::optional<Pattern> pattern = usedPatternOf(known[*number]))
-        return pattern;
-      known[*number].isPlaced = true; // with all of its class
-      return std::nullopt;
-    }
+std::optional<Pattern> FrontLink::patternFor(StringRef name) const {
+  if (std::optional<uint32_t> number = numberOf(name))
+    return usedPatternOf(known[*number]);
   return traits.mergesStrings && isStringSection(name) ? std::optional(Pattern::Strings)
                                                        : std::nullopt;
 }

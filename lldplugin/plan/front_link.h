@@ -63,15 +63,16 @@ public:
   llvm::ArrayRef<StartupSections> sections() const { return sectionsFound; }
 
   /// The linker script that places them.
-  std::string script();
+  std::string script() const;
 
   /// The pattern of the script that the section with this name, by its address, belongs to.
-  std::optional<Pattern> patternFor(llvm::StringRef name);
+  std::optional<Pattern> patternFor(llvm::StringRef name) const;
 
-  /// To be called when such a section is in the link and gets the place of its pattern, after
-  /// finishPlanning(). Returns where in the pattern, in first-touch order; none of strings. Of
-  /// different sections only copies (of one name and one rank, in several objects) have the same:
-  /// that does not depend on which of them the link keeps, or on how the linker breaks ties.
+  /// To be called when such a section is in the link and gets the place of its pattern, or, without
+  /// one, goes with all of its class; after finishPlanning(). Returns where in the pattern, in
+  /// first-touch order; none of strings. Of different sections only copies (of one name and one
+  /// rank, in several objects) have the same: that does not depend on which of them the link keeps,
+  /// or on how the linker breaks ties.
   std::optional<uint32_t> place(llvm::StringRef name);
 
   /// What a linker has to know that finds sections by marks in their names.
@@ -162,7 +163,7 @@ private:
   StartupProfile profile;
   std::string pathOfProfile;
   LinkTraits traits;
-  PatternSet patterns = {}; ///< those that the script uses
+  PatternSet patterns; ///< those that the script uses
   StartupSet startupSet;
   std::vector<InputObject> objects;
   std::thread planner;

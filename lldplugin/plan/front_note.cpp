@@ -1,7 +1,7 @@
 //===- front_note.cpp - the note that says where a file's front ends -------===//
 
 #include "plan/front_note.h"
-#include "elf/elf_object.h"
+#include "elf/elf_file.h"
 #include "frontload_note.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -124,32 +124,28 @@ template <class ELFT> static Expected<std::string> noteObject(const ELFFile<ELFT
 
 std::string makeNoteObject(StringRef object) {
   std::string result;
-  withElfType(object, [&]<class ELFT>() {
-    auto file = ELFFile<ELFT>::create(object);
-    auto made = file ? noteObject<ELFT>(*file) : Expected<std::string>(file.takeError());
+  consumeError(withElfFile(object, [&](const auto &file) {
+    Expected<std::string> made = noteObject(file);
     if (made)
       result = std::move(*made);
-    else
-      consumeError(made.takeError());
-  });
+    return made.takeError();
+  }));
   return result;
 }
 
-/// Where the blank note is in the file, 0 if it has none.
-template <class ELFT> static uint64_t offsetOfNote(StringRef bytes, uint64_t size) {
-  auto file = ELFFile<ELFT>::create(bytes);
-  if (!file)
-    return consumeError(file.takeError()), 0;
-  auto sections = file->sections();
+/// Where a blank note of this size is in the file, 0 if it has none.
+template <class ELFT>
+static Expected<uint64_t> offsetOfNote(const ELFFile<ELFT> &file, uint64_t size) {
+  auto sections = file.sections();
   if (!sections)
-    return consumeError(sections.takeError()), 0;
+    return sections.takeError();
   for (const auto &section : *sections) {
-    auto name = file->getSectionName(section);
+    auto name = file.getSectionName(section);
     if (!name)
-      return consumeError(name.takeError()), 0;
-    auto contents = file->getSectionContents(section); // checks the bounds
+      return name.takeError();
+    auto contents = file.getSectionContents(section); // checks the bounds
     if (!contents)
-      return consumeError(contents.takeError()), 0;
+      return contents.takeError();
     if (*name == FRONTLOAD_NOTE_SECTION && contents->size() == size)
       return section.sh_offset;
   }
@@ -169,11 +165,13 @@ std::error_code fillNote(StringRef path, uint64_t end) {
   if (!output)
     return output.getError();
   StringRef bytes = (*output)->MemoryBuffer::getBuffer();
-  withElfType(bytes, [&]<class ELFT>() {
+  consumeError(withElfFile(bytes, [&]<class ELFT>(const ELFFile<ELFT> &file) {
     std::string note = noteContents<ELFT>(end);
-    if (uint64_t offset = offsetOfNote<ELFT>(bytes, note.size()))
-      memcpy((*output)->getBufferStart() + offset, note.data(), note.size());
-  });
+    Expected<uint64_t> offset = offsetOfNote(file, note.size());
+    if (offset && *offset)
+      memcpy((*output)->getBufferStart() + *offset, note.data(), note.size());
+    return offset.takeError();
+  }));
   return {};
 }
 

@@ -1,7 +1,7 @@
 //===- output_check.cpp - what must hold in a file with a front ------------===//
 
 #include "plan/output_check.h"
-#include "elf/elf_object.h"
+#include "elf/elf_file.h"
 #include "plan/front_script.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
@@ -93,21 +93,18 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, HotStrings &strings)
     auto contents = file.getSectionContents(*merged);
     if (!contents)
       return contents.takeError();
-    if (uint64_t hot = strings.prefixBytes(toStringRef(*contents)))
+    if (uint64_t hot = strings.placePrefix(toStringRef(*contents)))
       front = {merged->sh_offset + hot, merged->sh_addr + hot, hot};
   }
   return front;
 }
 
 template <class ELFT>
-static Expected<Front> check(StringRef bytes, bool checkEnd, HotStrings &strings) {
-  auto file = ELFFile<ELFT>::create(bytes);
-  if (!file)
-    return file.takeError();
-  auto sections = file->sections();
+static Expected<Front> check(const ELFFile<ELFT> &file, bool checkEnd, HotStrings &strings) {
+  auto sections = file.sections();
   if (!sections)
     return sections.takeError();
-  auto segments = file->program_headers();
+  auto segments = file.program_headers();
   if (!segments)
     return segments.takeError();
   for (const auto &segment : *segments)
@@ -118,7 +115,7 @@ static Expected<Front> check(StringRef bytes, bool checkEnd, HotStrings &strings
 
   const typename ELFT::Shdr *bss = nullptr, *symtab = nullptr;
   for (const auto &section : *sections) {
-    auto name = file->getSectionName(section);
+    auto name = file.getSectionName(section);
     if (!name)
       return name.takeError();
     if (section.sh_type == ELF::SHT_SYMTAB)
@@ -127,24 +124,28 @@ static Expected<Front> check(StringRef bytes, bool checkEnd, HotStrings &strings
       bss = &section;
     if (*name != ".eh_frame_hdr")
       continue;
-    auto contents = file->getSectionContents(section);
+    auto contents = file.getSectionContents(section);
     if (!contents)
       return contents.takeError();
     if (Error e = checkEhFrameHdr<ELFT>(*contents))
       return e;
   }
   if (checkEnd && symtab)
-    if (Error e = checkEndSymbol(*file, *symtab, bss))
+    if (Error e = checkEndSymbol(file, *symtab, bss))
       return e;
-  return findFront(*file, strings);
+  return findFront(file, strings);
 }
 
 Expected<Front> checkOutput(StringRef bytes, bool checkEnd, HotStrings &strings) {
-  Expected<Front> result = createStringError("not an ELF file");
-  withElfType(bytes, [&]<class ELFT>() {
-    consumeError(result.takeError());
-    result = check<ELFT>(bytes, checkEnd, strings);
+  Front result;
+  Error problem = withElfFile(bytes, [&](const auto &file) {
+    Expected<Front> front = check(file, checkEnd, strings);
+    if (front)
+      result = *front;
+    return front.takeError();
   });
+  if (problem)
+    return problem;
   return result;
 }
 

@@ -26,8 +26,8 @@ struct Front {
 };
 
 /// Checks the ELF file in `bytes`, with `checkEnd` also where `_end` is, and finds the end of its
-/// front, to which the `strings` at the beginning of the merged ones belong. Fails with what is
-/// wrong:
+/// front, to which those of `strings` belong that begin the merged ones: they count as placed.
+/// Fails with what is wrong:
 /// * .eh_frame_hdr is not sorted by address: unwinding would miss functions and end in terminate.
 /// * `_end` is not the end of .bss.
 /// * a section of the front lies behind one of the rest in the file.

@@ -17,7 +17,7 @@ void HotStrings::add(StringRef contents) {
     strings.push_back(contents);
 }
 
-bool HotStrings::isHot(uint64_t hash) const {
+bool HotStrings::seeHash(uint64_t hash) {
   if (!filter.mayContain(uint32_t(hash)))
     return false;
   auto it = known.find(hash);
@@ -36,7 +36,7 @@ HotStrings::State HotStrings::state(StringRef contents) const {
   return known.lookup(xxh3_64bits(contents));
 }
 
-uint64_t HotStrings::prefixBytes(StringRef section) {
+uint64_t HotStrings::placePrefix(StringRef section) {
   StringRef rest = section;
   while (!rest.empty()) {
     size_t end = rest.find('\0');

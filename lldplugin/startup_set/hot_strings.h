@@ -37,19 +37,20 @@ public:
   /// The strings that were added, each once.
   llvm::ArrayRef<llvm::StringRef> contents() const { return strings; }
 
-  /// The hash that the linker is to take for a string whose hash is `hash` (XXH3, 64 bits).
-  /// Threads may call it in parallel.
-  uint64_t order(uint64_t hash) const {
+  /// To be called when the linker meets a string whose hash is `hash` (XXH3, 64 bits); hot ones are
+  /// then known to be in the link. Returns the hash that the linker is to take. Threads may call it
+  /// in parallel.
+  uint64_t meet(uint64_t hash) {
     uint64_t rest = hash & ~shardBits;
-    return isHot(hash) ? rest : rest | std::max(hash & shardBits, lowestOtherShard);
+    return seeHash(hash) ? rest : rest | std::max(hash & shardBits, lowestOtherShard);
   }
 
-  /// Takes note that the link has a hot string, which otherwise order() does.
+  /// The same for a linker that takes the hash by itself.
   void see(llvm::StringRef contents);
 
-  /// How many bytes of `section`, a merged section of zero-terminated strings, are hot strings that
-  /// lie at its beginning. These count as placed.
-  uint64_t prefixBytes(llvm::StringRef section);
+  /// Counts the hot strings that lie at the beginning of `section`, a merged section of
+  /// zero-terminated strings, as placed. Returns how many bytes they are.
+  uint64_t placePrefix(llvm::StringRef section);
   /// What became of a hot string: nothing in the link has it, something has, which may be debug
   /// information or a section that is not gathered, or it is placed.
   enum class State : uint8_t { Absent, Elsewhere, Placed };
@@ -61,13 +62,14 @@ public:
   static constexpr uint64_t lowestOtherShard = uint64_t(1) << 27;
 
 private:
-  bool isHot(uint64_t hash) const;
+  /// Whether a hot string has this hash, which is then in the link.
+  bool seeHash(uint64_t hash);
 
   /// Nearly all strings of a link are cold.
   NameFilter filter{1 << 20};
   std::vector<llvm::StringRef> strings;
   /// By hash. To be written atomically.
-  mutable llvm::DenseMap<uint64_t, State> known;
+  llvm::DenseMap<uint64_t, State> known;
 };
 
 } // namespace frontload

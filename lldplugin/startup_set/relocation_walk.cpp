@@ -1,6 +1,7 @@
 //===- relocation_walk.cpp - follows what the startup set refers to --------===//
 
 #include "startup_set/relocation_walk.h"
+#include "names/hashed_name.h"
 #include "startup_set/hot_strings.h"
 #include <array>
 

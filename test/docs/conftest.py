@@ -4,15 +4,23 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+import sphinx
+from compiled import kept
 from documentation import ROOT, SITE, build_site
+
+SOURCES = [ROOT / part for part in ("README.md", "CONTRIBUTING.md", "docs", "examples",
+                                    "scripts/frontload/__init__.py")]
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory) -> Path:
-    out = tmp_path_factory.mktemp("docs") / "site"
-    result = build_site(ROOT, out)
-    assert result.returncode == 0, result.stderr
-    return out
+def site() -> Path:
+    def make(folder: Path) -> None:
+        result = build_site(ROOT, folder / "site")
+        assert result.returncode == 0, result.stderr
+
+    # Themes and extensions are installed beside the generator.
+    installed = Path(sphinx.__file__).parents[1].stat().st_mtime_ns
+    return kept(make, "site", sphinx.__version__, installed, *SOURCES) / "site"
 
 
 @pytest.fixture(scope="session")

@@ -109,7 +109,7 @@ def test_each_key_of_a_trial_is_described(keys):
 
 
 def test_each_key_of_a_measurement_is_described(keys):
-    source = (ROOT / "scripts/frontload/measure/results.py").read_text()
+    source = (ROOT / "scripts/frontload/measure/document.py").read_text()
     document = source[source.rindex('"schema": SCHEMA'):]
     written = set(re.findall(r'^ {8}"(\w+)":', document, flags=re.MULTILINE))
     assert {"plan", "results"} <= written

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from compiled import compile_to
 
 sys.path.append(str(Path(__file__).parent.parent / "tracer"))  # the decoder is the same
 from recorded import Binary, Recording
@@ -22,16 +23,15 @@ def lackey(build) -> Path:
 
 
 @pytest.fixture
-def compile(tmp_path, run) -> Callable[..., Path]:
+def compile(tmp_path) -> Callable[..., Path]:
     """compile(source, *flags, name="program", cc="gcc"): a program from the text of a C file."""
 
     def compile(source, *flags, name="program", cc="gcc"):
         output = tmp_path / name
         output.parent.mkdir(exist_ok=True)
-        text = tmp_path / f"{output.stem}.c"
-        text.write_text(source)
-        run(cc, "-O1", "-Wall", "-falign-functions=16", "-o", output, text, *flags)
-        return output
+        file = f"{output.stem}.c"
+        return compile_to(output, cc, "-O1", "-Wall", "-falign-functions=16", file, *flags,
+                          sources={file: source})
 
     return compile
 

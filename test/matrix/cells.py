@@ -1,7 +1,7 @@
 """The cells of the matrix: a program compiled in some way, and a consumer of its startup profile.
 
-Each cell is linked with a profile that was recorded from version 1: version 1, or version 2. What has
-to hold of both:
+Each cell is linked with a profile that was recorded from version 1: version 1, or version 2. What
+has to hold of both:
 
 - nearly every function of the profile that the linked file has (layout.py) was found and lies in
   the block, in order: the shares below. The other names of a profile are gone, and cannot be found;

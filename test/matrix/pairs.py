@@ -1,6 +1,6 @@
-"""The choice of cells that the matrix tries: not each with each, but each pair of any two values that
-can meet at all, in at least one cell. What goes wrong with two of them is found; a bug that takes
-three is rare, and FRONTLOAD_MATRIX=whole in the environment tries all cells.
+"""The choice of cells that the matrix tries: not each with each, but each pair of any two values
+that can meet at all, in at least one cell. What goes wrong with two of them is found; a bug that
+takes three is rare, and FRONTLOAD_MATRIX=whole in the environment tries all cells.
 """
 
 from collections.abc import Hashable, Iterable, Sequence

@@ -1,7 +1,7 @@
 """The C++ program of the matrix, and its objects: made once per compiler, optimisation and version.
 
-tabula has two versions: the folder programs/tabula, and that with programs/tabula-2.patch. Objects of
-the second version that no changed file goes into are those of the first, as in any build.
+tabula has two versions: the folder programs/tabula, and that with programs/tabula-2.patch. Objects
+of the second version that no changed file goes into are those of the first, as in any build.
 """
 
 import filecmp

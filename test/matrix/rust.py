@@ -71,5 +71,5 @@ class RustBuilds:
         arguments = (folder / "link.txt").read_text().splitlines()
         output = arguments.index("-o")
         del arguments[output:output + 2]
-        kept = [word for word in arguments if not _CHOICE_OF_LINKER.fullmatch(word)]
-        return Program("gcc", ("cc", *kept), (), _EXPECTED)
+        words = [word for word in arguments if not _CHOICE_OF_LINKER.fullmatch(word)]
+        return Program("gcc", ("cc", *words), (), _EXPECTED)

@@ -13,8 +13,8 @@ from programs import LTO, O0, O2, PGO, THIN
 from rust import MANGLINGS, RELEASE
 
 PLAIN_CELLS = list(product(("gcc", "clang"), (O0, O2, LTO, PGO), (1, 2)))
-# What programs/tabula-2.patch does to the functions of tabula, as far as each has code of its own in an
-# unoptimised build: without templates and lambdas, and those of the standard library.
+# What programs/tabula-2.patch does to the functions of tabula, as far as each has code of its own
+# in an unoptimised build: without templates and lambdas, and those of the standard library.
 GONE = {
     "Limit::Limit", "Limit::next", "Limit::name", "Limit::~Limit",  # renamed
     "absolute", "isWord", "listFormats", "report",  # removed, or renamed

@@ -1,5 +1,5 @@
-"""The matrix of Rust: modes, manglings and linkers, and two versions of a library and program, as far
-as pairs.py chooses."""
+"""The matrix of Rust: modes, manglings and linkers, and two versions of a library and program, as
+far as pairs.py chooses."""
 
 from itertools import product
 

@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiled import compile_to
 from elftools.elf.elffile import ELFFile
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
@@ -15,6 +16,7 @@ from frontload.profile import format as profile
 from frontload.profile.format import Name
 
 COMPILERS = {"gcc": "g++", "clang": None}  # clang: LLVM's own
+COMPILED = ("-O1", "-g0", "-ffunction-sections", "-fdata-sections")
 # Each function switches over its argument and so has a table, reads a constant that is merged with
 # others (a double), and throws what its caller catches. No headers: they take most of the time.
 UNIT = """
@@ -137,7 +139,8 @@ class Built:
         return self._objects
 
     def compile(self, name: str, text: str) -> Path:
-        return compile_text(self._run, self.compiler, self.folder, name, text, self.flags)
+        return compile_to(self.folder / f"{name}.o", self.compiler, *COMPILED, *self.flags, "-c",
+                          f"{name}.cpp", sources={f"{name}.cpp": text})
 
     def archive(self, name: str, flags: str, members) -> Path:
         """Thin archives name their members by paths, so these are in a folder."""
@@ -165,14 +168,6 @@ class Built:
 
     def output_of(self, linked: Linked) -> str:
         return self._run(linked.path).stdout
-
-
-def compile_text(run, compiler, folder: Path, name: str, text: str, flags) -> Path:
-    source = folder / f"{name}.cpp"
-    source.write_text(text)
-    run(compiler, "-O1", "-g0", "-ffunction-sections", "-fdata-sections", *flags, "-c", source,
-        "-o", folder / f"{name}.o")
-    return folder / f"{name}.o"
 
 
 def startup_entries() -> list[Name]:

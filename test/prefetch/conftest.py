@@ -9,7 +9,8 @@ from pathlib import Path
 
 import noted
 import pytest
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import cache as pagecache
+from frontload.pagecache import mounts
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -67,7 +68,7 @@ def linked(tmp_path_factory, llvm):
 def program(linked, self_prefetching, tmp_path):
     """program(*flags, note=): a program with a note of what front.s calls its front; by default one
     that prefetches itself. Other tests have the same file, unless it is a `copy`."""
-    if pagecache.file_system(tmp_path) in pagecache.IN_MEMORY:
+    if mounts.file_system(tmp_path) in mounts.IN_MEMORY:
         pytest.skip(f"{tmp_path} is in memory: nothing there can be cold")
 
     def program(*flags, compiler="gcc", copy=False):

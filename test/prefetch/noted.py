@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frontload.elf import file as elf
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import cache as pagecache
+from frontload.pagecache import kernel
 
 PT_LOAD, PT_NOTE = 1, 4
 NAME = b"Frontload\0"
@@ -86,5 +87,5 @@ def front_offset(path: Path, address: int) -> int:
 
 def resident(path: Path, end: int) -> float:
     """How much of a front that ends at this offset is resident: 0 to 1."""
-    pages = pagecache.settled(path).pages[:end // pagecache.PAGE_SIZE]
+    pages = pagecache.settled(path).pages[:end // kernel.PAGE_SIZE]
     return float(pages.mean())

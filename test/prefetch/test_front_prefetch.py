@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import noted
 import pytest
 from elftools.elf.elffile import ELFFile
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import cache as pagecache
+from frontload.pagecache import mounts
 
 PROGRAMS = Path(__file__).parent / "programs"
 PARTS = 32  # of 1 MiB each: a fault reads up to 8 MiB around it where the readahead is that large
@@ -67,7 +68,7 @@ def needed(path: Path) -> list[str]:
                                    ["-Wl,--as-needed"], ["-s"]], ids=" ".join)
 def test_the_front_is_in_memory_before_main(tmp_path, linked_front, started, flags):
     """All of it, though main() touches a page or two; and without --front-prefetch hardly any."""
-    if pagecache.file_system(tmp_path) in pagecache.IN_MEMORY:
+    if mounts.file_system(tmp_path) in mounts.IN_MEMORY:
         pytest.skip(f"{tmp_path} is in memory: nothing there can be cold")
     shares = []
     for more in (["-Wl,--front-prefetch"], []):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import noted
 import pytest
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import cache as pagecache
 from noted import PT_LOAD, PT_NOTE
 
 SOURCES = Path(__file__).parents[2] / "instrument"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import noted
 import pytest
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import cache as pagecache
 from noted import PT_NOTE
 
 DENY = Path(__file__).parents[1] / "runtime" / "programs" / "deny.c"

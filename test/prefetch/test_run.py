@@ -6,7 +6,7 @@ import subprocess
 
 import noted
 import pytest
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import cache as pagecache
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from compiled import compile_to
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
@@ -130,9 +131,8 @@ def link(tmp_path, llvm, run):
     def link(*options, source=SOURCE, name="app", flags=()) -> Program:
         path = tmp_path / name
         text, made = f"{path.name}.c", f"{path.name}.o"
-        (path.parent / text).write_text(source)
-        run(llvm / "clang", "-O1", "-ffunction-sections", "-fdata-sections", *flags,
-            "-c", text, "-o", made, cwd=path.parent)
+        compile_to(path.parent / made, llvm / "clang", "-O1", "-ffunction-sections",
+                   "-fdata-sections", *flags, "-c", text, sources={text: source})
         result = run(llvm / "clang", f"--ld-path={llvm / 'ld.lld'}", "-Wl,--build-id=sha1",
                      made, "-o", path, *options, cwd=path.parent)
         assert result.stdout == "" and "warning" not in result.stderr

@@ -18,9 +18,10 @@ sys.path.insert(0, str(BENCH))
 from coldbench import overhead, picture  # noqa: E402
 from coldbench import run as program  # noqa: E402
 from coldbench.judge import verdicts  # noqa: E402
-from coldbench.judge.verdicts import THROTTLED, WARM, Figures, Start  # noqa: E402
+from coldbench.judge.figures import THROTTLED, WARM, Figures, Start  # noqa: E402
 from coldbench.measure import links  # noqa: E402
-from coldbench.variants.workload import WorkFolder, Workload  # noqa: E402
+from coldbench.variants.work_folder import WorkFolder  # noqa: E402
+from coldbench.variants.workload import Workload  # noqa: E402
 from frontload.base.errors import Failure  # noqa: E402
 from frontload.device import cold_device, throttle  # noqa: E402
 from frontload.measure import launcher as measure_run  # noqa: E402
@@ -318,21 +319,22 @@ def test_a_whole_run_on_a_device(bench, workload):
     process = bench()
     shown = finish(process)
     document = json.loads((workload.folder.parent / "work/small.result.json").read_text())
-    assert document["schema"] == "frontload-bench/1"
-    assert document["place"]["file_system"] == "ext4"
-    assert document["place"]["read_ahead_kib"] == cold_device.READ_AHEAD_KIB
-    assert [variant["name"] for variant in document["variants"]] == ["default", "other"]
-    for variant in document["variants"]:
+    assert document["schema"] == "frontload-bench/2"
+    (measured,) = document["workloads"]
+    assert measured["place"]["file_system"] == "ext4"
+    assert measured["place"]["read_ahead_kib"] == cold_device.READ_AHEAD_KIB
+    assert [variant["name"] for variant in measured["variants"]] == ["default", "other"]
+    for variant in measured["variants"]:
         assert variant["size"] >= variant["cold"]["read_bytes"]["median"] > 4e6
         assert variant["read_pages"]
         assert variant["warm"]["read_bytes"]["median"] == 0
-    assert [verdict["holds"] for verdict in document["verdicts"]] == [True, None, True]
+    assert [verdict["holds"] for verdict in measured["verdicts"]] == [True, None, True]
     assert "ok          default: 4." in shown
     assert "not judged  other: fewer major faults than absent" in shown
     if throttle.hierarchy(Path("/proc/self/mountinfo").read_text()):
-        assert document["missing"] == []
+        assert measured["missing"] == []
         assert (workload.folder / "runs").read_text() == "pp" + "pp" + "pp" + "tt"
-        assert document["variants"][0]["throttled"]["read_bytes"]["median"] > 4e6
+        assert measured["variants"][0]["slow"]["read_bytes"]["median"] > 4e6
     assert left_behind(process, workload.folder.parent) == []
 
 
@@ -358,7 +360,8 @@ def test_without_a_device(here, workload):
     assert "missing: runs on a slow disk" in shown
     assert "not judged  default: MB read: at most 1.0" in shown
     document = json.loads((workload.folder.parent / "work/small.result.json").read_text())
-    assert document["variants"][0]["cold"]["read_bytes"]["median"] > 4e6
+    (measured,) = document["workloads"]
+    assert measured["variants"][0]["cold"]["read_bytes"]["median"] > 4e6
     assert "not judged  " not in here("--no-verdict")
 
 
@@ -406,9 +409,9 @@ def test_an_unknown_workload_or_variant(here, workload):
     assert refusal.value.note == "there are: default, other"
 
 
-RESULT = {"schema": "frontload-bench/1", "workload": "small", "variants": [
+RESULT = {"schema": "frontload-bench/2", "workloads": [{"name": "small", "variants": [
     {"name": "<default>", "size": 100_000, "page_size": 4096, "read_pages": "0+3 10+2",
-     "cold": {"major_faults": {"median": 7}, "read_bytes": {"median": 20_480}}}]}
+     "cold": {"major_faults": {"median": 7}, "read_bytes": {"median": 20_480}}}]}]}
 
 
 def test_the_picture(tmp_path):
@@ -421,7 +424,8 @@ def test_the_picture(tmp_path):
     assert drawn[0] == drawn[1]
     assert b"&lt;default&gt;" in drawn[0]
     assert b"7 faults, 0.0 MB" in drawn[0]
-    assert picture.strips(RESULT, "")[0]["read"] == [(0, 3 * 4096), (10 * 4096, 2 * 4096)]
+    (strip,) = picture.strips(RESULT["workloads"][0])
+    assert strip["read"] == [(0, 3 * 4096), (10 * 4096, 2 * 4096)]
 
 
 def test_the_picture_leaves_nothing_at_home(tmp_path):

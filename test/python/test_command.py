@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from frontload.base import files
+from frontload.machine import linkers
 
 ROOT = Path(__file__).parents[2]
 VERBS = ["info", "record", "profile", "order", "check", "measure", "run"]
@@ -116,6 +117,24 @@ def test_progress_is_for_terminals(link, tmp_path, no_color):
         shown += os.read(ours, 4096)
     assert b"reading traces" in shown
     assert (b"\x1b[38;" in shown or b"\x1b[35m" in shown) == (not no_color)
+
+
+@pytest.mark.parametrize("problem", [ZeroDivisionError("division\nby zero"), ValueError(),
+                                     ModuleNotFoundError("No module named 'x'", name="x")])
+def test_a_defect_is_no_verdict(cli, monkeypatch, problem):
+    """What nobody expected exits 70 with one line and what to do, and the traceback if asked."""
+    def fail():
+        raise problem
+
+    monkeypatch.setattr(linkers, "find", fail)
+    monkeypatch.delenv("FRONTLOAD_DEBUG", raising=False)
+    said = cli("info", code=70).err.splitlines()
+    words = " ".join(str(problem).split())
+    assert said[-2] == f"frontload: error: info: {type(problem).__name__}" + f": {words}" * bool(
+        words)
+    assert "FRONTLOAD_DEBUG=1" in said[-1] and "Traceback" not in "\n".join(said)
+    monkeypatch.setenv("FRONTLOAD_DEBUG", "1")
+    assert "Traceback" in cli("info", code=70).err
 
 
 def test_the_installed_command_runs(run, build, tmp_path):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from frontload.cli import completions, manual
 from frontload.cli.completions import kinds
+from frontload.cli.main import build_parser
 from frontload.cli.manual.page import Argument, Group, Page
 
 FILES = ("a.startup", "a.000", "t.fltrace", "t.txt", "before.json", "before.txt", "m.map", "m.txt")
@@ -55,7 +56,7 @@ def share(tmp_path_factory) -> Path:
     """The share of a prefix that is not where the completions were made for: they know no place."""
     build = Path(os.environ.get("FRONTLOAD_BUILD", "build"))
     folder = tmp_path_factory.mktemp("moved prefix") / "share"
-    for name, texts in completions.render(manual.pages(build / "bin")).items():
+    for name, texts in completions.render(manual.pages(build_parser(), build / "bin")).items():
         (folder / name).mkdir(parents=True)
         for file, text in texts.items():
             (folder / name / file).write_text(text)

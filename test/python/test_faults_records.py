@@ -8,7 +8,7 @@ from frontload.faults.history import History
 from frontload.faults.loading import LOADER_TELLS, MAIN, Loading, Milestone
 from frontload.faults.space import AddressSpace, Region
 from frontload.faults.symbols import Sections
-from frontload.tracing import perf_records as script
+from frontload.tracing import perf_records
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,9 +17,9 @@ SECOND = 1_000_000_000
 ODD = "/tmp/odd\ndir/with: PERF_RECORD_COMM/a b (deleted)"
 
 
-def read(name: str) -> list[script.Record]:
+def read(name: str) -> list[perf_records.Record]:
     with open(DATA / name, "rb") as text:
-        return list(script.parse(text))
+        return list(perf_records.parse(text))
 
 
 @pytest.fixture
@@ -30,9 +30,9 @@ def history() -> History:
 def test_names_may_hold_anything():
     """A path with a line break, blanks and what looks like a record; a command with a colon."""
     records = read("perf-faults.txt")
-    assert {record.path for record in records if isinstance(record, script.Mapping)} == {
+    assert {record.path for record in records if isinstance(record, perf_records.Mapping)} == {
         "/usr/bin/frontload-exec", ODD, "//anon"}
-    assert [record.name for record in records if isinstance(record, script.Comm)] == [
+    assert [record.name for record in records if isinstance(record, perf_records.Comm)] == [
         "perf-exec", "frontload-exec", "a b:2/3 (x)", "new\nname"]
 
 
@@ -47,7 +47,7 @@ def test_requests():
 def test_a_damaged_text_is_no_end(text):
     """What is no record is passed over, whatever it is."""
     start = "  1/1   U   5.000000001: "
-    list(script.parse(f"{line}\n".encode() for line in (text + start + text).split("\n")))
+    list(perf_records.parse(f"{line}\n".encode() for line in (text + start + text).split("\n")))
 
 
 def test_the_tree_of_processes(history):
@@ -101,17 +101,18 @@ def test_when_the_loader_says_that_it_has_ended(twice, relocation):
     """glibc also says that it begins, so its second word counts; musl's first. Relocation begins
     with the last file that was mapped before; a file that becomes read-only is no new mapping."""
     def mapping(time, start, protection="r-xp", path="/ld"):
-        return script.Mapping(2, 2, time, start, 4096, 0, (1, 1), len(path), protection, path)
+        return perf_records.Mapping(2, 2, time, start, 4096, 0, (1, 1), len(path), protection, path)
 
     records = [
-        script.Comm(1, 1, 0, "exec", True), script.Fork(2, 2, 1, 1, 1),
-        script.Comm(2, 2, 2, "app", True), mapping(3, 0x1000), mapping(4, 0x4000, path="/app"),
-        script.Fault(2, 2, 10, False, 0x1000, 0x1000, False),
-        script.Breakpoint(2, 2, 20, 0x1100),
+        perf_records.Comm(1, 1, 0, "exec", True), perf_records.Fork(2, 2, 1, 1, 1),
+        perf_records.Comm(2, 2, 2, "app", True),
+        mapping(3, 0x1000), mapping(4, 0x4000, path="/app"),
+        perf_records.Fault(2, 2, 10, False, 0x1000, 0x1000, False),
+        perf_records.Breakpoint(2, 2, 20, 0x1100),
         mapping(25, 0x2000, "rw-p", "/lib1"), mapping(30, 0x3000, "rw-p", "/lib22"),
         mapping(40, 0x2000, "r--p", "/lib1"),
-        script.Breakpoint(2, 2, 50, 0x1100), script.Breakpoint(2, 2, 60, 0x4200),
-        script.Exit(2, 2, 70)]
+        perf_records.Breakpoint(2, 2, 50, 0x1100), perf_records.Breakpoint(2, 2, 60, 0x4200),
+        perf_records.Exit(2, 2, 70)]
     loading = Loading("/app", "/ld", (Milestone(LOADER_TELLS, "/ld", 0x100, 0x1100),
                                       Milestone(MAIN, "/app", 0x200, 0x4200)), tells_twice=twice)
     found = phases.find(History().follow(records), loading, 100)

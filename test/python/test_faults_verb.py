@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 from frontload.device import cold_device
 from frontload.elf import file as elf
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import cache as pagecache
+from frontload.pagecache import kernel, mounts
+from frontload.pagecache.residency import Residency
 from frontload.tracing import perf
 
 # The pages are so far from everything else in the file that no readahead for that reaches them, and
@@ -86,7 +88,7 @@ def program(tmp_path_factory) -> Program:
     # A name that could be taken for the beginning of another record.
     folder = tmp_path_factory.mktemp("faults") / "odd\n1/1 name: [x]"
     folder.mkdir(parents=True)
-    if pagecache.file_system(folder) in pagecache.IN_MEMORY:
+    if mounts.file_system(folder) in mounts.IN_MEMORY:
         pytest.skip(f"{folder} is on a file system in memory, from which nothing can be evicted")
     (folder / "app.c").write_text(SOURCE)
     subprocess.run(["cc", *FLAGS, "-o", folder / "app", folder / "app.c"], check=True)
@@ -166,17 +168,17 @@ def test_fills_and_requests(record, program, tmp_path):
     data = tmp_path / "some data"
     data.write_bytes(os.urandom(1 << 20))
     pagecache.make_cold(data)
-    on_ext4 = pagecache.file_system(data) == "ext4"
+    on_ext4 = mounts.file_system(data) == "ext4"
     evict = [] if on_ext4 else ["--evict={}", f"--evict={data}"]  # elsewhere inodes have no names
     document = record(*evict, "--", program.path, "read", data, tmp_path / "written")
     fills, paths = document["fills"], [file["path"] for file in document["files"]]
     for path in (program.path, data):
         number = paths.index(str(path))
         file = document["files"][number]
-        after = pagecache.Residency.from_text(file["size"], file["after"])
-        filled = {offset // pagecache.PAGE_SIZE + page for offset, size, of in zip(
+        after = Residency.from_text(file["size"], file["after"])
+        filled = {offset // kernel.PAGE_SIZE + page for offset, size, of in zip(
             fills["offset"], fills["bytes"], fills["file"], strict=True) if of == number
-            for page in range(size // pagecache.PAGE_SIZE)}
+            for page in range(size // kernel.PAGE_SIZE)}
         # Kernels with DAMON reclaim pages at any time.
         assert len(filled) > 2 and set(np.flatnonzero(after.pages).tolist()) <= filled
     assert str(tmp_path / "written") not in [paths[file] for file in fills["file"] if file >= 0]

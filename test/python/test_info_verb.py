@@ -1,7 +1,9 @@
 """frontload info: what this machine allows, what is missing and its remedy."""
 
 import json
+import os
 import subprocess
+import sys
 
 import pytest
 from frontload.machine import linkers
@@ -19,6 +21,13 @@ def test_info_is_a_table_and_json(cli):
     assert {ability["what"].split()[0].removesuffix("'s") for ability in report["abilities"]} == {
         "ptrace", "frontload-trace", "valgrind", "perf", "eviction", "drop_caches",
         "strace", "slow"}
+
+
+def test_probes_need_no_numpy():
+    """It takes longer to load than most of them take; they look at a page cache all the same."""
+    subprocess.run([sys.executable, "-c", "import sys; from frontload.machine import probes; "
+                    "probes.abilities(); assert not {'numpy', 'scipy'} & sys.modules.keys()"],
+                   check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
 
 
 def test_ptrace_is_really_tried(monkeypatch):

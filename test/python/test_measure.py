@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from frontload.cli import main as cli
 from frontload.measure.launcher import Launcher
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import cache as pagecache
+from frontload.pagecache import mounts
 
 # Touches one page in eight of 4 MB of constants, so that there is something to read.
 SOURCE = r"""
@@ -34,7 +35,7 @@ int main(int argc, char **argv) {
 def program(tmp_path_factory) -> Path:
     """A program of 4 MB on a file system from which it can be evicted."""
     folder = tmp_path_factory.mktemp("program")
-    if pagecache.file_system(folder) in pagecache.IN_MEMORY:
+    if mounts.file_system(folder) in mounts.IN_MEMORY:
         pytest.skip(f"{folder} is on a file system in memory, from which nothing can be evicted")
     (folder / "app.c").write_text(SOURCE)
     subprocess.run(["cc", "-O1", "-o", folder / "app", folder / "app.c"], check=True)
@@ -84,6 +85,7 @@ def test_cold_runs_read_and_warm_runs_do_not(measured, program):
         assert run["major_faults"] == 0
 
 
+@pytest.mark.alone
 def test_everything_is_dropped(measured, program):
     """From cold also what nobody named is gone, and what others hold is told: their C library."""
     if not pagecache.may_drop_everything():
@@ -198,6 +200,7 @@ def test_a_script_is_told_to_be_one(measure, tmp_path):
     (["--device=hdd", "--device-iops=100", "--", "true"], "are for --device custom"),
     (["--device=custom", "--device-iops=9", "--", "true"], "not a number from 10 up"),
     (["--device=custom", "--device-bandwidth=1M", "--", "true"], "bytes from 10M up"),
+    (["--device=custom", "--device-bandwidth=80MG", "--", "true"], "bytes from 10M up"),
     (["--read-ahead=16", "--", "true"], "are for --device"),
     (["--with=/bin/sh", "--", "true"], "are for --device"),
     (["--", "./no-such-program"], "./no-such-program: is not a program"),

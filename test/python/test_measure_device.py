@@ -14,7 +14,7 @@ from frontload.base.scratch import scratch_folder
 from frontload.cli import main as cli
 from frontload.device import cold_device, throttle
 from frontload.measure import on_device as measure_device
-from frontload.measure.rounds import Variant
+from frontload.measure.plan import Variant
 
 # Reads its 4 MB of constants and a file, and notes who throttles it. Told to hang, it stays.
 SOURCE = r"""

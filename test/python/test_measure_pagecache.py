@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from frontload.base.errors import Failure
 from frontload.device import cold_device
-from frontload.pagecache import residency as pagecache
-from frontload.pagecache.residency import PAGE_SIZE, Residency
+from frontload.pagecache import cache as pagecache
+from frontload.pagecache import kernel, mounts
+from frontload.pagecache.kernel import PAGE_SIZE
+from frontload.pagecache.residency import Residency
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +26,7 @@ NOBODY = 65534
 @pytest.fixture
 def file(tmp_path) -> Path:
     """A file of 41 pages on a file system that has a store behind its page cache."""
-    if pagecache.file_system(tmp_path) in pagecache.IN_MEMORY:
+    if mounts.file_system(tmp_path) in mounts.IN_MEMORY:
         pytest.skip(f"{tmp_path} is on a file system in memory, from which nothing can be evicted")
     path = tmp_path / "file"
     path.write_bytes(os.urandom(SIZE))
@@ -95,7 +97,7 @@ def test_mapped_pages_are_refused_by_name(file):
 def test_a_file_system_in_memory_is_refused():
     """What has no store but memory cannot be cold, and the error says so."""
     folder = Path("/dev/shm")
-    if not os.access(folder, os.W_OK) or pagecache.file_system(folder) != "tmpfs":
+    if not os.access(folder, os.W_OK) or mounts.file_system(folder) != "tmpfs":
         pytest.skip("/dev/shm is no tmpfs that can be written here")
     path = folder / f"frontload-test.{os.getpid()}"
     path.write_bytes(bytes(SIZE))
@@ -124,7 +126,7 @@ def test_residency_of_somebody_elses_file_is_refused(file):
                 os.setgroups([])
                 os.setgid(NOBODY)
                 os.setuid(NOBODY)
-                assert pagecache._look(stream.fileno()).resident_pages == PAGES + 1
+                assert kernel.resident(stream, SIZE) == b"\1" * (PAGES + 1)
                 with pytest.raises(Failure, match="residency cannot be seen"):
                     pagecache.residency(f"/dev/fd/{stream.fileno()}")
                 status = 0
@@ -136,7 +138,7 @@ def test_residency_of_somebody_elses_file_is_refused(file):
 
 def test_a_locked_file_stays(file):
     """A locked file survives an eviction for as long as its mapping is open, and not longer."""
-    mapping = pagecache.lock(file)
+    mapping = kernel.lock(file)
     try:
         pagecache.drop(file)
         assert pagecache.residency(file).pages.all()
@@ -157,7 +159,7 @@ def test_reads_under_way_are_waited_for(file, monkeypatch):
     """Pages that are in the cache but not read yet belong to the run: residency waits for them."""
     pagecache.load(file)
     cached = iter([PAGES + 33, PAGES + 5, PAGES + 1])
-    monkeypatch.setattr(pagecache, "_cached_pages", lambda descriptor: next(cached, PAGES + 1))
+    monkeypatch.setattr(kernel, "cached_pages", lambda file: next(cached, PAGES + 1))
     slept = []
     assert pagecache.settled(file, sleep=slept.append).resident_pages == PAGES + 1
     assert len(slept) == 2
@@ -167,7 +169,7 @@ def test_reads_that_never_end_are_an_error(file, monkeypatch):
     """A file that somebody else keeps reading cannot be measured."""
     pagecache.load(file)
     more = itertools.cycle([PAGES + 2, PAGES + 3])
-    monkeypatch.setattr(pagecache, "_cached_pages", lambda descriptor: next(more))
+    monkeypatch.setattr(kernel, "cached_pages", lambda file: next(more))
     with pytest.raises(Failure, match="still being read"):
         pagecache.settled(file, sleep=lambda seconds: None)
 
@@ -175,7 +177,7 @@ def test_reads_that_never_end_are_an_error(file, monkeypatch):
 def test_a_page_that_was_written_in_part_is_waited_for_but_not_forever(file, monkeypatch):
     """On blocks smaller than pages a page can be cached and not resident without being read."""
     pagecache.load(file)
-    monkeypatch.setattr(pagecache, "_cached_pages", lambda descriptor: PAGES + 2)
+    monkeypatch.setattr(kernel, "cached_pages", lambda file: PAGES + 2)
     slept = []
     assert pagecache.settled(file, sleep=slept.append).resident_pages == PAGES + 1
     assert sum(slept) == pytest.approx(pagecache._UNCHANGED_SECONDS)
@@ -186,7 +188,7 @@ def test_pages_that_are_being_read_are_dropped_when_they_can_be(file, monkeypatc
     real, dropped = pagecache.drop, []
     cached = iter([PAGES + 5, 3])
     monkeypatch.setattr(pagecache, "drop", lambda path: (real(path), dropped.append(path)))
-    monkeypatch.setattr(pagecache, "_cached_pages", lambda descriptor: next(cached, 0))
+    monkeypatch.setattr(kernel, "cached_pages", lambda file: next(cached, 0))
     slept = []
     pagecache.make_cold(file, sleep=slept.append)
     assert len(dropped) == 3 and len(slept) == 2
@@ -195,7 +197,7 @@ def test_pages_that_are_being_read_are_dropped_when_they_can_be(file, monkeypatc
 SMALL_BLOCKS = """
 import sys
 from pathlib import Path
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import cache as pagecache
 folder = Path(sys.argv[1])
 for size in (100, 5000, 13 * 4096 + 3000):
     file = folder / f"file.{size}"
@@ -233,7 +235,7 @@ def test_blocks_smaller_than_pages(tmp_path):
 
 def test_an_old_kernel_is_given_time(file, monkeypatch):
     """A kernel that does not tell of reads under way is given longer than a throttle may wait."""
-    monkeypatch.setattr(pagecache, "_cached_pages", lambda descriptor: None)
+    monkeypatch.setattr(kernel, "cached_pages", lambda file: None)
     slept = []
     pagecache.settled(file, sleep=slept.append)
     assert slept == [pagecache._QUIET_SECONDS]
@@ -249,12 +251,12 @@ MOUNTS = rb"""24 1 254:0 / / rw - ext4 /dev/vda rw
     (b"/a b/file", "xfs"), (b"/a bc/file", "ext4"), (b"/a b/c/file", "tmpfs"), (b"/", "ext4")])
 def test_file_systems_are_known_by_their_mount_point(path, kind):
     """The longest and last mount point above a path decides, not one that only begins alike."""
-    assert pagecache.mount_in(MOUNTS, path)[0] == kind
+    assert mounts.mount_in(MOUNTS, path)[0] == kind
 
 
 def test_the_file_system_of_a_real_file():
     """The running kernel's table of mounts can be read."""
-    assert pagecache.file_system("/proc/self/status") == "proc"
+    assert mounts.file_system("/proc/self/status") == "proc"
 
 
 @given(st.lists(st.booleans(), max_size=200))

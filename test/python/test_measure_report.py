@@ -5,14 +5,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from frontload.base.missing import Missing
 from frontload.machine import host as measure_host
+from frontload.measure import document as measure_document
+from frontload.measure import doubts
 from frontload.measure import results as measure_report
 from frontload.measure import table as measure_table
+from frontload.measure.conditions import SELECTIVELY_COLD as COLD
+from frontload.measure.conditions import WARM, FileState
 from frontload.measure.launcher import Sample
-from frontload.measure.rounds import SELECTIVELY_COLD as COLD
-from frontload.measure.rounds import WARM, FileState, Measurement, Missing, Plan, Run, Variant
+from frontload.measure.measurement import Measurement, Run
+from frontload.measure.plan import Plan, Variant
 from frontload.measure.sections import NO_SECTION, Section, bytes_per_section, file_sections
-from frontload.pagecache.residency import PAGE_SIZE, Residency
+from frontload.pagecache.kernel import PAGE_SIZE
+from frontload.pagecache.residency import Residency
 
 PAGES = 100
 SIZE = PAGES * PAGE_SIZE
@@ -55,7 +61,7 @@ def test_counts_are_medians_and_times_have_an_interval():
     ([500, 500, 509, 500], False), ([100, 100, 105, 100], True), ([3, 3, 5, 3], False)])
 def test_counts_that_vary_by_more_than_two_percent_are_told(faults, warned):
     """Counts are the verdict, so they must repeat; two more or less are nothing."""
-    found = measure_report.warnings(made_up([[1, 1.1, 1, 1.1]], faults=faults))
+    found = doubts.warnings(made_up([[1, 1.1, 1, 1.1]], faults=faults))
     assert any("major faults vary by" in text for text in found) == warned
 
 
@@ -63,7 +69,7 @@ def test_outliers_are_told_and_kept():
     """A run far from the others is named, and its time stays in the mean."""
     measurement = made_up([[1, 1.01, 1.02, 1.01, 5]])
     assert any("run 5 took 5.000 s, far from the median of 1.010 s" in text
-               for text in measure_report.warnings(measurement))
+               for text in doubts.warnings(measurement))
     seen = measure_report.figures(measurement.of("base", COLD))
     assert seen["wall_ns"]["outliers"] == [4]
     assert seen["wall_ns"]["mean"] > 1.5e9
@@ -71,19 +77,19 @@ def test_outliers_are_told_and_kept():
 
 def test_a_single_run_is_told_to_be_little():
     """Without a second run there is no interval, and the table has none."""
-    assert any("--runs" in text for text in measure_report.warnings(made_up([[1]])))
+    assert any("--runs" in text for text in doubts.warnings(made_up([[1]])))
 
 
 def test_quiet_runs_need_no_warning():
     """Nothing is said where nothing is wrong."""
-    assert measure_report.warnings(made_up([[1, 1.02, 1.01, 1.03]])) == []
+    assert doubts.warnings(made_up([[1, 1.02, 1.01, 1.03]])) == []
 
 
 def test_json_has_every_run_and_the_comparison():
     """All of what was seen is there, and it is JSON (no NaN, no numpy)."""
     measurement = made_up([[1, 2, 1.5], [2, 4, 3]], variants=("base", "new"),
                           conditions=(COLD, WARM))
-    document = json.loads(measure_report.dump(measure_report.to_json(measurement)))
+    document = json.loads(measure_document.dump(measure_document.to_json(measurement)))
     assert document["schema"] == "frontload-measure/2"
     assert [(result["variant"], result["condition"], len(result["runs"]))
             for result in document["results"]] == [
@@ -136,7 +142,7 @@ def test_the_figure_that_matters():
     both = replace(both, runs=[
         replace(run, sample=replace(run.sample, wall_ns=walls[run.variant, run.condition] * 1e9))
         for run in both.runs])
-    base, new = measure_report.to_json(both)["costs"]
+    base, new = measure_document.to_json(both)["costs"]
     assert (base["condition"], base["variant"], base["excess"]) == (COLD, "base", None)
     assert base["estimate"] == pytest.approx(0.1e9)
     assert (new["excess"]["base"], new["excess"]["estimate"]) == ("base", pytest.approx(0.9e9))

@@ -11,10 +11,13 @@ import numpy as np
 import pytest
 from frontload.base.errors import Failure
 from frontload.machine import host as measure_host
+from frontload.measure import document, doubts
+from frontload.measure import plan as plans
 from frontload.measure import results as measure_report
 from frontload.measure import rounds as measure
+from frontload.measure.conditions import COLD, SELECTIVELY_COLD, WARM
 from frontload.measure.launcher import Sample
-from frontload.measure.rounds import COLD, SELECTIVELY_COLD, STDOUT, WARM, Plan, Variant
+from frontload.measure.plan import STDOUT, Plan, Variant
 from frontload.pagecache.residency import Residency
 
 PAGES = 8
@@ -165,7 +168,7 @@ def test_seen_files_that_stay_are_told(variants):
     assert [run.label for run in result.runs] == [COLD, COLD]
     assert measure_report.stayed(result.runs) == [
         {"path": variants[1].files[0], "pages": 5, "of": PAGES, "runs": 2}]
-    assert measure_report.warnings(result) == []
+    assert doubts.warnings(result) == []
 
 
 def test_a_frequency_that_nobody_tells_is_missing(variants, monkeypatch):
@@ -177,11 +180,11 @@ def test_a_frequency_that_nobody_tells_is_missing(variants, monkeypatch):
 
 def test_rounds_are_interleaved_and_balanced():
     """Every round has every variant once; each second round is the reverse of the one before."""
-    rounds = list(measure.orders(4, 10, seed=1))
+    rounds = list(plans.orders(4, 10, seed=1))
     assert all(sorted(order) == [0, 1, 2, 3] for order in rounds)
     assert all(rounds[i + 1] == rounds[i][::-1] for i in range(0, 10, 2))
     assert len({tuple(order) for order in rounds}) > 4
-    assert rounds == list(measure.orders(4, 10, seed=1)) != list(measure.orders(4, 10, seed=2))
+    assert rounds == list(plans.orders(4, 10, seed=1)) != list(plans.orders(4, 10, seed=2))
 
 
 def test_each_run_is_kept(variants):
@@ -217,7 +220,7 @@ def test_pages_that_stay_are_labelled_if_allowed(variants):
     assert [run.label for run in cold] == ["not cold", "not cold"]
     assert cold[0].total(lambda read: read.resident_pages) == 1
     assert any("is not cold: up to 3 pages stayed" in text
-               for text in measure_report.warnings(result))
+               for text in doubts.warnings(result))
 
 
 def test_invisible_residency_is_refused(variants):
@@ -234,7 +237,7 @@ def test_invisible_residency_is_labelled_if_allowed(variants):
     assert run.label == "selectively cold, not verified"
     assert "read_bytes" not in measure_report.figures(result.of("a", SELECTIVELY_COLD))
     assert ("drop", "a") in log
-    assert measure_report.to_json(result)["results"][0]["runs"][0]["files"] == {
+    assert document.to_json(result)["results"][0]["runs"][0]["files"] == {
         variants[0].files[0]: None}
 
 
@@ -252,7 +255,7 @@ def test_a_failing_run_is_reported_if_ignored(variants):
     failing = FakeLauncher([], None, samples=[sample(), sample(exit_status=None, signal=11)])
     result, _ = measured(variants[:1], launcher=failing, ignore_failure=True, runs=4)
     assert any("1 of 4 runs failed: a was ended by signal 11" in text
-               for text in measure_report.warnings(result))
+               for text in doubts.warnings(result))
 
 
 def test_equal_outputs_are_accepted(variants):
@@ -291,13 +294,13 @@ def test_braces_stand_for_the_binary(tmp_path, monkeypatch):
     (tmp_path / "app").write_text("")
     (tmp_path / "app").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    found = measure.make_variants(["env", "X={}", "{}"], [("one", "app")], ["{}", "lib.so"])
+    found = plans.make_variants(["env", "X={}", "{}"], [("one", "app")], ["{}", "lib.so"])
     assert found == (Variant("one", ("env", "X=app", "app"), (f"{tmp_path}/app", "lib.so")),)
 
 
 def test_without_variants_braces_are_the_commands_own(tmp_path):
     """A command of its own may use {} for itself; its first word is the binary."""
-    found = measure.make_variants(["/bin/sh", "-c", "{}"], [], [])
+    found = plans.make_variants(["/bin/sh", "-c", "{}"], [], [])
     assert found == (Variant("sh", ("/bin/sh", "-c", "{}"), ("/bin/sh",)),)
 
 
@@ -309,4 +312,4 @@ def test_without_variants_braces_are_the_commands_own(tmp_path):
 def test_variants_that_make_no_sense(command, binaries, message):
     """What would measure something else than was meant is refused."""
     with pytest.raises(Failure, match=message):
-        measure.make_variants(command, binaries, [])
+        plans.make_variants(command, binaries, [])

@@ -10,9 +10,10 @@ import pytest
 from frontload.base.errors import Failure
 from frontload.elf import dependencies
 from frontload.measure import seen as measure_seen
+from frontload.measure.conditions import COLD, SELECTIVELY_COLD, WARM
 from frontload.measure.launcher import Launcher, Sample
-from frontload.measure.rounds import COLD, SELECTIVELY_COLD, WARM, Plan, Variant
-from frontload.pagecache import residency as pagecache
+from frontload.measure.plan import Plan, Variant
+from frontload.pagecache import mounts
 
 # Opens two files, reads one, and runs a script from its folder by a name without one.
 SOURCE = r"""
@@ -48,7 +49,7 @@ def needs_strace():
 @pytest.fixture
 def program(tmp_path) -> Path:
     """A program in bin/ that finds its library in lib/, from its own place."""
-    if pagecache.file_system(tmp_path) in pagecache.IN_MEMORY:
+    if mounts.file_system(tmp_path) in mounts.IN_MEMORY:
         pytest.skip(f"{tmp_path} is on a file system in memory, from which nothing can be evicted")
     for folder in ("bin", "lib", "work/bin"):
         (tmp_path / folder).mkdir(parents=True)

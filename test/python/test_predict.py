@@ -32,7 +32,7 @@ from pathlib import Path
 from coldbench.measure.requests import CountingLauncher
 from frontload.base.errors import Failure
 from frontload.device.cold_device import ColdDevice
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import cache as pagecache
 programs = list(map(Path, sys.argv[1:]))
 with ExitStack() as stack:
     try:

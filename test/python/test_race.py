@@ -10,12 +10,14 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
-from coldbench.judge import first as judge
-from coldbench.judge.first import Figures
+from coldbench.judge import first
+from coldbench.judge.figures import PLAIN, THROTTLED, Figures, Start
+from coldbench.judge.verdicts import Verdict
 from coldbench.measure import limit, recordings, relinks, requests
 from coldbench.measure.requests import CountingLauncher, Requests
 from coldbench.variants import rows
-from coldbench.variants.workload import WorkFolder, Workload
+from coldbench.variants.work_folder import WorkFolder
+from coldbench.variants.workload import Workload
 from frontload.base.errors import Failure
 from frontload.device import cold_device
 from frontload.measure.launcher import Launcher, Sample
@@ -224,19 +226,24 @@ def test_the_limit_has_what_the_loader_relocates(linked):
     assert limit.touched_bytes(program, []) == 2 * 16
 
 
-def figures(faults, read, cold, slow) -> Figures:
-    return Figures({"major_faults": faults, "read_bytes": read},
-                   {"cold": cold, "throttled": slow})
+def judge(ours: dict, peers: dict) -> list[Verdict]:
+    """The verdicts on variants of which major faults, bytes read, cold times and throttled ones are
+    given."""
+    medians, times = {}, {}
+    for name, (faults, read, cold, slow) in {**ours, **peers}.items():
+        medians[name] = {"major_faults": faults, "read_bytes": read}
+        times |= {Start(name, PLAIN): cold, Start(name, THROTTLED): slow}
+    return first.verdicts(Figures(medians, times), list(ours), list(peers))
 
 
 def test_first_is_who_beats_every_peer():
     """By the better of our rows; equal counts and overlapping times are too close to tell."""
-    ours = {"front": figures(9, 5e6, [1, 1.1, 1], [2, 2, 2]),
-            "prefetch": figures(2, 6e6, [1, 1, 1.3], [1, 1, 1])}
-    peers = {"order": figures(20, 9e6, [1, 1.3, 1.2], [3, 3, 3.1]),
-             "preread": figures(2, 50e6, [5, 5, 5.1], [0.5, 0.5, 0.51])}
-    found = {verdict.figure: verdict for verdict in judge.verdicts(ours, peers)}
-    assert {name: verdict.first for name, verdict in found.items()} == {
+    ours = {"front": (9, 5e6, [1, 1.1, 1], [2, 2, 2]),
+            "prefetch": (2, 6e6, [1, 1, 1.3], [1, 1, 1])}
+    peers = {"order": (20, 9e6, [1, 1.3, 1.2], [3, 3, 3.1]),
+             "preread": (2, 50e6, [5, 5, 5.1], [0.5, 0.5, 0.51])}
+    found = {verdict.figure: verdict for verdict in judge(ours, peers)}
+    assert {name: verdict.holds for name, verdict in found.items()} == {
         "major_faults": None, "read_bytes": True, "cold": None, "throttled": False}
     assert found["read_bytes"].text == "bytes read: front 5.00 MB, order 9.00 MB"
     assert found["throttled"].text.startswith("cold time, slow device: prefetch 0.000 s, preread")
@@ -244,8 +251,8 @@ def test_first_is_who_beats_every_peer():
 
 def test_one_round_decides_no_time():
     """A single pair has no interval, so nobody is first in time."""
-    found = judge.verdicts({"front": figures(1, 1, [1], [1])}, {"order": figures(2, 2, [9], [9])})
-    assert [verdict.first for verdict in found] == [True, True, None, None]
+    found = judge({"front": (1, 1, [1], [1])}, {"order": (2, 2, [9], [9])})
+    assert [verdict.holds for verdict in found] == [True, True, None, None]
 
 
 PROGRAM = r"""

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 from coldbench.measure import recordings
 from coldbench.variants import rows, workload
-from coldbench.variants.workload import WorkFolder
+from coldbench.variants.work_folder import WorkFolder
 
 WORKLOADS = ("cc1", "cpython", "git", "wasm-tools")
 

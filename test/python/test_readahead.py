@@ -8,6 +8,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 from coldbench import readahead
+from coldbench.show import readahead_picture
 
 DOCUMENT = {"workload": "small", "variants": ["plain", "front"], "rows": [
     {"read_ahead_kib": kib, "variant": name, "major_faults": faults, "read_bytes": faults * 1e5}
@@ -17,12 +18,12 @@ DOCUMENT = {"workload": "small", "variants": ["plain", "front"], "rows": [
 
 def test_the_picture_has_a_line_for_each_variant():
     """Whose name it gives; the same document gives the same bytes."""
-    picture = readahead.draw(DOCUMENT)
-    assert picture == readahead.draw(DOCUMENT)
+    picture = readahead_picture.draw(DOCUMENT)
+    assert picture == readahead_picture.draw(DOCUMENT)
     for text in (b"plain", b"front", b"major faults", b"MB read"):
         assert picture.count(b">" + text + b"<") == 1
     other = {**DOCUMENT, "variants": ["front"]}
-    assert b">plain<" not in readahead.draw(other)
+    assert b">plain<" not in readahead_picture.draw(other)
 
 
 @pytest.mark.parametrize("settings", ["", "16,", "a lot", "-1"])

@@ -9,7 +9,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 from coldbench.judge import replay
-from coldbench.measure.requests import Requests
+from coldbench.show import terminal
+from frontload.base import console
 
 KERNEL = {"major_faults": 100, "read_bytes": 10e6, "read_runs": 3}
 PREDICTED = {"major_faults": 104, "minor_faults": 9, "read_bytes": 10e6, "read_runs": 4,
@@ -26,18 +27,20 @@ def work(tmp_path):
 
 
 @pytest.fixture
-def starts(monkeypatch):
-    """Measured starts with the kernel's counts, throttled ones, too."""
-    def figures(condition):
-        return {name: {"median": value} for name, value in
-                {**KERNEL, "wall_ns": {"throttled": 2e9, "warm": 0.3e9}.get(condition, 1e9)
-                 }.items()}
+def starts(tools):
+    """Measured starts with the kernel's counts, throttled ones, too: as the document has them."""
+    def figures(wall_ns):
+        return {name: {"median": value} for name, value in {**KERNEL, "wall_ns": wall_ns}.items()}
 
-    monkeypatch.setattr(replay.measure_report, "figures", figures)
-    measured = SimpleNamespace(of=lambda variant, condition: condition,
-                               places={"app": {"read_ahead_kib": 64}})
-    return SimpleNamespace(plain=measured, throttled=measured, on_device=True,
-                           requests={"default": [Requests(150, 0), Requests(160, 0)]})
+    names = ("default", "front", "preread", "opened", "front+run")
+    variants = {name: {"name": name, "cold": figures(1e9), "slow": figures(2e9),
+                       "warm": figures(0.3e9), "requests": None} for name in names}
+    variants["default"]["requests"] = {"reads": 155.0}
+    return SimpleNamespace(variants=variants, place={"read_ahead_kib": 64, "own_device": True})
+
+
+def replayed(work, names, starts) -> list[dict]:
+    return replay.replay(work, [starts.variants[name] for name in names], starts.place)
 
 
 @pytest.fixture
@@ -67,7 +70,7 @@ def only(rows):
 def test_all_figures_are_compared(work, starts, asked):
     """Each has its difference, and a start on the throttled device its time: requests and bytes
     side by side, without the first slice, and the program's own."""
-    row = only(replay.replay(work, ["default"], starts))
+    row = only(replayed(work, ["default"], starts))
     assert row["difference"]["major_faults"] == pytest.approx(0.04)
     assert row["difference"]["read_bytes"] == 0
     assert row["measured"]["requests"] == 155
@@ -81,7 +84,7 @@ def test_all_figures_are_compared(work, starts, asked):
 def test_one_more_or_less_is_no_difference_but_more_than_a_twentieth_is(work, starts, asked):
     """Of 3 runs 4 are within one, of 100 faults 106 are not within 5%."""
     asked(major_faults=106)
-    row = only(replay.replay(work, ["default"], starts))
+    row = only(replayed(work, ["default"], starts))
     assert row["agrees"] is False
     assert only(replay.verdicts([row])).holds is False
 
@@ -89,9 +92,9 @@ def test_one_more_or_less_is_no_difference_but_more_than_a_twentieth_is(work, st
 def test_requests_of_a_prefetch_are_shown_and_not_judged(work, starts, asked):
     """How many they are depends on which pages of memory lie side by side."""
     asked(requests=200)
-    assert only(replay.replay(work, ["default"], starts))["agrees"] is False
+    assert only(replayed(work, ["default"], starts))["agrees"] is False
     asked(requests=200, prefetch_bytes=1 << 20)
-    row = only(replay.replay(work, ["default"], starts))
+    row = only(replayed(work, ["default"], starts))
     assert row["difference"]["requests"] > 0.2
     assert row["agrees"]
 
@@ -99,7 +102,7 @@ def test_requests_of_a_prefetch_are_shown_and_not_judged(work, starts, asked):
 def test_it_is_predicted_from_the_default_build_with_the_readahead_of_the_device(
         work, starts, asked, tmp_path):
     questions = asked()
-    replay.replay(work, ["front", "preread", "front+run"], starts)
+    replayed(work, ["front", "preread", "front+run"], starts)
     program, traces, recorded, options = questions[0]
     assert (program, recorded) == (tmp_path / "app.front", tmp_path / "app.default")
     assert [path.name for path in traces] == ["a.fltrace"]
@@ -109,7 +112,7 @@ def test_it_is_predicted_from_the_default_build_with_the_readahead_of_the_device
 
 
 def test_who_reads_the_file_before_is_not_compared_by_requests(work, starts, asked):
-    row = only(replay.replay(work, ["preread"], starts))
+    row = only(replayed(work, ["preread"], starts))
     assert "requests" not in row["difference"]
     assert row["agrees"]
 
@@ -123,7 +126,7 @@ def test_who_reads_the_file_before_is_not_compared_by_requests(work, starts, ask
 ])
 def test_what_was_not_recorded_is_not_predicted(work, starts, asked, change, said):
     change(work, starts, asked)
-    row = only(replay.replay(work, ["default"], starts))
+    row = only(replayed(work, ["default"], starts))
     assert row["predicted"] is None
     assert row["why"].startswith(said)
     assert replay.verdicts([row]) == []
@@ -132,21 +135,23 @@ def test_what_was_not_recorded_is_not_predicted(work, starts, asked, change, sai
 def test_elsewhere_nothing_is_judged(work, starts, asked, monkeypatch):
     """Without a device of its own, or on an older kernel, a difference says nothing."""
     asked(major_faults=300)
-    starts.on_device = False
-    row = only(replay.replay(work, ["default"], starts))
+    starts.place["own_device"] = False
+    row = only(replayed(work, ["default"], starts))
     assert (row["agrees"], row["why"]) == (None, "was not measured on a device of its own")
-    starts.on_device = True
+    starts.place["own_device"] = True
     monkeypatch.setattr(replay.os, "uname", lambda: SimpleNamespace(release="6.1.0-30-amd64"))
-    row = only(replay.replay(work, ["default"], starts))
+    row = only(replayed(work, ["default"], starts))
     assert row["agrees"] is None
     assert only(replay.verdicts([row])).holds is None
     assert "the model is of Linux 6.17, this is 6.1.0-30-amd64" in row["why"]
 
 
 def test_the_table_has_both_sides_by_side(work, starts, asked, capsys):
-    starts.throttled = None
-    rows = replay.replay(work, ["default", "preread"], starts)
-    replay.console.show(replay.table(rows))
+    for variant in starts.variants.values():
+        variant["slow"] = None
+    rows = replay.by_variant(replayed(work, ["default", "preread"], starts))
+    console.show(terminal.predictions([starts.variants[name] | {"prediction": prediction}
+                                       for name, prediction in rows.items()]))
     lines = capsys.readouterr().out.splitlines()
     assert "104 / 100" in lines[-2]
     assert "10.0 / 10.0" in lines[-2]
@@ -156,7 +161,7 @@ def test_the_table_has_both_sides_by_side(work, starts, asked, capsys):
 
 def test_a_sentence_says_how_many_predictions_agree(work, starts, asked):
     """Which do not is told, and why others were not judged."""
-    rows = replay.replay(work, ["default", "preread", "opened"], starts)
+    rows = replayed(work, ["default", "preread", "opened"], starts)
     predictions = replay.by_variant(rows)
     assert predictions["default"]["major_faults"] == 104
     assert replay.sentences(predictions) == [

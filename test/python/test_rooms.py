@@ -19,14 +19,6 @@ ORDER = ("__init__", "base", "elf", "profile", "pagecache", "device", "tracing",
          "recording", "importers", "measure", "faults", "report", "auto", "cli", "verbs",
          "cli/main", "cli/manual/__main__", "__main__")
 
-# To be emptied: imports that are still to go.
-NOT_YET = {
-    ("cli/manual", "cli/main"),
-    ("verbs/auto", "verbs/measure"),
-    ("verbs/faults", "verbs/measure"),
-    ("verbs/report", "verbs/measure"),
-}
-
 
 def modules() -> dict[str, Path]:
     """All modules by their path in the package: `base/files`, and `base` for base/__init__.py."""
@@ -58,8 +50,7 @@ def imported(source: str) -> Iterator[str]:
                             if known in MODULES), "__init__")
 
 
-IMPORTS = {name: {used for used in imported(path.read_text())
-                  if used != name and (name, used) not in NOT_YET}
+IMPORTS = {name: {used for used in imported(path.read_text()) if used != name}
            for name, path in MODULES.items()}
 
 

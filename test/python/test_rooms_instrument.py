@@ -26,17 +26,13 @@ _MAY_USE: dict[str, set[str]] = {
 # and the file formats look like. The runtime's libc.h names the rest that it takes.
 _WITHOUT_LIBC = ("base", "runtime", "prefetch")
 _FORBIDDEN = {"stdio.h", "stdlib.h", "string.h", "pthread.h", "unistd.h", "malloc.h", "assert.h"}
-_INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
+_QUOTED = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_BRACKETED = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.MULTILINE)
 
 
 def _sources(room: str) -> list[Path]:
     return [path for path in sorted((_INSTRUMENT / room).rglob("*"))
             if path.suffix in {".c", ".cpp", ".h"}]
-
-
-def _included(path: Path) -> list[tuple[str, str]]:
-    """What a file includes: (name in quotes, name in angle brackets), one of which is empty."""
-    return _INCLUDE.findall(path.read_text())
 
 
 def _is_of_own_room(name: str, path: Path, room: str) -> bool:
@@ -56,7 +52,7 @@ def test_includes_only_rooms_that_it_may_use(room):
     assert files
     wrong = []
     for path in files:
-        for name, _ in _included(path):
+        for name in _QUOTED.findall(path.read_text()):
             other = name.partition("/")[0]
             if other == "llvm" or _is_of_own_room(name, path, room):
                 continue
@@ -79,5 +75,6 @@ def test_the_table_has_no_circle():
 def test_rooms_without_libc_include_no_functions_of_it(room):
     """What runs before libc is there does not see malloc, stdio, locks or string functions."""
     wrong = [f"{path.relative_to(_INSTRUMENT)} includes {name}"
-             for path in _sources(room) for _, name in _included(path) if name in _FORBIDDEN]
+             for path in _sources(room) for name in _BRACKETED.findall(path.read_text())
+             if name in _FORBIDDEN]
     assert not wrong

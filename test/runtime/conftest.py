@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from compiled import command_key, compile_to, compiled, kept
 from runtime_trace import Trace, decode
 
 INSTRUMENT = "-finstrument-functions"
@@ -58,18 +59,20 @@ def library(build) -> Path:
     return build / "lib" / "libfrontload-rt.so"
 
 
-def _without_find_object(archive, folder):
+def _without_find_object(archive):
     """The runtime as it is with a libc that has no _dl_find_object."""
-    old = folder / "old.a"
-    subprocess.run(["objcopy", "--redefine-sym", "_dl_find_object=no_such_function", archive, old],
-                   check=True)
-    return old
+    command = ["objcopy", "--redefine-sym", "_dl_find_object=no_such_function", archive]
+
+    def make(folder: Path) -> None:
+        subprocess.run([*command, folder / "old.a"], check=True)
+
+    return kept(make, *command_key(command)) / "old.a"
 
 
 @pytest.fixture(params=["find_object", "iterate"])
-def runtime(request, archive, tmp_path):
+def runtime(request, archive):
     """Both ways of finding a module: glibc's lock-free one, and dl_iterate_phdr for older libcs."""
-    return [archive if request.param == "find_object" else _without_find_object(archive, tmp_path)]
+    return [archive if request.param == "find_object" else _without_find_object(archive)]
 
 
 @pytest.fixture(scope="session")
@@ -83,19 +86,16 @@ def compilers(llvm) -> dict[str, Path | str]:
 
 
 @pytest.fixture
-def cc(tmp_path, run, archive, include, compilers):
+def cc(tmp_path, archive, include, compilers):
     """cc(source, *flags, compiler=, name=, runtime=): an instrumented program in tmp_path."""
 
     def cc(source, *flags, compiler="gcc", name="program", runtime=None, instrument=INSTRUMENT):
-        suffix = ".cpp" if compiler.endswith("++") else ".c"
-        file = tmp_path / f"{name}{suffix}"
-        file.write_text(PRELUDE + source)
-        program = tmp_path / name
+        file = f"{name}.cpp" if compiler.endswith("++") else f"{name}.c"
         instrument = [instrument] if instrument else []
         runtime = [archive] if runtime is None else runtime
-        run(compilers[compiler], "-I", include, "-Wno-unused-command-line-argument", *instrument,
-            file, *flags, *runtime, "-o", program)
-        return program
+        return compile_to(tmp_path / name, compilers[compiler], "-I", include,
+                          "-Wno-unused-command-line-argument", *instrument, file, *flags,
+                          *runtime, sources={file: PRELUDE + source})
 
     return cc
 
@@ -144,12 +144,10 @@ def record(run, traces):
 
 
 @pytest.fixture(scope="session")
-def many(tmp_path_factory, archive, llvm) -> Path:
+def many(archive, llvm) -> Path:
     """A program of 30,000 functions, which it calls in order. See programs/many.c."""
-    program = tmp_path_factory.mktemp("many") / "many"
-    subprocess.run([llvm / "clang", "-O0", INSTRUMENT, PROGRAMS / "many.c", archive, "-o", program],
-                   check=True)
-    return program
+    return compiled(llvm / "clang", "-O0", INSTRUMENT, "many.c", archive, output="many",
+                    sources={"many.c": PROGRAMS / "many.c"})
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from compiled import compile_to
 from traced import PROGRAMS, Recording
 
 
@@ -20,17 +21,15 @@ def tracer(build, tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def compile(tmp_path, run) -> Callable[..., Path]:
+def compile(tmp_path) -> Callable[..., Path]:
     """compile(source, *flags, cc="gcc", name=None): the path of the program, in tmp_path. `source`
     is a file in programs/ or, if it holds a brace, the text of a C program."""
 
     def compile(source, *flags, cc="gcc", name=None):
-        path = PROGRAMS / source if "{" not in source else tmp_path / f"{name or 'program'}.c"
-        if "{" in source:
-            path.write_text(source)
-        output = tmp_path / (name or path.stem)
-        run(cc, "-g", "-Wall", "-o", output, path, *flags)
-        return output
+        file = f"{name or 'program'}.c" if "{" in source else source
+        text = source if "{" in source else PROGRAMS / source
+        return compile_to(tmp_path / (name or Path(file).stem), cc, "-g", "-Wall", file, *flags,
+                          sources={file: text})
 
     return compile
 

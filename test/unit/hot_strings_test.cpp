@@ -19,7 +19,7 @@ TEST(HotStrings, HaveTheFirstShardForThemselves) {
     strings.add(number(i));
   std::set<unsigned> others;
   for (unsigned i = 0; i < 1000; ++i) {
-    unsigned shard = shardOf(strings.order(xxh3_64bits(number(i))));
+    unsigned shard = shardOf(strings.meet(xxh3_64bits(number(i))));
     if (i % 10 == 0)
       EXPECT_EQ(shard, 0u) << i;
     else
@@ -35,7 +35,7 @@ TEST(HotStrings, ChangeNothingButTheShard) {
   strings.add(number(0));
   for (unsigned i = 0; i < 100; ++i) {
     uint64_t hash = xxh3_64bits(number(i));
-    EXPECT_EQ((strings.order(hash) ^ hash) & ~(uint64_t(31) << 27), 0u);
+    EXPECT_EQ((strings.meet(hash) ^ hash) & ~(uint64_t(31) << 27), 0u);
   }
 }
 
@@ -46,9 +46,9 @@ TEST(HotStrings, KnowWhichTheLinkHas) {
   strings.add("here");
   strings.add("gone");
   strings.add("debug");
-  strings.order(xxh3_64bits("debug"));
-  strings.order(xxh3_64bits("here"));
-  strings.prefixBytes(StringRef("here\0other\0", 11));
+  strings.meet(xxh3_64bits("debug"));
+  strings.meet(xxh3_64bits("here"));
+  strings.placePrefix(StringRef("here\0other\0", 11));
   EXPECT_EQ(strings.state("here"), HotStrings::State::Placed);
   EXPECT_EQ(strings.state("debug"), HotStrings::State::Elsewhere);
   EXPECT_EQ(strings.state("gone"), HotStrings::State::Absent);
@@ -61,7 +61,7 @@ TEST(HotStrings, MeasureTheBeginningOfASection) {
   strings.add("");
   strings.add("a");
   strings.add("b\xff");
-  auto bytes = [&](StringRef section) { return strings.prefixBytes(section); };
+  auto bytes = [&](StringRef section) { return strings.placePrefix(section); };
   EXPECT_EQ(bytes(StringRef("a\0b\xff\0\0cold\0a\0", 13)), 6u);
   EXPECT_EQ(bytes(StringRef("cold\0a\0", 7)), 0u);
   EXPECT_EQ(bytes(StringRef("a\0a", 3)), 2u); // the last one has no end

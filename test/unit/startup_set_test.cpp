@@ -127,7 +127,7 @@ struct Searched {
   }
   bool isHot(StringRef contents) {
     uint64_t hash = xxh3_64bits(contents);
-    return (set.hotStrings().order(hash) & (uint64_t(31) << 27)) == 0;
+    return (set.hotStrings().meet(hash) & (uint64_t(31) << 27)) == 0;
   }
 
   std::vector<std::string> buffers;

@@ -19,6 +19,7 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/StringSaver.h"
 #include <cerrno>
+#include <cstdlib>
 #include <unistd.h>
 
 using namespace llvm;
@@ -118,12 +119,13 @@ int main(int argc, char **argv) {
   // Said twice is no harm: each time there is a word less.
   bool isSaid = sys::path::filename(words[0]) == "frontload-cc";
   if (!(isSaid && isNamed) && isOurselves(words[0])) {
-    std::optional<std::string> other = isSaid ? std::nullopt : lookFurther(words[0]);
+    std::optional<Elsewhere> other = isSaid ? std::nullopt : lookFurther(words[0]);
     if (!other)
       return refuse({std::string(words[0]) + ": is frontload-cc itself, and would run without end",
                      "name a compiler behind frontload-cc or in FRONTLOAD_CC, by its path",
                      exitNotFound});
-    words[0] = saver.save(*other).data();
+    setenv("PATH", other->path.c_str(), 1);
+    words[0] = saver.save(other->program).data();
   }
   if (options.mode == Mode::Off && options.linkLog.empty())
     return become(words);

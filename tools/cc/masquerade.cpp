@@ -8,7 +8,6 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
-#include <cstdlib>
 
 using namespace llvm;
 
@@ -24,7 +23,7 @@ bool isOurselves(StringRef program) {
   return found && sys::fs::equivalent(*found, sys::fs::getMainExecutable(nullptr, nullptr));
 }
 
-std::optional<std::string> lookFurther(StringRef program) {
+std::optional<Elsewhere> lookFurther(StringRef program) {
   StringRef name = sys::path::filename(program);
   std::string path = sys::Process::GetEnv("PATH").value_or("");
   SmallVector<StringRef, 16> folders, others;
@@ -38,9 +37,7 @@ std::optional<std::string> lookFurther(StringRef program) {
     if (found && !further)
       further = *found;
   }
-  if (further)
-    setenv("PATH", join(others, ":").c_str(), 1);
-  return further;
+  return further ? std::optional(Elsewhere{*further, join(others, ":")}) : std::nullopt;
 }
 
 } // namespace frontload

@@ -21,9 +21,15 @@ bool isMasquerade(llvm::StringRef name);
 /// Whether `program`, as a shell would find it, is frontload-cc.
 bool isOurselves(llvm::StringRef program);
 
-/// The first program of that file name in PATH that is not frontload-cc. Takes the folders before
-/// it where it is out of PATH, so that launchers in between do not come back.
-std::optional<std::string> lookFurther(llvm::StringRef program);
+/// Where else a program is.
+struct Elsewhere {
+  std::string program;
+  std::string path; ///< PATH without the folders where it is frontload-cc
+};
+
+/// The first program of that file name in PATH that is not frontload-cc. With the PATH that it
+/// comes with, launchers in between do not come back.
+std::optional<Elsewhere> lookFurther(llvm::StringRef program);
 
 } // namespace frontload
 

@@ -1,15 +1,14 @@
 //===- elf_start.cpp - how a linked file starts, as far as the file tells --===//
 //
 // Everything here is untrusted input. Tables are found as the dynamic linker finds them, by the
-// program headers and the dynamic section, so that stripped files do as well; and by our own
-// look-ups, since LLVM's dynamicEntries() trusts the header that it follows.
+// program headers and the dynamic section, so that stripped files do as well; and by their
+// addresses, since LLVM's dynamicEntries() trusts the header that it follows.
 //
 //===----------------------------------------------------------------------===//
 
 #include "predict/elf_start.h"
-#include "elf/elf_object.h"
-#include "predict/packed_relocations.h"
-#include "llvm/Support/Endian.h"
+#include "elf/elf_file.h"
+#include "elf/relr_table.h"
 #include <map>
 
 using namespace llvm;
@@ -17,68 +16,19 @@ using namespace llvm::object;
 
 namespace frontload {
 
-template <class ELFT>
-static Expected<std::vector<FileSegment>> segmentsOf(StringRef bytes, const ELFFile<ELFT> &file) {
-  auto headers = file.program_headers();
-  if (!headers)
-    return headers.takeError();
-  std::vector<FileSegment> segments;
-  for (const auto &header : *headers) {
-    if (header.p_type != ELF::PT_LOAD)
-      continue;
-    FileSegment segment = {header.p_vaddr, header.p_offset, header.p_filesz, header.p_memsz,
-                           (header.p_flags & ELF::PF_X) != 0};
-    if (header.p_flags & ELF::PF_W)
-      segment.written = segment.address;
-    uint64_t end = segments.empty() ? 0 : segments.back().address + segments.back().memoryBytes;
-    if (segment.offset > bytes.size() || segment.fileBytes > bytes.size() - segment.offset)
-      return createStringError("a segment lies outside the file");
-    if (segment.fileBytes > segment.memoryBytes || segment.address < end ||
-        segment.address + segment.memoryBytes < segment.address)
-      return createStringError("its segments overlap, or do not ascend");
-    if (segment.fileBytes && (segment.address - segment.offset) % 4096)
-      return createStringError("a segment's address does not fit its place in the file");
-    segments.push_back(segment);
-  }
-  // What is read-only after relocation is at the beginning of a segment, or all of it.
-  for (const auto &header : *headers)
-    if (header.p_type == ELF::PT_GNU_RELRO)
-      for (FileSegment &segment : segments)
-        if (header.p_vaddr >= segment.address &&
-            header.p_vaddr - segment.address < segment.memoryBytes)
-          segment.written = header.p_vaddr + header.p_memsz;
-  if (segments.empty())
-    return createStringError("has no loadable segments: it is not a linked file");
-  return segments;
-}
-
-Expected<std::vector<FileSegment>> readSegments(StringRef bytes) {
-  Expected<std::vector<FileSegment>> result = createStringError("not an ELF file");
-  withElfType(bytes, [&]<class ELFT>() {
-    consumeError(result.takeError());
-    auto file = ELFFile<ELFT>::create(bytes);
-    if (file)
-      result = segmentsOf<ELFT>(bytes, *file);
-    else
-      result = file.takeError();
-  });
-  return result;
-}
-
 namespace {
 /// One file's walk through its own tables.
 template <class ELFT> class Loader {
   using Word = typename ELFT::uint;
 
 public:
-  Loader(StringRef fileBytes, ArrayRef<FileSegment> fileSegments, StartModel &startModel,
-         bool isMips64)
-      : bytes(fileBytes), segments(fileSegments), model(startModel), isMips64EL(isMips64) {}
+  Loader(const LinkedFile &linked, StartModel &startModel, bool isMips64)
+      : file(linked), model(startModel), isMips64EL(isMips64) {}
 
   /// _dl_relocate_object() up to the relocations: the headers, the dynamic section, the names of
   /// needed libraries, versions; and the buckets that the libraries' symbols are looked up in.
   Error readTables(uint64_t address, uint64_t size) {
-    auto entries = at<typename ELFT::Dyn>(address, size);
+    auto entries = file.template table<typename ELFT::Dyn>(address, size);
     if (!entries)
       return entries.takeError();
     auto isEnd = [](const typename ELFT::Dyn &entry) { return entry.getTag() == ELF::DT_NULL; };
@@ -131,22 +81,8 @@ private:
     return found == tags.end() ? 0 : found->second;
   }
 
-  /// The table of `T` at an address, if it is in the file.
-  template <class T> Expected<ArrayRef<T>> at(uint64_t address, uint64_t size) {
-    if (!size)
-      return ArrayRef<T>();
-    for (const FileSegment &segment : segments) {
-      uint64_t start = address - segment.address;
-      if (address >= segment.address && start < segment.fileBytes &&
-          size <= segment.fileBytes - start)
-        return ArrayRef<T>(reinterpret_cast<const T *>(bytes.data() + segment.offset + start),
-                           size / sizeof(T));
-    }
-    return createStringError("a table of the dynamic section is not in the file");
-  }
-
   template <class R> Error table(uint64_t address, uint64_t size) {
-    auto relocations = at<R>(address, size);
+    auto relocations = file.template table<R>(address, size);
     if (!relocations)
       return relocations.takeError();
     for (const R &relocation : *relocations) {
@@ -160,7 +96,7 @@ private:
   }
 
   Error packed(uint64_t address, uint64_t size) {
-    auto words = at<typename ELFT::Relr>(address, size);
+    auto words = file.template table<typename ELFT::Relr>(address, size);
     if (!words)
       return words.takeError();
     auto readWord = [&] {
@@ -176,14 +112,13 @@ private:
     model.read(address);
     if (tags.count(ELF::DT_VERSYM))
       model.read(tag(ELF::DT_VERSYM) + 2 * uint64_t(index));
-    auto symbol = at<typename ELFT::Sym>(address, sizeof(typename ELFT::Sym));
+    auto symbol = file.template table<typename ELFT::Sym>(address, sizeof(typename ELFT::Sym));
     if (!symbol)
       return consumeError(symbol.takeError());
     model.read(tag(ELF::DT_STRTAB) + symbol->front().st_name);
   }
 
-  StringRef bytes;
-  ArrayRef<FileSegment> segments;
+  const LinkedFile &file;
   StartModel &model;
   bool isMips64EL;
   std::map<int64_t, uint64_t> tags;
@@ -191,15 +126,12 @@ private:
 } // namespace
 
 template <class ELFT>
-static Error load(StringRef bytes, ArrayRef<FileSegment> segments, StartModel &model,
+static Error load(const ELFFile<ELFT> &elf, const LinkedFile &file, StartModel &model,
                   function_ref<void()> beforeRelocation) {
-  auto file = ELFFile<ELFT>::create(bytes);
-  if (!file)
-    return file.takeError();
-  auto headers = file->program_headers();
+  auto headers = elf.program_headers();
   if (!headers)
     return headers.takeError();
-  Loader<ELFT> loader(bytes, segments, model, file->isMips64EL());
+  Loader<ELFT> loader(file, model, elf.isMips64EL());
   for (const auto &header : *headers)
     if (header.p_type == ELF::PT_PHDR)
       model.read(header.p_vaddr);
@@ -213,12 +145,9 @@ static Error load(StringRef bytes, ArrayRef<FileSegment> segments, StartModel &m
 
 Error loadProgram(StringRef bytes, ArrayRef<FileSegment> segments, StartModel &model,
                   function_ref<void()> beforeRelocation) {
-  Error result = createStringError("not an ELF file");
-  withElfType(bytes, [&]<class ELFT>() {
-    consumeError(std::move(result));
-    result = load<ELFT>(bytes, segments, model, beforeRelocation);
-  });
-  return result;
+  LinkedFile file = {bytes, segments};
+  return withElfFile(bytes,
+                     [&](const auto &elf) { return load(elf, file, model, beforeRelocation); });
 }
 
 } // namespace frontload

@@ -14,10 +14,6 @@
 
 namespace frontload {
 
-/// The loadable segments of the ELF file in `bytes`; fails where a kernel or the dynamic linker
-/// would not map them.
-llvm::Expected<std::vector<FileSegment>> readSegments(llvm::StringRef bytes);
-
 /// Touches what the dynamic linker touches in the ELF file in `bytes` with these segments, in the
 /// order of glibc's: first what it reads to know the file, then, after `beforeRelocation`, the
 /// relocations.

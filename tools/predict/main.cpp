@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "predict/device_options.h"
-#include "predict/elf_start.h"
 #include "predict/prediction.h"
 #include "predict/prediction_output.h"
 #include "predict/prefetch_size.h"
@@ -65,13 +64,14 @@ static constexpr StringLiteral readBefore = "all";
 /// The bytes that --prefetch stands for; nothing if that is none of its values.
 static std::optional<uint64_t> prefetchBytes(const ProgramFile &program,
                                              ArrayRef<FileSegment> segments) {
-  StringRef bytes = program.bytes(), asked = prefetchOption;
+  LinkedFile file = {program.bytes(), segments};
+  StringRef asked = prefetchOption;
   if (asked == "auto")
-    return prefetchesItself(bytes, segments, *program.elf) ? frontSize(bytes) : 0;
+    return prefetchesItself(file, *program.elf) ? frontSize(file) : 0;
   if (asked == "front")
-    return frontSize(bytes);
+    return frontSize(file);
   if (asked == readBefore)
-    return bytes.size();
+    return file.bytes.size();
   uint64_t size = 0;
   if (asked != "none" && asked.getAsInteger(10, size))
     return std::nullopt;

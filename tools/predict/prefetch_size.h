@@ -8,20 +8,18 @@
 #ifndef FRONTLOAD_TOOLS_PREDICT_PREFETCH_SIZE_H
 #define FRONTLOAD_TOOLS_PREDICT_PREFETCH_SIZE_H
 
-#include "predict/start_model.h"
-#include "llvm/ADT/StringRef.h"
+#include "elf/linked_file.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include <cstdint>
 
 namespace frontload {
 
-/// The bytes of the front by the note of the ELF file in `bytes`; 0 where instrument/prefetch would
-/// find no front.
-uint64_t frontSize(llvm::StringRef bytes);
+/// The bytes of the front by the note of a file; 0 where instrument/prefetch would find no front.
+uint64_t frontSize(const LinkedFile &file);
 
-/// Whether the program asks for its front itself: it needs libfrontload-prefetch, or has it inside.
-bool prefetchesItself(llvm::StringRef bytes, llvm::ArrayRef<FileSegment> segments,
-                      const llvm::object::ELFObjectFileBase &file);
+/// Whether a program asks for its front itself: it needs libfrontload-prefetch, or has it inside,
+/// as its symbols in `elf` tell.
+bool prefetchesItself(const LinkedFile &file, const llvm::object::ELFObjectFileBase &elf);
 
 } // namespace frontload
 

@@ -1,8 +1,8 @@
 //===- references.cpp - pairs up what two builds of a program refer to -----===//
 
 #include "predict/references.h"
-#include "predict/elf_start.h"
-#include "predict/packed_relocations.h"
+#include "elf/elf_file.h"
+#include "elf/relr_table.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
 #include <optional>
@@ -12,53 +12,35 @@ using namespace llvm::object;
 
 namespace frontload {
 
-LinkedImage::LinkedImage(const ELFObjectFileBase &linked) : file(&linked) {
-  auto found = readSegments(file->getData());
+LinkedImage::LinkedImage(const ELFObjectFileBase &file) : bytes(file.getData()) {
+  auto found = readSegments(bytes);
   if (found)
     segments = std::move(*found);
   else
     consumeError(found.takeError());
 }
 
-const FileSegment *LinkedImage::segmentOf(uint64_t address) const {
-  auto next = partition_point(
-      segments, [&](const FileSegment &segment) { return segment.address <= address; });
-  if (next == segments.begin())
-    return nullptr;
-  const FileSegment &segment = *std::prev(next);
-  return address - segment.address < segment.fileBytes ? &segment : nullptr;
-}
-
-StringRef LinkedImage::at(uint64_t address) const {
-  const FileSegment *segment = segmentOf(address);
-  return segment ? file->getData()
-                       .substr(segment->offset, segment->fileBytes)
-                       .drop_front(address - segment->address)
-                 : StringRef();
-}
-
 bool LinkedImage::isCode(uint64_t address) const {
-  const FileSegment *segment = segmentOf(address);
+  const FileSegment *segment = linked().segmentAt(address);
   return segment && segment->isExecutable;
 }
 
 bool LinkedImage::isData(uint64_t address) const {
-  const FileSegment *segment = segmentOf(address);
+  const FileSegment *segment = linked().segmentAt(address);
   return segment && !segment->isExecutable;
 }
 
 /// Where RELR says that there is a relative relocation, and REL, the address is in the file; RELA
 /// has it in the relocation.
 template <class ELFT>
-static void addPointers(const ELFObjectFile<ELFT> &object, const LinkedImage &image,
-                        DenseMap<uint64_t, uint64_t> &pointers) {
+static Error addPointers(const ELFFile<ELFT> &file, const LinkedImage &image,
+                         DenseMap<uint64_t, uint64_t> &pointers) {
   using Word = typename ELFT::uint;
-  const ELFFile<ELFT> &file = object.getELFFile();
   auto sections = file.sections();
   if (!sections)
-    return consumeError(sections.takeError());
+    return sections.takeError();
   // A hostile table may name more places than there is room for in the file, or such as are not.
-  size_t most = object.getData().size() / sizeof(Word);
+  size_t most = file.getBufSize() / sizeof(Word);
   auto add = [&](uint64_t place, std::optional<uint64_t> address) {
     StringRef word = image.at(place);
     if (word.size() >= sizeof(Word) && pointers.size() < most)
@@ -88,18 +70,13 @@ static void addPointers(const ELFObjectFile<ELFT> &object, const LinkedImage &im
           *words, [] {}, [&](uint64_t place) { add(place, std::nullopt); });
     }
   }
+  return Error::success();
 }
 
 DenseMap<uint64_t, uint64_t> LinkedImage::pointers() const {
   DenseMap<uint64_t, uint64_t> found;
-  auto add = [&](auto *object) {
-    if (object)
-      addPointers(*object, *this, found);
-  };
-  add(dyn_cast<ELF64LEObjectFile>(file));
-  add(dyn_cast<ELF64BEObjectFile>(file));
-  add(dyn_cast<ELF32LEObjectFile>(file));
-  add(dyn_cast<ELF32BEObjectFile>(file));
+  consumeError(
+      withElfFile(bytes, [&](const auto &file) { return addPointers(file, *this, found); }));
   return found;
 }
 

@@ -29,17 +29,17 @@ public:
   /// Without segments if those of the file cannot be read: nothing is found in it.
   explicit LinkedImage(const llvm::object::ELFObjectFileBase &file);
 
-  /// What is at an address, to the end of its segment; empty if that is not in the file.
-  llvm::StringRef at(uint64_t address) const;
+  /// As LinkedFile has it.
+  llvm::StringRef at(uint64_t address) const { return linked().at(address); }
   bool isCode(uint64_t address) const;
   bool isData(uint64_t address) const;
   /// The places that the dynamic linker adds the load bias to, with the addresses that are there.
   llvm::DenseMap<uint64_t, uint64_t> pointers() const;
 
 private:
-  const FileSegment *segmentOf(uint64_t address) const;
+  LinkedFile linked() const { return {bytes, segments}; }
 
-  const llvm::object::ELFObjectFileBase *file;
+  llvm::StringRef bytes;
   std::vector<FileSegment> segments;
 };
 

@@ -16,19 +16,12 @@
 #ifndef FRONTLOAD_TOOLS_PREDICT_START_MODEL_H
 #define FRONTLOAD_TOOLS_PREDICT_START_MODEL_H
 
+#include "elf/linked_file.h"
 #include "startup_set/io_model.h"
 #include "llvm/ADT/DenseMap.h"
 #include <vector>
 
 namespace frontload {
-
-/// A part of the file as it is mapped: a PT_LOAD.
-struct FileSegment {
-  uint64_t address, offset, fileBytes, memoryBytes;
-  bool isExecutable;
-  /// From this address on the program itself may write.
-  uint64_t written = UINT64_MAX;
-};
 
 struct StartCounts {
   /// Faults that found nothing in memory.

@@ -2,69 +2,63 @@
 
 A count is ahead if its median is smaller. A time is ahead if the ratio to each peer's, paired by
 round, is below 1 with all of its 95% confidence interval, and behind if it is above with all of it.
+A verdict holds if ours is first, and does not if it is behind; otherwise it is too close to tell.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from frontload.measure import statistics as measure_statistics
 
+from coldbench.judge.figures import PLAIN, THROTTLED, Figures, Start, say
+from coldbench.judge.verdicts import Verdict
+
 COUNTS = {"major_faults": "major faults", "all_faults": "faults, minor ones too",
           "read_bytes": "bytes read", "slow_by_requests_ns": "time of the slow device's requests"}
-TIMES = {"cold": "cold time, plain device", "throttled": "cold time, slow device"}
+TIMES = {"cold": (PLAIN, "cold time, plain device"),
+         "throttled": (THROTTLED, "cold time, slow device")}
+_UNITS = {"read_bytes": " MB", "slow_by_requests_ns": " s"}
 
 
-@dataclass(frozen=True)
-class Figures:
-    """What is compared of a row: medians of counts, and the times of each round."""
-
-    counts: Mapping[str, float]
-    times: Mapping[str, Sequence[float]]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    figure: str
-    first: bool | None  # None: too close to tell
-    text: str
+def verdicts(figures: Figures, ours: Sequence[str], peers: Sequence[str]) -> list[Verdict]:
+    """One for each figure that all of these variants have."""
+    if not (ours and peers):
+        return []
+    everybody = [*ours, *peers]
+    found = [_count(figures, name, ours, peers) for name in COUNTS
+             if all(name in figures.medians[variant] for variant in everybody)]
+    return found + [_time(figures, name, ours, peers) for name, (condition, _) in TIMES.items()
+                    if all(Start(variant, condition) in figures.times for variant in everybody)]
 
 
-def verdicts(ours: Mapping[str, Figures], peers: Mapping[str, Figures]) -> list[Verdict]:
-    """One for each figure that all rows have."""
-    everybody = [*ours.values(), *peers.values()]
-    found = [_count(name, title, ours, peers) for name, title in COUNTS.items()
-             if all(name in row.counts for row in everybody)]
-    return found + [_time(name, title, ours, peers) for name, title in TIMES.items()
-                    if all(name in row.times for row in everybody)]
+def _count(figures: Figures, name: str, ours: Sequence[str], peers: Sequence[str]) -> Verdict:
+    def value(variant: str) -> float:
+        return figures.medians[variant][name]
+
+    best, ahead = min(ours, key=value), min(peers, key=value)
+    first = None if value(best) == value(ahead) else value(best) < value(ahead)
+    said = ", ".join(f"{variant} {say(name, value(variant), digits=2)}{_UNITS.get(name, '')}"
+                     for variant in (best, ahead))
+    return Verdict(f"{COUNTS[name]}: {said}", first, name)
 
 
-def _count(name: str, title: str, ours, peers) -> Verdict:
-    best, ahead = (min(rows, key=lambda row: rows[row].counts[name]) for rows in (ours, peers))
-    value, other = ours[best].counts[name], peers[ahead].counts[name]
-    first = None if value == other else value < other
-    return Verdict(name, first, f"{title}: {best} {_say(name, value)}, {ahead} "
-                   f"{_say(name, other)}")
+def _time(figures: Figures, name: str, ours: Sequence[str], peers: Sequence[str]) -> Verdict:
+    condition, title = TIMES[name]
 
+    def times(variant: str) -> Sequence[float]:
+        return figures.times[Start(variant, condition)]
 
-def _say(name: str, value: float) -> str:
-    if name.endswith("_ns"):
-        return f"{value / 1e9:.3f} s"
-    return f"{value / 1e6:.2f} MB" if name.endswith("_bytes") else f"{value:g}"
+    def median(variant: str) -> float:
+        return float(np.median(times(variant)))
 
-
-def _time(name: str, title: str, ours, peers) -> Verdict:
-    best, ahead = (min(rows, key=lambda row: float(np.median(rows[row].times[name])))
-                   for rows in (ours, peers))
+    best, ahead = min(ours, key=median), min(peers, key=median)
     # The fastest peer by its median need not be the one that is hardest to tell from ours.
-    ratios = [measure_statistics.ratio(ours[best].times[name], peer.times[name])
-              for peer in peers.values()]
+    ratios = [measure_statistics.ratio(times(best), times(peer)) for peer in peers]
     if any(ratio.low is None for ratio in ratios):
         first = None
     elif any(ratio.low > 1 for ratio in ratios):
         first = False
     else:
         first = True if all(ratio.high < 1 for ratio in ratios) else None
-    mine, other = (float(np.median(rows[row].times[name])) / 1e9
-                   for rows, row in ((ours, best), (peers, ahead)))
-    return Verdict(name, first, f"{title}: {best} {mine:.3f} s, {ahead} {other:.3f} s")
+    return Verdict(f"{title}: {best} {median(best) / 1e9:.3f} s, {ahead} {median(ahead) / 1e9:.3f} "
+                   "s", first, name)

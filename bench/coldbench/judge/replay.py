@@ -14,35 +14,25 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-from frontload.base import console
-from frontload.device import kinds as devices
 from frontload.measure import prediction
-from frontload.measure import results as measure_report
-from frontload.measure.rounds import SELECTIVELY_COLD as COLD
-from frontload.measure.rounds import WARM
 from frontload.profile import trace
-from rich.table import Table
 
 from coldbench.judge.verdicts import Verdict
-from coldbench.measure.starts import SLOW, Starts
-from coldbench.variants.workload import OPENED, WorkFolder
+from coldbench.measure import slow_device
+from coldbench.variants.work_folder import DATA_TRACES, WorkFolder
+from coldbench.variants.workload import OPENED
 
-DATA_TRACES = "traces.data"
 WITHIN = 0.05
-# What is compared, with its heading and how many of it are one.
-FIGURES = {"major_faults": ("major\nfaults", 1), "read_bytes": ("MB\nread", 1e6),
-           "read_runs": ("runs\nread", 1), "requests": ("requests", 1)}
+FIGURES = "major_faults", "read_bytes", "read_runs", "requests"  # that are compared
 # So much of what was touched may be unknown in another layout, with no more than a fault or two to
 # show for it; in another compilation it is several times as much.
 _MOST_MISSING = 0.02
 _MODELLED_LINUX = (6, 17)
-# How much of a throttled start passes before the throttle does (frontload/device/throttle.py).
-_FIRST_SLICE_SECONDS = 0.1
 
 
-def replay(work: WorkFolder, variants: Sequence[str], starts: Starts) -> list[dict]:
-    """A row for each measured variant: {"variant", "predicted", "measured", ...}.
+def replay(work: WorkFolder, variants: Sequence[dict], place: dict) -> list[dict]:
+    """A row for each variant, measured at a place as figures.py puts them down: {"variant",
+    "predicted", "measured", ...}.
 
     predicted   the figures, by figure, and `throttled_seconds`, of a throttled start; or null
     measured    the kernel's medians of the same, as far as there are any
@@ -51,7 +41,7 @@ def replay(work: WorkFolder, variants: Sequence[str], starts: Starts) -> list[di
                 judged, and then `why`
     """
     traces = _traces(work)
-    return [_row(work, variant, starts, traces) for variant in variants]
+    return [_row(work, variant, place, traces) for variant in variants]
 
 
 def _traces(work: WorkFolder) -> list[Path]:
@@ -59,37 +49,39 @@ def _traces(work: WorkFolder) -> list[Path]:
     return trace.find(folder) if folder.is_dir() else []
 
 
-def _row(work: WorkFolder, variant: str, starts: Starts, traces: Sequence[Path]) -> dict:
-    row = {"variant": variant, "predicted": None, "measured": _measured(starts, variant),
-           "difference": {}, "agrees": None, "why": _obstacle(work, variant, traces)}
+def _row(work: WorkFolder, variant: dict, place: dict, traces: Sequence[Path]) -> dict:
+    name = variant["name"]
+    row = {"variant": name, "predicted": None, "measured": measured(variant),
+           "difference": {}, "agrees": None, "why": _obstacle(work, name, traces)}
     if row["why"]:
         return row
-    read_ahead = next(iter(starts.plain.places.values())).get("read_ahead_kib")
-    options = [f"--device={SLOW}", *([f"--read-ahead={read_ahead}"] if read_ahead else []),
-               *([f"--prefetch={OPENED[variant].asks_for}"] if variant in OPENED else [])]
-    answer = prediction.ask(work.binary(variant), traces, work.binary("default"), options)
+    read_ahead = place["read_ahead_kib"]
+    options = [f"--device={slow_device.NAME}",
+               *([f"--read-ahead={read_ahead}"] if read_ahead else []),
+               *([f"--prefetch={OPENED[name].asks_for}"] if name in OPENED else [])]
+    answer = prediction.ask(work.binary(name), traces, work.binary("default"), options)
     touches, missing = (sum(each[key] for each in answer["predictions"])
                         for key in ("touches", "missing"))
     if missing > _MOST_MISSING * touches:
         row["why"] = (f"is another compilation: {100 * missing / touches:.0f}% of what was touched "
                       "is not found there")
         return row
-    figures = prediction.medians(answer["predictions"])[SLOW]
-    row["predicted"] = {name: figures[name] for name in FIGURES}
-    if variant in OPENED:
+    figures = prediction.medians(answer["predictions"])[slow_device.NAME]
+    row["predicted"] = {figure: figures[figure] for figure in FIGURES}
+    if name in OPENED:
         # How large the requests are of who reads the file is not the kernel's choice alone.
         del row["predicted"]["requests"]
     else:
-        row["predicted"]["throttled_seconds"] = _throttled_seconds(starts, variant, figures)
-    row["difference"] = {name: compare(value, row["measured"][name])
-                         for name, value in row["predicted"].items()
-                         if row["measured"].get(name) is not None}
-    row["why"] = _why_not_judged(starts)
+        row["predicted"]["throttled_seconds"] = _throttled_seconds(variant, figures)
+    row["difference"] = {figure: compare(value, row["measured"][figure])
+                         for figure, value in row["predicted"].items()
+                         if row["measured"].get(figure) is not None}
+    row["why"] = _why_not_judged(place)
     if row["why"] is None:
         # Requests of what is asked for at once depend on which pages of memory lie side by side.
-        row["agrees"] = all(agrees(row["predicted"][name], row["measured"][name])
-                            for name in row["difference"] if name in FIGURES
-                            and not (name == "requests" and answer["prefetch_bytes"]))
+        row["agrees"] = all(agrees(row["predicted"][figure], row["measured"][figure])
+                            for figure in row["difference"] if figure in FIGURES
+                            and not (figure == "requests" and answer["prefetch_bytes"]))
     return row
 
 
@@ -103,34 +95,31 @@ def _obstacle(work: WorkFolder, variant: str, traces: Sequence[Path]) -> str | N
     return None
 
 
-def _why_not_judged(starts: Starts, release: str | None = None) -> str | None:
-    release = release or os.uname().release
-    if not starts.on_device:
+def _why_not_judged(place: dict) -> str | None:
+    release = os.uname().release
+    if not place["own_device"]:
         return "was not measured on a device of its own"
     if tuple(map(int, re.findall(r"\d+", release)[:2])) < _MODELLED_LINUX:
         return f"the model is of Linux {'.'.join(map(str, _MODELLED_LINUX))}, this is {release}"
     return None
 
 
-def _measured(starts: Starts, variant: str) -> dict:
-    seen = measure_report.figures(starts.plain.of(variant, COLD))
-    found = {name: seen[name]["median"] for name in FIGURES if seen.get(name)}
-    if starts.requests.get(variant):
-        found["requests"] = float(np.median([each.reads for each in starts.requests[variant]]))
-    if starts.throttled:
-        slow = measure_report.figures(starts.throttled.of(variant, COLD))
-        found["throttled_seconds"] = slow["wall_ns"]["median"] / 1e9
+def measured(variant: dict) -> dict[str, float]:
+    """What a variant of the document has of the figures that are predicted."""
+    found = {name: variant["cold"][name]["median"] for name in FIGURES if name in variant["cold"]}
+    if variant["requests"]:
+        found["requests"] = variant["requests"]["reads"]
+    if variant["slow"]:
+        found["throttled_seconds"] = variant["slow"]["wall_ns"]["median"] / 1e9
     return found
 
 
-def _throttled_seconds(starts: Starts, variant: str, figures: dict) -> float:
-    """Requests and bytes are handed out side by side, but for the first slice; and the program's
-    own time, that of a warm start, is added."""
-    device = devices.find(SLOW)
-    waiting = max(figures["requests"] / device.iops,
-                  figures["read_bytes"] / device.bytes_per_second)
-    warm = measure_report.figures(starts.plain.of(variant, WARM))["wall_ns"]["median"] / 1e9
-    return max(0.0, waiting - _FIRST_SLICE_SECONDS) + warm
+def _throttled_seconds(variant: dict, figures: dict) -> float:
+    """What the slow device takes, but for the first slice; and the program's own time, that of a
+    warm start, is added."""
+    waiting = slow_device.seconds(figures["requests"], figures["read_bytes"])
+    warm = variant["warm"]["wall_ns"]["median"] / 1e9
+    return max(0.0, waiting - slow_device.FIRST_SLICE_SECONDS) + warm
 
 
 def compare(predicted: float, measured: float) -> float | None:
@@ -176,22 +165,3 @@ def sentences(predictions: Mapping[str, dict]) -> list[str]:
                      f"{len(judged) - len(wrong)} of {len(judged)} variants"
                      + (f", but not for {', '.join(wrong)}" if wrong else ""))
     return found
-
-
-def table(rows: Sequence[dict]) -> Table:
-    """One line for each variant that could be predicted: predicted / the kernel's."""
-    headings = [heading for heading, _ in FIGURES.values()]
-    found = console.table("predicted /\nthe kernel's", *headings, "seconds\ncold, throttled",
-                          numbers=range(1, len(headings) + 2))
-    for row in rows:
-        if row["predicted"]:
-            console.add_row(found, row["variant"],
-                            *(_cell(row, name, f"{{:.{1 if unit > 1 else 0}f}}", unit)
-                              for name, (_, unit) in FIGURES.items()),
-                            _cell(row, "throttled_seconds", "{:.2f}"))
-    return found
-
-
-def _cell(row: dict, name: str, form: str, unit: float = 1) -> str:
-    values = [row[kind].get(name) for kind in ("predicted", "measured")]
-    return " / ".join("-" if value is None else form.format(value / unit) for value in values)

@@ -1,51 +1,27 @@
-"""The figures that a workload must show, and whether it did.
+"""Verdicts: the figures that a workload must show, and whether it did.
 
-A figure is the median over the cold runs on the plain device (see coldbench/figures in the result),
-or what the linker's report says of a front. Times are compared as ratios within rounds. A
-requirement whose variant was not measured is neither held nor failed: it is not judged.
+Figures are those of figures.py. A requirement whose variant was not measured is neither held nor
+failed: it is not judged.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from frontload.measure import statistics as measure_statistics
 from frontload.measure.statistics import Interval
 
+from coldbench.judge.figures import Figures, Start, say
+
 UNITS = {"major_faults": "major faults", "read_bytes": "MB read", "read_runs": "runs read",
          "max_rss_bytes": "MB peak RSS", "front_text_bytes": "MB of text in the front",
          "front_rodata_bytes": "MB of rodata in the front"}
-
-PLAIN, THROTTLED, WARM = "cold", "cold, throttled", "warm"
-
-
-@dataclass(frozen=True)
-class Start:
-    """The starts of a variant under one of the conditions above."""
-
-    variant: str
-    condition: str
-
-    def __str__(self) -> str:
-        return f"{self.variant}, {self.condition}"
-
-
-@dataclass(frozen=True)
-class Figures:
-    """What was measured, and can be judged."""
-
-    medians: Mapping[str, Mapping[str, float]]  # variant -> figure -> median
-    times: Mapping[Start, Sequence[float]] = field(default_factory=dict)  # by round
 
 
 @dataclass(frozen=True)
 class Verdict:
     text: str
-    holds: bool | None  # None: not judged
-
-
-def say(figure: str, value: float) -> str:
-    return f"{value / 1e6:.1f}" if figure.endswith("_bytes") else f"{value:g}"
+    holds: bool | None  # None: not judged, or nobody can tell
+    figure: str = ""  # what is judged, if it is one figure of all variants
 
 
 @dataclass(frozen=True)

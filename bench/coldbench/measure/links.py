@@ -1,15 +1,16 @@
 """What the linker costs: ld.frontload against ld.lld, by paired links of the same program."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 from frontload.base.errors import Failure
 from frontload.measure import statistics as measure_statistics
 from frontload.measure.launcher import Launcher, Sample
-from frontload.measure.rounds import orders
+from frontload.measure.plan import orders
 from frontload.measure.statistics import Interval
 
-from coldbench.variants.workload import WorkFolder
+from coldbench.variants.work_folder import WorkFolder
 
 LINKERS = ("ld.lld", "ld.frontload")
 
@@ -42,6 +43,23 @@ class Links:
         return float(np.median([pair[LINKERS.index(linker)].max_rss_kib
                                 for pair in self.pairs])) * 1024
 
+    def to_json(self) -> dict:
+        return {
+            "time_ratio": asdict(self.time_ratio),
+            "memory_ratio": asdict(self.memory_ratio),
+            "linkers": {linker: {"seconds": self.seconds(linker),
+                                 "peak_bytes": self.peak_bytes(linker)} for linker in LINKERS},
+            "pairs": [dict(zip(LINKERS, map(vars, pair), strict=True)) for pair in self.pairs],
+        }
+
+
+def run_link(folder: Path, target: str, command: str, launcher) -> Sample:
+    """Links by the command that Ninja has for a target; a link that fails is an error."""
+    sample = launcher.run(["sh", "-c", f'cd "$0" && {command}', str(folder)])
+    if sample.failed:
+        raise Failure(f"{target}: the link {sample.how_it_ended()}: {sample.complaint}")
+    return sample
+
 
 def time_links(work: WorkFolder, pairs: int, progress, launcher=None) -> Links:
     launcher = launcher or Launcher()
@@ -50,11 +68,10 @@ def time_links(work: WorkFolder, pairs: int, progress, launcher=None) -> Links:
 
     def link(index: int) -> Sample:
         # Through the compiler driver, as users link; it costs both linkers the same 20 ms.
-        sample = launcher.run(["sh", "-c", f'cd "$0" && {commands[index]}', str(work.folder)])
-        (work.folder / targets[index]).unlink(missing_ok=True)
-        if sample.failed:
-            raise Failure(f"{targets[index]}: the link {sample.how_it_ended()}: {sample.complaint}")
-        return sample
+        try:
+            return run_link(work.folder, targets[index], commands[index], launcher)
+        finally:
+            (work.folder / targets[index]).unlink(missing_ok=True)
 
     for index, linker in enumerate(LINKERS):
         progress(f"warm-up link by {linker}")

@@ -16,7 +16,7 @@ import numpy as np
 from frontload.base.errors import Failure
 from frontload.measure.launcher import Launcher
 
-from coldbench.variants.workload import WorkFolder
+from coldbench.variants.work_folder import WorkFolder
 
 CHEAP_SECONDS = 5
 REPEATED = 3

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from frontload.base.errors import Failure
 from frontload.measure.launcher import Launcher
 
-from coldbench.variants.workload import WorkFolder
+from coldbench.measure.links import run_link
+from coldbench.variants.work_folder import WorkFolder
 
 CHEAP_SECONDS = 10
 REPEATED = 3
@@ -52,10 +52,7 @@ def time_link(work: WorkFolder, targets: Sequence[str], progress: Callable[[str]
 
 def _link(folder: Path, target: str, command: str, launcher) -> float:
     with untouched(folder, target):
-        sample = launcher.run(["sh", "-c", f'cd "$0" && {command}', str(folder)])
-        if sample.failed:
-            raise Failure(f"{target}: the link {sample.how_it_ended()}: {sample.complaint}")
-    return sample.wall_ns / 1e9
+        return run_link(folder, target, command, launcher).wall_ns / 1e9
 
 
 @contextmanager

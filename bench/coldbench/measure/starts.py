@@ -12,25 +12,18 @@ from pathlib import Path
 
 from frontload.base.errors import Failure
 from frontload.device import cold_device as loop_device
-from frontload.device import kinds as devices
 from frontload.device import throttle as throttles
 from frontload.device.cold_device import ColdDevice
 from frontload.device.throttle import Throttle
+from frontload.measure.conditions import SELECTIVELY_COLD, WARM
 from frontload.measure.launcher import Launcher, RestedLauncher
-from frontload.measure.rounds import (
-    SELECTIVELY_COLD,
-    STDOUT,
-    WARM,
-    Measurement,
-    Plan,
-    Variant,
-    measure,
-)
+from frontload.measure.measurement import Measurement, Run
+from frontload.measure.plan import STDOUT, Plan, Variant
+from frontload.measure.rounds import measure
 
+from coldbench.measure import slow_device
 from coldbench.measure.requests import CountingLauncher, Requests
-from coldbench.variants.workload import WorkFolder
-
-SLOW = "hdd"  # the device that the throttled runs are on
+from coldbench.variants.work_folder import WorkFolder
 
 
 @dataclass
@@ -42,9 +35,24 @@ class Starts:
     requests: dict[str, list[Requests]] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)  # what was not measured, and why
 
+    @property
+    def measurements(self) -> dict[str, Measurement]:
+        """Those that were made, by the device that they were made on."""
+        return {name: measurement for name, measurement in (("plain", self.plain),
+                                                            ("throttled", self.throttled))
+                if measurement}
+
+    def by_condition(self, variant: str) -> dict[str, list[Run]]:
+        """The runs of a variant in the order of rounds: cold and warm ones, and cold ones on the
+        slow device, as far as there are any."""
+        found = {"cold": self.plain.of(variant, SELECTIVELY_COLD),
+                 "warm": self.plain.of(variant, WARM)}
+        if self.throttled:
+            found["slow"] = self.throttled.of(variant, SELECTIVELY_COLD)
+        return found
+
     def outputs_are_identical(self) -> bool:
-        runs = [run for measurement in (self.plain, self.throttled) if measurement
-                for run in measurement.runs]
+        runs = [run for measurement in self.measurements.values() for run in measurement.runs]
         return len({tuple(run.outputs.values()) for run in runs}) == 1
 
 
@@ -104,14 +112,13 @@ def _measure_throttled(starts: Starts, plan: Plan, device: ColdDevice, stack: Ex
     if hierarchy is None:
         starts.missing.append("runs on a slow disk: no cgroup controller blkio or io is mounted")
         return
-    slow_device = devices.find(SLOW)
+    slow = slow_device.device()
     try:
-        throttle = stack.enter_context(Throttle(
-            *hierarchy, device.number, iops=slow_device.iops,
-            bytes_per_second=slow_device.bytes_per_second))
+        throttle = stack.enter_context(Throttle(*hierarchy, device.number, iops=slow.iops,
+                                                bytes_per_second=slow.bytes_per_second))
     except OSError as problem:
         starts.missing.append(f"runs on a slow disk: {why(problem)}")
         return
-    slow = replace(plan, conditions=(SELECTIVELY_COLD,), warmup=0)
-    starts.throttled = measure(slow, RestedLauncher(throttle.folder),
+    cold = replace(plan, conditions=(SELECTIVELY_COLD,), warmup=0)
+    starts.throttled = measure(cold, RestedLauncher(throttle.folder),
                                progress=lambda doing: progress(f"throttled {doing}"))

@@ -1,13 +1,13 @@
-"""The columns of the race's tables: what each says of a row, as the terminal and documents show it.
+"""The columns of tables: what each says of a variant, as the terminal and documents show it; and
+what sentences say of a workload.
 
-They are made from the document (race.json) alone.
+They are made from the JSON alone.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from coldbench.judge import first as judge
-from coldbench.judge import replay
+from coldbench.judge import first, replay
 
 ABSENT = "—"
 
@@ -55,6 +55,17 @@ def _slow_by_requests(variant: dict) -> str:
     return ABSENT if time is None else f"{time / 1e9:.3f}"
 
 
+def ratio(figure: dict, digits: int = 2) -> str:
+    """An estimate with its 95% confidence interval."""
+    estimate, *interval = (None if figure[name] is None else f"{figure[name]:.{digits}f}"
+                           for name in ("estimate", "low", "high"))
+    return estimate if None in interval else f"{estimate} ({' to '.join(interval)})"
+
+
+def _times_the_base(variant: dict) -> str:
+    return ratio(variant["times_the_base"]) if variant["times_the_base"] else ABSENT
+
+
 def _link(variant: dict) -> str:
     link = variant["link"]
     if not link:
@@ -96,6 +107,10 @@ COLUMNS = (
     Column("model faults", _predicted("major_faults", count)),
     Column("model MB", _predicted("read_bytes", megabytes)),
 )
+# Of bench/run: what a variant is judged by, and its time beside that of the first one.
+RUN = (*(column for column in COLUMNS if column.heading in (
+    "major faults", "minor faults", "MB read", "runs", "peak RSS MB", "cold s, plain",
+    "cold s, slow", "warm s", "file MB")), Column("cold / first", _times_the_base))
 
 
 def limit(workload: dict) -> list[str]:
@@ -108,7 +123,7 @@ def limit(workload: dict) -> list[str]:
 def _words(verdict: dict) -> str:
     if verdict["first"] is False:
         return "not first"
-    return "equal" if verdict["figure"] in judge.COUNTS else "too close to tell"
+    return "equal" if verdict["figure"] in first.COUNTS else "too close to tell"
 
 
 def verdicts(workload: dict) -> tuple[str, list[str]]:

@@ -1,36 +1,118 @@
-"""What bench/race shows of a workload when it has been measured."""
+"""What bench/run and bench/race show of a workload when it has been measured."""
 
 import re
+from collections.abc import Sequence
 
 from frontload.base import console
+from rich.table import Table
 
+from coldbench.judge import replay
 from coldbench.show import columns
-from coldbench.variants import rows
+from coldbench.show.columns import Column
+
+# Of what is predicted: the figure, its heading, and how it is written.
+_PREDICTED = (("major_faults", "major\nfaults", columns.count),
+              ("read_bytes", "MB\nread", columns.megabytes),
+              ("read_runs", "runs\nread", columns.count),
+              ("requests", "requests", columns.count),
+              ("throttled_seconds", "cold s,\nslow", "{:.2f}".format))
+_WORDS = {True: "ok", False: "FAIL", None: "not judged"}
 
 
-def show(workload: dict) -> None:
-    print(f"{workload['title']}:")
-    variants = {variant["name"]: variant for variant in workload["variants"]}
-    why = {absent["name"]: absent["why"] for absent in workload["absent"]}
-    # Intervals and remarks are for the page, which is as wide as it needs to be.
-    lines = [(row.name, [re.sub(r" [±(].*", "", column.cell(variants[row.name]))
-                         for column in columns.COLUMNS])
-             for row in rows.ROWS if row.name in variants]
+def show(workload: dict, shown: Sequence[Column], *, intervals: bool = True) -> None:
+    """A workload's table, and what it lacks."""
+    print(f"{workload['title']}, from cold:")
+    console.show(_variants(workload, shown, intervals))
+    for absent in workload.get("absent", ()):
+        print(f"{absent['name']}: {absent['why']}")
+    print()
+
+
+def _variants(workload: dict, shown: Sequence[Column], intervals: bool) -> Table:
+    lines = [(variant["name"], [column.cell(variant) for column in shown])
+             for variant in workload["variants"]]
+    if not intervals:
+        lines = [(name, [re.sub(r" [±(].*", "", cell) for cell in cells]) for name, cells in lines]
     # What was not asked for takes no room.
-    shown = [number for number in range(len(columns.COLUMNS))
-             if any(cells[number] != columns.ABSENT for _, cells in lines)]
-    headings = (columns.COLUMNS[number].heading.replace(" ", "\n") for number in shown)
-    table = console.table("row", *headings, numbers=range(1, len(shown) + 1))
+    kept = [number for number in range(len(shown))
+            if any(cells[number] != columns.ABSENT for _, cells in lines)]
+    headings = (shown[number].heading.replace(" ", "\n") for number in kept)
+    table = console.table("variant", *headings, numbers=range(1, len(kept) + 1))
     table.columns[0].no_wrap = True
-    for name, cells in [*lines, ("limit", columns.limit(workload))]:
-        console.add_row(table, name, *(cells[number] for number in shown))
-    console.show(table)
-    for name, reason in why.items():
-        print(f"{name}: {reason}")
+    if "limit" in workload:
+        lines.append(("limit", columns.limit(workload)))
+    for name, cells in lines:
+        console.add_row(table, name, *(cells[number] for number in kept))
+    return table
+
+
+def show_remarks(host: dict, workload: dict) -> None:
+    """What a reader must know of the figures: where they were measured, and what went wrong."""
+    place = workload["place"]
+    print(f"{host['kernel']}, {host['processor']} ({host['processors']} processors), "
+          f"{place['file_system']}, readahead {place['read_ahead_kib']} KiB")
+    if place["own_device"]:
+        print("plain: loop device, its backing file locked in the page cache")
+    if place["throttle"]:
+        limits = place["throttle"]
+        print(f"slow: {limits['iops']} requests and {limits['bytes_per_second'] / 1e6:.0f} MB per "
+              "second, by the kernel")
+    print("counts are medians, MB are 10^6 bytes, times are means ± half their 95% confidence "
+          "interval, ratios are paired by round")
     for warning in workload["warnings"]:
         print(f"warning: {warning}")
     for missing in workload["missing"]:
         print(f"missing: {missing}")
+    print()
+
+
+def show_predictions(workload: dict) -> None:
+    """The predictions beside the kernel's counts, and why there are none of the others."""
+    found = {variant["name"]: variant for variant in workload["variants"] if variant["prediction"]}
+    predicted = [name for name, each in found.items() if "major_faults" in each["prediction"]]
+    if predicted:
+        console.show(predictions([found[name] for name in predicted]))
+    for name in found:
+        if name not in predicted:
+            print(f"not predicted: {name}: {found[name]['prediction']['why']}")
+    print()
+
+
+def predictions(variants: Sequence[dict]) -> Table:
+    """One line for each variant, all of which have been predicted: predicted / the kernel's."""
+    table = console.table("predicted /\nthe kernel's", *(heading for _, heading, _ in _PREDICTED),
+                          numbers=range(1, len(_PREDICTED) + 1))
+    for variant in variants:
+        both = variant["prediction"], replay.measured(variant)
+        console.add_row(table, variant["name"], *(
+            " / ".join(say(each[figure]) if figure in each else "-" for each in both)
+            for figure, _, say in _PREDICTED))
+    return table
+
+
+def show_links(links: dict | None) -> None:
+    """What the two linkers cost, and their ratios, if links were timed in pairs."""
+    if links is None:
+        return
+    print(f"the link, median of {len(links['pairs'])} pairs (and 95% confidence interval of the "
+          "ratios):")
+    table = console.table("linker", "seconds", "peak MB", numbers=(1, 2))
+    for linker, cost in links["linkers"].items():
+        console.add_row(table, linker, f"{cost['seconds']:.2f}", f"{cost['peak_bytes'] / 1e6:.0f}")
+    console.add_row(table, "paired ratio", columns.ratio(links["time_ratio"], 3),
+                    columns.ratio(links["memory_ratio"], 3))
+    console.show(table)
+    print()
+
+
+def show_required(workload: dict) -> None:
+    """The verdicts of bench/run, one in a line."""
+    for verdict in workload["verdicts"]:
+        print(f"{_WORDS[verdict['holds']]:10}  {verdict['text']}")
+
+
+def show_first(workload: dict) -> None:
+    """The verdicts of bench/race: how many figures ours is first in, and which not."""
     if not workload["outputs_are_identical"]:
         print("FAIL: the program's output is not identical in all variants")
     for line in columns.predictions(workload):

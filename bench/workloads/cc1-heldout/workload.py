@@ -3,7 +3,8 @@
 Trained are a hello world, data included, and six scenarios; measured is C++ with <iostream> at -O2.
 """
 
-from coldbench.judge.verdicts import THROTTLED, ShareOfGain, Start, TimesAsLong
+from coldbench.judge.figures import THROTTLED, Start
+from coldbench.judge.verdicts import ShareOfGain, TimesAsLong
 from coldbench.variants.workload import Workload, load
 
 CC1, CC1_SOURCE = load("cc1")

@@ -1,6 +1,7 @@
 """cc1, the 207 MB clang: its work is to compile a hello world to an object."""
 
-from coldbench.judge.verdicts import PLAIN, THROTTLED, WARM, AtMost, Fewer, Near, Start, TimesAsLong
+from coldbench.judge.figures import PLAIN, THROTTLED, WARM, Start
+from coldbench.judge.verdicts import AtMost, Fewer, Near, TimesAsLong
 from coldbench.variants.workload import Workload
 
 NO_SOURCES = "is linked from Debian's static archives: there are no sources to compile again"

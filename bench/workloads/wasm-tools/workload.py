@@ -1,7 +1,7 @@
 """wasm-tools, a Rust program of 23 MB: its work is to turn a small text into a WebAssembly module.
 
-A crate of cargo's registry, of this version, with the dependencies that it was published with. It needs
-rustc 1.88, so Debian 12's own (1.63) does not do: its rustc-web does, and rustup's.
+A crate of cargo's registry, of this version, with the dependencies that it was published with. It
+needs rustc 1.88, so Debian 12's own (1.63) does not do: its rustc-web does, and rustup's.
 """
 
 from coldbench.variants.workload import Workload

@@ -267,7 +267,7 @@ def _predict(plan: Plan, outcome: Outcome, plain: str, after: str, traces: Path)
     before = plain if outcome.before.stripped else plan.program
     with _lacking(outcome, "what a cold start reads on common devices"):
         outcome.prediction = prediction.predict(
-            [prediction.Variant("before", before), prediction.Variant("after", after)],
+            [prediction.Build("before", before), prediction.Build("after", after)],
             prediction.telling(mine)[0], plain)
 
 
@@ -292,11 +292,12 @@ def _lacking(outcome: Outcome, what: str) -> Iterator[None]:
 
 
 def _measure(plan: Plan, outcome: Outcome) -> None:
-    from frontload.measure import rounds as measure
+    from frontload.measure import plan as planned
+    from frontload.measure import rounds
     from frontload.measure.launcher import Launcher
     from frontload.measure.on_device import on_device
 
-    variants = measure.make_variants(plan.workloads[0].words,
+    variants = planned.make_variants(plan.workloads[0].words,
                                      [("before", plan.program), ("after", plan.output)], [])
     with ExitStack() as stack:
         launcher, described = Launcher(end_with_us=True), None
@@ -306,7 +307,7 @@ def _measure(plan: Plan, outcome: Outcome) -> None:
         else:  # who asks for a device shall have it
             stack.enter_context(_lacking(outcome, "what a cold start reads here"))
         errors.note(f"measuring {errors.count(2 * plan.measured_runs, 'cold start')}")
-        found = measure.measure(
-            measure.Plan(variants, runs=plan.measured_runs, ignore_failure=True), launcher)
+        found = rounds.measure(
+            planned.Plan(variants, runs=plan.measured_runs, ignore_failure=True), launcher)
         outcome.measurement = replace(found, device=described)
         outcome.missing += found.missing

@@ -11,7 +11,7 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from frontload.base.errors import printable
+from frontload.base.errors import is_quiet, printable
 
 
 def table(*columns: str, numbers: Iterable[int] = ()) -> Table:
@@ -34,8 +34,8 @@ def show(what: Table) -> None:
 
 
 def progress(items: Sequence, what: str) -> Iterable:
-    """Goes through `items`, with a progress bar on stderr if that is a terminal."""
+    """Goes through `items`, with a progress bar on stderr if that is a terminal and not --quiet."""
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if is_quiet() or not console.is_terminal:
         return items
     return track(items, what, console=console, transient=True)

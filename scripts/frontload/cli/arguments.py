@@ -13,10 +13,12 @@ wrong order, must not cost a file: FILE is refused if it exists and holds someth
 """
 
 import argparse
+import math
 import os
 from collections.abc import Callable
 
 from frontload.base.files import STDOUT
+from frontload.base.quantities import parse_bytes
 
 DEFAULT_MIN_MATCH = 80.0
 COMPARED_STDOUT = "stdout"  # as measurements call it
@@ -44,13 +46,35 @@ def named(form: str) -> Callable[[str], tuple[str, str]]:
 
 def seconds(text: str) -> float:
     """A time above 0."""
+    return _above_0(text, "a number of seconds")
+
+
+def positive(text: str) -> float:
+    return _above_0(text, "a number")
+
+
+def _above_0(text: str, what: str) -> float:
     try:
-        seconds = float(text)
+        value = float(text)
     except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
-    return seconds
+        value = 0.0
+    if not (value > 0 and math.isfinite(value)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what} above 0")
+    return value
+
+
+def bandwidth(least: int = 0) -> Callable[[str], int | float]:
+    """A number of bytes per second, from `least` up; N[k|M|G]."""
+    def bandwidth(text: str) -> int | float:
+        try:
+            value = parse_bytes(text)
+        except ValueError:
+            value = 0
+        if value < least or not value:
+            limit = f"of bytes from {least // 1_000_000}M up" if least else "above 0"
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number {limit}")
+        return value
+    return bandwidth
 
 
 def percentage(text: str) -> float:
@@ -63,12 +87,11 @@ def percentage(text: str) -> float:
     return value
 
 
-def program_name(text: str) -> str:
-    """The name of a program that is given by its name or its path."""
-    name = os.path.basename(text)
-    if not name:
+def program_argument(text: str) -> str:
+    """A program by its name or its path; a path stands for the name, wherever the program was."""
+    if not os.path.basename(text):
         raise argparse.ArgumentTypeError(f"{text!r} is a folder, not the name or path of a program")
-    return name
+    return text
 
 
 def file_only(text: str) -> str:
@@ -90,8 +113,8 @@ def command(args: argparse.Namespace) -> list[str]:
 def add_min_match(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--min-match", metavar="PERCENT", type=percentage,
                         default=DEFAULT_MIN_MATCH,
-                        help="fail if less of the profile's names are found (default %(default)g; "
-                             "0: never)")
+                        help="fail if fewer of the profile's names are found (default %(default)g; "
+                             "0 never fails)")
 
 
 class BareOption(argparse.Action):
@@ -129,13 +152,13 @@ def compared_output(text: str) -> str:
     return COMPARED_STDOUT if text == STDOUT else text
 
 
-def add_json(parser: argparse.ArgumentParser, what: str = "all of it as JSON", *,
+def add_json(parser: argparse.ArgumentParser, what: str = "the result as JSON", *,
              before_files: bool = False, not_over: str | None = None) -> None:
     """Adds `--json FILE`, by the rule above; `before_files` if the verb takes files and no COMMAND.
     `not_over` is the schema of JSON that must not be overwritten, because the verb reads it."""
     action = parser.add_argument(
         "--json", metavar="FILE", action=_Json, type=_json_file(not_over),
-        help=f"write {what} to FILE, or with - to stdout in place of the tables")
+        help=f"write {what} to FILE, or with - to stdout instead of the tables")
     action.is_before_files = before_files
 
 

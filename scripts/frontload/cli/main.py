@@ -29,58 +29,58 @@ class Verb:
 
 VERBS = {
     "info": Verb("info", "show what this machine allows", ("rich",)),
-    "init": Verb("init", "say or write what to add to a build"),
-    "auto": Verb("auto", "try a front: all steps for a program, from one command"),
+    "init": Verb("init", "show or write what to add to a build"),
+    "auto": Verb("auto", "try a front: all steps for one program"),
     "record": Verb("record", "run a command and record what it touches"),
-    "profile": Verb("profile", "make a startup profile out of traces"),
+    "profile": Verb("profile", "make a startup profile from traces"),
     "import": Verb("importing",
-                   "make a startup profile out of order files and traces of other tools"),
+                   "make a startup profile from order files and traces of other tools"),
     "order": Verb("order", "make an order file for a linker"),
-    "check": Verb("check", "say how much of a profile lies in the front of a program"),
-    "predict": Verb("predict", "predict cold starts on devices of all kinds"),
+    "check": Verb("check", "show how much of a profile lies in the front of a program"),
+    "predict": Verb("predict", "predict cold starts on other storage devices"),
     "measure": Verb("measure", "measure cold and warm starts, and compare binaries"),
-    "faults": Verb("faults", "record each fault of one start, and where it read"),
-    "report": Verb("report", "show as a page what starts read, and what could be better"),
-    "run": Verb("run", "prefetch a command's front, and run it", ()),
-    "cargo": Verb("cargo", "record a Rust program, and build it with a front"),
+    "faults": Verb("faults", "record every page fault of one start"),
+    "report": Verb("report", "make a page that shows what starts read and what could improve"),
+    "run": Verb("run", "prefetch the front of a command, then run it", ()),
+    "cargo": Verb("cargo", "record a Rust program and build it with a front"),
     "help": Verb("help", "show the manual of a verb", ()),
 }
 DESCRIPTION = "Make big native programs start in one sequential read."
 EXAMPLES = """\
-# start here: what this machine allows
+# start here: see what this machine allows
 frontload info
-# all steps at once, for a program that was built here
+# try all steps at once, on a program that you built here
 frontload auto -- build/app --its arguments
-# or one by one: a program's startup, recorded and written down as a text file to check in
+# or go step by step: record a startup, and write it down as a text file to check in
 frontload record -o traces -- ./app --its arguments
 frontload profile traces -o app.startup
-# the program, linked again with that, and whether it was worth it
+# link the program again with that profile, and see whether it was worth it
 clang++ *.o --ld-path=$(which ld.frontload) -Wl,--startup-profile=app.startup -o app.front
 frontload check app.front --profile app.startup
 frontload measure --variant before=./app --variant after=./app.front -- {} --its arguments
-# all of a verb
+# read all about a verb
 frontload help record
 """
 EXIT_STATUS = {
-    "0": "done; record and run have the exit status of their command, whatever it is",
-    "1": "the work was done, and the answer is no: a profile has rotted, outputs differ, a "
-         "measured command has failed",
-    str(errors.EXIT_SOFTWARE): "Frontload itself has failed: a defect, please report it",
-    "128+N": "signal N has ended the command, as 130 after Ctrl-C"}
+    "0": "success; record and run exit with the status of their command, whatever it is",
+    "1": "the work was done and the answer is no: a profile is stale, outputs differ, a measured "
+         "command failed",
+    str(errors.EXIT_SOFTWARE): "Frontload itself failed: this is a defect, please report it",
+    "128+N": "signal N ended the command: 130 after Ctrl-C"}
 ENVIRONMENT = {
-    "FRONTLOAD_PYTHON": "the Python that runs this command (3.11 or newer, with pyelftools, numpy, "
-                        "scipy, rich and pydantic), in place of the one that the build was given",
-    "FRONTLOAD_TRACE": "where a program that was linked with libfrontload-rt writes its traces; "
-                       "without it, nothing is recorded",
-    "FRONTLOAD, FRONTLOAD_PROFILE, ...": "what frontload-cc does in builds: see its --help",
+    "FRONTLOAD_PYTHON": "the Python that runs this command, instead of the one that the build "
+                        "used: 3.11 or newer, with pyelftools, numpy, scipy, rich and pydantic",
+    "FRONTLOAD_TRACE": "where a program linked with libfrontload-rt writes its traces; if it is "
+                       "not set, the program records nothing",
+    "FRONTLOAD, FRONTLOAD_PROFILE, ...": "what frontload-cc does in builds; see its --help",
     "FRONTLOAD_DEBUG": "1: show the Python traceback of an unexpected failure (exit status 70)",
-    "PATH": "where linkers, compilers and tools like valgrind, perf and strace are looked up",
+    "PATH": "where Frontload looks for linkers, compilers, valgrind, perf and strace",
     "TMPDIR": "where temporary files go (default: /tmp)",
-    "COLUMNS, NO_COLOR, TERM": "how wide tables are, and whether they have colours"}
+    "COLUMNS, NO_COLOR, TERM": "the width of tables, and whether they have colours"}
 # Of what the system says to any verb.
-_ELSEWHERE = "make room there, or choose another place; temporary files go to TMPDIR"
+_ELSEWHERE = "make room there, or choose another place; TMPDIR says where temporary files go"
 _REMEDIES = {errno.ENOSPC: _ELSEWHERE, errno.EDQUOT: _ELSEWHERE, errno.EROFS: _ELSEWHERE,
-             errno.EACCES: "see whose it is, and who may read or write it (ls -ld)"}
+             errno.EACCES: "check its owner and permissions with ls -ld"}
 
 
 class _Maker:
@@ -180,7 +180,8 @@ def _say_defect(verb: str, defect: Exception) -> int:
         traceback.print_exception(defect)
     said = " ".join(str(defect).split())
     errors.error(f"{verb}: {type(defect).__name__}" + (f": {said}" if said else ""))
-    errors.note("this is a defect of Frontload: set FRONTLOAD_DEBUG=1 to see where, and report it")
+    errors.note("this is a defect in Frontload: set FRONTLOAD_DEBUG=1 for the traceback, and "
+                "report it")
     return errors.EXIT_SOFTWARE
 
 

@@ -19,9 +19,9 @@ from frontload.cli.arguments import BareOption
 
 # What holds for every verb that says nothing else; 1 is a verdict, which only some verbs give.
 COMMON_EXIT_STATUS = {
-    str(EXIT_OK): "done",
-    str(EXIT_USAGE): "the command line is wrong, or a file that it names cannot be read or written",
-    str(EXIT_DATA): "what a file contains is bad",
+    str(EXIT_OK): "success",
+    str(EXIT_USAGE): "the command line is wrong, or a file on it cannot be read or written",
+    str(EXIT_DATA): "the contents of a file are bad",
 }
 EXAMPLES = "examples"
 _WIDEST_TERM = 20
@@ -175,14 +175,14 @@ def alias(action: argparse.Action, parser: argparse.ArgumentParser, *flags: str)
         parser._option_string_actions[flag] = action
 
 
-def add_loudness(parser: argparse.ArgumentParser, verbose: str = "say which programs are run"
+def add_loudness(parser: argparse.ArgumentParser, verbose: str = "show each program that is run"
                  ) -> None:
     """-q and -v, which every verb has. Without a default: they may stand before a verb or after
     it, and the later parser must not reset them."""
     known = parser._option_string_actions
     if "--quiet" not in known:
         parser.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS,
-                            help="no warnings and notes: only errors and the result")
+                            help="show only errors and the result, no warnings and notes")
     if "--verbose" not in known:
         parser.add_argument("-v", "--verbose", action="store_true", default=argparse.SUPPRESS,
                             help=verbose)

@@ -21,7 +21,7 @@ from pathlib import Path
 from frontload.base.errors import Failure
 from frontload.base.files import read_text
 from frontload.base.processes import check_call
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import kernel
 
 READ_AHEAD_KIB = 128  # the kernel's own default
 _BLOCK = 4096
@@ -160,4 +160,4 @@ class ColdDevice:
         check_call(["mount", "-o", "remount,ro", self.mounted])
         with open(self._image, "rb") as image:
             os.fsync(image.fileno())
-        self._cleaning.enter_context(closing(pagecache.lock(self._image)))
+        self._cleaning.enter_context(closing(kernel.lock(self._image)))

@@ -17,7 +17,9 @@ from frontload.elf import file as elf
 from frontload.faults import segments
 from frontload.faults.history import FileKey, History
 from frontload.machine import host as measure_host
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import cache as pagecache
+from frontload.pagecache.kernel import PAGE_SIZE
+from frontload.pagecache.residency import Residency
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _FILEID_INO32_GEN = 1
@@ -74,12 +76,12 @@ def _name(key: FileKey, root: str) -> str | None:
         os.close(mount)
 
 
-def describe(path: str, before: pagecache.Residency | None,
-             after: pagecache.Residency | None) -> dict:
+def describe(path: str, before: Residency | None,
+             after: Residency | None) -> dict:
     """A file for the document; what cannot be told of it is null. Its residency after the run is
     looked up now if it is not known."""
     described = {"path": path, "size": None, "build_id": "", "file_system": None,
-                 "read_ahead_kib": None, "page_size": pagecache.PAGE_SIZE,
+                 "read_ahead_kib": None, "page_size": PAGE_SIZE,
                  "sections": [], "segments": [],
                  "before": before.to_text() if before else None, "after": None}
     try:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from frontload.faults.space import AddressSpace, Region
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache.kernel import PAGE_SIZE
 from frontload.tracing import perf_records as records
 
 _WRITE, _EXECUTE = 2, 16  # bits of the error code of a fault on x86
@@ -208,14 +208,14 @@ class History:
         fills.time.append(record.time)
         fills.file.append(self.file(record.device, record.inode))
         fills.offset.append(record.offset)
-        fills.bytes.append(pagecache.PAGE_SIZE << record.order)
+        fills.bytes.append(PAGE_SIZE << record.order)
         fills.process.append(index)
         fills.thread.append(record.tid)
         fills.written.append(False)
         self._filled[record.tid, record.inode, record.offset] = len(fills.time) - 1
 
     def _write(self, record: records.Write) -> None:
-        fill = self._filled.get((record.tid, record.inode, record.page * pagecache.PAGE_SIZE))
+        fill = self._filled.get((record.tid, record.inode, record.page * PAGE_SIZE))
         # In the midst of a fault it is a store to a shared mapping, whose page was read.
         if fill is not None and record.tid not in self._accesses:
             self.fills.written[fill] = True

@@ -19,7 +19,7 @@ from frontload.faults import loading as loadings
 from frontload.faults.history import History
 from frontload.faults.loading import Loading
 from frontload.measure.launcher import Launcher, Sample
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import cache as pagecache
 from frontload.pagecache.residency import Residency
 from frontload.tracing import perf, perf_records
 from frontload.tracing.perf import Recorder

@@ -15,13 +15,11 @@ from frontload.base.missing import Missing
 from frontload.faults import document
 from frontload.faults.recording import Session
 from frontload.measure import seen as measure_seen
-from frontload.measure.conditions import COLD, SELECTIVELY_COLD, Conditions
+from frontload.measure.conditions import AS_IT_IS, COLD, SELECTIVELY_COLD, Conditions
 from frontload.measure.launcher import Launcher, Sample
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import cache as pagecache
 from frontload.pagecache.residency import Residency
 from frontload.tracing import perf
-
-AS_IT_IS = "as it is"
 
 
 @dataclass(frozen=True)

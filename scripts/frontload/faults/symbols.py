@@ -9,7 +9,7 @@ from frontload.base.errors import BadData, Failure
 from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.measure.sections import NO_SECTION
-from frontload.pagecache.residency import PAGE_SIZE
+from frontload.pagecache.kernel import PAGE_SIZE
 
 UNKNOWN = "?"
 _BSS = ".bss"

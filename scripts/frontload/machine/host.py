@@ -6,7 +6,8 @@ import platform
 import re
 from pathlib import Path
 
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import mounts
+from frontload.pagecache.kernel import PAGE_SIZE
 
 
 def _processor() -> str:
@@ -67,8 +68,8 @@ def describe_host() -> dict:
         "machine": platform.machine(),
         "processor": _processor(),
         "processors": len(os.sched_getaffinity(0)),
-        "memory_bytes": os.sysconf("SC_PHYS_PAGES") * pagecache.PAGE_SIZE,
-        "page_size": pagecache.PAGE_SIZE,
+        "memory_bytes": os.sysconf("SC_PHYS_PAGES") * PAGE_SIZE,
+        "page_size": PAGE_SIZE,
         "frequency": describe_frequency(),
     }
 
@@ -87,7 +88,7 @@ def describe_device(path: os.PathLike | str) -> dict | None:
     number = os.stat(path).st_dev
     if os.major(number) == 0:
         # File systems of several volumes, such as btrfs, number them by themselves.
-        source = pagecache.mount_source(path)
+        source = mounts.mount_source(path)
         if not source.startswith("/dev/") or not os.path.exists(source):
             return None
         number = os.stat(source).st_rdev
@@ -110,7 +111,7 @@ def describe_file(path: os.PathLike | str) -> dict:
     return {
         "path": os.fspath(path),
         "size": os.stat(path).st_size,
-        "file_system": pagecache.file_system(path),
+        "file_system": mounts.file_system(path),
         "read_ahead_kib": read_ahead_kib(path),
         "device": describe_device(path),
     }

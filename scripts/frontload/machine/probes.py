@@ -12,7 +12,7 @@ from frontload.base.errors import Failure
 from frontload.base.files import read_text
 from frontload.base.tools import find_tool
 from frontload.device import cold_device, throttle
-from frontload.pagecache import residency as pagecache
+from frontload.pagecache import cache as pagecache
 from frontload.tracing import perf
 
 HOW_TO_GET_FRONTLOAD = "build Frontload with CMake, and put its bin folder in PATH"

@@ -6,6 +6,7 @@ cold              everything is dropped from the page cache that the kernel lets
 selectively cold  only named files are evicted, the rest of the system stays warm: what a user meets
                   who starts a program that he has not used for a while
 warm              all pages of the named files are present
+as it is          the page cache is left alone, and nothing is proved
 
 named    the files that the measurement is about: by default the variant's binary. That they are
          cold or warm is proved before every run, and a run that cannot have it is refused
@@ -16,12 +17,16 @@ seen     further files that the run was seen to read (see seen.py): evicted wher
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from frontload.base import errors
 from frontload.base.errors import Failure
-from frontload.pagecache.residency import Residency
+
+if TYPE_CHECKING:  # numpy takes a while, which who only asks for conditions need not pay
+    from frontload.pagecache.residency import Residency
 
 COLD, SELECTIVELY_COLD, WARM = "cold", "selectively cold", "warm"
+AS_IT_IS = "as it is"
 ORDER = COLD, SELECTIVELY_COLD, WARM  # in which they are measured
 
 
@@ -29,16 +34,16 @@ ORDER = COLD, SELECTIVELY_COLD, WARM  # in which they are measured
 class FileState:
     """One file around one run. None: the kernel does not tell us (see pagecache.may_look)."""
 
-    before: Residency | None
-    after: Residency | None
+    before: "Residency | None"
+    after: "Residency | None"
     named: bool = True
 
     @property
-    def read(self) -> Residency | None:
+    def read(self) -> "Residency | None":
         """The pages that the run brought in."""
         if self.before is None or self.after is None:
             return None
-        return Residency(self.after.size, self.after.pages & ~self.before.pages)
+        return self.after.without(self.before)
 
 
 class Conditions:
@@ -77,7 +82,7 @@ class Conditions:
         return [file for file, visible in self._visible.items() if not visible]
 
     def bring_about(self, condition: str, named: Sequence[str],
-                    seen: Sequence[str]) -> dict[str, Residency | None]:
+                    seen: Sequence[str]) -> "dict[str, Residency | None]":
         """Returns what of each file is resident just before the run."""
         visible = [file for file in named if self._visible[file]]
         hidden = [file for file in named if not self._visible[file]]
@@ -101,7 +106,7 @@ class Conditions:
                   for file in named}
         return before | {file: self._cache.residency(file) for file in seen}
 
-    def after(self, before: dict[str, Residency | None],
+    def after(self, before: "dict[str, Residency | None]",
               named: Sequence[str]) -> dict[str, FileState]:
         """What of each file is resident once all that the run asked for has been read."""
         self._cache.settle(*(file for file, state in before.items() if state is not None))

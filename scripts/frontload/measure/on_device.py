@@ -20,7 +20,7 @@ from frontload.device.kinds import Device
 from frontload.device.throttle import Throttle
 from frontload.elf import dependencies
 from frontload.measure.launcher import Launcher, RestedLauncher
-from frontload.measure.rounds import Variant
+from frontload.measure.plan import Variant
 
 _WITHOUT = "or measure without --device, where the files are"
 

@@ -37,7 +37,9 @@ _PREDICTOR = "frontload-predict"
 
 
 @dataclass(frozen=True)
-class Variant:
+class Build:
+    """A file to predict for; what a measurement's Variant is besides, its command, is not run."""
+
     name: str
     binary: str
 
@@ -63,17 +65,17 @@ def main_program(path: PathLike | str) -> str:
     return main.path
 
 
-def predict(variants: Sequence[Variant], traces: Sequence[PathLike | str], recorded: str, *,
+def predict(builds: Sequence[Build], traces: Sequence[PathLike | str], recorded: str, *,
             options: Sequence[str] = (), warm_seconds: float | None = None) -> dict:
-    """The document of these variants; `options` are frontload-predict's."""
-    found = {variant: ask(variant.binary, traces, recorded, options) for variant in variants}
-    predictions = [{"variant": variant.name, **each}
-                   for variant, answer in found.items() for each in answer["predictions"]]
+    """The document of these builds, its variants; `options` are frontload-predict's."""
+    found = {build: ask(build.binary, traces, recorded, options) for build in builds}
+    predictions = [{"variant": build.name, **each}
+                   for build, answer in found.items() for each in answer["predictions"]]
     described = [{
-        "name": variant.name,
+        "name": build.name,
         **{key: answer[key] for key in ("binary", "file_bytes", "prefetch_bytes")},
-        "devices": medians(answer["predictions"], warm_seconds)} for variant, answer in
-        found.items()]
+        "devices": medians(answer["predictions"], warm_seconds)}
+        for build, answer in found.items()]
     for variant in described:
         for device, figures in variant["devices"].items():
             base = described[0]["devices"][device]

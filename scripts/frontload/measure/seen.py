@@ -17,9 +17,11 @@ from frontload.base.errors import Failure
 from frontload.base.missing import Missing
 from frontload.base.scratch import scratch_folder
 from frontload.elf import dependencies
+from frontload.measure.conditions import COLD, SELECTIVELY_COLD
 from frontload.measure.launcher import Launcher
-from frontload.measure.rounds import COLD, SELECTIVELY_COLD, Plan
-from frontload.pagecache import residency as pagecache
+from frontload.measure.plan import Plan
+from frontload.pagecache import cache as pagecache
+from frontload.pagecache import mounts
 from frontload.tracing import strace
 from frontload.tracing.strace import Call
 
@@ -70,7 +72,7 @@ def find(command: Sequence[str], known: Sequence[str], launcher: Launcher,
         launcher.run(command, stdout=sink)
     cache.settle(*visible)
     used = tuple(file for file, left in zip(visible, stayed, strict=True)
-                 if left.resident_pages or cache.residency(file).resident_pages)
+                 if left or cache.residency(file).resident_pages)
     return Seen(used, tuple(file for file in candidates if file not in visible))
 
 
@@ -90,7 +92,7 @@ def opened(command: Sequence[str], launcher: Launcher) -> list[str]:
     for name in names:
         _add(name, found)
     return sorted(file for file in found
-                  if pagecache.file_system(file) not in pagecache.IN_MEMORY)
+                  if mounts.file_system(file) not in mounts.IN_MEMORY)
 
 
 def read_calls(lines: Iterable[str], folder: str) -> list[str]:

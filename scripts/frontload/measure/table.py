@@ -7,6 +7,7 @@ from rich.table import Table
 from frontload.base import console
 from frontload.base.errors import count, printable
 from frontload.measure.conditions import COLD, SELECTIVELY_COLD, WARM
+from frontload.measure.measurement import Measurement
 from frontload.measure.results import (
     costs,
     figures,
@@ -16,7 +17,6 @@ from frontload.measure.results import (
     time_ratio,
     time_unit,
 )
-from frontload.measure.rounds import Measurement
 from frontload.measure.statistics import Interval
 
 _SHOWN = 4  # files that stayed in the cache

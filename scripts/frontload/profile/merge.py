@@ -126,7 +126,7 @@ class Merger:
     def _choose_program(self) -> str:
         if not self._inputs:
             raise Failure("none of the inputs can be used", code=EXIT_DATA, note="record again")
-        wanted = self._program
+        wanted = self._program and self._named(self._program)
         if wanted is not None:
             modules = Counter(name for given in self._inputs for name in given.modules)
             if os.path.basename(wanted) not in modules:
@@ -141,6 +141,19 @@ class Merger:
             raise Failure("no input says which program it is of", code=EXIT_DATA,
                           note="record again, or choose a module with --program NAME")
         return next(iter(programs))
+
+    def _named(self, wanted: str) -> str:
+        """What a name or path stands for: the name, wherever the file was recorded, unless a trace
+        has several modules of that name, of which only the path can choose."""
+        name = os.path.basename(wanted)
+        paths = {wanted, os.path.abspath(wanted), os.path.realpath(wanted)}
+        for given in self._inputs:
+            if isinstance(given.content, Trace) and wanted != name:
+                alike = [module for module in given.content.modules if module.name == name]
+                chosen = [module for module in alike if module.path in paths]
+                if len(alike) > 1 and chosen:
+                    return chosen[0].path
+        return name
 
     def _part(self, given: _Input, program: str) -> Profile | None:
         """What one input has of the program; None, counted, if it has nothing."""

@@ -58,7 +58,8 @@ def _record(words: list[str], output: Path | str, if_nothing_came: str | None = 
 def _prepare(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise Failure(f"{folder}: no permission to write there", note="choose another with -o")
+        raise Failure(f"{folder}: no permission to write there",
+                      note="choose another folder with -o")
 
 
 def _traces(folder: Path) -> dict[Path, tuple[int, int, int]]:

@@ -8,7 +8,6 @@ angle brackets, as AT_FDCWD is by the folder of the process. What strace has cut
 is told as far as it is there.
 """
 
-import codecs
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,6 +23,8 @@ _FIRST = re.compile(_STRING)
 _ARGUMENTS = re.compile(r", \[(.*)\], (?:0x[0-9a-f]+(?: /\* \d+ vars? \*/)?|NULL)")
 _ARGUMENT = re.compile(rf"{_STRING}(\.\.\.)?")
 _RESULT = re.compile(rf".*\) += (-?\d+)(?:{_PATH})?(?: \D.*)?$")
+_ESCAPE = re.compile(rb"\\(?:([0-7]{1,3})|(.))", re.DOTALL)
+_LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"f": b"\f"}
 _FLAG = re.compile(r"\bO_[A-Z]+\b")
 
 
@@ -89,4 +90,10 @@ def _words(text: str) -> tuple[str, ...]:
 def _unescaped(text: str | None) -> str | None:
     if text is None:
         return None
-    return os.fsdecode(codecs.escape_decode(text.encode("ascii", "replace"))[0])
+    return os.fsdecode(_ESCAPE.sub(_byte, text.encode("ascii", "replace")))
+
+
+def _byte(escape: re.Match) -> bytes:
+    if escape[1]:
+        return bytes([int(escape[1], 8) & 0xff])
+    return _LETTERS.get(escape[2], escape[2])

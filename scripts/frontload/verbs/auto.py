@@ -9,6 +9,7 @@ import tempfile
 from frontload.base import errors
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
 from frontload.base.files import STDOUT
+from frontload.cli import device_options
 from frontload.cli.arguments import (
     add_json,
     add_min_match,
@@ -16,35 +17,36 @@ from frontload.cli.arguments import (
     count,
     file_only,
     percentage,
+    program_argument,
     seconds,
 )
 from frontload.device.kinds import Device
-from frontload.verbs import measure
 
 DESCRIPTION = """\
 Try what a front does for a program: find the command that linked it, link it again, record the
-command, make the startup profile, link with it, check, compare what both write, and measure both
-from cold. The program itself is left alone; beside it come APP.startup and APP.front.
+command, make the startup profile, link with the profile, check, compare the output of both
+programs, and measure both cold. The program itself stays as it is; APP.startup and APP.front appear
+beside it.
 
-The link command is sought in this order: --link, a log by frontload-cc --link-log, a folder above
-the program that Ninja or CMake's Makefiles built, and a build that --build runs under strace.
-docs/auto.md tells what is done in which case.
+auto looks for the link command in this order: --link, a log of frontload-cc --link-log, a folder
+above the program that Ninja or CMake's Makefiles built, and a build that --build runs under strace.
+docs/auto.md explains what happens in which case.
 """
 EXAMPLES = """\
 # a program that CMake or Meson built with Ninja, or CMake with make
 frontload auto -- build/app --its arguments
-# one that make built: the build is watched
+# a program that make built: auto watches the build
 frontload auto --build 'make' -- ./app --version
-# one whose link is known, functions only
+# a program whose link command is known; record functions only
 frontload auto --link 'c++ main.o -o app' --no-data -- ./app
-# one that a script starts, with more than one way to start it
+# a program that a script starts, in more than one way
 frontload auto --program build/app --workload '{} --help' -- ./start-it.sh {} --fast
 """
-EXIT_STATUS = {"1": "the program cannot be linked again; or it was, and: too few names are in the "
-                    "front, it does something else with it, or a cold start reads no less"}
-ENVIRONMENT = {"FRONTLOAD_LINK_LOG": "the log of links that is read without --link-log",
-               "TMPDIR": "where traces and the map are while it works (default: /tmp)"}
-FILES = {"APP.startup": "the startup profile, beside the program: check it in",
+EXIT_STATUS = {"1": "the program cannot be linked again; or it was, and too few names are in the "
+                    "front, its output differs, or a cold start reads no less"}
+ENVIRONMENT = {"FRONTLOAD_LINK_LOG": "the log of links to read without --link-log",
+               "TMPDIR": "where traces and the map are while auto works (default: /tmp)"}
+FILES = {"APP.startup": "the startup profile, beside the program; check it in",
          "APP.front": "the program with a front"}
 
 
@@ -53,11 +55,12 @@ def add_parser(verbs) -> argparse.ArgumentParser:
         "auto", usage="%(prog)s [OPTION]... -- COMMAND...",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
         environment=ENVIRONMENT, files=FILES)
-    parser.add_argument("--program", metavar="FILE", help="the program, if COMMAND starts it only "
-                        "indirectly; {} in COMMAND is where it belongs")
+    parser.add_argument("--program", metavar="PROGRAM", type=program_argument,
+                        help="the program, by its name or path, if COMMAND starts it indirectly; "
+                        "{} in COMMAND stands for it")
     parser.add_argument("--workload", metavar="COMMAND", action="append", default=[],
-                        help="another command that starts it, as one argument: recorded and "
-                        "compared, too; may be repeated")
+                        help="another command that starts the program, as one argument, which is "
+                        "recorded and compared as well; may be repeated")
     _add_link(parser)
     _add_recording(parser)
     result = parser.add_argument_group("what comes out")
@@ -66,18 +69,20 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     result.add_argument("--profile", metavar="FILE", type=file_only,
                         help="the startup profile (default: APP.startup beside the program)")
     result.add_argument("--in-place", action="store_true",
-                        help="if all is well, put the program with a front in the program's place")
-    result.add_argument("--prefetch", action="store_true", help="link with --front-prefetch, too")
+                        help="if the answer is yes, replace the program by the one with a front")
+    result.add_argument("--prefetch", action="store_true", help="also link with --front-prefetch")
     add_min_match(result)
     result.add_argument("--min-coverage", metavar="PERCENT", type=percentage, default=95.0,
-                        help="of the profile's names that must be in the front (default 95)")
+                        help="the share of the profile's names that must be in the front (default "
+                        "95)")
     result.add_argument("--measured-runs", metavar="N", type=count(1), default=10,
-                        help="of each program, cold and warm (default %(default)s)")
+                        help="runs of each program, cold and warm (default %(default)s)")
     result.add_argument("--no-measure", action="store_true", help="do not measure")
-    measure.add_device(parser)
+    device_options.add(parser)
     result.add_argument("--no-compare", action="store_true",
-                        help="do not compare what both programs write")
-    result.add_argument("--keep", metavar="DIR", help="keep the traces and the map there")
+                        help="do not compare the output of both programs")
+    result.add_argument("--keep", metavar="DIR", help="the folder to keep the traces and the map "
+                                                 "in")
     add_json(result)
     parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER,
                         help="the command and its arguments, after --")
@@ -88,29 +93,29 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 def _add_link(parser: argparse.ArgumentParser) -> None:
     link = parser.add_argument_group("how it was linked")
     link.add_argument("--link", metavar="COMMAND", help="the link command, as one argument")
-    link.add_argument("--link-log", metavar="FILE", help="what frontload-cc --link-log wrote "
+    link.add_argument("--link-log", metavar="FILE", help="a log of frontload-cc --link-log "
                       "(default: $FRONTLOAD_LINK_LOG)")
     link.add_argument("--build", metavar="COMMAND",
-                      help="the build command, as one argument: it is run under strace, twice if "
-                      "the program was up to date")
+                      help="the build command, as one argument, to run under strace; it runs twice "
+                      "if the program was up to date")
     link.add_argument("--build-folder", metavar="DIR",
-                      help="where --build or --link runs (default: here)")
+                      help="the folder that --build or --link runs in (default: the current one)")
 
 
 def _add_recording(parser: argparse.ArgumentParser) -> None:
     recording = parser.add_argument_group("what is recorded")
     recording.add_argument("--runs", metavar="N", type=count(1), default=3,
-                           help="of each command (default %(default)s)")
+                           help="runs of each command (default %(default)s)")
     data = recording.add_mutually_exclusive_group()
     data.add_argument("--data", dest="data", action="store_true", default=None,
-                      help="record data as well, in valgrind (default: if valgrind is there)")
+                      help="also record data, in valgrind (default: if valgrind is installed)")
     data.add_argument("--no-data", dest="data", action="store_false",
                       help="record functions only")
     recording.add_argument("--module", metavar="NAME", action="append", default=[],
-                           help="record this shared library too, and write its profile; may be "
+                           help="also record this shared library, and write its profile; may be "
                            "repeated")
     recording.add_argument("--until", metavar="SYMBOL",
-                           help="startup ends when this function is entered")
+                           help="startup ends when the program enters this function")
     recording.add_argument("--for", dest="seconds", metavar="SECONDS", type=seconds,
                            help="startup ends after this time")
 
@@ -118,8 +123,8 @@ def _add_recording(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     words = command(args)
     if any("{}" in word for word in words) and not args.program:
-        args.usage_error("{} in COMMAND needs --program FILE")
-    device = measure.chosen_device(args)
+        args.usage_error("{} in COMMAND needs --program PROGRAM")
+    device = device_options.chosen(args)
     from frontload.base import processes
 
     with processes.unwinding_on_signals():
@@ -127,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace, words: list[str], device: Device | None) -> int:
-    # Imported here because numpy takes a while, which other verbs need not pay.
+    # Imported here because numpy takes a while, which --help need not pay.
     from frontload.auto import programs, trial, verdict, workload
     from frontload.auto.link_sources import Given, Search
 
@@ -147,7 +152,7 @@ def _run(args: argparse.Namespace, words: list[str], device: Device | None) -> i
         keep=args.keep)
     for path in (plan.profile, plan.output):
         if os.path.realpath(path) == program:
-            args.usage_error(f"{path} is the program itself: --in-place puts the new one there")
+            args.usage_error(f"{path} is the program itself; --in-place replaces it")
     link = Search(program, Given(args.link, args.link_log, args.build, args.build_folder)).find()
     outcome = trial.run(plan, link)
     good = outcome.good(plan)
@@ -166,10 +171,10 @@ def _run(args: argparse.Namespace, words: list[str], device: Device | None) -> i
         for reason in verdict.reasons(plan, outcome):
             errors.error(reason)
         if args.in_place:
-            errors.note(f"{program} was not replaced; the one with a front is {plan.output}")
+            errors.note(f"{program} was not replaced; the program with a front is {plan.output}")
     if problem:
         raise Failure(f"{program}: was not replaced: {problem.strerror}",
-                      note=f"the one with a front is {plan.output}")
+                      note=f"the program with a front is {plan.output}")
     return EXIT_OK if good else EXIT_VERDICT
 
 

@@ -17,24 +17,26 @@ from frontload.profile import merge, trace
 from frontload.recording import run as recording
 
 DESCRIPTION = """\
-Give a Rust program a front, in its package's folder or with --manifest-path. With Frontload's bin
-folder in PATH, `cargo frontload` is the same.
+Give a Rust program a front, in its package's folder or with --manifest-path. If Frontload's bin
+folder is in PATH, `cargo frontload` does the same.
 
-record starts anew when the program has changed. Builds are release builds, in cargo's own target
-folder. Only the last crate gets other arguments than from cargo build, so a changed profile
-compiles that one again, and links.
+record starts over when the program has changed. Builds are release builds in cargo's own target
+folder. Only the last crate gets other arguments than with cargo build, so a changed profile
+compiles and links only that crate again.
+
+As with cargo, +TOOLCHAIN may come first: it names a toolchain of rustup.
 """
 EXAMPLES = """\
-# build the program and record a run; again for more runs
+# build the program and record a run; repeat for more runs
 cargo frontload record -- --its arguments
-# write startup/NAME.startup, which is to be checked in
+# write startup/NAME.startup, and check it in
 cargo frontload profile
-# build it with that profile
+# build the program with that profile
 cargo frontload build
-# without cargo's way of naming it
-frontload cargo build --prefetch
+# the same without cargo, with another toolchain
+frontload cargo +nightly build --prefetch
 """
-EXIT_STATUS = {"1": "less than --min-match percent of the profile's names are found"}
+EXIT_STATUS = {"1": "fewer than --min-match percent of the profile's names are found"}
 
 # Cargo's own options, handed on: those with a value, and those without. Cargo's --profile is one of
 # builds, and Frontload's elsewhere a startup profile: so it has a name of its own here, and cargo's
@@ -42,17 +44,17 @@ EXIT_STATUS = {"1": "less than --min-match percent of the profile's names are fo
 _PROFILE = "--profile"
 _WITH_VALUE = {
     "--features": ("FEATURES", "features to activate"),
-    "--target": ("TRIPLE", "build for this target"),
-    "--config": ("KEY=VALUE", "override a value of cargo's configuration"),
+    "--target": ("TRIPLE", "the target to build for"),
+    "--config": ("KEY=VALUE", "a value that overrides cargo's configuration"),
     "--jobs": ("N", "number of parallel jobs"),
 }
 _SHORT = {"--features": "-F", "--jobs": "-j"}
 _WITHOUT_VALUE = {
     "--all-features": "activate all features",
-    "--no-default-features": "do not activate the default feature",
-    "--locked": "Cargo.lock has to stay as it is",
-    "--offline": "without network",
-    "--frozen": "--locked and --offline",
+    "--no-default-features": "do not activate the default features",
+    "--locked": "fail if Cargo.lock would change",
+    "--offline": "do not use the network",
+    "--frozen": "the same as --locked and --offline",
 }
 
 
@@ -64,32 +66,32 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 
     recording = actions.add_parser(
         "record", help="build the program, run it, and record what it touches",
-        usage="frontload cargo [+TOOLCHAIN] record [OPTION]... [-- ARGUMENT...]",
+        usage="%(prog)s [+TOOLCHAIN] [OPTION]... [-- ARGUMENT...]",
         description="Build the program, run it with the arguments, and record what it touches.")
     recording.add_argument("--data", action="store_true",
-                           help="record also which data is touched, in valgrind; some hundred "
-                           "times slower")
+                           help="also record which data is touched, in valgrind, which is some "
+                           "hundred times slower")
     recording.add_argument("--until", metavar="SYMBOL",
-                           help="startup ends when this function is entered")
+                           help="startup ends when the program enters this function")
     _add_cargo_options(recording)
     recording.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER,
-                           help="the program's arguments, after --")
+                           help="arguments of the program, after --")
     recording.set_defaults(act=_record, usage_error=recording.error)
 
     profiling = actions.add_parser(
         "profile", help="write the startup profile of all recorded runs",
-        usage="frontload cargo [+TOOLCHAIN] profile [OPTION]...",
-        description="Write startup/NAME.startup, in the package's folder, from all recorded runs.")
+        usage="%(prog)s [+TOOLCHAIN] [OPTION]...",
+        description="Write startup/NAME.startup in the package's folder, from all recorded runs.")
     _add_cargo_options(profiling)
     profiling.set_defaults(act=_profile)
 
     building = actions.add_parser(
         "build", help="build the program with its startup profile",
-        usage="frontload cargo [+TOOLCHAIN] build [OPTION]...",
-        description="Build the program with a front, by startup/NAME.startup.")
+        usage="%(prog)s [+TOOLCHAIN] [OPTION]...",
+        description="Build the program with a front, using startup/NAME.startup.")
     building.add_argument("--prefetch", action="store_true",
-                          help="the program asks for its front before anything else; it then needs "
-                          "libfrontload-prefetch.so.1 (docs/prefetch.md)")
+                          help="make the program prefetch its front before anything else; it then "
+                          "needs libfrontload-prefetch.so.1 (docs/prefetch.md)")
     add_min_match(building)
     _add_cargo_options(building)
     building.set_defaults(act=_build)
@@ -104,12 +106,13 @@ def _add_toolchain(parser: Parser) -> None:
 def _add_cargo_options(parser: Parser) -> None:
     _add_toolchain(parser)
     group = parser.add_argument_group("options of cargo")
-    group.add_argument("--bin", metavar="NAME", help="the program, if there are several")
-    group.add_argument("-p", "--package", metavar="NAME", help="its package, in a workspace")
-    group.add_argument("--manifest-path", metavar="FILE", help="the package's Cargo.toml")
+    group.add_argument("--bin", metavar="NAME", help="the program, if the package has several")
+    group.add_argument("-p", "--package", metavar="NAME",
+                       help="the package of the program, in a workspace")
+    group.add_argument("--manifest-path", metavar="FILE", help="the Cargo.toml of the package")
     profile_option = group.add_argument(
         "--cargo-profile", metavar="NAME", action="append", default=[],
-        help="the profile that cargo builds, which cargo's own --profile names (default: release)")
+        help="the profile of cargo to build with: cargo's own --profile (default: release)")
     alias(profile_option, parser, _PROFILE)
     for option, (value, text) in _WITH_VALUE.items():
         group.add_argument(*filter(None, (_SHORT.get(option), option)), metavar=value,
@@ -117,9 +120,10 @@ def _add_cargo_options(parser: Parser) -> None:
     for option, text in _WITHOUT_VALUE.items():
         group.add_argument(option, action="store_true", help=text, dest=_destination(option))
     group.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS,
-                       help="no messages of cargo, and no warnings and notes")
+                       help="show no messages of cargo, and no warnings and notes")
     group.add_argument("-v", "--verbose", action="count", default=argparse.SUPPRESS,
-                       help="cargo says what it runs, and so does Frontload; -vv: cargo says more")
+                       help="show each program that is run, by cargo, too; -vv makes cargo show "
+                       "more")
 
 
 def _destination(option: str) -> str:

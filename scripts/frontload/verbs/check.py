@@ -16,42 +16,44 @@ from frontload.profile import resolver as names
 SCHEMA = "frontload-check/1"
 SHOWN = 5  # missing names that are shown for each reason
 DESCRIPTION = """\
-Look into a linked, not yet stripped program or shared library for what a startup profile names: how
-much of it is there, how much lies in the front, what is missing and why. For a file that was not
-linked by ld.frontload, the front is one block of each output section.
+Look in a linked program or shared library, not yet stripped, for what a startup profile names: how
+much of it is in the file, how much lies in the front, what is missing and why. In a file that
+ld.frontload did not link, the front is one block of each output section.
 
-What the loader has to do before the first instruction is told in one line, with --relocations in
-full: what relocations cost, and what other options of the linker would make of that. It is no part
-of the verdict.
+One line tells what the loader has to do before the first instruction. With --relocations, check
+tells in full what relocations cost and what other linker options would change. This is not part of
+the verdict.
 """
 EXAMPLES = """\
-# how much of the profile is in the front; fails if that is too little
+# see how much of the profile is in the front; fail if it is too little
 frontload check app --profile app.startup
-# for CI: also fails if app was linked without a front
+# in CI, also fail if app was linked without a front
 frontload check app --profile app.startup --require-front
-# what the loader has to do, and which options of the linker would change that
+# see what the loader has to do, and which linker options would change that
 frontload check app --profile app.startup --relocations
-# all missing names, for a script
-frontload check app --profile app.startup --min-coverage 0 --min-match 0 --json
+# list all missing names, for a script
+frontload check app --profile app.startup --min-coverage 0 --min-match 0 --json -
 """
 EXIT_STATUS = {"1": "fewer than --min-coverage percent of the profile's names are in the front, or "
-                    "fewer than --min-match percent anywhere in the file; with "
-                    "--require-front, there is no front"}
+                    "fewer than --min-match percent anywhere in the file; or, with "
+                    "--require-front, the file has no front"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "check", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("binary", metavar="BINARY", help="a linked program or shared library")
-    parser.add_argument("--profile", metavar="FILE", required=True, help="its startup profile")
+    parser.add_argument("--profile", metavar="FILE", required=True,
+                        help="the startup profile of the program")
     parser.add_argument("--min-coverage", metavar="PERCENT", type=percentage, default=95.0,
-                        help="of the profile's names that must be in the front (default 95)")
+                        help="the share of the profile's names that must be in the front (default "
+                        "95)")
     add_min_match(parser)
     parser.add_argument("--require-front", action="store_true",
-                        help="fail if BINARY was linked without a front, whatever lies where by "
-                        "chance or by an order file")
+                        help="fail if BINARY was linked without a front, wherever an order file or "
+                        "chance put things")
     parser.add_argument("--relocations", action="store_true",
-                        help="also say what relocations cost, and what would change that")
+                        help="also show what relocations cost, and what would change that")
     add_json(parser, "JSON, with all missing names,", before_files=True)
     return parser
 
@@ -63,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     report = coverage.examine(binary, startup, names.resolve(args.profile, [args.binary]).places)
     if not report.names:
         raise Failure(f"{args.profile}: names no function and no data", code=EXIT_DATA,
-                      note="check looks for symbols: record the program's functions too")
+                      note="check looks for symbols: record the program's functions as well")
     relocated = relocations.examine(binary, read_loading(args.binary))
     lacks_front = args.require_front and report.blocks is not None
     good = (not lacks_front and report.coverage >= args.min_coverage
@@ -111,8 +113,8 @@ def _show(args: argparse.Namespace, startup: profile.Profile, report: coverage.R
           f"{_shown(startup.program)} ({errors.count(startup.runs, 'run')}) in the front: "
           f"{errors.percent(report.placed, report.names)}")
     if report.blocks is not None and not args.require_front:
-        errors.note(f"{args.binary}: has no front of ld.frontload: what an order file has done is "
-                    "judged")
+        errors.note(f"{args.binary}: has no front of ld.frontload: this judges what an order file "
+                    "did")
     where = ("the start of the file" if report.blocks is None else
              f"in {errors.count(len(report.blocks), 'startup block')}")
     print(f"front: {report.front_size:,} of {os.path.getsize(args.binary):,} bytes, {where}; "
@@ -122,11 +124,11 @@ def _show(args: argparse.Namespace, startup: profile.Profile, report: coverage.R
         print(f"longest ordered run: {errors.count(ordered.names, 'name')} in "
               f"{_shown(ordered.section)}, {_shown(ordered.first)} to {_shown(ordered.last)}")
     if report.ambiguous:
-        print(f"stand for several symbols: {errors.count(report.ambiguous, 'name')}")
+        print(f"names that stand for several symbols: {errors.count(report.ambiguous, 'name')}")
     if report.inexact:
         print(f"found under the name they have now: {errors.count(report.inexact, 'name')}")
     if report.not_sought:
-        print(f"not looked for, having no symbol: "
+        print(f"not looked for, because they have no symbol: "
               f"{errors.count(report.not_sought, 'section or string', 'sections and strings')}")
     table = console.table("class", "names", "present", "in front", "bytes", "in front",
                           numbers=range(1, 6))
@@ -143,7 +145,7 @@ def _show(args: argparse.Namespace, startup: profile.Profile, report: coverage.R
                 place = f" ({_shown(entry.section)})" if entry.section else ""
                 print(f"  {_shown(entry.name.name)}{place}")
             if len(missing) > SHOWN:
-                print(f"  and {len(missing) - SHOWN} more (--json has all)")
+                print(f"  and {len(missing) - SHOWN} more (--json lists all)")
 
 
 def _shown(name: bytes) -> str:

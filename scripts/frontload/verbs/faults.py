@@ -3,12 +3,12 @@
 import argparse
 from contextlib import ExitStack
 
-from frontload.base import errors
+from frontload.base import errors, processes
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT
 from frontload.base.files import STDOUT, write_output
+from frontload.cli import conditions, device_options
 from frontload.cli.arguments import add_json, count
 from frontload.device.kinds import Device
-from frontload.verbs import measure
 
 DESCRIPTION = """\
 Run a command once and record with perf every page fault of its processes, what comes into the page
@@ -32,8 +32,10 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--name", help="what to call the command (default: its file's name)")
     parser.add_argument("--until", metavar="SYMBOL", help="the function of the program with whose "
                         "first call the start has ended (default: frontload_startup_done)")
-    _add_conditions(parser)
-    measure.add_device(parser)
+    group = parser.add_argument_group("conditions (default: selectively cold)")
+    conditions.add_one(group)
+    conditions.add_eviction(group)
+    device_options.add(parser)
     parser.set_defaults(usage_error=parser.error)
     parser.add_argument("--warmup", metavar="N", type=count(0), default=1,
                         help="runs beforehand, so that the libraries and inputs are warm (default "
@@ -49,33 +51,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     return parser
 
 
-def _add_conditions(parser: argparse.ArgumentParser) -> None:
-    condition = parser.add_mutually_exclusive_group()
-    condition.add_argument("--cold", dest="condition", action="store_const", const="cold",
-                           help="drop everything from the page cache, of all programs on this "
-                           "machine; needs root")
-    condition.add_argument("--selectively-cold", dest="condition", action="store_const",
-                           const="selectively cold", help="evict only the program, or the files "
-                           "that --evict names (the default)")
-    condition.add_argument("--warm", dest="condition", action="store_const", const="warm",
-                           help="read these files into the page cache instead")
-    condition.add_argument("--as-it-is", dest="condition", action="store_const",
-                           const="as it is", help="leave the page cache as it is")
-    parser.set_defaults(condition="selectively cold")
-    parser.add_argument("--evict", metavar="FILE", action="append", default=[],
-                        help="a file to evict and to observe instead of the program, which is {} "
-                        "here; may be repeated")
-    parser.add_argument("--evict-seen", action="store_true",
-                        help="evict also all files that the command is seen to read (strace tells "
-                        "which), as far as no other process holds them")
-    parser.add_argument("--allow-warm", action="store_true",
-                        help="record also if pages stay in the cache; the result says so")
-
-
 def run(args: argparse.Namespace) -> int:
-    from frontload.base import processes
-
-    device = measure.chosen_device(args)
+    device = device_options.chosen(args)
     with processes.unwinding_on_signals():
         return _record(args, device)
 
@@ -84,7 +61,7 @@ def _record(args: argparse.Namespace, device: Device | None) -> int:
     # Imported here because numpy takes a while, which other verbs need not pay.
     from frontload.faults import document, start, table
     from frontload.measure.on_device import on_device
-    from frontload.measure.rounds import Variant
+    from frontload.measure.plan import Variant
 
     with ExitStack() as stack:
         launcher, described = None, None

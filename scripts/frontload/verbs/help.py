@@ -10,8 +10,8 @@ from frontload.base import tools
 from frontload.base.errors import EXIT_OK
 
 DESCRIPTION = """\
-Show the man page of a verb, or of frontload itself: on a terminal, if man is there and the pages
-were installed with this command. Else show what VERB --help does.
+Show the man page of a verb, or of frontload itself, if stdout is a terminal and man and the pages
+are installed. Otherwise show what VERB --help shows.
 """
 EXAMPLES = """\
 frontload help record
@@ -24,7 +24,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser("help", description=DESCRIPTION, examples=EXAMPLES,
                               exit_status={"65": None})
     parser.add_argument("topic", metavar="VERB", nargs="?", choices=verbs.verbs,
-                        help="of which verb (default: of frontload itself)")
+                        help="the verb to show (default: frontload itself)")
     parser.set_defaults(command=verbs.command, topics=verbs.verbs)
     return parser
 

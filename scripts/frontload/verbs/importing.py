@@ -11,7 +11,7 @@ import os
 from frontload import importers
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_USAGE, BadData, Failure
-from frontload.cli.arguments import add_min_match, program_name
+from frontload.cli.arguments import add_min_match, program_argument
 from frontload.elf import file as elf
 from frontload.importers.binary_names import BinaryNames
 from frontload.importers.interface import Mention, NamedRun, Source
@@ -23,20 +23,20 @@ from frontload.profile.trace import Trace
 _SHOWN = 3  # of names that a diagnostic counts
 
 DESCRIPTION = """\
-Make a startup profile out of order files and traces of other tools. Each input is a run, or
-several, and they merge as in `frontload profile`. With --binary, names become functions or data of
-that program, and those it does not have are left out and counted; without, all are taken for
-functions. docs/import.md says for each format how to make such a file, and what it can know.
+Make a startup profile from order files and traces of other tools. Each input is one run or several;
+they merge as in `frontload profile`. With --binary, names become functions or data of that program,
+and names that it does not have are left out and counted; without it, all names are taken for
+functions. docs/import.md explains for each format how to make such a file and what it can contain.
 """
 EXAMPLES = """\
-# an order file that was made for another linker
+# from an order file for another linker
 frontload import old.order --binary app -o app.startup
-# what perf script has written
+# from the output of perf script
 frontload import --format perf start.txt --program app -o app.startup
-# a log of valgrind --tool=lackey --trace-mem=yes
+# from a log of valgrind --tool=lackey --trace-mem=yes
 frontload import --format lackey app.log --binary app --map app.map -o app.startup
 """
-EXIT_STATUS = {"1": "less than --min-match percent of the names are found in --binary"}
+EXIT_STATUS = {"1": "fewer than --min-match percent of the names are found in --binary"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
@@ -45,24 +45,25 @@ def add_parser(verbs) -> argparse.ArgumentParser:
         "import", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
         lists={"formats": formats})
     parser.add_argument("inputs", metavar="INPUT", nargs="+",
-                        help="an order file or trace")
+                        help="an order file or a trace")
     parser.add_argument("--format", choices=("auto", *importers.FORMATS), default="auto",
-                        help="of what format the inputs are (default: what each looks like)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: stdout)")
+                        help="the format of the inputs (default: what each looks like)")
+    parser.add_argument("-o", "--output", metavar="FILE",
+                        help="the profile to write (default: stdout, as with -)")
     parser.add_argument("--binary", metavar="PATH",
-                        help="the program that the inputs are of, not stripped")
-    parser.add_argument("--program", metavar="NAME", type=program_name,
-                        help="the program or shared library that the profile is for (default: the "
-                        "name of --binary)")
+                        help="the program that the inputs describe, not stripped")
+    parser.add_argument("--program", metavar="PROGRAM", type=program_argument,
+                        help="the program or shared library that the profile is for, by its name "
+                        "or path (default: that of --binary)")
     parser.add_argument("--map", metavar="FILE",
                         help="with lackey: the map that lld wrote (-Wl,-Map=FILE) when it linked "
-                        "that program")
+                        "the program")
     parser.add_argument("--base", metavar="ADDRESS", type=_address,
-                        help="with lackey: what was added to the addresses of the program, if it "
-                        "is not where valgrind loads one by default")
+                        help="with lackey: the load bias, which was added to the addresses of the "
+                        "program, if it is not valgrind's default")
     add_min_match(parser)
     parser.add_argument("--allow-partial", action="store_true",
-                        help="leave out inputs that cannot be used, with a warning for each")
+                        help="leave out inputs that cannot be used, and warn of each")
     return parser
 
 
@@ -159,7 +160,7 @@ def _merge(merger: merge.Merger, read: list[tuple[str, NamedRun | Trace]], progr
         errors.note(f"{errors.count(nameless, 'run')} without a name of the program left out")
     if nameless == len(read) and read:
         raise Failure("no input has a name that the program has", code=EXIT_DATA,
-                      note="give the program that they are of with --binary")
+                      note="give the program that the inputs describe with --binary")
 
 
 def _unchecked(mention: Mention) -> Name:

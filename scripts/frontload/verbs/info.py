@@ -11,8 +11,8 @@ from frontload.machine import probes as machine
 
 SCHEMA = "frontload-info/1"
 DESCRIPTION = """\
-Show what this machine allows Frontload to do, and what the linkers found on it can do with a
-startup profile. Each thing is tried out, and what is missing comes with its remedy.
+Show what this machine allows Frontload to do, and what each linker on it can do with a startup
+profile. Frontload tries each ability out, and names the remedy for what is missing.
 """
 EXAMPLES = """\
 frontload info

@@ -12,18 +12,18 @@ SCHEMA = "frontload-init/1"
 _SHOWN = 12  # programs
 _ANY = "PROGRAM"  # where none is known
 DESCRIPTION = """\
-Look at the folder of a build, or of sources, and say what to add so that a program of it gets a
-front: the lines and where they belong, which programs there are and how they were linked, what
-hinders, and what the startup profile will be called.
+Look at a build folder or source folder and show what to add so that one of its programs gets a
+front: the lines and where they belong, the programs and how they were linked, what stands in the
+way, and the name of the startup profile.
 
-It knows CMake, Meson, Autotools, make, Cargo, Go and Bazel; for all else it tells of frontload-cc,
-which goes before the compiler. Nothing of the folder is run and nothing is changed, but for --write
-and --ask-cmake.
+init knows CMake, Meson, Autotools, make, Cargo, Go and Bazel; for any other build it shows how to
+put frontload-cc before the compiler. It runs nothing in the folder and changes nothing there,
+except with --write and --ask-cmake.
 """
 EXAMPLES = """\
-# what this build folder needs, for its largest program
+# show what this build folder needs, for its largest program
 frontload init build
-# for another one, with the arguments that it is to be recorded with
+# for another program, and the arguments to record it with
 frontload init --target app --arguments '--config x' build
 # make the change, and show it as a diff
 frontload init --target app --write .
@@ -35,16 +35,16 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "init", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("folder", metavar="FOLDER", nargs="?", default=".",
-                        help="a build folder or a source folder (default: this one)")
+                        help="a build folder or source folder (default: the current one)")
     parser.add_argument("--target", metavar="NAME",
-                        help="the program to give a front (default: the largest)")
+                        help="the program that gets a front (default: the largest)")
     parser.add_argument("--arguments", metavar="TEXT", default="--version",
-                        help="with what it is started to be recorded (default: %(default)s)")
+                        help="the arguments to record the program with (default: %(default)s)")
     parser.add_argument("--write", action="store_true",
-                        help="make the change, where it is safe: append to the CMakeLists.txt of "
-                        "the target, or make the folder for profiles; shows a diff")
+                        help="make the change if that is safe, and show it as a diff: append to "
+                        "the target's CMakeLists.txt, or make the folder for profiles")
     parser.add_argument("--ask-cmake", action="store_true",
-                        help="have CMake list its targets: configures the build folder again")
+                        help="let CMake list its targets, which configures the build folder again")
     add_json(parser, before_files=True)
     parser.set_defaults(usage_error=parser.error)
     return parser
@@ -56,11 +56,12 @@ def run(args: argparse.Namespace) -> int:
 
     if not os.path.isdir(args.folder):
         raise Failure(f"{args.folder}: " + ("is not a folder" if os.path.exists(args.folder) else
-                                            "no such folder"), note="give a build or source folder")
+                                            "no such folder"),
+                      note="give a build folder or a source folder")
     folder = detect.look(args.folder)
     if args.ask_cmake:
         if folder.system != "cmake" or not folder.build:
-            args.usage_error(f"--ask-cmake: {args.folder} is no CMake build folder, and has none")
+            args.usage_error(f"--ask-cmake: {args.folder} neither is nor has a CMake build folder")
         cmake_folder.ask(folder)
     found = programs.below(folder.build) if folder.build else []
     output = _choose(args, folder, found)
@@ -69,8 +70,8 @@ def run(args: argparse.Namespace) -> int:
     change = None
     if args.write:
         if not output:
-            raise Failure(f"{args.folder}: no program is known there",
-                          note="build it first, or name it with --target")
+            raise Failure(f"{args.folder}: contains no known program",
+                          note="build the program first, or name it with --target")
         change = changes.plan(folder, output, args.arguments, advised)
     if args.json:
         files.write_json(args.json,
@@ -126,9 +127,9 @@ def _show(folder, found, output, looked, advised, with_advice: bool) -> None:
                             advice.profile_name(each.path))
         console.show(table)
         if len(found) > _SHOWN:
-            print(f"and {len(found) - _SHOWN} smaller ones (--json has all)")
+            print(f"and {len(found) - _SHOWN} smaller ones (--json lists all)")
     elif not folder.targets:
-        _say("no program is built there yet")
+        _say("no program has been built there yet")
     print()
     for line in looked.lines():
         _say(line)
@@ -137,7 +138,7 @@ def _show(folder, found, output, looked, advised, with_advice: bool) -> None:
     if with_advice:
         print()
         _say(f"for {output}:" if output else
-             f"for a {_ANY} of yours, which --target names before it is built:")
+             f"for any {_ANY} of yours (--target can name one before it is built):")
         advice.show(folder, advised, _say)
 
 
@@ -149,17 +150,17 @@ def _write(change, with_diff: bool) -> int:
     from frontload.auto import changes
 
     if change.done:
-        errors.note(f"{change.path}: it is there already: nothing was changed")
+        errors.note(f"{change.path}: already has the change; nothing was written")
         return EXIT_OK
     if change.obstacle:
         errors.error(f"{change.path}: {change.obstacle}: nothing was changed")
-        errors.note("add the lines yourself: frontload init without --write shows them")
+        errors.note("add the lines yourself; frontload init without --write shows them")
         return EXIT_VERDICT
     if with_diff:
         for line in change.diff().splitlines():
             _say(line)
     changes.apply(change)
-    errors.note(f"{change.path}: written; frontload init without --write says what to type next")
+    errors.note(f"{change.path}: written; frontload init without --write shows the next steps")
     return EXIT_OK
 
 

@@ -57,43 +57,43 @@ FIRST_TOUCH, BALANCED = "first-touch", "bp"
 _ADDED = re.compile(rb"(?:.*/)?(?:[A-Za-z]*crt[A-Za-z0-9]*\.o|crtstuff\.c)")
 _OF_ADDED = {b"_start", b"_init", b"_fini", b"_dl_relocate_static_pie"}
 DESCRIPTION = """\
-Make an order file for a linker out of a startup profile: what the linker knows functions and data
-by, in first-touch order.
+Make an order file for a linker from a startup profile: the linker's names for functions and data,
+in first-touch order.
 
-Linkers have their own ideas of names that do not exist. Only what the program as it was linked last
-(--binary), or the objects and archives that are linked (--objects), define goes into the file; and
-if that is less than --min-match percent of the profile's names, nothing is written. Several
-profiles of a program are scenarios: they are merged, unless the linker, or --algorithm bp, takes
-each for itself.
+A linker may reject or ignore names that do not exist. So the file gets only names that the program
+as last linked (--binary), or the objects and archives to be linked (--objects), define. If these
+are less than --min-match percent of the profile's names, nothing is written. Several profiles of a
+program are scenarios: they are merged, unless the linker or --algorithm bp uses each by itself.
 """
 EXAMPLES = """\
-# for an lld that is not ours
+# for the lld of your toolchain
 frontload order app.startup --linker lld --binary app -o app.order
 clang -fuse-ld=lld -Wl,--symbol-ordering-file=app.order *.o -o app.ordered
-# for gold, from the objects that are to be linked
+# for gold, from the objects to be linked
 frontload order app.startup --linker gold --objects app.o -o app.sections
 """
-EXIT_STATUS = {"1": "less than --min-match percent of the profile's names are found"}
+EXIT_STATUS = {"1": "fewer than --min-match percent of the profile's names are found"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     uses = {linker: module.USE for linker, module in FORMATS.items()}
     parser = verbs.add_parser(
         "order", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
-        lists={"how the linkers take the file": uses})
+        lists={"how each linker takes the file": uses})
     parser.add_argument("profiles", metavar="PROFILE", nargs="+",
                         help="a startup profile of the program")
     parser.add_argument("--linker", required=True, choices=tuple(FORMATS),
-                        help="the linker that is to read the file")
-    parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: stdout)")
+                        help="the linker that will read the file")
+    parser.add_argument("-o", "--output", metavar="FILE",
+                        help="the file to write (default: stdout, as with -)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--binary", metavar="FILE",
-                       help="the linked program, not stripped, to look names up in")
+                       help="the linked program, not stripped, to look up names in")
     where.add_argument("--objects", metavar="FILE", nargs="+", default=[],
-                       help="the objects and archives that are linked, to look names up in")
+                       help="the objects and archives to be linked, to look up names in")
     parser.add_argument("--algorithm", choices=(FIRST_TOUCH, BALANCED), default=FIRST_TOUCH,
-                        help="of the order: that of first touches (the default), or LLVM's "
-                        "balanced partitioning, by its llvm-profdata")
+                        help="how to order: by first touch (the default), or by LLVM's balanced "
+                        "partitioning, which llvm-profdata computes")
     add_min_match(parser)
     for linker, module in FORMATS.items():
         if hasattr(module, "add_options"):

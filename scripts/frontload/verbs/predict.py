@@ -4,31 +4,30 @@ The model of the kernel is frontload-predict's (tools/predict); measure/predicti
 """
 
 import argparse
-import math
 
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK
-from frontload.cli.arguments import add_json, count, named
+from frontload.cli.arguments import add_json, bandwidth, count, named, positive
 from frontload.device import kinds as devices
 from frontload.measure import prediction
-from frontload.measure.prediction import Variant
+from frontload.measure.prediction import Build
 from frontload.profile import trace
 
 DESCRIPTION = """\
-Predict from traces how a program starts from cold: page faults, what is read in how many requests,
-and how long a disk, eMMC, SSD or network file system takes for it. Nothing is run or evicted, and
-no such device is needed.
+Predict from traces how a program starts cold: page faults, what is read and in how many requests,
+and how long that takes on a disk, eMMC, SSD or network file system. predict runs and evicts
+nothing, and needs no such device.
 
-Traces are files, or folders of them, of one build (--recorded: the first variant, or without any
-the program that the traces name); what they touched is found in the others by names and references.
-Those with data tell all of a start: if there are any, the others are left out. docs/predict.md says
-how near to the kernel's counts predictions are.
+Traces are files, or folders of them, of one build: the build that --recorded names, or the first
+variant, or the program that the traces name. What they touched is found in the other builds by
+names and references. Only traces with data describe a whole start; if there are any, predict leaves
+out the others. docs/predict.md shows how close predictions come to what the kernel counts.
 """
 EXAMPLES = """\
-# what a front is worth on a disk, eMMC, SSD and network file system
+# see what a front saves on a disk, eMMC, SSD and network file system
 frontload record --data -o traces -- ./app --its arguments
 frontload predict --variant before=./app --variant after=./app.front traces
-# on a device of which two figures are known
+# on a device of which you know two figures
 frontload predict --device custom --device-iops 150 --device-bandwidth 80M traces
 """
 
@@ -37,50 +36,36 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "predict", description=DESCRIPTION, examples=EXAMPLES)
     parser.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
-                        type=_variant, dest="variants", help="a build to predict for, or a library "
-                        "that the recorded program has loaded; may be repeated: the first one is "
-                        "what the others are compared with")
-    parser.add_argument("--recorded", metavar="BINARY", help="the build that the traces are of")
+                        type=_build, dest="variants",
+                        help="a build to predict for, or a library that the recorded program "
+                        "loaded; may be repeated: the others are compared with the first")
+    parser.add_argument("--recorded", metavar="BINARY", help="the build that was recorded")
     parser.add_argument("--prefetch", metavar="SIZE", default="auto",
-                        help="how much of a file is asked for before it is relocated: auto (the "
-                        "front, where it was linked with --front-prefetch), front (as `frontload "
-                        "run` does), none, a number of bytes, or all (as one who reads the file "
-                        "before) (default %(default)s)")
-    parser.add_argument("--warm", metavar="SECONDS", type=_positive, help="add what a warm start "
-                        "takes (see frontload measure) to the time of the device")
+                        help="how much of a file is prefetched before it is relocated: auto (the "
+                        "front, if it was linked with --front-prefetch), front (as with `frontload "
+                        "run`), none, a number of bytes, or all (as if the file was read "
+                        "beforehand) (default %(default)s)")
+    parser.add_argument("--warm", metavar="SECONDS", type=positive, help="add the time of a "
+                        "warm start (see frontload measure) to the time of the device")
     device = parser.add_argument_group("devices")
     device.add_argument("--device", action="append", default=[],
                         choices=(*devices.KINDS, devices.CUSTOM, "all"),
-                        help="may be repeated (default: all that have figures of their own)")
-    device.add_argument("--device-iops", metavar="N", type=_positive,
-                        help="of a custom device: requests per second")
-    device.add_argument("--device-latency", metavar="SECONDS", type=_positive,
-                        help="or: from a request to its first byte")
-    device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=_bandwidth,
-                        help="of a custom device: bytes per second")
+                        help="the kind of device; may be repeated (default: all but custom)")
+    device.add_argument("--device-iops", metavar="N", type=positive,
+                        help="requests per second of a custom device")
+    device.add_argument("--device-latency", metavar="SECONDS", type=positive,
+                        help="or the time from a request to its first byte")
+    device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=bandwidth(),
+                        help="bytes per second of a custom device")
     device.add_argument("--read-ahead", metavar="KIB", type=count(0),
-                        help="of all of them (default: 128)")
+                        help="the readahead of all devices (default 128)")
     add_json(parser, before_files=True)
     parser.add_argument("traces", metavar="TRACE", nargs="+", help="a trace, or a folder of them")
     return parser
 
 
-def _variant(text: str) -> Variant:
-    return Variant(*named("NAME=BINARY")(text))
-
-
-def _positive(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0
-    if not (value > 0 and math.isfinite(value)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return value
-
-
-def _bandwidth(text: str) -> float:
-    return _positive(text.rstrip("kMG")) * {"k": 1e3, "M": 1e6, "G": 1e9}.get(text[-1:], 1)
+def _build(text: str) -> Build:
+    return Build(*named("NAME=BINARY")(text))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -89,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     recorded = args.recorded
     if recorded is None:
         recorded = args.variants[0].binary if args.variants else prediction.main_program(traces[0])
-    variants = args.variants or [Variant("recorded", recorded)]
+    variants = args.variants or [Build("recorded", recorded)]
     if len({variant.name for variant in variants}) < len(variants):
         raise errors.Failure("--variant: two variants have the same name",
                              note="name each of them: --variant before=FILE --variant after=FILE")
@@ -106,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     elif len(traces) < len(found):
         errors.note(f"{errors.count(len(found) - len(traces), 'trace')} of functions alone "
                     f"{'is' if len(found) - len(traces) == 1 else 'are'} left out: those with data "
-                    "have the functions, too")
+                    "contain the functions as well")
     return EXIT_OK
 
 
@@ -151,5 +136,5 @@ def _show(document: dict) -> None:
         mine = [each for each in document["predictions"] if each["variant"] == variant["name"]]
         touches, missing = (sum(each[key] for each in mine) for key in ("touches", "missing"))
         if missing:
-            print(f"{errors.printable(variant['name'])}: left out, for it was not found there: "
+            print(f"{errors.printable(variant['name'])}: left out, because it is not there: "
                   f"{errors.percent(missing, touches)} of what was touched")

@@ -6,22 +6,22 @@ import re
 
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK, Failure
-from frontload.cli.arguments import program_name
+from frontload.cli.arguments import program_argument
 from frontload.profile import format as profile
 from frontload.profile import merge
 
 DESCRIPTION = """\
-Make the startup profile of a program out of traces, folders of traces, and other startup profiles.
-The same inputs in any order give the same bytes. A trace is resolved with the binary that it was
-recorded from, which must still be there, and unchanged. Of the data that a trace has, constants and
-strings have no symbol: the map of the very link that was recorded gives them a name.
+Make the startup profile of a program from traces, folders of traces, and other startup profiles.
+The same inputs give the same bytes in any order. To give a trace its names, profile reads the
+binary that was recorded, which must still be there unchanged. Constants and strings have no symbol;
+the map of the recorded link gives them a name.
 """
 EXAMPLES = """\
-# of all traces in a folder
+# from all traces in a folder
 frontload profile traces -o app.startup
-# with the data that --data has recorded
+# with the data that record --data has recorded
 frontload profile traces --map app.map -o app.startup
-# of scenarios of which one is more common
+# from scenarios, one of which is more common
 frontload profile --weighted-input 3,everyday --weighted-input 1,rare -o app.startup
 """
 
@@ -30,20 +30,22 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "profile", description=DESCRIPTION, examples=EXAMPLES)
     parser.add_argument("inputs", metavar="TRACE", nargs="*",
-                        help="a trace, a folder with traces, or a startup profile")
+                        help="a trace, a folder of traces, or a startup profile")
     parser.add_argument("--weighted-input", metavar="WEIGHT,PATH", action="append", default=[],
-                        type=_weighted, help="one more input, of which every run counts as WEIGHT "
-                        "runs; may be given often")
-    parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: stdout)")
-    parser.add_argument("--program", metavar="NAME", type=program_name,
-                        help="the program or shared library that the profile is for; needed if the "
-                        "traces are of several programs")
+                        type=_weighted,
+                        help="another input, each run of which counts as WEIGHT runs; may be "
+                        "repeated")
+    parser.add_argument("-o", "--output", metavar="FILE",
+                        help="the profile to write (default: stdout, as with -)")
+    parser.add_argument("--program", metavar="PROGRAM", type=program_argument,
+                        help="the program or shared library that the profile is for, by its name "
+                        "or path; needed if the traces are of several programs")
     parser.add_argument("--binary", metavar="PATH",
-                        help="the program, if it is not where it was when it was recorded")
+                        help="the recorded program, if it is no longer where it was recorded")
     parser.add_argument("--map", metavar="FILE",
-                        help="the map that lld wrote (-Wl,-Map=FILE) when it linked that program")
+                        help="the map that lld wrote (-Wl,-Map=FILE) when it linked the program")
     parser.add_argument("--allow-partial", action="store_true",
-                        help="leave out inputs that cannot be used, with a warning for each")
+                        help="leave out inputs that cannot be used, and warn of each")
     return parser
 
 

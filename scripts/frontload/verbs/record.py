@@ -6,24 +6,24 @@ from frontload.cli.arguments import command, file_only, seconds
 from frontload.recording import run as recording
 
 DESCRIPTION = """\
-Run a command and record the first touches of each of its processes, in one trace per process. The
-exit status is the command's own.
+Run a command and record the first touches of each of its processes, one trace per process. record
+exits with the status of the command.
 """
 EXAMPLES = """\
-# which functions a program enters, in which order
+# record which functions a program enters, and in which order
 frontload record -o traces -- ./app --version
-# once more, slowly, with the data that it touches
+# record the data that it touches as well, which is much slower
 frontload record --data -o traces -- ./app --version
-# a server: its startup ends when it is ready
+# record a server until it is ready, which ends its startup
 frontload record --until serve_requests -o traces-of-server -- ./server
 """
 EXIT_STATUS = {"0": None, "65": None,
-               "1": "the command's own, or in place of 0: no trace was written",
-               "2": "the command's own, or: the command line is wrong",
-               "125": "the recorder failed, and says why", "126": "the command cannot be executed",
-               "127": "the command is not found", "128+N": "signal N has ended the command"}
-ENVIRONMENT = {"FRONTLOAD_TRACE": "set for the command by --with runtime: where libfrontload-rt "
-                                  "writes traces (%m: the program, %p: the process)",
+               "1": "the command's own status, or, instead of 0, no trace was written",
+               "2": "the command's own status, or the command line is wrong",
+               "125": "the recorder failed; it says why", "126": "the command cannot be executed",
+               "127": "the command was not found", "128+N": "signal N ended the command"}
+ENVIRONMENT = {"FRONTLOAD_TRACE": "where libfrontload-rt writes traces (%m is the program, %p the "
+                                  "process); --with runtime sets it for the command",
                "TMPDIR": "where --data puts a copy of a program that has debug info"}
 
 
@@ -36,19 +36,22 @@ def add_parser(verbs) -> argparse.ArgumentParser:
         environment=ENVIRONMENT)
     parser.add_argument("-o", "--output", metavar="DIR", type=file_only,
                         default="frontload-traces",
-                        help="the folder for the traces, made if need be (default %(default)s)")
+                        help="the folder for the traces, made if it does not exist (default "
+                        "%(default)s)")
     parser.add_argument("--data", action="store_true",
-                        help="record the data that is touched too, and code by the 16 bytes, by "
-                        "running the command in valgrind: any program, some hundred times slower. "
-                        "Programs that the command starts run unrecorded")
+                        help="also record the data that is touched, and code in steps of 16 bytes, "
+                        "by running the command in valgrind. This works for any program, and slows "
+                        "it down some hundred times; programs that the command starts are not "
+                        "recorded")
     parser.add_argument("--with", dest="recorder", choices=("trace", "runtime"), default="trace",
-                        help="trace (the default): by breakpoints, any program. runtime: by the "
-                        "program itself, built with -finstrument-functions and libfrontload-rt")
+                        help="what records: trace (the default) plants breakpoints in any program; "
+                        "with runtime the program records itself, if it was built with "
+                        "-finstrument-functions and libfrontload-rt")
     parser.add_argument("--module", metavar="NAME", action="append", default=[],
-                        help="with trace or --data: record this shared library too; may be "
+                        help="with trace or --data: also record this shared library; may be "
                         "repeated")
     parser.add_argument("--until", metavar="SYMBOL",
-                        help="with trace: startup ends when this function is entered")
+                        help="with trace: startup ends when the program enters this function")
     parser.add_argument("--for", dest="seconds", metavar="SECONDS", type=seconds,
                         help="with trace: startup ends after this time")
     parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER,

@@ -5,9 +5,9 @@ import argparse
 from frontload.base import errors
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
 from frontload.base.files import STDOUT, open_input, parse_json, write_if_changed, write_output
+from frontload.cli import conditions, device_options
 from frontload.cli.arguments import add_json, named
 from frontload.device.kinds import Device
-from frontload.verbs import measure
 
 DESCRIPTION = """\
 Make one HTML page of recorded starts, side by side: each fault in its file and in time, what was
@@ -57,19 +57,12 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     now.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
                      type=named("NAME=BINARY"), help="a program to start in the place of {} in "
                      "COMMAND, after it was evicted; may be repeated")
-    now.add_argument("--evict", metavar="FILE", action="append", default=[],
-                     help="a file to evict instead of the program, which is {} here too; may be "
-                     "repeated")
-    now.add_argument("--allow-warm", action="store_true",
-                     help="record also if pages stay in the cache")
+    conditions.add_eviction(now)
     now.add_argument("--until", metavar="SYMBOL", help="the function with whose first call the "
                      "start has ended")
-    now.add_argument("--evict-seen", action="store_true", help="evict also all files that the "
-                     "command is seen to read (strace tells which), as far as no other process "
-                     "holds them")
     now.add_argument("--keep", metavar="FOLDER", help="keep what was recorded there, as "
                      "NAME.faults.json")
-    measure.add_device(parser)
+    device_options.add(parser)
     parser.add_argument("inputs", metavar="[NAME=]FAULTS.json | COMMAND", nargs="+",
                         help="what frontload faults --json wrote; or the command to record, and "
                         "its arguments, after --")
@@ -86,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
                              or args.evict_seen or args.device):
         args.usage_error("--keep, --evict, --evict-seen, --allow-warm, --until and --device are "
                          "for starts that are recorded now, with --variant")
-    device = measure.chosen_device(args)
+    device = device_options.chosen(args)
     # Imported here because numpy takes a while, which other verbs need not pay.
     from frontload.report import measured, model
 
@@ -149,7 +142,7 @@ def _record(args: argparse.Namespace, device: Device | None) -> list:
 
     from frontload.faults import document, start
     from frontload.measure.on_device import on_device
-    from frontload.measure.rounds import make_variants
+    from frontload.measure.plan import make_variants
     from frontload.report import recorded
 
     found = []

@@ -12,18 +12,18 @@ from frontload.base import tools
 from frontload.cli.arguments import command
 
 DESCRIPTION = """\
-Ask the kernel for the front of a program, and for those of the shared libraries it needs, then run
-it: for programs that were linked by ld.frontload with --front-prefetch, or carry the note of their
-front, and do not prefetch themselves. Any other command is just run.
+Ask the kernel for the front of a program, and for the fronts of the shared libraries that it needs,
+then run it. This is for programs that ld.frontload linked with --front-prefetch, or that carry the
+note of their front, and that do not prefetch it themselves. Any other command is simply run.
 
-The command takes the place of frontload: its process id, exit status and signals are its own.
-`frontload-run -- COMMAND...` does the same and starts quicker, because it is no Python program.
+The command replaces frontload: its process id, exit status and signals are its own.
+`frontload-run -- COMMAND...` does the same and starts faster, because it is not a Python program.
 """
 EXAMPLES = """\
 frontload run -- ./app --its arguments
 """
-EXIT_STATUS = {"0": None, "65": None, "2": "the command's own, or: the command line is wrong",
-               "126": "the command cannot be executed", "127": "the command is not found"}
+EXIT_STATUS = {"0": None, "65": None, "2": "the command's own status, or the command line is wrong",
+               "126": "the command cannot be executed", "127": "the command was not found"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
@@ -31,7 +31,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
         "run", usage="%(prog)s [--verbose] -- COMMAND...",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("-v", "--verbose", action="store_true", default=argparse.SUPPRESS,
-                        help="say what is prefetched, on stderr")
+                        help="show on stderr what is prefetched")
     parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER,
                         help="the command and its arguments, after --")
     parser.set_defaults(usage_error=parser.error)

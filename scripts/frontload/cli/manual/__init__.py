@@ -10,17 +10,15 @@ from pathlib import Path
 
 from frontload.cli.manual import programs, verbs
 from frontload.cli.manual.page import Argument, Example, Group, Page, Section
+from frontload.cli.parser import Parser
 
 __all__ = ["Argument", "Example", "Group", "Page", "Section", "documents", "pages"]
 
 
-def pages(bindir: Path | str | None = None) -> list[Page]:
+def pages(command: Parser, bindir: Path | str | None = None) -> list[Page]:
     """The pages of the command, of each verb, and of each native program, in this order; the
     programs are those in `bindir`, else those that the command finds."""
-    # Here, because the verb `help` is part of the command line and uses the manual.
-    from frontload.cli.main import build_parser
-
-    found = verbs.pages(build_parser()) + programs.pages(bindir)
+    found = verbs.pages(command) + programs.pages(bindir)
     names = [page.name for page in found]
     return [replace(page, see_also=_see_also(page, names)) for page in found]
 

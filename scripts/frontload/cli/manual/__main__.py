@@ -10,6 +10,7 @@ from pathlib import Path
 
 from frontload.base.files import write_if_changed
 from frontload.cli import completions, manual
+from frontload.cli.main import build_parser
 from frontload.cli.manual import man, markdown
 
 
@@ -21,7 +22,7 @@ def main() -> int:
     parser.add_argument("--completions", metavar="DIR",
                         help="write completions below it, as below a prefix's share")
     args = parser.parse_args()
-    pages = manual.pages(args.bin)
+    pages = manual.pages(build_parser(), args.bin)
     documents = manual.documents(pages)
     if args.man:
         _write(args.man, {f"{each[0].file_name}.1": man.render(*each) for each in documents})

@@ -1,12 +1,12 @@
-//===- packed_relocations.h - goes through a table of DT_RELR --------------===//
+//===- relr_table.h - goes through a table of packed relocations -----------===//
 //
-// A table of a few words may stand for many more relocations than it has bytes, so nobody collects
-// them here.
+// A table of DT_RELR of a few words may stand for many more relocations than it has bytes, so
+// nobody collects them here.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_PREDICT_PACKED_RELOCATIONS_H
-#define FRONTLOAD_TOOLS_PREDICT_PACKED_RELOCATIONS_H
+#ifndef FRONTLOAD_LLDPLUGIN_ELF_RELR_TABLE_H
+#define FRONTLOAD_LLDPLUGIN_ELF_RELR_TABLE_H
 
 #include "llvm/ADT/ArrayRef.h"
 

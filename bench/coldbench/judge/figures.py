@@ -1,0 +1,122 @@
+"""The figures of a workload's variants: what is put down of each, and what of it can be judged.
+
+A figure is the median over the cold runs on the plain device, or what the linker's report says of a
+front. Times are kept by round, because they are compared as ratios within rounds.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+from frontload.measure import results
+from frontload.measure.conditions import SELECTIVELY_COLD
+from frontload.measure.measurement import Run
+from frontload.pagecache.kernel import PAGE_SIZE
+
+from coldbench.measure import slow_device
+from coldbench.measure.starts import Starts
+from coldbench.variants.work_folder import WorkFolder
+
+PLAIN, THROTTLED, WARM = "cold", "cold, throttled", "warm"
+# The same as JSON has them.
+CONDITIONS = {"cold": PLAIN, "slow": THROTTLED, "warm": WARM}
+
+
+@dataclass(frozen=True)
+class Start:
+    """The starts of a variant under one of the conditions above."""
+
+    variant: str
+    condition: str
+
+    def __str__(self) -> str:
+        return f"{self.variant}, {self.condition}"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What was measured, and can be judged."""
+
+    medians: Mapping[str, Mapping[str, float]]  # variant -> figure -> median
+    times: Mapping[Start, Sequence[float]] = field(default_factory=dict)  # by round
+
+
+def say(figure: str, value: float, digits: int = 1) -> str:
+    """A figure's value: bytes in MB, times in seconds."""
+    if figure.endswith("_ns"):
+        return f"{value / 1e9:.3f}"
+    return f"{value / 1e6:.{digits}f}" if figure.endswith("_bytes") else f"{value:g}"
+
+
+def of_variant(work: WorkFolder, starts: Starts, name: str) -> dict:
+    """What the document has of a variant: its file, its figures in each condition, and what one of
+    its cold starts has read, for the picture."""
+    runs = starts.by_condition(name)
+    (state,) = runs["cold"][0].files.values()
+    found = {
+        "name": name,
+        "size": work.binary(name).stat().st_size,
+        "page_size": PAGE_SIZE,
+        "read_pages": state.read.to_text() if state.read else None,
+        "slow": None,
+        **{condition: results.figures(these) for condition, these in runs.items()},
+        "requests": _requests(starts, name),
+    }
+    found["slow_by_requests_ns"] = _slow_by_requests(found)
+    base = starts.plain.plan.variants[0].name
+    found["times_the_base"] = (None if name == base else
+                               asdict(results.time_ratio(starts.plain, SELECTIVELY_COLD, name)))
+    front = work.front(name)
+    if front:
+        found["front"] = front
+    return found
+
+
+def of_run(run: Run) -> dict[str, int | None]:
+    return {name: figure(run) for name, figure in results.FIGURES.items()}
+
+
+def place(starts: Starts) -> dict:
+    """Where the starts were measured, on a device of which kind."""
+    found = next(iter(starts.plain.places.values()))
+    return {"file_system": found.get("file_system"), "read_ahead_kib": found.get("read_ahead_kib"),
+            "own_device": starts.on_device,
+            "throttle": slow_device.limits() if starts.throttled else None}
+
+
+def to_judge(starts: Starts, variants: Sequence[dict]) -> Figures:
+    """What can be judged of these variants of the document. On any file system but the device's,
+    readahead and layout are not what was required, so that only the linker's reports of the fronts
+    are left."""
+    medians = {variant["name"]: {f"front_{name}": value
+                                 for name, value in variant.get("front", {}).items()}
+               for variant in variants}
+    if not starts.on_device:
+        return Figures(medians)
+    for variant in variants:
+        found = {name: figure["median"] for name, figure in variant["cold"].items()}
+        found["all_faults"] = found["major_faults"] + found["minor_faults"]
+        found["slow_by_requests_ns"] = variant["slow_by_requests_ns"]
+        medians[variant["name"]] |= found
+    times = {Start(variant["name"], CONDITIONS[condition]): [run.sample.wall_ns for run in runs]
+             for variant in variants
+             for condition, runs in starts.by_condition(variant["name"]).items()}
+    return Figures(medians, times)
+
+
+def _requests(starts: Starts, name: str) -> dict | None:
+    made = starts.requests.get(name)
+    if not made:
+        return None
+    return {"reads": float(np.median([each.reads for each in made])),
+            "bytes": float(np.median([each.bytes for each in made])),
+            "by_round": [asdict(each) for each in made]}
+
+
+def _slow_by_requests(variant: dict) -> float | None:
+    """What a start on the slow device takes by what it asks for, and the time of a warm start."""
+    made = variant["requests"]
+    if made is None:
+        return None
+    waited = slow_device.seconds(made["reads"], made["bytes"])
+    return waited * 1e9 + variant["warm"]["wall_ns"]["median"]

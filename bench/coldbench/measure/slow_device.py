@@ -1,0 +1,28 @@
+"""The slow device: what the starts are throttled to, and how long it takes for what they read.
+
+The kernel's throttle lets what it hands out in its first 0.1 s through at once, 15 requests and
+8 MB: the starts of small programs, whole. A disk does not.
+"""
+
+from frontload.device import kinds
+from frontload.device.kinds import Device
+
+NAME = "hdd"
+# How much of a throttled start passes before the throttle does (frontload/device/throttle.py).
+FIRST_SLICE_SECONDS = 0.1
+
+
+def device() -> Device:
+    return kinds.find(NAME)
+
+
+def limits() -> dict:
+    """Its figures, for JSON."""
+    slow = device()
+    return {"device": slow.name, "iops": slow.iops, "bytes_per_second": slow.bytes_per_second}
+
+
+def seconds(requests: float, read_bytes: float) -> float:
+    """What it takes for these at its pace: requests and bytes are handed out side by side."""
+    slow = device()
+    return max(requests / slow.iops, read_bytes / slow.bytes_per_second)

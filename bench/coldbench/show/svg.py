@@ -1,0 +1,34 @@
+"""What the bench's pictures share: their style, and how a figure becomes SVG.
+
+The pictures bring no background of their own and their text is a grey that is read on white as well
+as on black, because they are shown on pages of either theme. The same figure gives the same bytes.
+"""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# It keeps matplotlib's files out of the user's home.
+from frontload.report.canvas import matplotlib, pyplot
+
+TEXT = "#7a828c"
+_STYLE = {"svg.hashsalt": "frontload", "svg.fonttype": "none", "text.color": TEXT,
+          "axes.labelcolor": TEXT, "axes.edgecolor": TEXT, "axes.titlecolor": TEXT,
+          "xtick.color": TEXT, "ytick.color": TEXT, "font.family": "sans-serif", "font.size": 10}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Within `with`, figures are of the bench's style."""
+    with matplotlib.rc_context(_STYLE):
+        pyplot.switch_backend("svg")  # which measures text, where a layout depends on it
+        yield
+
+
+def save(figure: pyplot.Figure, title: str) -> bytes:
+    """The figure as SVG; it is gone afterwards."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", transparent=True, bbox_inches="tight",
+                   metadata={"Date": None, "Title": title})
+    pyplot.close(figure)
+    return buffer.getvalue()

@@ -1,0 +1,54 @@
+//===- linked_file.h - a linked file by its addresses ----------------------===//
+//
+// What is at an address of a program or a shared library, as a kernel or the dynamic linker would
+// find it: by the segments, so that stripped files do as well.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_ELF_LINKED_FILE_H
+#define FRONTLOAD_LLDPLUGIN_ELF_LINKED_FILE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <vector>
+
+namespace frontload {
+
+/// A part of the file as it is mapped: a PT_LOAD.
+struct FileSegment {
+  uint64_t address, offset, fileBytes, memoryBytes;
+  bool isExecutable;
+  /// From this address on the program itself may write.
+  uint64_t written = UINT64_MAX;
+};
+
+/// The loadable segments of the ELF file in `bytes`; fails where a kernel or the dynamic linker
+/// would not map them.
+llvm::Expected<std::vector<FileSegment>> readSegments(llvm::StringRef bytes);
+
+/// The bytes of a file, and its segments, which ascend and lie within the file.
+struct LinkedFile {
+  llvm::StringRef bytes;
+  llvm::ArrayRef<FileSegment> segments;
+
+  /// The segment that has this address in the file; null if none does.
+  const FileSegment *segmentAt(uint64_t address) const;
+  /// What is at an address, to the end of its segment; empty if that is not in the file.
+  llvm::StringRef at(uint64_t address) const;
+  /// The table of `T` at an address, if it is in the file.
+  template <class T>
+  llvm::Expected<llvm::ArrayRef<T>> table(uint64_t address, uint64_t size) const {
+    if (!size)
+      return llvm::ArrayRef<T>();
+    llvm::StringRef found = at(address);
+    if (size > found.size())
+      return llvm::createStringError("a table of the dynamic section is not in the file");
+    return llvm::ArrayRef<T>(reinterpret_cast<const T *>(found.data()), size / sizeof(T));
+  }
+};
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,54 @@
+"""The options of a device of its own, on which starts are measured: --device and its like.
+
+Verbs that measure or record starts have them: add() declares them, chosen() says what they mean.
+frontload predict has others: it predicts for several devices at once, and for slower ones.
+"""
+
+import argparse
+from dataclasses import replace
+
+from frontload.cli.arguments import bandwidth, count
+from frontload.cli.parser import alias
+from frontload.device import kinds
+from frontload.device.cold_device import READ_AHEAD_KIB
+from frontload.device.kinds import Device
+
+# A request must not take longer than a tenth of a second: it would be missed (see settle in
+# pagecache/cache.py).
+_LEAST_IOPS = 10
+_LEAST_BANDWIDTH = 10_000_000
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    device = parser.add_argument_group("a device of its own (needs root)")
+    device.add_argument("--device", choices=(*kinds.KINDS, kinds.CUSTOM),
+                        help="copy the named files to a loop device that the kernel slows down to "
+                        "this kind of device, and measure there; custom: to what the options say")
+    device.add_argument("--device-iops", metavar="N", type=count(_LEAST_IOPS),
+                        help="of a custom device: requests per second")
+    device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=bandwidth(_LEAST_BANDWIDTH),
+                        help="of a custom device: bytes per second")
+    device.add_argument("--read-ahead", metavar="KIB", type=count(0),
+                        help="of any kind of device (default: what it has)")
+    beside = device.add_argument(
+        "--beside", dest="extra", metavar="FILE", action="append", default=[],
+        help="another file or folder that the program needs beside it; libraries that it finds "
+        "relative to itself ($ORIGIN) are copied unasked")
+    alias(beside, parser, "--with")
+
+
+def chosen(args: argparse.Namespace) -> Device | None:
+    """The device that the options ask for; None if they ask for none."""
+    if args.device is None and (args.read_ahead is not None or args.extra):
+        args.usage_error("--read-ahead and --beside are for --device")
+    if args.device != kinds.CUSTOM and (args.device_iops or args.device_bandwidth):
+        args.usage_error("--device-iops and --device-bandwidth are for --device custom")
+    if args.device is None:
+        return None
+    if args.device == kinds.CUSTOM:
+        device = kinds.custom(args.device_iops, args.device_bandwidth, READ_AHEAD_KIB)
+    else:
+        device = kinds.find(args.device)
+    if args.read_ahead is not None:
+        device = replace(device, read_ahead_kib=args.read_ahead)
+    return device

@@ -1,0 +1,83 @@
+"""A measurement as JSON, "frontload-measure/2": described in docs/reference/json.md."""
+
+import json
+from dataclasses import asdict
+
+from frontload import __version__
+from frontload.measure import doubts, statistics
+from frontload.measure.measurement import Measurement, Run
+from frontload.measure.results import comparisons, costs, figures, label, stayed
+from frontload.pagecache import mounts
+
+SCHEMA = "frontload-measure/2"
+METHOD = {
+    "wall_ns": "CLOCK_MONOTONIC from just before exec until the process was reaped",
+    "interval": "mean and 95% confidence interval by the bootstrap: BCa, "
+                f"{statistics.RESAMPLES} resamples from a fixed seed, scipy, expanded for "
+                f"the number of runs; of fewer than {statistics.ENOUGH} by Student's t, "
+                "for costs by Welch's",
+    "ratio": "geometric mean of the ratios within each round, interval as above, of logarithms",
+    "difference": "mean of the differences within each round, interval as above",
+    "costs": "mean of the cold runs less mean of the warm ones; excess: (cold - warm) less (cold - "
+             "warm) of the base, from the differences within cold and within warm rounds; "
+             "intervals as above",
+    "outliers": "further from the median than 10 scaled median absolute deviations and than a "
+                "tenth of it; reported, not removed",
+    "read_bytes": "resident in the page cache after the run and not before, by mincore, up to the "
+                  "file's end",
+}
+
+
+def to_json(measurement: Measurement) -> dict:
+    """Everything that was seen, every single run included."""
+    plan = measurement.plan
+    results = []
+    for condition in plan.conditions:
+        for variant in plan.variants:
+            runs = measurement.of(variant.name, condition)
+            results.append({
+                "variant": variant.name, "condition": condition, "label": label(runs),
+                "figures": figures(runs),
+                "stayed": [file | {"why": mounts.why_resident(file["path"])}
+                           for file in stayed(runs)],
+                "sections_read": measurement.sections_read(variant.name, condition),
+                "runs": [_run_to_json(run) for run in runs]})
+    named = {file for variant in plan.variants for file in variant.files}
+    return {
+        "schema": SCHEMA,
+        "frontload": __version__,
+        "host": measurement.host,
+        "device": measurement.device,
+        "plan": asdict(plan),
+        "files": [place | {"named": file in named,
+                           "sections": [asdict(section) for section in measurement.sections[file]]}
+                  for file, place in measurement.places.items()],
+        "method": METHOD,
+        "results": results,
+        "comparisons": comparisons(measurement),
+        "costs": costs(measurement),
+        "warnings": doubts.warnings(measurement),
+        "missing": [asdict(missing) for missing in measurement.missing],
+    }
+
+
+def _run_to_json(run: Run) -> dict:
+    files = {}
+    for path, state in run.files.items():
+        if state.read is None:
+            files[path] = None
+            continue
+        files[path] = {
+            "resident_pages_before": state.before.resident_pages,
+            "resident_pages": state.after.resident_pages,
+            "resident_bytes": state.after.resident_bytes,
+            "read_bytes": state.read.resident_bytes,
+            "read_runs": len(state.read.runs()),
+            "read_pages": state.read.to_text(),  # first+pages of each run
+        }
+    return {"round": run.round, "position": run.position, "label": run.label,
+            **asdict(run.sample), "files": files, "outputs": run.outputs}
+
+
+def dump(document: dict) -> bytes:
+    return (json.dumps(document, indent=1) + "\n").encode()

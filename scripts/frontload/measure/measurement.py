@@ -1,0 +1,73 @@
+"""What a measurement has found: every run, and what is known of its files and of the machine."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from frontload.base.missing import Missing
+from frontload.measure.conditions import WARM, FileState
+from frontload.measure.launcher import Sample
+from frontload.measure.plan import Plan
+from frontload.measure.sections import Section, bytes_per_section
+from frontload.pagecache.residency import Residency
+
+
+@dataclass(frozen=True)
+class Run:
+    variant: str
+    condition: str
+    round: int
+    position: int  # within the round
+    sample: Sample
+    files: dict[str, FileState]
+    outputs: dict[str, str] = field(default_factory=dict)  # SHA-256, or "missing"
+
+    def total(self, figure: Callable[[Residency], int]) -> int | None:
+        """A figure of what the run read, added up over the files; None if unknown for one."""
+        read = [state.read for state in self.files.values()]
+        return None if None in read else sum(figure(residency) for residency in read)
+
+    @property
+    def label(self) -> str:
+        """The condition that the run really met."""
+        before = [state.before for state in self.files.values() if state.named]
+        if None in before:
+            return f"{self.condition}, not verified"
+        if self.condition != WARM and any(residency.resident_pages for residency in before):
+            return "not cold"
+        return self.condition
+
+
+@dataclass(frozen=True)
+class Measurement:
+    plan: Plan
+    runs: list[Run]
+    sections: dict[str, list[Section]]
+    places: dict[str, dict]  # for each file what measure_host.describe_file says
+    host: dict  # as measure_host.describe_host says
+    device: dict | None = None  # of its own, that the files were copied to
+    missing: list[Missing] = field(default_factory=list)
+
+    def of(self, variant: str, condition: str) -> list[Run]:
+        """The runs of one variant in the order of rounds."""
+        return [run for run in self.runs if (run.variant, run.condition) == (variant, condition)]
+
+    def sections_read(self, variant: str, condition: str) -> dict[str, dict[str, float]]:
+        """For each file the median number of bytes read from each of its sections."""
+        runs = self.of(variant, condition)
+        found = {}
+        for path in runs[0].files:
+            reads = [run.files[path].read for run in runs]
+            if None in reads:
+                continue
+            counts = [bytes_per_section(read, self.sections[path]) for read in reads]
+            names = dict.fromkeys(name for count in counts for name in count)
+            found[path] = {name: float(np.median([count.get(name, 0) for count in counts]))
+                           for name in names}
+        return found
+
+    def differing_outputs(self) -> list[str]:
+        """The compared outputs that were not the same in every run."""
+        return [output for output in self.plan.compare
+                if len({run.outputs[output] for run in self.runs}) > 1]

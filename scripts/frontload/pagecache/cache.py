@@ -1,0 +1,176 @@
+"""The kernel's page cache, file by file: what of a file is in it, and how to empty or fill it.
+
+A cold start is only cold if the file's pages are gone, and the kernel promises nothing: it keeps
+pages that are dirty, mapped by a process, being read, or that live on a file system in memory. So
+every eviction here is followed by a look, and by a refusal if anything stayed.
+"""
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from frontload.base.errors import Failure
+from frontload.pagecache import kernel
+from frontload.pagecache.kernel import may_look
+from frontload.pagecache.mounts import why_resident
+
+if TYPE_CHECKING:
+    from frontload.pagecache.residency import Residency
+
+_DROP_CACHES = "/proc/sys/vm/drop_caches"
+
+# Reads that a process started go on after it has exited, and a throttled device takes its time.
+_SETTLE_SECONDS = 30.0
+_POLL_SECONDS = 0.01
+# A page can be in the cache and never become resident: of one that was written in part, on a file
+# system of blocks smaller than pages, the other blocks are not read. What does not change for this
+# long is such a page; a page that is being read is held back by no device for half of that.
+_UNCHANGED_SECONDS = 2.0
+# Without cachestat (before Linux 6.5) nothing tells whether pages are still being read. The block
+# layer holds a throttled request back for at most one slice of 100 ms.
+_QUIET_SECONDS = 0.12
+# What was read is soon reclaimed by some kernels, memory free or not (see lock).
+_LOADS = 5
+
+
+def residency(path: os.PathLike | str) -> "Residency":
+    """Which pages of a file are in the page cache; fails where the kernel would not tell."""
+    # Here, because it needs numpy, and who only asks whether files can be evicted does not.
+    from frontload.pagecache.residency import Residency
+
+    return Residency.of(*_look(path))
+
+
+def _look(path: os.PathLike | str) -> tuple[int, bytes]:
+    """The size of a file, and what kernel.resident says of it."""
+    if not may_look(path):
+        raise Failure(f"{os.fspath(path)}: its residency cannot be seen: the kernel tells it only "
+                      "to those who own the file or may write it",
+                      note="measure as the file's owner or as root, or measure a copy of the file")
+    with open(path, "rb") as file:
+        size = kernel.size_of(file)
+        return size, kernel.resident(file, size)
+
+
+def _resident_pages(path: os.PathLike | str) -> int:
+    return _look(path)[1].count(1)
+
+
+def settle(*paths: os.PathLike | str, sleep=time.sleep) -> None:
+    """Waits until all reads of the files that are under way have ended."""
+    untold = False
+    for path in paths:
+        with open(path, "rb") as file:
+            untold = not _wait_for_reads(file, sleep) or untold
+    if untold:
+        sleep(_QUIET_SECONDS)
+
+
+def _wait_for_reads(file: BinaryIO, sleep) -> bool:
+    """Whether the kernel could tell that there are no reads under way."""
+    last, unchanged = None, 0
+    for _ in range(round(_SETTLE_SECONDS / _POLL_SECONDS)):
+        cached = kernel.cached_pages(file)
+        if cached is None:
+            return False
+        resident = kernel.resident(file, kernel.size_of(file)).count(1)
+        unchanged = unchanged + 1 if last == (cached, resident) else 0
+        if cached == resident or unchanged * _POLL_SECONDS >= _UNCHANGED_SECONDS:
+            return True
+        last = cached, resident
+        sleep(_POLL_SECONDS)
+    raise _still_read(file.name)
+
+
+def _still_read(path: os.PathLike | str) -> Failure:
+    return Failure(f"{os.fspath(path)}: is still being read after {_SETTLE_SECONDS:g} seconds",
+                   note="end the processes that read it, and measure again")
+
+
+def settled(path: os.PathLike | str, sleep=time.sleep) -> "Residency":
+    """The residency once all reads that are under way have ended."""
+    if not may_look(path):
+        return residency(path)  # refuses
+    settle(path, sleep=sleep)
+    return residency(path)
+
+
+def drop(path: os.PathLike | str) -> None:
+    """Asks the kernel to drop a file's pages; whether it did is for the caller to see."""
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())  # dirty pages are kept
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def try_to_drop(*paths: os.PathLike | str, sleep=time.sleep) -> list[int]:
+    """Drops the files' pages, also those that are being read, and tells of each how many stayed."""
+    found: list[int | None] = [_dropped(path, sleep) for path in paths]
+    if None in found:
+        sleep(_QUIET_SECONDS)
+        for number, path in enumerate(paths):
+            drop(path)
+            found[number] = _resident_pages(path)
+    return found
+
+
+def _dropped(path: os.PathLike | str, sleep) -> int | None:
+    """How many pages stay; None if the kernel cannot tell whether more is to come."""
+    last = None
+    for _ in range(round(_SETTLE_SECONDS / _POLL_SECONDS)):
+        drop(path)
+        left = _resident_pages(path)
+        with open(path, "rb") as file:
+            cached = kernel.cached_pages(file)
+        if cached is None:
+            return None
+        if cached == left:
+            # What had only just been read stays once, what is mapped or locked always.
+            if cached == 0 or cached == last:
+                return left
+            last = cached
+        else:
+            # Pages that are being read cannot be dropped, and would come in later.
+            sleep(_POLL_SECONDS)
+    raise _still_read(path)
+
+
+def may_drop_everything() -> bool:
+    return os.access(_DROP_CACHES, os.W_OK, effective_ids=True)
+
+
+def drop_everything() -> None:
+    """Drops all that the kernel lets go of all files, and of its directories and inodes."""
+    os.sync()  # dirty pages are kept
+    Path(_DROP_CACHES).write_text("3", "ascii")
+
+
+def make_cold(*paths: os.PathLike | str, sleep=time.sleep) -> None:
+    """Drops the files' pages; fails if any stayed, and says how many and why."""
+    for path, left in zip(paths, try_to_drop(*paths, sleep=sleep), strict=True):
+        if left:
+            raise Failure(f"{os.fspath(path)}: {left} of {len(_look(path)[1])} pages stayed in the "
+                          f"page cache: {why_resident(path)}",
+                          note="--allow-warm measures all the same and labels the result as not "
+                          "cold")
+
+
+def load(path: os.PathLike | str) -> None:
+    """Reads a whole file into the cache."""
+    with open(path, "rb", buffering=0) as file:
+        while file.read(1 << 20):
+            pass
+
+
+def make_warm(path: os.PathLike | str) -> None:
+    """Reads a file into the cache; fails if not all of it stays there."""
+    for _ in range(_LOADS):
+        if 0 not in _look(path)[1]:
+            return
+        load(path)
+    missing = _look(path)[1].count(0)
+    if missing:
+        raise Failure(f"{os.fspath(path)}: {missing} pages did not stay in the page cache after "
+                      f"reading the whole file {_LOADS} times",
+                      note="the kernel reclaims them: memory is short, limited by a cgroup, or "
+                      "watched by DAMON")

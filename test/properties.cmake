@@ -1,0 +1,37 @@
+# What ctest has to know of tests in order to run several at once: which of them exclude each other,
+# and which take long. A name that is no test is an error, so that none is left over from a file that
+# was renamed.
+
+# Tests that need the same thing of the machine do not run at the same time.
+function(exclude_each_other thing)
+  foreach(name IN LISTS ARGN)
+    if(NOT TEST ${name})
+      message(FATAL_ERROR "properties.cmake: ${name}: there is no such test")
+    endif()
+    set_property(TEST ${name} APPEND PROPERTY RESOURCE_LOCK ${thing})
+  endforeach()
+endfunction()
+
+# Tests that take about so many seconds, those that take longest begin. After its first run ctest
+# goes by what it has measured.
+function(takes seconds)
+  foreach(name IN LISTS ARGN)
+    if(NOT TEST ${name})
+      message(FATAL_ERROR "properties.cmake: ${name}: there is no such test")
+    endif()
+    set_property(TEST ${name} PROPERTY COST ${seconds})
+  endforeach()
+endfunction()
+
+# Loop devices, the kernel's throttle for them, and mounts.
+exclude_each_other(devices python/test_bench python/test_measure_device
+  python/test_measure_pagecache)
+# Of hardware breakpoints a processor has four.
+exclude_each_other(breakpoints python/test_faults_verb python/test_info_verb
+  report/test_report_verb)
+# A browser is several large processes, and pages that take too long to draw have failed.
+exclude_each_other(browser docs/test_in_browser report/test_page_in_browser)
+# They install and pack from the same build folders.
+exclude_each_other(packages packaging/test_after_the_link packaging/test_debian
+  packaging/test_install_tree packaging/test_pkg_config packaging/test_python_package
+  packaging/test_recipes)

@@ -1,0 +1,90 @@
+"""frontload cargo hands on what cargo is told: a stand-in for cargo says how it was called."""
+
+import json
+import sys
+
+import pytest
+
+# It knows one package, and builds nothing.
+CARGO = """\
+#!{python}
+import json, os, sys
+arguments = sys.argv[1:]
+with open({log!r}, "a") as log:
+    log.write(json.dumps(arguments) + "\\n")
+if arguments[0].startswith("+"):
+    del arguments[0]
+manifest = {folder!r} + "/Cargo.toml"
+if arguments[0] == "locate-project":
+    print(manifest)
+elif arguments[0] == "metadata":
+    print(json.dumps({{"target_directory": {folder!r} + "/target", "packages": [
+        {{"name": "app", "manifest_path": manifest,
+          "targets": [{{"name": "app", "kind": ["bin"]}}]}}]}}))
+else:
+    print(json.dumps({{"reason": "compiler-artifact", "fresh": True, "executable": manifest,
+                      "target": {{"name": "app", "kind": ["bin"]}}}}))
+"""
+
+
+@pytest.fixture
+def build(cli, tmp_path, monkeypatch):
+    """build(*words): runs `frontload cargo WORDS`; returns how cargo was called, and what was
+    said."""
+    log = tmp_path / "log"
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "cargo").write_text(CARGO.format(python=sys.executable, log=str(log),
+                                               folder=str(tmp_path)))
+    (folder / "cargo").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("CARGO", raising=False)
+
+    def build(*words):
+        log.write_text("")
+        result = cli("cargo", *words)
+        return [json.loads(line) for line in log.read_text().splitlines()], result.err
+
+    return build
+
+
+@pytest.mark.parametrize(("words", "handed"), [
+    (["-q"], ["--quiet"]), (["--quiet"], ["--quiet"]), (["-v"], ["--verbose"]),
+    (["-vv"], ["--verbose", "--verbose"]), (["-j", "3"], ["--jobs=3"]), (["-j3"], ["--jobs=3"]),
+    (["-F", "a,b"], ["--features=a,b"]),
+    (["--locked", "-j", "2", "-q"], ["--jobs=2", "--locked", "--quiet"]),
+])
+def test_options_are_cargos(build, words, handed):
+    """Short forms mean what they mean to cargo."""
+    calls, _ = build("build", *words)
+    assert calls[-1][-len(handed) - 2:] == ["--release", *handed, "--"]
+
+
+def test_quiet_is_for_both(build):
+    """-q hides what Frontload says as well; also where it stands before build, as with cargo."""
+    assert "there is no startup profile" in build("build")[1]
+    for words in (["build", "-q"], ["-q", "build"]):
+        calls, said = build(*words)
+        assert said == "" and "--quiet" in calls[-1]
+
+
+def test_verbose_is_for_both(build):
+    """-v shows how cargo is called."""
+    calls, said = build("build", "-v")
+    assert "frontload: run: " in said and "locate-project" in said and "--verbose" in calls[-1]
+
+
+@pytest.mark.parametrize("words", [["+nightly", "build"], ["build", "+nightly"]])
+def test_a_toolchain_is_handed_to_cargo(build, words, monkeypatch):
+    """+TOOLCHAIN goes to the cargo in PATH, which rustup's is, for every call; CARGO, one
+    toolchain's own, does not know it."""
+    monkeypatch.setenv("CARGO", "/nonexistent/cargo")
+    calls, _ = build(*words)
+    assert len(calls) == 3 and all(call[0] == "+nightly" for call in calls)
+
+
+def test_the_profile_of_cargo(build):
+    """--cargo-profile is cargo's --profile, which is understood as well."""
+    for option in ("--cargo-profile", "--profile"):
+        calls, _ = build("build", option, "dev")
+        assert "--profile=dev" in calls[-1] and "--release" not in calls[-1]

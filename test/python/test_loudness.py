@@ -1,0 +1,63 @@
+"""How much a verb says: --quiet and --verbose, which all of them have."""
+
+import re
+
+import pytest
+from frontload.base import errors
+from frontload.cli import main as command_line
+from frontload.cli import parser as parsing
+
+
+def test_every_verb_has_them(monkeypatch):
+    """Before the verb and after it, long and short."""
+    (verbs,) = command_line.build_parser()._subparsers._group_actions
+    for name in verbs.choices:
+        below = parsing.verbs_below(verbs.choices[name])
+        for parser in below:
+            assert {"-q", "--quiet", "-v", "--verbose"} <= parser._option_string_actions.keys() or (
+                name == "run"), parser.prog
+    for args in (["-q", "info"], ["info", "--quiet"]):
+        assert parsing.parse(command_line.build_parser(), args).quiet
+    for args in (["-v", "run", "--", "x"], ["run", "-v", "--", "x"]):
+        assert parsing.parse(command_line.build_parser(), args).verbose
+
+
+@pytest.mark.parametrize("option", ["-q", "--quiet"])
+def test_quiet_leaves_the_result_and_errors(cli, link, tmp_path, option):
+    """No warnings and notes, except the note that says what to do about an error."""
+    link().trace(tmp_path / "t", "main")
+    loud, quiet = cli("profile", tmp_path / "t"), cli("profile", option, tmp_path / "t")
+    assert loud.out == quiet.out and "note: " in loud.err and quiet.err == ""
+    assert cli(option, "profile", tmp_path / "t").err == ""
+    refused = cli("profile", option, tmp_path / "nothing", code=2).err
+    assert re.fullmatch("frontload: error: .*\nfrontload: note: .*\n", refused)
+    # It is over when the command is.
+    assert "note: " in cli("profile", tmp_path / "t").err
+
+
+def test_verbose_tells_what_is_run(cli, tools, build):
+    """Each program that is started, as it could be typed."""
+    shown = cli("info", "--json", "-", "--verbose")
+    assert "frontload: run: strace -qq -o /dev/null true\n" in shown.err
+    assert "frontload: run: " not in cli("info", "--json", "-").err
+
+
+def test_a_run_command_is_told(frontload):
+    """Also where this process becomes the command; frontload-run adds what it prefetches."""
+    shown = frontload("run", "-v", "--", "true").stderr
+    assert re.search("^frontload: run: .*frontload-run --verbose -- true$", shown, re.MULTILINE)
+
+
+def test_an_error_may_have_several_notes(capsys):
+    """None of them is lost, and what comes after something else is none of them."""
+    errors.be_quiet(True)
+    try:
+        errors.note("a")
+        errors.error("b")
+        errors.note("c")
+        errors.note("d")
+        errors.warning("e")
+        errors.note("f")
+    finally:
+        errors.be_quiet(False)
+    assert [line[-1] for line in capsys.readouterr().err.splitlines()] == ["b", "c", "d"]
