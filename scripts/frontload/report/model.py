@@ -1,8 +1,8 @@
 """Makes the document of a report: all that its page and pictures show, from recorded starts.
 
-This is the declaration of the format, schema "frontload-report/1", a JSON object. Times are whole
-nanoseconds since the exec of the command, sizes and offsets bytes. What nobody knows is null. Texts
-are as they were found: a name may hold anything, and who shows it has to escape it.
+This declares the format, schema "frontload-report/1", a JSON object. Times are whole nanoseconds
+since the exec of the command; sizes and offsets are bytes. A value that nobody knows is null. Texts
+are as they were found. A name may hold anything, so a reader that shows it has to escape it.
 
     schema, frontload   "frontload-report/1", and the version that wrote it
     title               a text
@@ -11,49 +11,48 @@ are as they were found: a name may hold anything, and who shows it has to escape
     variants            one object for each recorded start, see below; the first is the base
     comparison          null for one variant; else {"base": 0, "variants": [{"variant": i,
                         "ratios": {figure: variant / base}, "differences": {figure: variant - base}
-                        }, ...]} of the figures of `summary`; null where either is
-    measurement         null, or of a `frontload measure`: {"results": [{"variant", "condition",
+                        }, ...]} of the figures of `summary`; null where either figure is null
+    measurement         null, or from `frontload measure`: {"results": [{"variant", "condition",
                         "label", "figures"}], "comparisons": [...], "costs": [...]} as in
                         frontload-measure/2
     predictions         null, or [{"variant", "trace", "devices"}, ...] as in frontload-predict/1
 
 A variant has
     name, command, condition
-    device      null, or of what kind the device was that the kernel slowed down, as a text
-    missing     [{"what", "why", "remedy"}]: what is not known of it
-    summary     major_faults, minor_faults (with those that were not recorded one by one, but
-                counted by the kernel), read_bytes, read_runs (contiguous stretches of pages),
-                requests (of the device), wall_ns, max_rss_bytes, touched_bytes (of the files of
-                which it is known), wasted_bytes and density (of these files), backward_reads,
-                files_read
+    device      null, or the kind of device that the kernel simulated by slowing one down, a text
+    missing     [{"what", "why", "remedy"}]: what is not known about this start
+    summary     major_faults, minor_faults (including those that the kernel only counted),
+                read_bytes, read_runs (contiguous stretches of pages), requests (of the device),
+                wall_ns, max_rss_bytes, touched_bytes (of the files whose touched bytes are known),
+                wasted_bytes and density (of these files), backward_reads, files_read
     processes   [{"pid", "parent" (index or null), "command", "start_ns", "end_ns"}]
     files       [{"path", "size", "sections": [{"name", "offset", "size"}],
                 "read": pages, "touched": granules of 16 bytes, both as text, the runs
                 `first+number` separated by spaces; "major_faults", "minor_faults", "read_bytes",
-                "touched_bytes"}], those with the most bytes read first; without files that were
-                neither read nor faulted in
+                "touched_bytes"}], those with the most bytes read first; files that were neither
+                read nor faulted in are left out
     events      columns of equal length, in order of time:
                     kind      one character each: M major fault, m minor fault, F read
                     time_ns
-                    file      index; -1 for memory of no file
-                    offset    in the file, of the byte that was touched or the first that was read
+                    file      index; -1 for memory that belongs to no file
+                    offset    in the file: of the touched byte, or of the first byte of a read
                     bytes     of a read
                     cause     index into `causes`; the rules are in events.py
                     section   index into `section_names`, -1 for none
-                    symbol    index into `symbols` of what is at the offset, -1 if not known
-                    by        index into `symbols` of the code that touched it, -1 if not known
-                    backward  1 for a read that begins before the one of the same file before it,
+                    symbol    index into `symbols`: what is at the offset; -1 if not known
+                    by        index into `symbols`: the code that touched it; -1 if not known
+                    backward  1 for a read that begins before the previous read of the same file,
                               and for the major fault that waited for it
                     process   index
                     thread    its number
     causes, section_names, symbols    what the columns point to
     phases      [{"name", "process", "start_ns", "end_ns", "major_faults", "minor_faults",
-                "read_bytes"}] by process and time
+                "read_bytes"}], by process and time
     bytes       [{"file", "section", "size", "touched", "read", "wasted", "density"}]; see
-                accounting.py. The sum of `read` over a file's rows is its read_bytes
-    waste       null if touched bytes are not known, else {"functions", "data", "objects"}, each
-                [{"name", "file", "section", "object", "size", "read", "touched", "wasted"}], the 50
-                most wasteful; objects only if the map of the link was given
+                accounting.py. The `read` of a file's rows add up to its read_bytes
+    waste       null if touched bytes are not known, otherwise {"functions", "data", "objects"},
+                each [{"name", "file", "section", "object", "size", "read", "touched", "wasted"}],
+                the 50 most wasteful; objects only if the map of the link was given
     advice      [{"id", "text", "how", "gain": {"major_faults", "read_bytes"}}]; see advice.py
 """
 
