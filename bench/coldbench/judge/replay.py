@@ -63,8 +63,8 @@ def _row(work: WorkFolder, variant: dict, place: dict, traces: Sequence[Path]) -
     touches, missing = (sum(each[key] for each in answer["predictions"])
                         for key in ("touches", "missing"))
     if missing > _MOST_MISSING * touches:
-        row["why"] = (f"is another compilation: {100 * missing / touches:.0f}% of what was touched "
-                      "is not found there")
+        row["why"] = (f"was compiled differently: {100 * missing / touches:.0f}% of what was "
+                      "touched is not found in it")
         return row
     figures = prediction.medians(answer["predictions"])[slow_device.NAME]
     row["predicted"] = {figure: figures[figure] for figure in FIGURES}
@@ -89,9 +89,9 @@ def _obstacle(work: WorkFolder, variant: str, traces: Sequence[Path]) -> str | N
     if not traces:
         return f"there is no {DATA_TRACES} of {work.target('default')}"
     if variant in work.workload.openers:
-        return "is a library: who opens it reads it, too"
+        return "is a library: the program that opens it reads it, too"
     if work.workload.program:
-        return f"does other work than what {work.workload.program} was recorded at"
+        return f"does not do the work that {work.workload.program} was recorded at"
     return None
 
 

@@ -60,7 +60,7 @@ def main_program(path: PathLike | str) -> str:
     """The program that a trace is of."""
     main = trace.read(path).main
     if main is None:
-        raise Failure(f"{path}: does not say which program it is of",
+        raise Failure(f"{path}: does not say which program it belongs to",
                       note="name it with --recorded")
     return main.path
 

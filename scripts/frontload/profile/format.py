@@ -186,7 +186,7 @@ def unescape(text: bytes) -> bytes:
             raise ValueError("a backslash that starts no escape")
         return {b"\\": b"\\", b"t": b"\t", b"n": b"\n"}.get(code) or bytes([int(code[1:], 16)])
     if _CONTROL.search(text):
-        raise ValueError("a control byte, perhaps from a change of line ends")
+        raise ValueError("a control byte, perhaps from converted line ends")
     text.decode("utf-8")
     return _ESCAPE.sub(byte, text)
 
@@ -320,7 +320,7 @@ def _parse_touched(text: bytes) -> Touched:
     size, slash, windows = text.partition(b"/")
     touched = Touched(_parse_number(size), _parse_number(windows) if slash else 1)
     if not touched.size or (slash and touched.windows < 2):
-        raise ValueError(f"`{text.decode()}` is no number of touched bytes and windows")
+        raise ValueError(f"`{text.decode()}` is not a number of touched bytes and windows")
     return touched
 
 

@@ -96,7 +96,7 @@ def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
                       note="make one with: frontload faults --json FILE -- COMMAND")
     sizes = {file.page_size for recording in recordings for file in recording.files} or {4096}
     if len(sizes) > 1:
-        raise Failure("the recorded starts are of machines with pages of different sizes",
+        raise Failure("the recorded starts come from machines with different page sizes",
                       note="make a report of each")
     page_size = sizes.pop()
     traces = list(traces)
@@ -130,7 +130,7 @@ def _known(binaries: Iterable[str], recordings: Sequence[Recording]) -> dict[str
     for path in binaries:
         build_id = elves.read(path).build_id.hex()
         if not build_id or build_id not in recorded:
-            raise Failure(f"{os.fspath(path)}: is none of the files that were recorded",
+            raise Failure(f"{os.fspath(path)}: is not among the recorded files",
                           note="it may have been linked again since; record it anew")
         known[build_id] = path
     return known
@@ -142,7 +142,7 @@ def _check_maps(maps: Sequence[str], starts: Sequence[Start]) -> None:
         return
     for path in maps:
         if path not in [start.map for start in starts]:
-            raise Failure(f"{os.fspath(path)}: is the map of none of these programs",
+            raise Failure(f"{os.fspath(path)}: is not the map of any of these programs",
                           note="give the map that -Wl,-Map=FILE wrote in their own link")
 
 
@@ -275,7 +275,7 @@ def _missing(start: Start) -> list[dict[str, str]]:
         path = recording.command[0] if main is None else main.file.path
         found.append({"what": "names of functions and data, and advice on relocations",
                       "why": f"{path} is not the file that was recorded, or is not there",
-                      "remedy": "say where the program is now, of the same build"})
+                      "remedy": "say where the program of the same build is now"})
         return found
     touched = start.touched[recording.main]
     if touched is None:
@@ -283,7 +283,8 @@ def _missing(start: Start) -> list[dict[str, str]]:
                       "why": "no trace of the program was given", "remedy": TRACES_REMEDY})
     elif touched.lost:
         found.append({"what": f"{touched.lost} of the touched bytes",
-                      "why": "the traces are of another build, and they were not found in this",
+                      "why": "the traces come from another build, and these bytes were not found "
+                             "in this one",
                       "remedy": TRACES_REMEDY})
     return found
 
