@@ -45,6 +45,8 @@ def compile_text(folder: Path, name: str, text: str, *flags, compiler: str = "gc
 
 
 MAIN = "int main(void) { return 0; }\n"
+# The smallest program that has something to order.
+TWO_FUNCTIONS = "int helper(int x) { return x + 1; }\nint main(void) { return helper(-1); }\n"
 
 
 def functions(*names: str) -> str:

@@ -46,7 +46,7 @@ def choose(option: str, text: str | None, known: Sequence[str], what: str) -> tu
     """The names in a comma-separated list, or all that are known if there is none."""
     if text is None:
         return tuple(known)
-    wanted = tuple(text.split(","))
+    wanted = tuple(dict.fromkeys(text.split(",")))
     if unknown := set(wanted) - set(known):
         raise errors.Failure(f"{option}: {', '.join(sorted(unknown))}: no such {what}",
                              note=f"there are: {', '.join(known)}")

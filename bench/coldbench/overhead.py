@@ -14,12 +14,14 @@ import os
 import sys
 import tempfile
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 from frontload.base import console, errors, tools
 from frontload.measure import statistics as measure_statistics
 
 from coldbench import command
+from coldbench.show import columns
 
 
 def parse(argv: list[str] | None) -> argparse.Namespace:
@@ -71,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         mean = measure_statistics.interval(values)
         ratio = measure_statistics.ratio(values, times["alone"])
         console.add_row(table, name, f"{mean.estimate / 1e6:.3f}",
-                        f"{ratio.estimate:.4f} ({ratio.low:.4f} to {ratio.high:.4f})")
+                        columns.ratio(asdict(ratio), 4))
     console.show(table)
     return errors.EXIT_OK
 

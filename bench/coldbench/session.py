@@ -26,6 +26,6 @@ class Session:
         measured = [figures.of_variant(work, self.starts, name) for name in variants]
         self.figures: Figures = figures.to_judge(self.starts, measured)
         progress("predicting the starts")
-        rows = replay.replay(work, measured, figures.place(self.starts))
-        self.predictions: list[Verdict] = replay.verdicts(rows)
-        self.workload = document.of_starts(work, self.starts, measured, replay.by_variant(rows))
+        predictions = replay.replay(work, measured, figures.place(self.starts))
+        self.predictions: list[Verdict] = replay.verdicts(predictions)
+        self.workload = document.of_starts(work, self.starts, measured, predictions)

@@ -55,10 +55,9 @@ def finish(tmp_path) -> Callable[[subprocess.Popen], Recording]:
     """finish(process): waits for its end, which leaves no temporary files."""
 
     def finish(process):
-        stdout, stderr = process.communicate(timeout=100)
+        recording = Recording.until_its_end(process, tmp_path / "traces", 100)
         assert not list((tmp_path / "tmp").iterdir())
-        return Recording(process.returncode, stdout, stderr,
-                         sorted((tmp_path / "traces").iterdir()))
+        return recording
 
     return finish
 

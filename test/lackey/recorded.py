@@ -1,8 +1,8 @@
 """What the tests look at: the symbols of a binary, and a finished recording."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
+import traced
 from elftools.elf.elffile import ELFFile
 from trace_decoder import CODE, VALGRIND, Trace, decode
 
@@ -42,19 +42,8 @@ class Binary:
         return list(found)
 
 
-@dataclass
-class Recording:
-    status: int
-    stdout: str
-    stderr: str
-    files: list[Path]
-
+class Recording(traced.Recording):
     @property
     def traces(self) -> list[Trace]:
         """In order of process id."""
         return sorted((decode(f, VALGRIND) for f in self.files), key=lambda t: t.pid)
-
-    @property
-    def trace(self) -> Trace:
-        (only,) = self.traces
-        return only

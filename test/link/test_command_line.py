@@ -9,6 +9,7 @@ import pytest
 from linking import (
     BUILD,
     LD_FRONTLOAD,
+    TWO_FUNCTIONS,
     Image,
     check_run,
     compile_text,
@@ -18,13 +19,6 @@ from linking import (
     write_profile,
 )
 from places import LLVM
-
-PROGRAM = "int helper(int x) { return x + 1; }\nint main(void) { return helper(-1); }\n"
-
-
-@pytest.fixture
-def program(tmp_path):
-    return compile_text(tmp_path, "a.c", PROGRAM)
 
 
 @pytest.mark.parametrize(("given", "meant"), [
@@ -221,7 +215,7 @@ def test_report(tmp_path, program):
 
 def test_report_of_names_that_are_found_otherwise(tmp_path):
     """It tells how, and what was taken for them."""
-    o = compile_text(tmp_path, "a.c", PROGRAM + "int helper2(void) { return 1; }\n")
+    o = compile_text(tmp_path, "a.c", TWO_FUNCTIONS + "int helper2(void) { return 1; }\n")
     twin = compile_text(tmp_path, "b.s", ".section .text.x\n.type same,@function\nsame: ret\n"
                         ".section .rodata.str1.1,\"aMS\",@progbits,1\n.asciz \"hello\"\n")
     other = tmp_path / "c.o"
@@ -296,7 +290,7 @@ def test_what_is_not_a_link_touches_no_file(tmp_path, program, flag):
 
 def test_sections_with_names_of_their_own_stay_themselves(tmp_path):
     """What an author puts into a section of his naming is not mixed with anything."""
-    o = compile_text(tmp_path, "a.c", PROGRAM + """
+    o = compile_text(tmp_path, "a.c", TWO_FUNCTIONS + """
         __attribute__((section("text.mine"), used)) int mine(int x) { return x; }
     """)
     ld(o, "-o", tmp_path / "out", "-e", "main",

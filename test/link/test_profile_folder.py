@@ -9,19 +9,11 @@ from linking import (
     LD_LLD,
     Image,
     check_run,
-    compile_text,
     ld,
     link,
     profile_text,
     write_profile,
 )
-
-PROGRAM = "int helper(int x) { return x + 1; }\nint main(void) { return helper(-1); }\n"
-
-
-@pytest.fixture
-def program(tmp_path):
-    return compile_text(tmp_path, "a.c", PROGRAM)
 
 
 @pytest.fixture

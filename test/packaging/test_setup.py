@@ -94,8 +94,9 @@ def test_a_version_alone_is_not_enough(printed, folder, program, script):
 
 
 def test_the_race_wants_a_newer_rust(printed, folder):
-    """Debian 12's first Rust, which a crate of the race cannot be built with, is as good as none."""
-    mine = folder("mine", rustc=_RUNS["rustc"].replace("1.80.0", "1.63.0"), cargo="echo cargo 1.65.0")
+    """Debian 12's first Rust, too old for a crate of the race, is as good as none."""
+    mine = folder("mine", rustc=_RUNS["rustc"].replace("1.80.0", "1.63.0"),
+                  cargo="echo cargo 1.65.0")
     packages, programs = printed("race", mine)
     assert {"rustc-web", "cargo-web"} <= packages and not packages & {"rustc", "cargo"}
     assert programs == {"rustc": "/usr/bin/rustc", "cargo": "/usr/bin/cargo"}

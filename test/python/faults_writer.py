@@ -127,3 +127,12 @@ def _runs(pages: list[int]) -> list[tuple[int, int]]:
         else:
             found.append([page, 1])
     return [tuple(run) for run in found]
+
+
+def places(value, path=()):
+    """The paths of all values in a document."""
+    yield path
+    if isinstance(value, (dict, list)):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, each in items:
+            yield from places(each, (*path, key))

@@ -409,6 +409,14 @@ def test_an_unknown_workload_or_variant(here, workload):
     assert refusal.value.note == "there are: default, other"
 
 
+@pytest.mark.parametrize("option", ["--runs=0", "--runs=-1", "--runs=many", "--link-runs=0"])
+def test_nothing_is_measured_less_than_once(option, capsys):
+    with pytest.raises(SystemExit) as refusal:
+        program.parse(["cc1", option])
+    assert refusal.value.code == 2
+    assert "is not a number from 1 up" in capsys.readouterr().err
+
+
 RESULT = {"schema": "frontload-bench/2", "workloads": [{"name": "small", "variants": [
     {"name": "<default>", "size": 100_000, "page_size": 4096, "read_pages": "0+3 10+2",
      "cold": {"major_faults": {"median": 7}, "read_bytes": {"median": 20_480}}}]}]}

@@ -9,7 +9,7 @@ import pytest
 from frontload import importers
 from frontload.base.errors import BadData, Failure
 from frontload.elf import file as elf
-from frontload.elf.loading import Start
+from frontload.elf.loading import EntryPoint
 from frontload.importers import lackey, order_files, text_lines
 from frontload.importers.interface import Mention, NamedRun, Source
 from frontload.order import lld as order_lld
@@ -321,7 +321,7 @@ class Log:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(lackey, "_PIECE", piece)
             kinds, addresses = lackey._Reader(
-                source, self.linked, Start(self.entry, False, interpreter)).read()
+                source, self.linked, EntryPoint(self.entry, False, interpreter)).read()
         return list(zip(kinds.tolist(), addresses.tolist(), strict=True))
 
     def expected(self, accesses: list[tuple[str, int, int]]) -> list[tuple[int, int]]:

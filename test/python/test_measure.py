@@ -238,20 +238,25 @@ def _is_gone(pid: str) -> bool:
         return True
 
 
-@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is not there")
-def test_a_killed_measurement_ends_the_command(build, program, tmp_path):
-    """Nobody can handle SIGKILL, and the measured program is gone all the same."""
-    marker = tmp_path / "pid"
-    shell = shutil.copy(shutil.which("sh"), tmp_path)
+def hanging(build, program, folder) -> tuple[subprocess.Popen, str]:
+    """A measurement whose command has begun, and will not end; and the command's process id."""
+    marker = folder / "pid"
+    shell = shutil.copy(shutil.which("sh"), folder)  # what is root's, others cannot observe
     process = subprocess.Popen(
         [build / "bin/frontload", "measure", "--", shell, "-c",
          f"echo $$ > {marker}.new; mv {marker}.new {marker}; exec {program} hang"],
-        env={**os.environ, "TMPDIR": str(tmp_path)})
+        env={**os.environ, "TMPDIR": str(folder)})
     while not marker.exists():
         assert process.poll() is None
+    return process, marker.read_text().strip()
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is not there")
+def test_a_killed_measurement_ends_the_command(build, program, tmp_path):
+    """Nobody can handle SIGKILL, and the measured program is gone all the same."""
+    process, pid = hanging(build, program, tmp_path)
     process.kill()
     process.wait()
-    pid = marker.read_text().strip()
     for _ in range(3000):
         if _is_gone(pid):
             return
@@ -262,15 +267,8 @@ def test_a_killed_measurement_ends_the_command(build, program, tmp_path):
 
 def test_an_interrupt_ends_the_command(build, program, tmp_path):
     """Ctrl-C: exit 130, and the measured program is gone, with the scratch folder."""
-    marker = tmp_path / "pid"
-    shell = shutil.copy(shutil.which("sh"), tmp_path)  # what is root's, others cannot observe
-    process = subprocess.Popen(
-        [build / "bin/frontload", "measure", "--", shell, "-c",
-         f"echo $$ > {marker}.new; mv {marker}.new {marker}; exec {program} hang"],
-        env={**os.environ, "TMPDIR": str(tmp_path)})
-    while not marker.exists():
-        assert process.poll() is None
+    process, pid = hanging(build, program, tmp_path)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130
-    assert not Path("/proc", marker.read_text().strip()).exists()
+    assert not Path("/proc", pid).exists()
     assert not list(tmp_path.glob("frontload*"))

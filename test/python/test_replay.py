@@ -39,7 +39,7 @@ def starts(tools):
     return SimpleNamespace(variants=variants, place={"read_ahead_kib": 64, "own_device": True})
 
 
-def replayed(work, names, starts) -> list[dict]:
+def replayed(work, names, starts) -> dict[str, dict]:
     return replay.replay(work, [starts.variants[name] for name in names], starts.place)
 
 
@@ -62,21 +62,22 @@ def asked(monkeypatch):
     return asked
 
 
-def only(rows):
-    (row,) = rows
-    return row
+def only(found):
+    (one,) = found.values() if isinstance(found, dict) else found
+    return one
 
 
 def test_all_figures_are_compared(work, starts, asked):
     """Each has its difference, and a start on the throttled device its time: requests and bytes
     side by side, without the first slice, and the program's own."""
-    row = only(replayed(work, ["default"], starts))
+    found = replayed(work, ["default"], starts)
+    row = only(found)
     assert row["difference"]["major_faults"] == pytest.approx(0.04)
     assert row["difference"]["read_bytes"] == 0
-    assert row["measured"]["requests"] == 155
-    assert row["predicted"]["throttled_seconds"] == pytest.approx(150 / 150 - 0.1 + 0.3)
+    assert replay.measured(starts.variants["default"])["requests"] == 155
+    assert row["throttled_seconds"] == pytest.approx(150 / 150 - 0.1 + 0.3)
     assert row["agrees"]
-    verdict = only(replay.verdicts([row]))
+    verdict = only(replay.verdicts(found))
     assert verdict.holds
     assert "at most +33.3% (read runs)" in verdict.text
 
@@ -84,9 +85,9 @@ def test_all_figures_are_compared(work, starts, asked):
 def test_one_more_or_less_is_no_difference_but_more_than_a_twentieth_is(work, starts, asked):
     """Of 3 runs 4 are within one, of 100 faults 106 are not within 5%."""
     asked(major_faults=106)
-    row = only(replayed(work, ["default"], starts))
-    assert row["agrees"] is False
-    assert only(replay.verdicts([row])).holds is False
+    found = replayed(work, ["default"], starts)
+    assert only(found)["agrees"] is False
+    assert only(replay.verdicts(found)).holds is False
 
 
 def test_requests_of_a_prefetch_are_shown_and_not_judged(work, starts, asked):
@@ -126,10 +127,10 @@ def test_who_reads_the_file_before_is_not_compared_by_requests(work, starts, ask
 ])
 def test_what_was_not_recorded_is_not_predicted(work, starts, asked, change, said):
     change(work, starts, asked)
-    row = only(replayed(work, ["default"], starts))
-    assert row["predicted"] is None
-    assert row["why"].startswith(said)
-    assert replay.verdicts([row]) == []
+    found = replayed(work, ["default"], starts)
+    assert not replay.is_made(only(found))
+    assert only(found)["why"].startswith(said)
+    assert replay.verdicts(found) == []
 
 
 def test_elsewhere_nothing_is_judged(work, starts, asked, monkeypatch):
@@ -140,18 +141,19 @@ def test_elsewhere_nothing_is_judged(work, starts, asked, monkeypatch):
     assert (row["agrees"], row["why"]) == (None, "was not measured on a device of its own")
     starts.place["own_device"] = True
     monkeypatch.setattr(replay.os, "uname", lambda: SimpleNamespace(release="6.1.0-30-amd64"))
-    row = only(replayed(work, ["default"], starts))
+    found = replayed(work, ["default"], starts)
+    row = only(found)
     assert row["agrees"] is None
-    assert only(replay.verdicts([row])).holds is None
+    assert only(replay.verdicts(found)).holds is None
     assert "the model is of Linux 6.17, this is 6.1.0-30-amd64" in row["why"]
 
 
 def test_the_table_has_both_sides_by_side(work, starts, asked, capsys):
     for variant in starts.variants.values():
         variant["slow"] = None
-    rows = replay.by_variant(replayed(work, ["default", "preread"], starts))
+    found = replayed(work, ["default", "preread"], starts)
     console.show(terminal.predictions([starts.variants[name] | {"prediction": prediction}
-                                       for name, prediction in rows.items()]))
+                                       for name, prediction in found.items()]))
     lines = capsys.readouterr().out.splitlines()
     assert "104 / 100" in lines[-2]
     assert "10.0 / 10.0" in lines[-2]
@@ -161,8 +163,7 @@ def test_the_table_has_both_sides_by_side(work, starts, asked, capsys):
 
 def test_a_sentence_says_how_many_predictions_agree(work, starts, asked):
     """Which do not is told, and why others were not judged."""
-    rows = replayed(work, ["default", "preread", "opened"], starts)
-    predictions = replay.by_variant(rows)
+    predictions = replayed(work, ["default", "preread", "opened"], starts)
     assert predictions["default"]["major_faults"] == 104
     assert replay.sentences(predictions) == [
         "Predictions are within 5%, or one, of the kernel's counts for 2 of 2 variants",

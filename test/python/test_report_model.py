@@ -5,7 +5,7 @@ import json
 import random
 
 import pytest
-from faults_writer import MS, PAGE, FaultsWriter, elf_file, plain_file
+from faults_writer import MS, PAGE, FaultsWriter, elf_file, places, plain_file
 from frontload.base.errors import BadData, Failure
 from frontload.report import measured, model, recorded
 from hypothesis import given, settings
@@ -160,14 +160,6 @@ def test_the_same_start_makes_the_same_bytes():
     first, second = (model.dump(model.build([recorded.parse(json.dumps(each).encode(), "x")]))
                      for each in (document, again))
     assert first == second
-
-
-def places(value, path=()):
-    yield path
-    if isinstance(value, (dict, list)):
-        items = value.items() if isinstance(value, dict) else enumerate(value)
-        for key, each in items:
-            yield from places(each, (*path, key))
 
 
 @settings(max_examples=300)

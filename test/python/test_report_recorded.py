@@ -4,7 +4,7 @@ import copy
 import json
 
 import pytest
-from faults_writer import PAGE, FaultsWriter, plain_file
+from faults_writer import PAGE, FaultsWriter, places, plain_file
 from frontload.base.errors import EXIT_DATA, BadData
 from frontload.report import recorded
 from hypothesis import given
@@ -104,15 +104,6 @@ def test_a_huge_file_needs_no_memory():
     document = a_start()
     document["files"][1] |= {"size": 1 << 61, "before": "", "after": f"1+{1 << 48}"}
     assert parsed(document).files[1].read.size == 1 << 60
-
-
-def places(value, path=()):
-    """The paths of all values in a document."""
-    yield path
-    if isinstance(value, (dict, list)):
-        items = value.items() if isinstance(value, dict) else enumerate(value)
-        for key, each in items:
-            yield from places(each, (*path, key))
 
 
 @given(st.data())

@@ -1,4 +1,4 @@
-"""Who may use whom in instrument/: the #include lines of each room reach only the rooms that it may use.
+"""Who may use whom in instrument/, by the #include lines of each room.
 
 A file of the own room, or of its public folder include/, is included by its name alone, one of
 another room as "room/file.h". Room names are thus all that has to be looked at.
@@ -22,8 +22,8 @@ _MAY_USE: dict[str, set[str]] = {
     "lackey": {"base", "format", "recorder"},
     "launcher": {"base", "format", "prefetch"},  # frontload-run is the prefetcher as a program
 }
-# Rooms that live where libc may not be there yet: of its headers, those that declare what the kernel
-# and the file formats look like. The runtime's libc.h names the rest that it takes.
+# Rooms that live where libc may not be there yet: they include those of its headers that declare
+# what the kernel and file formats look like. The runtime's libc.h names the rest that it takes.
 _WITHOUT_LIBC = ("base", "runtime", "prefetch")
 _FORBIDDEN = {"stdio.h", "stdlib.h", "string.h", "pthread.h", "unistd.h", "malloc.h", "assert.h"}
 _QUOTED = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)

@@ -16,6 +16,16 @@ int main(void) {
   return 7;
 }
 """
+# The end of a main() whose child calls one function more.
+FORK_AND_END = """
+  if (fork() == 0) {
+    in_child();
+    _exit(0);
+  }
+  wait(0);
+  return 0;
+}
+"""
 
 
 def test_pattern(cc, record):
@@ -53,13 +63,7 @@ def test_relative_pattern(cc, run, traces):
         int main(void) {
           if (chdir("/") || clearenv())
             return 1;
-          if (fork() == 0) {
-            in_child();
-            _exit(0);
-          }
-          wait(0);
-          return 0;
-        }""")
+        """ + FORK_AND_END)
     run(program, cwd=folder, env={**os.environ, "FRONTLOAD_TRACE": "%p"})
     assert sorted(decode(t).names() for t in folder.iterdir()) == [["in_child"], ["main"]]
 
@@ -157,13 +161,7 @@ def test_reused_stderr(cc, run, tmp_path, traces):
           close(2);
           if (argc < 4 || open(argv[1], O_RDWR | O_CREAT, 0644) != 2 || rename(argv[2], argv[3]))
             return 1;
-          if (fork() == 0) {
-            in_child();
-            _exit(0);
-          }
-          wait(0);
-          return 0;
-        }""")
+        """ + FORK_AND_END)
     data, away = tmp_path / "data", tmp_path / "away"
     run(program, data, traces, away, env={**os.environ, "FRONTLOAD_TRACE": f"{traces}/%p"})
     assert [decode(trace).names() for trace in away.iterdir()] == [["main"]]

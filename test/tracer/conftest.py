@@ -49,13 +49,7 @@ def start(tracer, tmp_path, spawn) -> Callable[..., subprocess.Popen]:
 @pytest.fixture
 def finish(tmp_path) -> Callable[[subprocess.Popen], Recording]:
     """finish(process): waits for its end."""
-
-    def finish(process):
-        stdout, stderr = process.communicate(timeout=30)
-        return Recording(process.returncode, stdout, stderr,
-                         sorted((tmp_path / "traces").iterdir()))
-
-    return finish
+    return lambda process: Recording.until_its_end(process, tmp_path / "traces", 30)
 
 
 @pytest.fixture

@@ -1,8 +1,10 @@
 """What the tests look at: the functions of a binary, and a finished recording."""
 
+import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from elftools.elf.elffile import ELFFile
 from trace_decoder import Trace, decode
@@ -45,6 +47,12 @@ class Recording:
     stdout: str
     stderr: str
     files: list[Path]
+
+    @classmethod
+    def until_its_end(cls, process: subprocess.Popen, traces: Path, seconds: int) -> Self:
+        """Of a process that ends within some seconds, with the traces that it leaves."""
+        stdout, stderr = process.communicate(timeout=seconds)
+        return cls(process.returncode, stdout, stderr, sorted(traces.iterdir()))
 
     @property
     def traces(self) -> list[Trace]:

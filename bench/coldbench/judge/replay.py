@@ -30,18 +30,23 @@ _MOST_MISSING = 0.02
 _MODELLED_LINUX = (6, 17)
 
 
-def replay(work: WorkFolder, variants: Sequence[dict], place: dict) -> list[dict]:
-    """A row for each variant, measured at a place as figures.py puts them down: {"variant",
-    "predicted", "measured", ...}.
+def replay(work: WorkFolder, variants: Sequence[dict], place: dict) -> dict[str, dict]:
+    """The prediction of each variant, measured at a place as figures.py puts them down:
+    {figures..., "difference", "agrees", "why"}.
 
-    predicted   the figures, by figure, and `throttled_seconds`, of a throttled start; or null
-    measured    the kernel's medians of the same, as far as there are any
+    figures     those above and `throttled_seconds`, of a throttled start, as far as they are
+                predicted
     difference  predicted / measured - 1, by figure
     agrees      whether all figures do, but the requests of a prefetch; null if that is not to be
                 judged, and then `why`
     """
     traces = _traces(work)
-    return [_row(work, variant, place, traces) for variant in variants]
+    return {variant["name"]: _predict(work, variant, place, traces) for variant in variants}
+
+
+def is_made(prediction: dict) -> bool:
+    """Whether there is a prediction, or only the reason why not."""
+    return FIGURES[0] in prediction
 
 
 def _traces(work: WorkFolder) -> list[Path]:
@@ -49,12 +54,10 @@ def _traces(work: WorkFolder) -> list[Path]:
     return trace.find(folder) if folder.is_dir() else []
 
 
-def _row(work: WorkFolder, variant: dict, place: dict, traces: Sequence[Path]) -> dict:
+def _predict(work: WorkFolder, variant: dict, place: dict, traces: Sequence[Path]) -> dict:
     name = variant["name"]
-    row = {"variant": name, "predicted": None, "measured": measured(variant),
-           "difference": {}, "agrees": None, "why": _obstacle(work, name, traces)}
-    if row["why"]:
-        return row
+    if obstacle := _obstacle(work, name, traces):
+        return _not_made(obstacle)
     read_ahead = place["read_ahead_kib"]
     options = [f"--device={slow_device.NAME}",
                *([f"--read-ahead={read_ahead}"] if read_ahead else []),
@@ -63,26 +66,30 @@ def _row(work: WorkFolder, variant: dict, place: dict, traces: Sequence[Path]) -
     touches, missing = (sum(each[key] for each in answer["predictions"])
                         for key in ("touches", "missing"))
     if missing > _MOST_MISSING * touches:
-        row["why"] = (f"was compiled differently: {100 * missing / touches:.0f}% of what was "
-                      "touched is not found in it")
-        return row
+        return _not_made(f"was compiled differently: {100 * missing / touches:.0f}% of what was "
+                         "touched is not found in it")
     figures = prediction.medians(answer["predictions"])[slow_device.NAME]
-    row["predicted"] = {figure: figures[figure] for figure in FIGURES}
+    predicted = {figure: figures[figure] for figure in FIGURES}
     if name in OPENED:
         # How large the requests are of who reads the file is not the kernel's choice alone.
-        del row["predicted"]["requests"]
+        del predicted["requests"]
     else:
-        row["predicted"]["throttled_seconds"] = _throttled_seconds(variant, figures)
-    row["difference"] = {figure: compare(value, row["measured"][figure])
-                         for figure, value in row["predicted"].items()
-                         if row["measured"].get(figure) is not None}
-    row["why"] = _why_not_judged(place)
-    if row["why"] is None:
-        # Requests of what is asked for at once depend on which pages of memory lie side by side.
-        row["agrees"] = all(agrees(row["predicted"][figure], row["measured"][figure])
-                            for figure in row["difference"] if figure in FIGURES
-                            and not (figure == "requests" and answer["prefetch_bytes"]))
-    return row
+        predicted["throttled_seconds"] = _throttled_seconds(variant, figures)
+    counted = measured(variant)
+    both = [figure for figure in predicted if figure in counted]
+    why = _why_not_judged(place)
+    # Requests of what is asked for at once depend on which pages of memory lie side by side.
+    judged = [figure for figure in both if figure in FIGURES
+              and not (figure == "requests" and answer["prefetch_bytes"])]
+    return {**predicted,
+            "difference": {figure: compare(predicted[figure], counted[figure]) for figure in both},
+            "agrees": None if why else all(agrees(predicted[figure], counted[figure])
+                                           for figure in judged),
+            "why": why}
+
+
+def _not_made(why: str) -> dict:
+    return {"difference": {}, "agrees": None, "why": why}
 
 
 def _obstacle(work: WorkFolder, variant: str, traces: Sequence[Path]) -> str | None:
@@ -130,27 +137,22 @@ def agrees(predicted: float, measured: float) -> bool:
     return abs(predicted - measured) <= max(1, WITHIN * measured)
 
 
-def verdicts(rows: Sequence[dict]) -> list[Verdict]:
+def verdicts(predictions: Mapping[str, dict]) -> list[Verdict]:
+    """Of the predictions that were made, by variant: whether they agree."""
     found = []
-    for row in rows:
-        text = f"{row['variant']}: prediction within {WITHIN:.0%}, or one, of the kernel's counts"
-        if row["predicted"] is None:
+    for name, each in predictions.items():
+        if not is_made(each):
             continue
-        differences = {name: row["difference"][name] for name in FIGURES
-                       if row["difference"].get(name) is not None}
+        text = f"{name}: prediction within {WITHIN:.0%}, or one, of the kernel's counts"
+        differences = {figure: each["difference"][figure] for figure in FIGURES
+                       if each["difference"].get(figure) is not None}
         if differences:
-            worst = max(differences, key=lambda name: abs(differences[name]))
+            worst = max(differences, key=lambda figure: abs(differences[figure]))
             text += f": at most {differences[worst]:+.1%} ({worst.replace('_', ' ')})"
-        if row["why"]:
-            text += f": {row['why']}"
-        found.append(Verdict(text, row["agrees"]))
+        if each["why"]:
+            text += f": {each['why']}"
+        found.append(Verdict(text, each["agrees"]))
     return found
-
-
-def by_variant(rows: Sequence[dict]) -> dict[str, dict]:
-    """The rows by their variants, with what was predicted as figures of their own."""
-    return {row["variant"]: {**(row["predicted"] or {}), "difference": row["difference"],
-                             "agrees": row["agrees"], "why": row["why"]} for row in rows}
 
 
 def sentences(predictions: Mapping[str, dict]) -> list[str]:

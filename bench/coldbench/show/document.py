@@ -42,7 +42,7 @@ def of_starts(work: WorkFolder, starts: Starts, variants: list[dict],
         "missing": starts.missing,
         "warnings": [warning for measured in starts.measurements.values()
                      for warning in doubts.warnings(measured)],
-        "variants": [variant | {"prediction": predictions.get(variant["name"])}
+        "variants": [variant | {"prediction": predictions[variant["name"]]}
                      for variant in variants],
         "outputs_are_identical": starts.outputs_are_identical(),
     }

@@ -68,13 +68,12 @@ def show_remarks(host: dict, workload: dict) -> None:
 
 def show_predictions(workload: dict) -> None:
     """The predictions beside the kernel's counts, and why there are none of the others."""
-    found = {variant["name"]: variant for variant in workload["variants"] if variant["prediction"]}
-    predicted = [name for name, each in found.items() if "major_faults" in each["prediction"]]
-    if predicted:
-        console.show(predictions([found[name] for name in predicted]))
-    for name in found:
-        if name not in predicted:
-            print(f"not predicted: {name}: {found[name]['prediction']['why']}")
+    made = [variant for variant in workload["variants"] if replay.is_made(variant["prediction"])]
+    if made:
+        console.show(predictions(made))
+    for variant in workload["variants"]:
+        if not replay.is_made(variant["prediction"]):
+            print(f"not predicted: {variant['name']}: {variant['prediction']['why']}")
     print()
 
 

@@ -19,10 +19,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from frontload.base import files, tools
+from frontload.base import documents, files, tools
+from frontload.base.documents import Part, Text
 from frontload.base.errors import Failure
 
 _INSTALL = "install Rust's cargo, and put it in PATH"
+
+
+class _Target(Part):
+    name: Text
+    kind: list[Text]
+
+
+class _Package(Part):
+    name: Text
+    manifest_path: Text
+    targets: list[_Target]
+    default_run: Text | None = None
+
+
+class _Metadata(Part):
+    """What `cargo metadata` says."""
+
+    packages: list[_Package]
+    target_directory: Text
 
 
 @dataclass(frozen=True)
@@ -71,19 +91,19 @@ def find_program(manifest: str | None, package: str | None, name: str | None, ki
 
     where = [f"--manifest-path={manifest}"] if manifest else []
     located = os.fsdecode(run("locate-project", "--message-format=plain", *where)).strip()
-    metadata = files.parse_json(
-        run("metadata", "--no-deps", "--format-version=1", *where, *offline), "cargo metadata")
-    packages = metadata["packages"]
+    metadata = documents.checked(
+        _Metadata, files.parse_json(run("metadata", "--no-deps", "--format-version=1", *where,
+                                        *offline), "cargo metadata"), "cargo metadata")
+    packages = metadata.packages
     if package:
-        packages = [p for p in packages if p["name"] == package]
-    elif any(p["manifest_path"] == located for p in packages):
-        packages = [p for p in packages if p["manifest_path"] == located]
-    found = [(target["name"], p) for p in packages for target in p["targets"]
-             if "bin" in target["kind"]]
+        packages = [p for p in packages if p.name == package]
+    elif any(p.manifest_path == located for p in packages):
+        packages = [p for p in packages if p.manifest_path == located]
+    found = [(target.name, p) for p in packages for target in p.targets if "bin" in target.kind]
     if name:
         found = [entry for entry in found if entry[0] == name]
     elif len(found) > 1:
-        found = [entry for entry in found if entry[0] == entry[1].get("default_run")] or found
+        found = [entry for entry in found if entry[0] == entry[1].default_run] or found
     if not found:
         raise Failure(f"{located}: has no program{f' {name}' if name else ''}",
                       note="name its package with -p, or another program with --bin")
@@ -91,8 +111,8 @@ def find_program(manifest: str | None, package: str | None, name: str | None, ki
         names = ", ".join(sorted(entry[0] for entry in found))
         raise Failure(f"{located}: has several programs: {names}", note="choose one with --bin")
     name, entry = found[0]
-    work = Path(metadata["target_directory"]) / "frontload" / kind / name
-    return Program(name, Path(entry["manifest_path"]), work, toolchain)
+    work = Path(metadata.target_directory) / "frontload" / kind / name
+    return Program(name, Path(entry.manifest_path), work, toolchain)
 
 
 @functools.cache

@@ -5,15 +5,15 @@ Targets come from CMake's File API, whose answers are in .cmake/api/v1/reply if 
 name programs literally.
 """
 
-import json
 import os
 import re
 import shutil
 from pathlib import Path
 
 from frontload.auto.build_folder import Compiler, Flags, Folder, Target, text_of
-from frontload.base import processes
-from frontload.base.errors import Failure
+from frontload.base import documents, files, processes
+from frontload.base.documents import Number, Part, Text
+from frontload.base.errors import BadData, Failure
 
 _ENTRY = re.compile(r"^([^#/\n:][^:\n]*):[A-Z]+=(.*)$", re.MULTILINE)
 _COMPILER_SETTING = re.compile(r'^set\(CMAKE_(\w+?)_COMPILER(_ID|_VERSION|)? "([^"]*)"\)',
@@ -29,6 +29,49 @@ _KINDS = {"EXECUTABLE": "program", "SHARED_LIBRARY": "shared library",
           "MODULE_LIBRARY": "shared library"}
 _QUERY = ".cmake/api/v1/query/client-frontload/codemodel-v2"
 _MOST_LISTS = 2000
+
+
+# What is used of the answers, in CMake's words (cmake-file-api(7)).
+class _Reference(Part):
+    jsonFile: Text
+
+
+class _Object(_Reference):
+    kind: Text
+
+
+class _Index(Part):
+    objects: list[_Object]
+
+
+class _Configuration(Part):
+    targets: list[_Reference]
+
+
+class _Model(Part):
+    configurations: list[_Configuration]
+
+
+class _Artifact(Part):
+    path: Text
+
+
+class _Node(Part):
+    file: Number | None = None
+    line: Number | None = None
+
+
+class _Graph(Part):
+    nodes: list[_Node]
+    files: list[Text]
+
+
+class _Target(Part):
+    name: Text
+    type: Text
+    artifacts: list[_Artifact] | None = None
+    backtrace: Number | None = None
+    backtraceGraph: _Graph | None = None
 
 
 def cache(build: str) -> dict[str, str]:
@@ -69,23 +112,28 @@ def _from_file_api(build: Path, source: str) -> list[Target]:
     reply = build / ".cmake/api/v1/reply"
     indexes = sorted(reply.glob("index-*.json"))
     try:
-        index = json.loads(text_of(indexes[-1]))
-        model = next(each["jsonFile"] for each in index["objects"] if each["kind"] == "codemodel")
-        configuration = json.loads(text_of(reply / model))["configurations"][0]
-        targets = [json.loads(text_of(reply / each["jsonFile"]))
-                   for each in configuration["targets"]]
-        return [_target(each, build, source) for each in targets if each.get("type") in _KINDS]
-    except (LookupError, StopIteration, ValueError, TypeError):
+        index = _answer(indexes[-1], _Index)
+        model = next(each for each in index.objects if each.kind == "codemodel")
+        configuration = _answer(reply / model.jsonFile, _Model).configurations[0]
+        targets = [_answer(reply / each.jsonFile, _Target) for each in configuration.targets]
+        return [_target(each, build, source) for each in targets if each.type in _KINDS]
+    except (BadData, LookupError, StopIteration):
         return []
 
 
-def _target(each: dict, build: Path, source: str) -> Target:
-    artifacts = [build / artifact["path"] for artifact in each.get("artifacts", [])]
-    graph = each.get("backtraceGraph", {})
-    node = graph["nodes"][each["backtrace"]] if "backtrace" in each else {}
-    file = os.path.join(source, graph["files"][node["file"]]) if "file" in node else ""
-    return Target(each["name"], _KINDS[each["type"]], str(artifacts[0]) if artifacts else "", file,
-                  node.get("line", 0))
+def _answer(path: Path, model: type[documents.Model]) -> documents.Model:
+    return documents.checked(model, files.parse_json(text_of(path), path), path)
+
+
+def _target(each: _Target, build: Path, source: str) -> Target:
+    output = str(build / each.artifacts[0].path) if each.artifacts else ""
+    file, line = "", 0
+    if each.backtrace is not None and each.backtraceGraph is not None:
+        node = each.backtraceGraph.nodes[each.backtrace]
+        line = node.line or 0
+        if node.file is not None:
+            file = os.path.join(source, each.backtraceGraph.files[node.file])
+    return Target(each.name, _KINDS[each.type], output, file, line)
 
 
 def _from_lists(source: Path) -> list[Target]:

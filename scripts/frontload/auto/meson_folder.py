@@ -2,15 +2,51 @@
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from frontload.auto.build_folder import Compiler, Flags, Folder, Target, text_of
+from frontload.base import documents
+from frontload.base.documents import Part, Text
+from frontload.base.errors import BadData
 
 _KINDS = {"executable": "program", "shared library": "shared library",
           "shared module": "shared library"}
 _FLAG_OPTIONS = ("c_args", "cpp_args", "c_link_args", "cpp_link_args", "b_lto", "strip", "b_pgo")
 _EXECUTABLE = re.compile(r"^\s*(?:\w+\s*=\s*)?executable\s*\(\s*'([^']+)'", re.MULTILINE)
 _LANGUAGES = {"c": "C", "cpp": "C++", "rust": "Rust"}
+
+
+class _Directories(Part):
+    source: Text | None = None
+
+
+class _Version(Part):
+    full: Text = ""
+
+
+class _Info(Part):
+    directories: _Directories = _Directories()
+    meson_version: _Version = _Version()
+
+
+class _Source(Part):
+    language: Text | None = None
+    compiler: list[Text] | None = None
+
+
+class _Target(Part):
+    name: Text
+    type: Text
+    filename: list[Text] | None = None
+    defined_in: Text | None = None
+    target_sources: list[_Source] | None = None
+
+
+class _Option(Part):
+    name: Text
+    value: object = None
 
 
 def read(folder: Folder) -> None:
@@ -20,26 +56,23 @@ def read(folder: Folder) -> None:
                           for match in _EXECUTABLE.finditer(text_of(path))]
         return
     info = Path(folder.build, "meson-info")
-    known = _json(info / "meson-info.json")
-    if isinstance(known, dict):
-        folder.source = (known.get("directories") or {}).get("source", folder.source)
-        folder.generator = "Meson " + str((known.get("meson_version") or {}).get("full", ""))
-    for each in _list(info / "intro-targets.json"):
-        if each.get("type") in _KINDS:
-            names = each.get("filename") or [""]
-            folder.targets.append(Target(str(each.get("name")), _KINDS[each["type"]], str(names[0]),
-                                         str(each.get("defined_in") or "")))
-        for part in each.get("target_sources", []):
-            language, command = part.get("language"), part.get("compiler")
-            if language in _LANGUAGES and command:
-                compiler = Compiler(_LANGUAGES[language], " ".join(command), "")
+    for known in _fitting([_json(info / "meson-info.json")], _Info):  # if it can be read
+        folder.source = known.directories.source or folder.source
+        folder.generator = f"Meson {known.meson_version.full}"
+    for target in _fitting(_json(info / "intro-targets.json"), _Target):
+        if target.type in _KINDS:
+            folder.targets.append(Target(target.name, _KINDS[target.type],
+                                         (target.filename or [""])[0], target.defined_in or ""))
+        for part in target.target_sources or ():
+            if part.language in _LANGUAGES and part.compiler:
+                compiler = Compiler(_LANGUAGES[part.language], " ".join(part.compiler), "")
                 if compiler not in folder.compilers:
                     folder.compilers.append(compiler)
-    for each in _list(info / "intro-buildoptions.json"):
-        value = each.get("value")
-        if each.get("name") in _FLAG_OPTIONS and value not in ([], False, "", "off"):
+    for option in _fitting(_json(info / "intro-buildoptions.json"), _Option):
+        value = option.value
+        if option.name in _FLAG_OPTIONS and value not in ([], False, "", "off"):
             text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
-            folder.flags.append(Flags(f"the option {each['name']}", text))
+            folder.flags.append(Flags(f"the option {option.name}", text))
 
 
 def _json(path: Path) -> object:
@@ -49,8 +82,8 @@ def _json(path: Path) -> object:
         return None
 
 
-def _list(path: Path) -> list[dict]:
-    found = _json(path)
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-
+def _fitting(values: object, model: type[documents.Model]) -> Iterator[documents.Model]:
+    """What of a list can be read; a newer Meson may write some of it otherwise."""
+    for value in values if isinstance(values, list) else ():
+        with suppress(BadData):
+            yield documents.checked(model, value, "")

@@ -78,7 +78,7 @@ def _comments(path: os.PathLike | str) -> list[str]:
         with open(path, "rb") as file:
             section = ELFFile(file).get_section_by_name(".comment")
             data = section.data() if section and section["sh_size"] < 1 << 20 else b""
-    except Exception:  # see elf/file.py
+    except Exception:  # see elf/contents.py
         return []
     return [part.decode("utf-8", "replace") for part in data.split(b"\0") if part]
 

@@ -21,7 +21,6 @@ from frontload.base.files import STDOUT
 from frontload.base.quantities import parse_bytes
 
 DEFAULT_MIN_MATCH = 80.0
-COMPARED_STDOUT = "stdout"  # as measurements call it
 _LOOK_AT = 4096  # bytes of a file that tell whether it is JSON
 
 
@@ -113,8 +112,8 @@ def command(args: argparse.Namespace) -> list[str]:
 def add_min_match(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--min-match", metavar="PERCENT", type=percentage,
                         default=DEFAULT_MIN_MATCH,
-                        help="fail if fewer of the profile's names are found (default %(default)g; "
-                             "0 never fails)")
+                        help="fail if less than this share of the profile's names is found "
+                        "(default %(default)g; 0 never fails)")
 
 
 class BareOption(argparse.Action):
@@ -137,28 +136,15 @@ class _Json(argparse._StoreAction, BareOption):
         return not self.is_before_files or word == STDOUT or _can_become_json(word)
 
 
-class ComparedOutput(argparse._AppendAction, BareOption):
-    """Of `measure --compare-output`: FILE, or `-` for stdout, as with --json."""
-
-    bare = COMPARED_STDOUT
-
-
-def compared_output(text: str) -> str:
-    """An output that a command writes. It is removed before each run, so a program is refused: it
-    is the COMMAND that was meant."""
-    if os.path.isfile(text) and os.access(text, os.X_OK):
-        raise argparse.ArgumentTypeError(f"{text!r} is a program, and FILE is removed before each "
-                                         "run; --compare-output - compares stdout")
-    return COMPARED_STDOUT if text == STDOUT else text
-
-
 def add_json(parser: argparse.ArgumentParser, what: str = "the result as JSON", *,
-             before_files: bool = False, not_over: str | None = None) -> None:
+             instead_of: str = "the tables", before_files: bool = False,
+             not_over: str | None = None) -> None:
     """Adds `--json FILE`, by the rule above; `before_files` if the verb takes files and no COMMAND.
     `not_over` is the schema of JSON that must not be overwritten, because the verb reads it."""
     action = parser.add_argument(
         "--json", metavar="FILE", action=_Json, type=_json_file(not_over),
-        help=f"write {what} to FILE, or with - to stdout instead of the tables")
+        help=f"write {what} to FILE; - is stdout" + (f", instead of {instead_of}" if instead_of
+                                                     else ""))
     action.is_before_files = before_files
 
 

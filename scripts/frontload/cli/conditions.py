@@ -8,8 +8,8 @@ import argparse
 from frontload.measure.conditions import AS_IT_IS, COLD, SELECTIVELY_COLD, WARM
 
 _CONDITIONS = {
-    "--cold": (COLD, "drop everything from the page cache, of all programs on this machine; needs "
-               "root"),
+    "--cold": (COLD, "evict everything from the page cache, of all programs on this machine; "
+               "needs root"),
     "--selectively-cold": (SELECTIVELY_COLD, "evict only the program, or the files that --evict "
                            "names"),
     "--warm": (WARM, "read these files into the page cache instead"),
@@ -34,10 +34,10 @@ def add_one(group: argparse._ArgumentGroup) -> None:
 
 def add_eviction(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--evict", metavar="FILE", action="append", default=[],
-                       help="a file to evict and observe instead of the program, which is {} here "
-                       "too; may be repeated")
+                       help="a file to evict and observe instead of the program; {} stands for the "
+                       "program; may be repeated")
     group.add_argument("--evict-seen", action="store_true",
-                       help="when selectively cold, evict also all files that the command is seen "
-                       "to read (strace tells which), as far as no other process holds them")
+                       help="when selectively cold, also evict all files that strace sees the "
+                       "command read, unless another process holds them")
     group.add_argument("--allow-warm", action="store_true",
-                       help="go on also if pages stay in the cache; the result says so")
+                       help="go on even if pages stay in the cache; the result says so")

@@ -23,17 +23,18 @@ def add(parser: argparse.ArgumentParser) -> None:
     device = parser.add_argument_group("a device of its own (needs root)")
     device.add_argument("--device", choices=(*kinds.KINDS, kinds.CUSTOM),
                         help="copy the named files to a loop device that the kernel slows down to "
-                        "this kind of device, and measure there; custom: to what the options say")
+                        "this kind of device, and measure there; custom has the figures of the "
+                        "options below")
     device.add_argument("--device-iops", metavar="N", type=count(_LEAST_IOPS),
-                        help="of a custom device: requests per second")
+                        help="requests per second of a custom device")
     device.add_argument("--device-bandwidth", metavar="N[k|M|G]", type=bandwidth(_LEAST_BANDWIDTH),
-                        help="of a custom device: bytes per second")
+                        help="bytes per second of a custom device")
     device.add_argument("--read-ahead", metavar="KIB", type=count(0),
-                        help="of any kind of device (default: what it has)")
+                        help="the readahead of the device (default: what its kind has)")
     beside = device.add_argument(
         "--beside", dest="extra", metavar="FILE", action="append", default=[],
         help="another file or folder that the program needs beside it; libraries that it finds "
-        "relative to itself ($ORIGIN) are copied unasked")
+        "relative to itself ($ORIGIN) are copied without this; may be repeated")
     alias(beside, parser, "--with")
 
 

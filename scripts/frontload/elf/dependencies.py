@@ -68,7 +68,7 @@ def _read(path: os.PathLike | str) -> _Loading:
                         elif tag.entry.d_tag in ("DT_RUNPATH", "DT_RPATH"):
                             folders += getattr(tag, tag.entry.d_tag[3:].lower()).split(":")
     except Exception:
-        # On damaged files pyelftools fails with whatever its parts fail with (see file.py). What
-        # cannot be read names nothing, and to run it will tell more.
+        # On damaged files pyelftools fails with whatever its parts fail with (see contents.py).
+        # What cannot be read names nothing, and to run it will tell more.
         return _Loading()
     return _Loading(loader, tuple(needed), tuple(folders))

@@ -28,7 +28,7 @@ _NO_RELRO = (0, 0)
 
 
 @dataclass(frozen=True)
-class Segment:
+class LoadSegment:
     """A part of a linked file that is loaded (PT_LOAD)."""
 
     address: int
@@ -49,7 +49,7 @@ class Elf:
     section_classes: list[str]
     symbols: Symbols | None  # None if it was stripped
     dynamic_symbols: Symbols | None = None  # no substitute: only what is shared with other files
-    segments: tuple[Segment, ...] = ()  # that are loaded
+    segments: tuple[LoadSegment, ...] = ()  # that are loaded
 
     def linked_symbols(self) -> Symbols:
         """The symbols of a file that has to be linked and not stripped."""
@@ -127,8 +127,8 @@ def _relro(contents: Contents) -> tuple[int, int]:
     return _NO_RELRO
 
 
-def _segments(contents: Contents) -> tuple[Segment, ...]:
-    return tuple(Segment(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"])
+def _segments(contents: Contents) -> tuple[LoadSegment, ...]:
+    return tuple(LoadSegment(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"])
                  for segment in contents.headers.iter_segments()
                  if segment["p_type"] == "PT_LOAD")
 

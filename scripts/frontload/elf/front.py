@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from frontload.base.errors import Failure
 from frontload.elf.constants import SHF_ALLOC, SHT_NOBITS
-from frontload.elf.file import Elf, Segment, read_range
+from frontload.elf.file import Elf, LoadSegment, read_range
 
 _MARKS = (b".text.front", b".rodata.front")
 _REST = (b".text", b".rodata")
@@ -77,7 +77,7 @@ def _noted(elf: Elf) -> int | None:
     return ends[-1]
 
 
-def _offset_of(end: int, segments: Sequence[Segment]) -> int | None:
+def _offset_of(end: int, segments: Sequence[LoadSegment]) -> int | None:
     """The offset of an address one behind the last byte of something."""
     return next((segment.offset + end - segment.address for segment in segments
                  if segment.address <= end <= segment.address + segment.file_bytes), None)

@@ -48,7 +48,7 @@ class Loading:
 
 
 @dataclass(frozen=True)
-class Start:
+class EntryPoint:
     """Where a program begins to run."""
 
     entry: int  # 0 if it is a shared library that cannot be run
@@ -66,10 +66,10 @@ def parse_loading(path: str, data: bytes) -> Loading:
     return _loading(Contents(path, io.BytesIO(data)))
 
 
-def read_start(path: os.PathLike | str) -> Start:
+def read_start(path: os.PathLike | str) -> EntryPoint:
     """Reads where a program begins; what is damaged raises BadData."""
-    return _read(path, lambda contents: Start(int(contents.headers.header["e_entry"]),
-                                              _is_fixed(contents), _has_interpreter(contents)))
+    return _read(path, lambda contents: EntryPoint(
+        int(contents.headers.header["e_entry"]), _is_fixed(contents), _has_interpreter(contents)))
 
 
 def _read(path: os.PathLike | str, parse: Callable):

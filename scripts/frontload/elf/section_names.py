@@ -24,6 +24,7 @@ OTHER_STEMS = {b".ltext": "text", b".lrodata": "rodata", b".bss.rel.ro": "relro"
 # The output section of each class, which linkers make of the stems.
 OUTPUTS = {"text": b".text", "rodata": b".rodata", "relro": b".data.rel.ro", "data": b".data",
            "bss": b".bss"}
+CLASSES = tuple(OUTPUTS)
 # What compilers put before a symbol, the usual first.
 PREFIXES = {
     "text": (b".text.", b".text.startup.", b".text.hot.", b".text.unlikely."),

@@ -12,7 +12,7 @@ def load(path: str) -> list[dict]:
     try:
         with open(path, "rb") as stream:
             return [dict(segment.header) for segment in ELFFile(stream).iter_segments("PT_LOAD")]
-    except Exception:  # what pyelftools raises on damaged files is anything (see elf/file.py)
+    except Exception:  # what pyelftools raises on damaged files is anything (see elf/contents.py)
         return []
 
 

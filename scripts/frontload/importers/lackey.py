@@ -22,7 +22,7 @@ import numpy as np
 from frontload.base import files
 from frontload.base.errors import BadData, Failure
 from frontload.elf import file as elf
-from frontload.elf.loading import Start, read_start
+from frontload.elf.loading import EntryPoint, read_start
 from frontload.importers.interface import Importer, Source
 from frontload.profile import trace
 from frontload.profile.trace import GRANULE, Module, Trace
@@ -43,7 +43,7 @@ _DIGIT[list(b"0123456789abcdef")] = np.arange(16)
 
 
 class _Reader:
-    def __init__(self, source: Source, linked: elf.Elf, start: Start):
+    def __init__(self, source: Source, linked: elf.Elf, start: EntryPoint):
         self._path = source.path
         self._base = source.base if source.base is not None else (
             0 if start.fixed else PIE_BASE)

@@ -6,7 +6,7 @@
 
 import re
 
-from frontload.order.objdump import Parser, Symbol
+from frontload.order.objdump import Symbol, SymbolParser
 
 _SYMBOL = re.compile(rb"\[ *\d+\]\(sec +(-?\d+)\)\(fl 0x[0-9a-f]+\)\(ty +[0-9a-f]+\)\(scl +(\d+)\) "
                      rb"\(nx (\d+)\) 0x[0-9a-f]+ (.+)")
@@ -14,7 +14,7 @@ _COMDAT = re.compile(rb"AUX scnlen .* comdat (\d+)")
 _STATIC = b"3"  # the storage class
 
 
-class CoffParser(Parser):
+class CoffParser(SymbolParser):
     """Of one object."""
 
     FORMAT = "coff"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from frontload.base import files
 from frontload.base.errors import BadData
-from frontload.order.objdump import OTHERS, Parser, Symbol, symbols
+from frontload.order.objdump import OTHERS, Symbol, SymbolParser, symbols
 from frontload.profile import resolver as names
 
 # Names can overlap in a string table, so that a small file may have any amount of them; a list of
@@ -19,7 +19,7 @@ from frontload.profile import resolver as names
 _LIST_PER_BYTE, _LEAST_LIST = 64, 64 << 20
 
 
-def find(profile_path: str, paths: list[str], parsers: type[Parser], linked: bool,
+def find(profile_path: str, paths: list[str], parsers: type[SymbolParser], linked: bool,
          undecorated: Callable[[Symbol], Iterable[bytes]]) -> dict[int, list[Symbol]]:
     """Looks the entries of a profile up in files of a format; returns what each is, by its number.
 

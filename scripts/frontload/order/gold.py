@@ -18,10 +18,9 @@ from frontload.base import errors
 from frontload.order import sections as order_sections
 from frontload.order.request import Order, Request, lines
 from frontload.order.sections import Sections
+from frontload.profile.addresses import WINDOW
 
 USE = "-Wl,--section-ordering-file=FILE"
-# Linux reads 128 KiB around a fault by default, half of it behind the fault.
-_READ_AROUND = 64 << 10
 _GLOB = re.compile(rb"[*?\[\\\n\r]")
 
 
@@ -45,4 +44,4 @@ def _worth_listing(sections: Sections) -> set[bytes]:
         size[section.name] += section.size
     return {section.name for section in sections.placed
             if section.is_unique or section.total - size[section.name] <= max(
-                size[section.name], needed[section.name] * _READ_AROUND)}
+                size[section.name], needed[section.name] * WINDOW)}

@@ -5,12 +5,12 @@
 
 import re
 
-from frontload.order.objdump import Parser, Symbol
+from frontload.order.objdump import Symbol, SymbolParser
 
 _SYMBOL = re.compile(rb"[0-9a-f]{8,16} (.{7}) (\S+,\S+) (.+)")
 
 
-class MachoParser(Parser):
+class MachoParser(SymbolParser):
     """Of one object."""
 
     FORMAT = "mach-o"

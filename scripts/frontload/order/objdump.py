@@ -33,7 +33,7 @@ class Symbol(NamedTuple):
     leader: bytes
 
 
-class Parser(ABC):
+class SymbolParser(ABC):
     """Takes apart what llvm-objdump prints of one object; `linked` if it is no object, but a linked
     file."""
 
@@ -50,7 +50,7 @@ class Parser(ABC):
         """The symbol that a line is of, if it is defined in a section."""
 
 
-def symbols(paths: list[str], parsers: type[Parser], linked: bool) -> Iterator[Symbol]:
+def symbols(paths: list[str], parsers: type[SymbolParser], linked: bool) -> Iterator[Symbol]:
     """The symbols that files of a format define, in their order."""
     # What is no path at its start: it knows no `--`.
     paths = [os.path.join(".", path) if path.startswith(("-", "@")) else path for path in paths]
@@ -78,7 +78,7 @@ def symbols(paths: list[str], parsers: type[Parser], linked: bool) -> Iterator[S
     _check(parser, suspect)
 
 
-def _check(parser: Parser | None, path: str) -> None:
+def _check(parser: SymbolParser | None, path: str) -> None:
     """Refuses a file that has no symbols: of one that ends before they do, LLVM says nothing."""
     if parser and path and not parser.found_any:
         raise BadData(path, "has no symbols", note="it is cut, stripped or empty: give the objects "

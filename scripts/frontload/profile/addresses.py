@@ -31,7 +31,7 @@ WINDOW = 64 * 1024
 
 
 @dataclass(frozen=True)
-class Resolved:
+class TouchedNames:
     """What one run touched, in order of first touch, and how many of its touches have no name. What
     the linker makes itself (merged constants, tables for the loader) needs none: it is not counted.
     """
@@ -61,7 +61,7 @@ class Resolver:
         self._functions.link_map = self._data.link_map = link_map
         self._strings = MergedStrings(self._elf, link_map.strings)
 
-    def resolve(self, kinds: np.ndarray, addresses: np.ndarray) -> Resolved:
+    def resolve(self, kinds: np.ndarray, addresses: np.ndarray) -> TouchedNames:
         """The names of what a run touched; the touches are given in order."""
         granules = addresses & ~np.uint64(traces.GRANULE - 1)
         data = np.flatnonzero(kinds == traces.DATA)
@@ -83,8 +83,8 @@ class Resolver:
         if self.link_map is not None:
             end = granules[data] + np.uint64(traces.GRANULE)
             named[data[self.link_map.made.overlapping(granules[data], end)[0]]] = True
-        return Resolved(self._names(hits), int(np.count_nonzero(~named)),
-                        int(np.count_nonzero(~named[data])))
+        return TouchedNames(self._names(hits), int(np.count_nonzero(~named)),
+                            int(np.count_nonzero(~named[data])))
 
     def _names(self, hits: list["_Hits"]) -> dict[Name, Touched]:
         """The names in order of first touch; of one touch, by address."""

@@ -37,8 +37,9 @@ import numpy as np
 from frontload.base.intervals import FARTHEST, Cover, signed
 from frontload.elf import constants, front
 from frontload.elf.file import Elf
+from frontload.elf.section_names import CLASSES
 from frontload.elf.symbols import Symbols
-from frontload.profile.format import CLASSES, Name, Profile
+from frontload.profile.format import Name, Profile
 from frontload.profile.resolver import Place
 
 _SLACK = 1.25
@@ -70,7 +71,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Run:
+class OrderedRun:
     """The longest ordered run."""
 
     names: int = 0
@@ -99,7 +100,7 @@ class Report:
     inexact: int  # names whose symbols are called otherwise now
     front_size: int
     blocks: list[Block] | None
-    longest_run: Run
+    longest_run: OrderedRun
     missing: list[MissingName]
     not_sought: int  # sections and strings
 
@@ -257,10 +258,10 @@ def _startup_blocks(elf: Elf, pieces: _Pieces) -> tuple[list[Block], np.ndarray]
     return blocks, inside
 
 
-def _longest_run(elf: Elf, symbols: Symbols, pieces: _Pieces, names: list[Name]) -> Run:
+def _longest_run(elf: Elf, symbols: Symbols, pieces: _Pieces, names: list[Name]) -> OrderedRun:
     real = symbols.placed() & (symbols.size > 0)
     section_of, all_start, all_end = _ranges(elf, symbols, np.flatnonzero(real))
-    longest = Run()
+    longest = OrderedRun()
     for section, mine in pieces.by_section():
         start, end, entry = pieces.start[mine], pieces.end[mine], pieces.entry[mine]
         here = section_of == section
@@ -276,6 +277,6 @@ def _longest_run(elf: Elf, symbols: Symbols, pieces: _Pieces, names: list[Name])
         length = number[last] - number[first] + 1
         best = int(np.argmax(length))
         if length[best] > longest.names:
-            longest = Run(int(length[best]), elf.section_names[section],
-                          names[entry[first[best]]].name, names[entry[last[best]]].name)
+            longest = OrderedRun(int(length[best]), elf.section_names[section],
+                                 names[entry[first[best]]].name, names[entry[last[best]]].name)
     return longest

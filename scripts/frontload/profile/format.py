@@ -80,11 +80,11 @@ from typing import NamedTuple
 
 from frontload.base import files
 from frontload.base.errors import BadData
+from frontload.elf.section_names import CLASSES
 
 MAGIC = b"frontload-startup-profile"
 MAJOR = 2
 KINDS = ("function", "data", "section", "string")
-CLASSES = ("text", "rodata", "relro", "data", "bss")
 
 _MAKE_ONE = "make one with: frontload profile TRACE... -o FILE"
 _AGAIN = "make it again from its traces with: frontload profile TRACE... -o FILE"

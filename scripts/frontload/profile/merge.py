@@ -15,13 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontload.base import errors, files
-from frontload.base.errors import EXIT_DATA, BadData, Failure
-from frontload.elf import file as elf
-from frontload.profile import addresses as resolve
+from frontload.base.errors import EXIT_DATA, Failure
 from frontload.profile import format as profile
 from frontload.profile import instrumented, trace
+from frontload.profile.binaries import Binaries
 from frontload.profile.format import Profile
-from frontload.profile.link_map import LinkMap
 from frontload.profile.trace import Module, Trace
 
 _LISTED = 12  # programs that an error names
@@ -64,14 +62,11 @@ class Merger:
     def __init__(self, program: str | None = None, binary: str | None = None,
                  link_map: str | None = None, allow_partial: bool = False):
         self._program = program
-        self._binary = binary
+        self._binaries = Binaries(binary)
         self._map = link_map
         self._allow_partial = allow_partial
-        self._has_data = False
         self._given = self._lost = 0
         self._inputs: list[_Input] = []
-        self._resolvers: dict[str, tuple[elf.Elf, resolve.Resolver]] = {}
-        self._collects: dict[resolve.Resolver, bool] = {}  # a profile of the compiler's, too
         self._left_out: set[profile.Name] = set()
         self._counts: Counter[str] = Counter()
 
@@ -100,8 +95,10 @@ class Merger:
     def result(self) -> Profile:
         """The merged profile; says on stderr what is not in it."""
         program = self._choose_program()
-        self._has_data = any(isinstance(given.content, Trace) and given.content.has_data
-                             for given in self._inputs)
+        # For all traces if for any, or names would depend on which of them came first.
+        if any(isinstance(given.content, Trace) and given.content.has_data
+               for given in self._inputs):
+            self._binaries.link_map = self._map
         merged = Profile(os.fsencode(os.path.basename(program)), 0)
         for given in self._inputs:
             with self._tolerance():
@@ -174,10 +171,10 @@ class Merger:
         data = run.has_data
         touched = {}
         if mine.any():
-            resolver = self._resolver(module, run.path)
-            resolved = resolver.resolve(run.kinds[mine], run.addresses[mine])
+            binary = self._binaries.of(module, run.path)
+            resolved = binary.resolver.resolve(run.kinds[mine], run.addresses[mine])
             touched = resolved.touched
-            if self._collects[resolver]:
+            if binary.collects:
                 touched = instrumented.without(touched)
                 self._left_out |= resolved.touched.keys() - touched.keys()
             self._counts.update(nameless=resolved.nameless, nameless_data=resolved.nameless_data)
@@ -186,29 +183,8 @@ class Merger:
         if not touched:
             return None
         made = profile.from_run(os.fsencode(module.name), touched, data)
-        made.knows_cold_parts = not self._collects[resolver]
+        made.knows_cold_parts = not binary.collects
         return made
-
-    def _resolver(self, module: Module, path: str) -> resolve.Resolver:
-        binary = self._binary or module.path
-        if binary not in self._resolvers:
-            linked = elf.read(binary, note="give the recorded program with --binary PATH")
-            resolver = resolve.Resolver(linked)
-            self._resolvers[binary] = linked, resolver
-            self._collects[resolver] = instrumented.is_instrumented(linked.linked_symbols())
-            if not linked.build_id and not module.build_id:
-                errors.warning(f"{binary}: has no build-id, so nothing tells whether it is the "
-                               "binary that was recorded")
-        linked, resolver = self._resolvers[binary]
-        if linked.build_id != module.build_id:
-            found, recorded = (each.hex() or "none" for each in (linked.build_id, module.build_id))
-            raise BadData(binary, f"its build-id is {found}, but {path} recorded {recorded}",
-                          note="remove the traces of the old build (rm -r its folder) and record "
-                               "again, or give the recorded program with --binary PATH")
-        # For all traces if for any, or names would depend on which of them came first.
-        if self._has_data and self._map is not None and resolver.link_map is None:
-            resolver.use_map(LinkMap(self._map, linked))
-        return resolver
 
     def _report(self, program: str) -> None:
         def touches(what: str) -> str:

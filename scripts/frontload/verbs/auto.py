@@ -69,7 +69,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     result.add_argument("--profile", metavar="FILE", type=file_only,
                         help="the startup profile (default: APP.startup beside the program)")
     result.add_argument("--in-place", action="store_true",
-                        help="if the answer is yes, replace the program by the one with a front")
+                        help="if all is well, replace the program by the one with a front")
     result.add_argument("--prefetch", action="store_true", help="also link with --front-prefetch")
     add_min_match(result)
     result.add_argument("--min-coverage", metavar="PERCENT", type=percentage, default=95.0,

@@ -112,7 +112,7 @@ def _add_cargo_options(parser: Parser) -> None:
     group.add_argument("--manifest-path", metavar="FILE", help="the Cargo.toml of the package")
     profile_option = group.add_argument(
         "--cargo-profile", metavar="NAME", action="append", default=[],
-        help="the profile of cargo to build with: cargo's own --profile (default: release)")
+        help="the profile to build with, as cargo's own --profile (default: release)")
     alias(profile_option, parser, _PROFILE)
     for option, (value, text) in _WITH_VALUE.items():
         group.add_argument(*filter(None, (_SHORT.get(option), option)), metavar=value,
@@ -122,7 +122,7 @@ def _add_cargo_options(parser: Parser) -> None:
     group.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS,
                        help="show no messages of cargo, and no warnings and notes")
     group.add_argument("-v", "--verbose", action="count", default=argparse.SUPPRESS,
-                       help="show each program that is run, by cargo, too; -vv makes cargo show "
+                       help="show each program that Frontload or cargo runs; -vv makes cargo show "
                        "more")
 
 

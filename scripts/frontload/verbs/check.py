@@ -128,7 +128,7 @@ def _show(args: argparse.Namespace, startup: profile.Profile, report: coverage.R
     if report.inexact:
         print(f"found under the name they have now: {errors.count(report.inexact, 'name')}")
     if report.not_sought:
-        print(f"not looked for, because they have no symbol: "
+        print(f"not looked for, having no symbol: "
               f"{errors.count(report.not_sought, 'section or string', 'sections and strings')}")
     table = console.table("class", "names", "present", "in front", "bytes", "in front",
                           numbers=range(1, 6))

@@ -11,40 +11,40 @@ from frontload.cli.arguments import add_json, count
 from frontload.device.kinds import Device
 
 DESCRIPTION = """\
-Run a command once and record with perf every page fault of its processes, what comes into the page
-cache, what is asked of the devices, and the phases of its start: when, in which file and where.
-The program (or each --evict FILE) is evicted before, and that is verified.
+Run a command once and record with perf every page fault of its processes, what enters the page
+cache, what the devices are asked for, and the phases of the start: when, in which file and where.
+Before the run, the program (or each --evict FILE) is evicted, which is verified.
 
-The tables are for reading; `frontload report` makes pictures of the JSON.
+The tables are for reading; `frontload report` makes pictures from the JSON.
 """
 EXAMPLES = """\
-# where a start from cold reads
+# see where a cold start reads
 frontload faults -- ./app --version
-# the same up to the first call of the function ready, for frontload report
+# record it up to the first call of the function ready, for frontload report
 frontload faults --until ready --json app.faults.json -- ./app
 """
-EXIT_STATUS = {"1": "the command has failed"}
+EXIT_STATUS = {"1": "the command failed"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "faults", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
-    parser.add_argument("--name", help="what to call the command (default: its file's name)")
-    parser.add_argument("--until", metavar="SYMBOL", help="the function of the program with whose "
-                        "first call the start has ended (default: frontload_startup_done)")
+    parser.add_argument("--name", help="the name of the command (default: that of its file)")
+    parser.add_argument("--until", metavar="SYMBOL", help="the function of the program whose "
+                        "first call ends the start (default: frontload_startup_done)")
     group = parser.add_argument_group("conditions (default: selectively cold)")
     conditions.add_one(group)
     conditions.add_eviction(group)
     device_options.add(parser)
     parser.set_defaults(usage_error=parser.error)
     parser.add_argument("--warmup", metavar="N", type=count(0), default=1,
-                        help="runs beforehand, so that the libraries and inputs are warm (default "
-                        "%(default)s)")
+                        help="runs before the recorded one, so that the libraries and inputs are "
+                        "warm (default %(default)s)")
     parser.add_argument("--ignore-failure", action="store_true",
-                        help="exit 0 also if the command fails")
+                        help="exit 0 even if the command fails")
     parser.add_argument("--first", metavar="N", type=count(0), default=20,
-                        help="show so many faults (default %(default)s)")
-    parser.add_argument("--all", action="store_true", help="show all faults, one by one")
+                        help="show the first N faults (default %(default)s)")
+    parser.add_argument("--all", action="store_true", help="show every fault")
     add_json(parser)
     parser.add_argument("command", metavar="COMMAND", nargs="+",
                         help="the command and its arguments, after --")

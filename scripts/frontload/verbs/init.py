@@ -45,7 +45,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "the target's CMakeLists.txt, or make the folder for profiles")
     parser.add_argument("--ask-cmake", action="store_true",
                         help="let CMake list its targets, which configures the build folder again")
-    add_json(parser, before_files=True)
+    add_json(parser, instead_of="the text", before_files=True)
     parser.set_defaults(usage_error=parser.error)
     return parser
 
@@ -150,7 +150,7 @@ def _write(change, with_diff: bool) -> int:
     from frontload.auto import changes
 
     if change.done:
-        errors.note(f"{change.path}: already has the change; nothing was written")
+        errors.note(f"{change.path}: the change is there already; nothing was written")
         return EXIT_OK
     if change.obstacle:
         errors.error(f"{change.path}: {change.obstacle}: nothing was changed")

@@ -1,64 +1,65 @@
 """frontload measure: cold and warm starts of a command, or of several variants of a program."""
 
 import argparse
+import os
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
 
-from frontload.base import errors, processes
+from frontload.base import errors, files, processes
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT
-from frontload.base.files import STDOUT, write_output
 from frontload.cli import conditions, device_options
-from frontload.cli.arguments import ComparedOutput, add_json, compared_output, count, named
+from frontload.cli.arguments import BareOption, add_json, count, named
 from frontload.device.kinds import Device
 from frontload.measure.conditions import ORDER, SELECTIVELY_COLD, WARM
-from frontload.measure.plan import RUNS, Plan, count_runs, make_variants
+from frontload.measure.plan import RUNS, STDOUT, Plan, count_runs, make_variants
 
 DESCRIPTION = """\
-Measure how a command starts: page faults, what is read from its files, memory and time.
+Measure how a command starts: page faults, what it reads from its files, memory and time.
 
-To compare variants of a program, name each binary and write {} where it belongs in the command;
-rounds of all variants are interleaved, and times are compared within rounds.
+To compare variants of a program, name each binary, and write {} in the command where it belongs.
+measure interleaves the rounds of all variants, and compares times within rounds.
 
-Starts are measured selectively cold (only the named files are dropped from the page cache: the
-binary, or those that --evict names; that they are gone is verified) and warm, unless conditions are
-asked for. docs/measure.md tells what each figure means.
+By default, measure runs the command selectively cold and warm; options choose other conditions.
+Selectively cold means that only the named files are evicted from the page cache, which is verified:
+the binary, or the files that --evict names. docs/measure.md explains each figure.
 """
 EXAMPLES = """\
-# one program, from cold and warm
+# measure one program, cold and warm
 frontload measure -- ./app --version
-# two builds of it, and what one costs more than the other
+# compare two builds of it
 frontload measure --variant old=./app.old --variant new=./app.new -- {} --version
-# the same as if they lay on a hard disk; needs root
+# compare them as if they were on a hard disk, which needs root
 sudo frontload measure --device hdd --variant old=./app.old --variant new=./app.new -- {}
 """
-EXIT_STATUS = {"1": "the command has failed, or outputs differ (--compare-output)", "65": None}
+EXIT_STATUS = {"1": "the command failed, or outputs differ (--compare-output)", "65": None}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "measure", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
-                        type=named("NAME=BINARY"), help="a binary to measure in the place of {} in "
-                        "COMMAND; the first one is what the others are compared with")
-    parser.add_argument("--name", help="what to call the command if there are no variants")
+                        type=named("NAME=BINARY"), help="a binary that takes the place of {} in "
+                        "COMMAND; may be repeated: the others are compared with the first")
+    parser.add_argument("--name", help="the name of the command, if there are no variants")
     parser.add_argument("--runs", metavar="N", type=count(1),
-                        help="rounds for each condition (default 50)")
+                        help="rounds in each condition (default 50)")
     parser.add_argument("--warmup", metavar="N", type=count(0), default=1,
-                        help="runs of each variant beforehand, so that the libraries and inputs "
-                        "they share are warm (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of the order within rounds")
+                        help="runs of each variant before the first round, so that the libraries "
+                        "and inputs that they share are warm (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="the seed for the order within rounds "
+                        "(default %(default)s)")
     group = parser.add_argument_group("conditions (any of them; default: selectively cold, then "
                                       "warm)")
     conditions.add_any(group)
     conditions.add_eviction(group)
     device_options.add(parser)
     parser.add_argument("--ignore-failure", action="store_true",
-                        help="measure also if the command fails")
-    parser.add_argument("--compare-output", metavar="FILE", action=ComparedOutput,
-                        type=compared_output, default=[],
-                        help="exit 1 unless all runs wrote the same to FILE (which is removed "
-                        "before each run), or with - to stdout; may be repeated")
+                        help="measure even if the command fails")
+    parser.add_argument("--compare-output", metavar="FILE", action=_Compared, type=_compared,
+                        default=[],
+                        help="exit 1 unless all runs write the same to FILE, which is removed "
+                        "before each run, or with - to stdout; may be repeated")
     parser.add_argument("--sections", action="store_true",
                         help="also show what was read from each section")
     add_json(parser, "every run as JSON")
@@ -68,6 +69,21 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     return parser
 
 
+class _Compared(argparse._AppendAction, BareOption):
+    """FILE, or `-` for stdout, as with --json."""
+
+    bare = STDOUT
+
+
+def _compared(text: str) -> str:
+    """An output that a command writes. It is removed before each run, so a program is refused: it
+    is the COMMAND that was meant."""
+    if os.path.isfile(text) and os.access(text, os.X_OK):
+        raise argparse.ArgumentTypeError(f"{text!r} is a program, and FILE is removed before each "
+                                         "run; --compare-output - compares stdout")
+    return STDOUT if text == files.STDOUT else text
+
+
 def run(args: argparse.Namespace) -> int:
     device = device_options.chosen(args)
     with processes.unwinding_on_signals():
@@ -75,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _measure(args: argparse.Namespace, device: Device | None) -> int:
-    # Imported here because numpy and scipy take most of a second, which other verbs need not pay.
+    # Imported here because numpy and scipy take most of a second, which --help need not pay.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -108,7 +124,7 @@ def _measure(args: argparse.Namespace, device: Device | None) -> int:
     for text in doubts.warnings(result):
         errors.warning(text)
     if args.json:
-        write_output(args.json, document.dump(made))
-    if args.json != STDOUT:
+        files.write_output(args.json, document.dump(made))
+    if args.json != files.STDOUT:
         table.print_report(result, sections=args.sections)
     return EXIT_VERDICT if result.differing_outputs() else EXIT_OK

@@ -11,21 +11,21 @@ from frontload.device.kinds import Device
 
 DESCRIPTION = """\
 Make one HTML page of recorded starts, side by side: each fault in its file and in time, what was
-read of each file and what of it for nothing, the time of each phase, and what could be better.
+read of each file and what of that was not needed, the time of each phase, and what could improve.
 The page needs no network and no other file.
 
-Starts are recorded now (with --device hdd on a disk that you need not have), where {} stands for
-each variant's program, or were recorded by `frontload faults`; the first one is what others are
-compared with. With traces of `frontload record --data` the report tells which of the bytes were of
-use.
+report records the starts now, with {} in the command for the program of each variant (--device hdd
+records them on a disk that you need not have), or reads starts that `frontload faults` recorded. It
+compares the others with the first. With traces of `frontload record --data`, the page shows which
+bytes were needed.
 """
 EXAMPLES = """\
-# record the starts of two builds, and report them
+# record the starts of two builds and report them
 frontload report -o app.html --variant before=./app --variant after=./app.front -- {} --version
-# report what frontload faults has recorded
+# report what frontload faults recorded
 frontload report -o app.html --traces traces before=app.faults.json after=front.faults.json
 """
-EXIT_STATUS = {"1": "the command to record has failed"}
+EXIT_STATUS = {"1": "the recorded command failed"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
@@ -33,46 +33,47 @@ def add_parser(verbs) -> argparse.ArgumentParser:
         "report", usage="%(prog)s [options] [NAME=]FAULTS.json...\n"
         "       %(prog)s [options] --variant NAME=BINARY... -- COMMAND",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
-    output = parser.add_argument_group("what to write (at least one)")
-    output.add_argument("-o", "--output", metavar="FILE.html", help="the page")
+    output = parser.add_argument_group("what to write (at least one of them)")
+    output.add_argument("-o", "--output", metavar="FILE.html",
+                        help="the page to write; - is stdout")
     output.add_argument("--export", metavar="FOLDER",
-                        help="each picture as PNG and SVG, light and dark")
-    add_json(output, "the data of the page as JSON", not_over="frontload-faults/")
-    parser.add_argument("--title", help="of the page (default: the program's name)")
-    known = parser.add_argument_group("what else is known")
+                        help="the folder for each picture as PNG and SVG, light and dark")
+    add_json(output, "the data of the page as JSON", instead_of="", not_over="frontload-faults/")
+    parser.add_argument("--title", help="the title of the page (default: the name of the program)")
+    known = parser.add_argument_group("further inputs")
     known.add_argument("--traces", metavar="PATH", action="append", default=[],
                        help="a trace of any of the programs, or a folder of them, from frontload "
-                       "record, best with --data: tells what was touched; may be repeated")
+                       "record, best with --data, which tells what was touched; may be repeated")
     known.add_argument("--map", metavar="FILE", action="append", default=[],
-                       help="the map of a link: tells the objects; may be repeated")
+                       help="the map of a link, which tells the objects; may be repeated")
     known.add_argument("--binary", metavar="FILE", action="append", default=[],
                        help="a program or library that is no longer where it was recorded; may be "
                        "repeated")
     known.add_argument("--measure", metavar="FILE.json",
-                       help="what frontload measure --json wrote: times with their intervals")
+                       help="the JSON of frontload measure, which has times with their intervals")
     known.add_argument("--prediction", metavar="NAME=FILE.json", action="append", default=[],
                        type=named("NAME=FILE.json"),
-                       help="what frontload predict --json wrote for a variant; may be repeated")
-    now = parser.add_argument_group("to record now")
+                       help="the JSON of frontload predict for a variant; may be repeated")
+    now = parser.add_argument_group("recording starts now")
     now.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
-                     type=named("NAME=BINARY"), help="a program to start in the place of {} in "
-                     "COMMAND, after it was evicted; may be repeated")
+                     type=named("NAME=BINARY"), help="a program to evict and then start in the "
+                                                "place of {} in COMMAND; may be repeated")
     conditions.add_eviction(now)
-    now.add_argument("--until", metavar="SYMBOL", help="the function with whose first call the "
-                     "start has ended")
-    now.add_argument("--keep", metavar="FOLDER", help="keep what was recorded there, as "
+    now.add_argument("--until", metavar="SYMBOL", help="the function whose first call ends the "
+                     "start")
+    now.add_argument("--keep", metavar="FOLDER", help="the folder to keep the recordings in, as "
                      "NAME.faults.json")
     device_options.add(parser)
     parser.add_argument("inputs", metavar="[NAME=]FAULTS.json | COMMAND", nargs="+",
-                        help="what frontload faults --json wrote; or the command to record, and "
-                        "its arguments, after --")
+                        help="the JSON of frontload faults; or the command to record, and its "
+                        "arguments, after --")
     parser.set_defaults(usage_error=parser.error)
     return parser
 
 
 def run(args: argparse.Namespace) -> int:
     if not (args.output or args.json or args.export):
-        args.usage_error("say what to write: -o FILE.html, --export FOLDER or --json")
+        args.usage_error("say what to write: -o FILE.html, --export FOLDER or --json FILE")
     if args.output == args.json == STDOUT:
         args.usage_error("-o - and --json - both write to stdout")
     if not args.variant and (args.keep or args.evict or args.until or args.allow_warm
@@ -80,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
         args.usage_error("--keep, --evict, --evict-seen, --allow-warm, --until and --device are "
                          "for starts that are recorded now, with --variant")
     device = device_options.chosen(args)
-    # Imported here because numpy takes a while, which other verbs need not pay.
+    # Imported here because numpy takes a while, which --help need not pay.
     from frontload.report import measured, model
 
     if args.variant:
