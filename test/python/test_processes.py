@@ -65,7 +65,7 @@ def test_a_command_may_clean_up(tmp_path):
 
 def test_a_time_out_ends_the_whole_group(tmp_path):
     """What takes too long is ended with all that it has started, and that is said."""
-    with pytest.raises(TimedOut, match=r"sh: has not ended after 0\.01 seconds"), \
+    with pytest.raises(TimedOut, match=r"sh: did not end within 0\.01 seconds"), \
             processes.started(["sh", "-c", FAMILY.format(mine="", child="")],
                               cwd=tmp_path) as process:
         family = pids(tmp_path)
