@@ -1,14 +1,15 @@
 # check_frontload_supported([RESULT <variable>] [OUTPUT <variable>] [LANGUAGES <language>...])
 #
-# Whether programs of this build can be linked with a front: compiles a program in each language
-# (those of C, C++, Objective-C, Objective-C++ and Fortran that are enabled, if none is named), and
-# links it with a profile. RESULT is set to TRUE or FALSE, OUTPUT to what was said if it is FALSE.
-# Without RESULT the configuration stops if it is FALSE. As check_ipo_supported does it.
+# Checks whether programs of this build can be linked with a front: compiles a program in each
+# language, and links it with a profile. If no language is named, these are the enabled ones of C,
+# C++, Objective-C, Objective-C++ and Fortran. RESULT becomes TRUE or FALSE; if FALSE, OUTPUT
+# becomes what was said. Without RESULT, the configuration stops instead. The command works like
+# check_ipo_supported.
 
 function(check_frontload_supported)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "RESULT;OUTPUT" "LANGUAGES")
   if(DEFINED arg_UNPARSED_ARGUMENTS OR DEFINED arg_KEYWORDS_MISSING_VALUES)
-    _frontload_fail("check_frontload_supported: what is missing or too much? ${ARGV}"
+    _frontload_fail("check_frontload_supported: wrong arguments: ${ARGV}"
       "check_frontload_supported([RESULT <variable>] [OUTPUT <variable>] \
 [LANGUAGES <language>...])")
   endif()
@@ -23,7 +24,7 @@ function(check_frontload_supported)
 
   set(problem "")
   if(NOT arg_LANGUAGES)
-    set(problem "no language is enabled that Frontload knows: C, CXX, OBJC, OBJCXX, Fortran")
+    set(problem "no language that Frontload knows is enabled: C, CXX, OBJC, OBJCXX, Fortran")
   endif()
   foreach(language IN LISTS arg_LANGUAGES)
     if(NOT problem)
@@ -46,7 +47,7 @@ function(check_frontload_supported)
   endif()
 endfunction()
 
-# Sets `result` to what is in the way of a program in `language`, or to nothing.
+# Sets `result` to what prevents a front of a program in `language`, or to nothing.
 function(_frontload_try_language result language)
   set(text "int main(void) { return 0; }\n")
   if(language STREQUAL "C")
@@ -63,7 +64,7 @@ function(_frontload_try_language result language)
     set(suffix f90)
     set(text "program main\nend program main\n")
   else()
-    set(${result} "${language} is no language that Frontload knows" PARENT_SCOPE)
+    set(${result} "Frontload does not know the language ${language}" PARENT_SCOPE)
     return()
   endif()
   if(NOT CMAKE_${language}_COMPILER_LOADED)

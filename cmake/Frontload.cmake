@@ -1,7 +1,7 @@
 # What find_package(Frontload) and add_subdirectory(frontload) both give a project: the cache
 # variable FRONTLOAD, and the commands frontload_target and check_frontload_supported.
 #
-# Whoever includes this has told before, by global properties, where the parts of Frontload are:
+# Before it is included, these global properties must say where the parts of Frontload are:
 #   FRONTLOAD_BIN_DIR           the folder of ld.frontload and frontload
 #   FRONTLOAD_GCC_DIR           the folder in which gcc finds ld.frontload under the name ld.lld
 #   FRONTLOAD_PREFETCH_LIBRARY  libfrontload-prefetch.so.1
@@ -9,7 +9,7 @@
 #   FRONTLOAD_BUILT_HERE        targets that must be built before any of it is used, if any
 include_guard(GLOBAL)
 
-# Projects may ask for the manners of a CMake of long ago: our functions have those of this one.
+# A project may ask for the policies of a very old CMake. Our functions use those of this version.
 cmake_policy(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/FrontloadMode.cmake")

@@ -1,10 +1,10 @@
 # The arguments of frontload_target, read into variables.
 #
-# Not by cmake_parse_arguments: COMMAND comes often, each with its own WORKLOAD, and what a
-# command's arguments are must reach the shell as they were written, empty ones and semicolons
-# included.
+# This does not use cmake_parse_arguments: COMMAND may come several times, each with its own
+# WORKLOAD, and a command's arguments must reach the shell as they were written, including empty
+# ones and semicolons.
 
-# Stops the configuration for a call that is wrong, and says how one looks.
+# Stops the configuration because a call is wrong, and shows the right form.
 function(_frontload_misuse target problem)
   _frontload_fail("frontload_target(${target}): ${problem}" "frontload_target(<target>
       [TRAIN COMMAND <command> [<argument>...] [WORKLOAD <name> [WEIGHT <n>]]
@@ -66,7 +66,7 @@ macro(_frontload_parse)
         set(wants "")
       endif()
     elseif(NOT is_keyword)
-      _frontload_misuse("${target}" "what shall \"${argument}\" be?")
+      _frontload_misuse("${target}" "unknown argument \"${argument}\".")
     else()
       if(argument IN_LIST given AND NOT argument MATCHES "^(COMMAND|WORKLOAD|WEIGHT)$")
         _frontload_misuse("${target}" "${argument} is given twice.")
@@ -77,7 +77,7 @@ macro(_frontload_parse)
         set(wants "")
       elseif(argument STREQUAL "COMMAND")
         if(NOT trains)
-          _frontload_misuse("${target}" "COMMAND stands without TRAIN.")
+          _frontload_misuse("${target}" "COMMAND needs TRAIN before it.")
         endif()
         math(EXPR COMMANDS "${COMMANDS} + 1")
         foreach(name IN ITEMS ARGUMENTS WORKLOAD WEIGHT)
@@ -88,7 +88,7 @@ macro(_frontload_parse)
         set(${argument} ON)
         set(wants "")
       elseif(argument MATCHES "^(WORKLOAD|WEIGHT)$" AND COMMANDS EQUAL 0)
-        _frontload_misuse("${target}" "${argument} stands before any COMMAND.")
+        _frontload_misuse("${target}" "${argument} needs a COMMAND before it.")
       else()
         set(wants "${argument}")
       endif()
@@ -104,27 +104,27 @@ macro(_frontload_parse)
   _frontload_check_values("${target}")
 endmacro()
 
-# What _frontload_parse found, looked at before anything is done with it.
+# Checks what _frontload_parse found, before anything is done with it.
 function(_frontload_check_values target)
   if(NOT MIN_MATCH STREQUAL ""
      AND NOT (MIN_MATCH MATCHES "^[0-9]+(\\.[0-9]+)?$" AND MIN_MATCH LESS_EQUAL 100))
     _frontload_fail("frontload_target(${target}): MIN_MATCH is \"${MIN_MATCH}\"."
-      "It is the least share of the profile's names to be found, in percent: 0 to 100.")
+      "It is the percentage of the profile's names that must be found: 0 to 100.")
   endif()
   if(DATA AND UNTIL)
-    _frontload_fail("frontload_target(${target}): UNTIL does not go with DATA."
-      "What records data knows the end of the command only: leave one of the two out.")
+    _frontload_fail("frontload_target(${target}): UNTIL cannot be combined with DATA."
+      "A recording with data always ends with the command: leave one of the two out.")
   endif()
   if(INSTRUMENT AND (DATA OR UNTIL))
-    _frontload_fail("frontload_target(${target}): INSTRUMENT does not go with DATA or UNTIL."
+    _frontload_fail("frontload_target(${target}): INSTRUMENT cannot be combined with DATA or UNTIL."
       "An instrumented program ends its startup itself: frontload_startup_done() of <frontload.h>.")
   endif()
   if(PGO AND INSTRUMENT)
-    _frontload_fail("frontload_target(${target}): PGO does not go with INSTRUMENT."
+    _frontload_fail("frontload_target(${target}): PGO cannot be combined with INSTRUMENT."
       "One program cannot count and record itself: leave INSTRUMENT out, so that it is traced.")
   endif()
   if(PGO_PROFILE AND NOT PGO)
-    _frontload_misuse("${target}" "PGO_PROFILE stands without PGO.")
+    _frontload_misuse("${target}" "PGO_PROFILE needs PGO.")
   endif()
   if(COMMANDS EQUAL 0)
     return()
@@ -132,21 +132,21 @@ function(_frontload_check_values target)
   foreach(i RANGE 1 ${COMMANDS})
     if(NOT WORKLOAD_${i} STREQUAL "" AND NOT WORKLOAD_${i} MATCHES "^[^./][^/]*$")
       _frontload_fail("frontload_target(${target}): WORKLOAD is \"${WORKLOAD_${i}}\"."
-        "It names a folder of traces: no /, and no dot at its beginning.")
+        "It names a folder of traces: use no /, and no dot at the beginning.")
     endif()
     if(NOT WEIGHT_${i} STREQUAL "" AND NOT WEIGHT_${i} MATCHES "^[1-9][0-9]*$")
       _frontload_fail("frontload_target(${target}): WEIGHT is \"${WEIGHT_${i}}\"."
-        "It is a whole number from 1 on: a run counts as so many.")
+        "It must be a whole number from 1 up: each run counts that many times.")
     endif()
     if(WEIGHT_${i} AND WORKLOAD_${i} STREQUAL "")
-      _frontload_fail("frontload_target(${target}): a COMMAND has a WEIGHT and no WORKLOAD."
-        "Weights are those of workloads: WORKLOAD <name> WEIGHT ${WEIGHT_${i}}.")
+      _frontload_fail("frontload_target(${target}): a COMMAND has a WEIGHT but no WORKLOAD."
+        "Weights belong to workloads: WORKLOAD <name> WEIGHT ${WEIGHT_${i}}.")
     endif()
     set(name "${WORKLOAD_${i}}")
     if(WEIGHT_${i})
       if(DEFINED weight_of_${name} AND NOT weight_of_${name} EQUAL WEIGHT_${i})
         _frontload_fail("frontload_target(${target}): WORKLOAD ${name} has two weights."
-          "Give it one, at any of its commands.")
+          "Give it one weight, at any of its commands.")
       endif()
       set(weight_of_${name} "${WEIGHT_${i}}")
     endif()

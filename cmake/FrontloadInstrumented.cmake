@@ -1,9 +1,9 @@
-# INSTRUMENT: training by a program that records itself, where ptrace is not to be had.
+# INSTRUMENT: a program records itself in the training, for machines that do not allow ptrace.
 #
-# Instrumented objects are other objects, so they get a build folder of their own, which is
-# configured and built when frontload-train is asked for and never before: this project once more,
-# with the same cache, and with FRONTLOAD_INSTRUMENTED_TREE. In it the target, and the static and
-# object libraries of the project that are linked into it, are compiled with -finstrument-functions.
+# Instrumented objects are different objects, so they get a build folder of their own. Only
+# frontload-train configures and builds it: it is this project once more, with the same cache and
+# with FRONTLOAD_INSTRUMENTED_TREE. There, the target and the project's static and object libraries
+# that are linked into it are compiled with -finstrument-functions.
 
 # The folder of the second tree; all targets share it.
 function(_frontload_instrumented_folder result)
@@ -27,8 +27,8 @@ function(_frontload_train_in_instrumented_tree target)
   set_property(GLOBAL PROPERTY FRONTLOAD_HAS_INSTRUMENTED_TREE ON)
 endfunction()
 
-# Writes what the second tree's cache starts with: all that the user, the environment or a find
-# module has put into this one's.
+# Writes the initial cache of the second tree: everything that the user, the environment or a find
+# module has put into the cache of this one.
 function(_frontload_write_instrumented_cache)
   get_property(is_wanted GLOBAL PROPERTY FRONTLOAD_HAS_INSTRUMENTED_TREE)
   if(NOT is_wanted)
@@ -73,7 +73,7 @@ function(_frontload_instrument target)
     endif()
     set_target_properties(${one} PROPERTIES FRONTLOAD_IS_INSTRUMENTED ON)
     foreach(language IN ITEMS C CXX OBJC OBJCXX)
-      # clang can leave functions out that are inlined, and so do not exist in the program.
+      # clang can leave out functions that are inlined and so do not exist in the program.
       set(is_gcc "$<COMPILE_LANG_AND_ID:${language},GNU>")
       set(is_clang "$<COMPILE_LANG_AND_ID:${language},Clang,IntelLLVM>")
       target_compile_options(${one} PRIVATE "$<${is_gcc}:-finstrument-functions>"

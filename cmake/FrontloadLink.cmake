@@ -1,7 +1,8 @@
-# How a target is linked: by ld.frontload, in record with a map, in use with its startup profile.
+# How a target is linked: by ld.frontload, with a map in mode record, and with its startup profile
+# in mode use.
 
-# Sets `result` to one option for the compiler driver that hands `option` to the linker. Not
-# LINKER:, which like -Wl, would cut it at the commas of a path.
+# Sets `result` to one option for the compiler driver that hands `option` to the linker. It does not
+# use LINKER:, which like -Wl, would split the option at the commas of a path.
 function(_frontload_linker_option result option)
   string(REGEX REPLACE "([\\\"])" "\\\\\\1" option "${option}")
   set(${result} "SHELL:-Xlinker \"${option}\"" PARENT_SCOPE)
@@ -40,7 +41,7 @@ function(_frontload_own_option result option)
 endfunction()
 
 # Sets `result` to whether gcc compiles a target to objects that only its own linkers can read, in
-# any configuration and language of gcc's. As for gcc, the last option of its kind counts.
+# any configuration and language. The last option of its kind counts, as it does for gcc.
 function(_frontload_has_gcc_lto result target)
   set(${result} OFF PARENT_SCOPE)
   get_target_property(type ${target} TYPE)
@@ -86,7 +87,7 @@ ${ipo} ${options}")
   endforeach()
 endfunction()
 
-# Keeps which of these targets have such objects. Most projects have none, and are done with that.
+# Remembers which of these targets have such objects. Most projects have none.
 function(_frontload_find_gcc_lto)
   set(found "")
   foreach(target IN LISTS ARGN)
@@ -98,8 +99,8 @@ function(_frontload_find_gcc_lto)
   set_property(GLOBAL PROPERTY FRONTLOAD_GCC_LTO "${found}")
 endfunction()
 
-# Sets `result` to the compiler of a target if it is none for which a linker can be chosen. What
-# CMake will link a target by is not known yet, so it is said where no compiler would do.
+# Sets `result` to the compiler of a target if no linker can be chosen for it. It is not known yet
+# which compiler CMake will link a target with, so the result is set only if none would do.
 function(_frontload_find_unknown_compiler result target)
   set(${result} "" PARENT_SCOPE)
   get_target_property(languages ${target} LINKER_LANGUAGE)
@@ -118,9 +119,9 @@ function(_frontload_find_unknown_compiler result target)
   set(${result} "${unknown}" PARENT_SCOPE)
 endfunction()
 
-# Sets `result` to an option of a target's link that decides the layout itself, for which
-# ld.frontload stops as soon as there is a profile; or to nothing. That of other linkers is no
-# obstacle: ours is chosen behind it. Generator expressions are not evaluated here.
+# Sets `result` to an option of a target's link that decides the layout itself, or to nothing. With
+# such an option ld.frontload fails as soon as there is a profile. An option that chooses another
+# linker is no obstacle: ours is chosen after it. Generator expressions are not evaluated here.
 function(_frontload_find_layout_option result target)
   get_target_property(type ${target} TYPE)
   string(REPLACE "_LIBRARY" "" kind "${type}")
@@ -170,8 +171,8 @@ function(_frontload_find_layout_option result target)
   set(${result} "" PARENT_SCOPE)
 endfunction()
 
-# Sets `result` to whether the linker script `path` places sections; one that is made by the build
-# is taken for such. Scripts that only name symbols or files go with a front.
+# Sets `result` to whether the linker script `path` places sections. A script that the build makes
+# counts as one that does. Scripts that only name symbols or files are compatible with a front.
 function(_frontload_places_sections result path folder)
   cmake_path(ABSOLUTE_PATH path BASE_DIRECTORY "${folder}")
   set(words SECTIONS)
@@ -218,7 +219,7 @@ frontload_target out for it." PARENT_SCOPE)
 add -ffat-lto-objects to -flto, or compile with clang." PARENT_SCOPE)
 endfunction()
 
-# Whatever linker CMAKE_LINKER_TYPE (CMake 3.29) chooses for others, this target has its own.
+# Gives this target its own linker, whatever CMAKE_LINKER_TYPE (CMake 3.29) chooses for others.
 function(_frontload_override_linker target)
   get_target_property(type ${target} LINKER_TYPE)
   if(type)
@@ -226,7 +227,7 @@ function(_frontload_override_linker target)
   endif()
 endfunction()
 
-# The folder in which everything of a target lies that Frontload makes in the build tree.
+# The folder in the build tree for everything that Frontload makes for a target.
 function(_frontload_folder result target)
   get_target_property(binary_dir ${target} BINARY_DIR)
   set(folder "${binary_dir}/${target}.frontload")
@@ -243,7 +244,7 @@ function(_frontload_link_for_recording target)
   _frontload_write_map(${target})
 endfunction()
 
-# Whoever resolves the data of a trace wants the map of the very link that was recorded.
+# Resolving the data of a trace needs the map of the very link that was recorded.
 function(_frontload_write_map target)
   set(map "$<TARGET_FILE_DIR:${target}>/$<TARGET_FILE_NAME:${target}>.map")
   _frontload_own_option(write_map "-Map=${map}")

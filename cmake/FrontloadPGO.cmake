@@ -3,16 +3,16 @@
 #   record  the objects of the target are compiled with -fprofile-generate, and while frontload-train
 #           records how the program starts, the program itself counts. The counts go to PGO_PROFILE:
 #           <target>.profdata for clang, the folder <target>.gcda for gcc, beside the startup profile
-#   use     they are compiled with that profile, what it shows to be cold apart from the rest, and
-#           linked with the startup profile. frontload-train records this program once more: with other
-#           counts compilers inline and split otherwise, and a run of what is shipped knows exactly.
-#           Nothing is compiled for that, and the next build only links
+#   use     the objects are compiled with that profile, which separates cold code from the rest, and
+#           linked with the startup profile. frontload-train records this program once more: with
+#           other counts compilers inline and split differently, and only a run of the shipped
+#           program knows exactly. This compiles nothing, and the next build only links
 #
-# So record and use have different compile options here, as PGO cannot do without, and each change of the
-# mode compiles again. A profile that does not fit what is compiled is a warning, not an error, even
-# with -Werror: sources change, and their profiles lag behind.
+# PGO needs different compile options in record and use, so each change of the mode compiles again.
+# A profile that does not fit the sources is a warning, not an error, even with -Werror: sources
+# change, and their profiles lag behind.
 
-# Keeps what frontload_target was told.
+# Remembers the arguments of frontload_target.
 function(_frontload_keep_pgo target pgo_profile profile)
   _frontload_pgo_kind(kind ${target})
   if(pgo_profile STREQUAL "")
@@ -28,7 +28,7 @@ function(_frontload_keep_pgo target pgo_profile profile)
     FRONTLOAD_PGO "${kind}" FRONTLOAD_PGO_PROFILE "${pgo_profile}")
 endfunction()
 
-# Sets `result` to whose PGO it is, clang or gcc, or stops: one profile is not for both.
+# Sets `result` to whose PGO it is, clang or gcc, or stops: one profile cannot serve both.
 function(_frontload_pgo_kind result target)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
   set(kinds "")
@@ -46,8 +46,8 @@ function(_frontload_pgo_kind result target)
   endforeach()
   list(REMOVE_DUPLICATES kinds)
   if(NOT kinds MATCHES "^(clang|gcc)$")
-    _frontload_fail("frontload_target(${target}): PGO is not known for the compilers of this project."
-      "It is for clang, or for gcc from 12 on, the same one for all languages: leave PGO out.")
+    _frontload_fail("frontload_target(${target}): PGO does not work with the compilers of this project."
+      "It needs clang, or gcc 12 or newer, and the same one for all languages: leave PGO out.")
   endif()
   set(${result} "${kinds}" PARENT_SCOPE)
 endfunction()
@@ -65,7 +65,7 @@ function(_frontload_add_pgo target)
     target_link_options(${target} PRIVATE -fprofile-generate)
   else()
     if(NOT EXISTS "${profile}")
-      message(WARNING "${profile}: there is no PGO profile yet: ${target} is compiled without.\n"
+      message(WARNING "${profile}: there is no PGO profile yet: ${target} is compiled without one.\n"
         "  Record one with -DFRONTLOAD=record and the target frontload-train, then configure again.")
       return()
     endif()
@@ -82,7 +82,7 @@ function(_frontload_add_pgo target)
       continue()
     elseif(other AND mode STREQUAL "use")
       _frontload_fail("${one} is linked into targets with two PGO profiles, ${other} and ${profile}."
-        "It is compiled once: leave PGO out of all calls of frontload_target but one of these.")
+        "It is compiled only once: leave PGO out of all these calls of frontload_target but one.")
     endif()
     set_target_properties(${one} PROPERTIES FRONTLOAD_PGO_COMPILED "${profile}")
     if(other)
@@ -118,7 +118,7 @@ function(_frontload_pgo_use_options result kind profile)
   set(${result} "${options}" PARENT_SCOPE)
 endfunction()
 
-# A changed profile compiles again what is compiled with it.
+# If a profile changes, what uses it is compiled again.
 function(_frontload_depend_on_pgo target kind profile)
   set(file "${profile}")
   if(kind STREQUAL "gcc")
@@ -186,7 +186,7 @@ function(_frontload_keep_counts result target)
     -P "${_frontload_scripts}/KeepCounts.cmake" PARENT_SCOPE)
 endfunction()
 
-# The llvm-profdata that can read what this clang's programs write: that beside it, or of its version.
+# The llvm-profdata that can read what this clang's programs write: beside it, or of its version.
 function(_frontload_find_profdata)
   foreach(language IN ITEMS CXX C)
     if(CMAKE_${language}_COMPILER_ID STREQUAL "Clang")
@@ -199,7 +199,7 @@ function(_frontload_find_profdata)
     NAMES llvm-profdata llvm-profdata-${major} HINTS "${beside}" NO_CMAKE_FIND_ROOT_PATH
     DOC "The llvm-profdata of the clang that compiles, for frontload_target(... PGO)")
   if(NOT FRONTLOAD_LLVM_PROFDATA)
-    _frontload_fail("llvm-profdata is not found, which merges what clang's PGO counts."
+    _frontload_fail("llvm-profdata was not found. It merges the counts of clang's PGO."
       "Install llvm-${major}, or set -DFRONTLOAD_LLVM_PROFDATA=<path>.")
   endif()
 endfunction()

@@ -1,14 +1,14 @@
 # PREFETCH: a program that asks for its front needs libfrontload-prefetch.so.1 where the loader
 # finds it.
 #
-# In the build tree that is the folder of Frontload itself, by the build tree's rpath. An installed
-# program gets the library beside its project's other libraries, FRONTLOAD_PREFETCH_DESTINATION, and
-# an rpath that leads there from CMAKE_INSTALL_BINDIR. A project that installs its programs
-# elsewhere sets their INSTALL_RPATH itself; a distribution that has the library in a package of its
-# own sets FRONTLOAD_PREFETCH_DESTINATION to nothing.
+# In the build tree, the rpath leads to the folder of Frontload itself. For an installed program,
+# the library goes beside the project's other libraries, to FRONTLOAD_PREFETCH_DESTINATION, and the
+# program gets an rpath that leads there from CMAKE_INSTALL_BINDIR. A project that installs its
+# programs elsewhere sets their INSTALL_RPATH itself. A distribution that has the library in a
+# package of its own sets FRONTLOAD_PREFETCH_DESTINATION to nothing.
 
-# Stops where the library at hand is for another processor; sets `result` to whether it can be
-# linked.
+# Sets `result` to whether the library can be linked, and warns if it cannot: it may be for another
+# processor.
 function(_frontload_can_prefetch result target)
   get_property(library GLOBAL PROPERTY FRONTLOAD_PREFETCH_LIBRARY)
   get_property(processor GLOBAL PROPERTY FRONTLOAD_PROCESSOR)
@@ -21,9 +21,9 @@ function(_frontload_can_prefetch result target)
     set(problem "${library} is not there")
   endif()
   if(problem)
-    message(WARNING "frontload_target(${target}): PREFETCH is left out for want of "
-      "libfrontload-prefetch: ${problem}.\n"
-      "  The front is there nevertheless; start the program with frontload-run to prefetch it.")
+    message(WARNING "frontload_target(${target}): PREFETCH is left out, because "
+      "libfrontload-prefetch cannot be used: ${problem}.\n"
+      "  The program still has its front: start it with frontload-run to prefetch that.")
     set(${result} OFF PARENT_SCOPE)
   else()
     set(${result} ON PARENT_SCOPE)

@@ -1,5 +1,5 @@
-# The compile options that let a linker place functions and data one by one, for a target and for
-# all of this build that is linked into it: the objects of object and static libraries, too.
+# The compile options that let a linker place functions and data one by one: for a target, and for
+# everything in this build that is linked into it, including object and static libraries.
 
 # Adds them to these targets. They are the same in record and use.
 function(_frontload_add_sections)
@@ -19,7 +19,7 @@ endfunction()
 # Sets `result` to the targets that `target` names as what is linked or compiled into it.
 #
 # Generator expressions are not evaluated here: what one names counts, whatever its condition. So a
-# library may get the options without need, which does it no harm.
+# library may get the options needlessly, which does no harm.
 function(_frontload_named_targets result target)
   get_target_property(type ${target} TYPE)
   set(properties INTERFACE_LINK_LIBRARIES INTERFACE_SOURCES)
@@ -54,8 +54,8 @@ endfunction()
 # _frontload_linked_objects(<result> <target>...): sets `result` to the targets of this build whose
 # objects come into the given ones, these included.
 #
-# There may be thousands of libraries, each of which is looked at once: what has been seen is a
-# variable, and what each names is kept.
+# There may be thousands of libraries, and each is examined once: a variable marks what has been
+# seen, and what each names is kept.
 function(_frontload_linked_objects result)
   set(found "")
   set(level ${ARGN})

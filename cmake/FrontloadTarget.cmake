@@ -1,8 +1,8 @@
 # frontload_target: one call that gives a program or library of this build a front.
 #
-# What the call says is checked and kept at once. What it does to targets is done when all of the
-# project is known, so that it may stand anywhere: libraries that are linked later get their options
-# too, and the linker is chosen after whatever else chooses one.
+# The call only checks and remembers its arguments. Targets are changed once the whole project is
+# known, so the call may stand anywhere: libraries that are linked later get their options too, and
+# the linker is chosen after anything else that chooses one.
 set(_frontload_scripts "${CMAKE_CURRENT_LIST_DIR}/scripts")
 set_property(GLOBAL PROPERTY FRONTLOAD_SCRIPTS "${_frontload_scripts}")
 
@@ -22,10 +22,10 @@ function(frontload_target target)
   endif()
   if(PGO AND type MATCHES "^(OBJECT|STATIC)_LIBRARY$")
     _frontload_fail("frontload_target(${target}): PGO is for executables and shared libraries."
-      "Give it to what ${target} is linked into: that compiles ${target} with PGO, too.")
+      "Use it for what ${target} is linked into: that compiles ${target} with PGO, too.")
   endif()
   if(INSTRUMENT AND NOT COMMANDS)
-    _frontload_fail("frontload_target(${target}): INSTRUMENT stands without TRAIN."
+    _frontload_fail("frontload_target(${target}): INSTRUMENT needs TRAIN."
       "It says how the commands of TRAIN are recorded.")
   endif()
   _frontload_mode(mode)
@@ -74,7 +74,7 @@ function(frontload_target target)
     if(NOT EXISTS "${PROFILE}")
       set(remedy "Record one with -DFRONTLOAD=record and the target frontload-train.")
       if(NOT COMMANDS)
-        set(remedy "Say how to record one, TRAIN COMMAND, or use frontload record and profile.")
+        set(remedy "Add TRAIN COMMAND to record one, or use frontload record and profile.")
       endif()
       message(WARNING "${PROFILE}: there is no startup profile yet: ${target} is linked without a "
         "front.\n  ${remedy}")
@@ -94,8 +94,7 @@ function(frontload_target target)
   endif()
 endfunction()
 
-# Sets `result` to the target that `name` is, if it is one that frontload_target can do something
-# for.
+# Sets `result` to the target called `name`, if frontload_target can do something for it.
 function(_frontload_resolve_target result name)
   if(NOT TARGET "${name}")
     _frontload_fail("frontload_target(${name}): there is no such target."
@@ -109,16 +108,16 @@ function(_frontload_resolve_target result name)
   get_target_property(type ${name} TYPE)
   get_target_property(mode ${name} FRONTLOAD_MODE)
   if(is_imported OR NOT type MATCHES "^(EXECUTABLE|(SHARED|MODULE|STATIC|OBJECT)_LIBRARY)$")
-    _frontload_fail("frontload_target(${name}): this build links no such target."
+    _frontload_fail("frontload_target(${name}): this build does not link this target."
       "It is for executables and libraries that this project builds.")
   elseif(mode)
-    _frontload_fail("frontload_target(${name}): is called a second time for this target."
-      "Say all in one call.")
+    _frontload_fail("frontload_target(${name}): this is the second call for this target."
+      "Put everything into one call.")
   endif()
   set(${result} "${name}" PARENT_SCOPE)
 endfunction()
 
-# Has _frontload_finish called at the end of the project, once.
+# Arranges that _frontload_finish is called once, at the end of the project.
 function(_frontload_finish_later)
   get_property(is_arranged GLOBAL PROPERTY FRONTLOAD_FINISHES)
   if(NOT is_arranged)

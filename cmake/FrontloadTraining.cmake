@@ -1,11 +1,10 @@
 # The targets that train: frontload-train-<target>, and frontload-train for all of them.
 #
-# They are like a project's tests: nothing builds them but who asks for them, and each time someone
-# does they run. What they write, the profile in the source tree, is left alone if it would not
-# change.
+# They are like a project's tests: no other target builds them, and they run each time someone asks
+# for them. They leave the profile in the source tree alone if it would not change.
 
-# Called when all of the project is known: makes the target frontload-train, which says why if there
-# is nothing to train.
+# Called once the whole project is known: makes the target frontload-train. If there is nothing to
+# train, that target says why.
 function(_frontload_make_train_target)
   _frontload_mode(mode)
   get_property(targets GLOBAL PROPERTY FRONTLOAD_TRAINED_TARGETS)
@@ -48,7 +47,7 @@ function(_frontload_train target profile)
     list(APPEND record --until "${UNTIL}")
   endif()
 
-  # The order of first touches comes from the exact recorder, what data they need from the slow one.
+  # The exact recorder gives the order of first touches, the slow one the data they need.
   set(kinds --with=trace)
   if(INSTRUMENT)
     set(kinds --with=runtime)
@@ -68,7 +67,7 @@ function(_frontload_train target profile)
       set(weight_of_${workload} "${WEIGHT_${i}}")
     endif()
     _frontload_program(program "${PROGRAM_${i}}")
-    # Appended as text, because list(APPEND) would take escaped semicolons for others.
+    # Appended as text, because list(APPEND) would misread escaped semicolons.
     foreach(kind IN LISTS kinds)
       _frontload_counting(counting ${kind} ${target})
       string(APPEND commands ";COMMAND;${counting}${record};${kind};-o;${traces}/${workload};--;${program}")

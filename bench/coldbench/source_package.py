@@ -54,7 +54,7 @@ def _lists() -> Iterator[tuple[str, str]]:
 def download(package: str, sha256: str, folder: Path) -> Path:
     """Puts the tarball of that SHA-256 into the folder, or refuses what the archive has instead."""
     if shutil.which("apt-get") is None:
-        raise Failure(f"{package}: its source comes by apt-get, which is not installed",
+        raise Failure(f"{package}: its source comes from apt-get, which is not installed",
                       note="run the bench on Debian 12")
     lists = folder / "apt/lists"
     (lists / "partial").mkdir(parents=True)
@@ -113,7 +113,8 @@ def unpack(tarball: Path, sha256: str, folder: Path) -> None:
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="bench/fetch-source", description="Unpack the upstream source that Debian builds a "
-        "package from, by the lists of packages of this machine.")
+                                               "package from, using this machine's lists of "
+                                               "packages.")
     parser.add_argument("package", help="name of the source package")
     parser.add_argument("sha256", help="of its .orig.tar.*: anything else is refused")
     parser.add_argument("folder", type=Path,

@@ -1,5 +1,5 @@
-# Run (cmake -P) at the end of a training with PGO: brings what the instrumented program has counted to
-# the source tree, in the form that the compiler takes, and only if it is not there already.
+# Run (cmake -P) at the end of a training with PGO: brings the counts of the instrumented program to
+# the source tree, in the form that the compiler takes, unless they are there already.
 #
 #   KIND     clang: COUNTS has .profraw files, which llvm-profdata (TOOL) merges into the file PROFILE
 #            gcc: COUNTS has a .gcda file for each object, below the path of the object's folder.
@@ -13,8 +13,8 @@ function(fail what)
   message(FATAL_ERROR "frontload-train: error: ${TARGET}: ${what}\n  frontload-train: note: ${ARGV1}")
 endfunction()
 
-# Sets `result` to the counts that a former training has left in a folder: only what its `contents`
-# names is ours. A folder that has none, or another file of that name, is somebody else's.
+# Sets `result` to the counts that an earlier training left in a folder: only what its `contents`
+# names is ours. A folder without that file, or with another file of that name, is somebody else's.
 function(read_contents result folder)
   set(names "")
   if(EXISTS "${folder}")
@@ -31,7 +31,7 @@ function(read_contents result folder)
       endif()
     endwhile()
     if(NOT text STREQUAL "")
-      fail("${folder}: is there, and no PGO profile of frontload-train's" "move it away, or name \
+      fail("${folder}: exists, but is not a PGO profile of frontload-train" "move it away, or name \
 another place: frontload_target(${TARGET} PGO PGO_PROFILE <folder>)")
     endif()
   endif()
@@ -51,7 +51,7 @@ function(keep copy place)
 endfunction()
 
 set(nothing "the program has not counted anything")
-set(why "it counts when it ends by itself: not by _exit, by exec, or by a signal")
+set(why "it writes its counts when it ends by itself, not by _exit, by exec, or by a signal")
 set(new "${COUNTS}/merged")
 string(RANDOM LENGTH 8 suffix)
 if(EXISTS "${PROFILE}")
@@ -70,7 +70,7 @@ if(KIND STREQUAL "clang")
   execute_process(COMMAND "${TOOL}" merge --input-files "${COUNTS}/list" -o "${new}"
     RESULT_VARIABLE problem ERROR_VARIABLE message)
   if(problem)
-    fail("${TOOL}: ${message}" "is it of the clang that compiles? see FRONTLOAD_LLVM_PROFDATA")
+    fail("${TOOL}: ${message}" "is it from the clang that compiles? see FRONTLOAD_LLVM_PROFDATA")
   endif()
   execute_process(COMMAND "${CMAKE_COMMAND}" -E compare_files "${new}" "${PROFILE}"
     RESULT_VARIABLE differs OUTPUT_QUIET ERROR_QUIET)
@@ -109,14 +109,14 @@ else()
 endif()
 
 if(NOT differs)
-  message(STATUS "frontload-train: ${PROFILE} is as it was")
+  message(STATUS "frontload-train: ${PROFILE} is unchanged")
   return()
 endif()
 if(KIND STREQUAL "clang")
   keep("${PROFILE}.${suffix}" "${PROFILE}")
 else()
-  # One by one, so that there never is no profile; the list of them last, by which an interrupted
-  # training is done again.
+  # One by one, so that there is a profile at any time. Their list comes last: if a training is
+  # interrupted before that, the next one does this again.
   file(MAKE_DIRECTORY "${PROFILE}")
   foreach(name IN LISTS names ITEMS contents)
     file(COPY_FILE "${new}/${name}" "${PROFILE}/${name}.${suffix}" RESULT problem)

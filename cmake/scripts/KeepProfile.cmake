@@ -1,5 +1,5 @@
-# Run (cmake -P) at the end of a training: brings the new profile to the source tree, by a file
-# beside it and a rename, and only if it is another one.
+# Run (cmake -P) at the end of a training: brings the new profile to the source tree if it differs
+# from the old one, by writing a file beside it and renaming that.
 #
 #   TRAINED  the new profile, in the build tree, where it stays
 #   PROFILE  where to
@@ -11,7 +11,7 @@ if(EXISTS "${PROFILE}")
   execute_process(COMMAND "${CMAKE_COMMAND}" -E compare_files "${TRAINED}" "${PROFILE}"
     RESULT_VARIABLE differs OUTPUT_QUIET ERROR_QUIET)
   if(NOT differs)
-    message(STATUS "frontload-train: ${PROFILE} is as it was")
+    message(STATUS "frontload-train: ${PROFILE} is unchanged")
     return()
   endif()
 endif()

@@ -14,7 +14,7 @@ string(REGEX REPLACE "(\\.so)\\.[0-9].*$" "\\1" name "${OUTPUT_NAME}")
 set(copy "${FOLDER}/${name}.startup")
 file(MAKE_DIRECTORY "${FOLDER}")
 
-# Those of a former name of the output.
+# Profiles for an earlier name of the output.
 file(GLOB others "${FOLDER}/*.startup")
 list(REMOVE_ITEM others "${copy}")
 if(others)
@@ -33,7 +33,7 @@ else()
   file(REMOVE "${copy}")
   set(state "no profile")
   if(before AND NOT before STREQUAL state)
-    message(NOTICE "frontload: warning: ${PROFILE}: is gone: ${TARGET} is linked without a front")
+    message(NOTICE "frontload: warning: ${PROFILE}: no longer exists: ${TARGET} is linked without a front")
   endif()
   # A folder changes when a file comes into it.
   set(watched "${PROFILE}")

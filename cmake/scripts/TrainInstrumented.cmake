@@ -1,11 +1,11 @@
-# Run (cmake -P) by frontload-train-<target> for targets with INSTRUMENT: configures the second
-# build folder, and has the training target built there.
+# frontload-train-<target> runs this (cmake -P) for targets with INSTRUMENT: it configures the
+# second build folder, and builds the training target there.
 #
 #   SOURCE, FOLDER, GENERATOR  of the second tree; FOLDER has frontload-cache.cmake
 #   TARGET, CONFIG             what to build
 cmake_minimum_required(VERSION 3.25)
 
-# Several targets may train at once, and a build folder bears only one build.
+# Several targets may train at once, but a build folder allows only one build at a time.
 file(LOCK "${FOLDER}/frontload.lock" GUARD PROCESS RESULT_VARIABLE problem)
 if(NOT problem STREQUAL "0")
   message(FATAL_ERROR "frontload-train: error: ${FOLDER}: cannot be locked: ${problem}")

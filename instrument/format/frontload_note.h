@@ -1,12 +1,12 @@
 /* The Frontload note, version 1: where a linked file's front ends, told in the file itself.
  *
- * ld.frontload writes it, and what prefetches a front (instrument/prefetch) reads it at run time,
- * before the program or library is relocated. This header is the only declaration of the format; it
- * is plain C, because the one is C++ and the other may use nothing else.
+ * ld.frontload writes the note. What prefetches a front (instrument/prefetch) reads it at run time,
+ * before the program or library is relocated. Only this header declares the format. It is plain C:
+ * the writer is C++, and the reader may use nothing else.
  *
- * It is an ordinary ELF note, in the allocated section `.note.frontload` (SHT_NOTE, aligned to 4)
- * and in a PT_NOTE segment, so strip and objcopy keep it. The linker puts it into the first page of
- * the file, which the kernel has read when the program runs.
+ * The note is an ordinary ELF note in the allocated section `.note.frontload` (SHT_NOTE, aligned to
+ * 4) and in a PT_NOTE segment, so strip and objcopy keep it. The linker puts it into the first page
+ * of the file, which the kernel has read by the time the program runs.
  *
  *   byte  0  u32  name size: 10
  *   byte  4  u32  descriptor size: 8 + 8 * n
@@ -14,21 +14,23 @@
  *   byte 12  the name, "Frontload", a zero, and two zeros of padding
  *   byte 24  u32  version: 1
  *   byte 28  u32  n: the number of tiers, 1 to 8
- *   byte 32  n times u64: the tier's end, the address one behind its last byte
+ *   byte 32  n times u64: the tier's end, the address one past its last byte
  *
- * All integers are in the byte order of the file, and the ends are u64 in 32-bit files too. They
- * are aligned to 4 only: copy them out.
+ * All integers are in the byte order of the file. The ends are u64 in 32-bit files too. They are
+ * aligned only to 4, so a reader has to copy them out.
  *
- * A *tier* is a part of the file that is to be prefetched: tier 0 starts at offset 0, every other
- * where the one before it ends. What is not worth prefetching is in no tier. The ends are virtual
- * addresses as in p_vaddr, because tools that edit a linked file may move its contents within the
- * file but keep their addresses. The offset of an end is found by the first PT_LOAD with
+ * A *tier* is a part of the file that is to be prefetched. Tier 0 starts at offset 0, and each
+ * other tier starts where the one before it ends. Whatever is not worth prefetching is in no tier.
+ *
+ * The ends are virtual addresses, as in p_vaddr, because tools that edit a linked file may move its
+ * contents within the file but keep their addresses. The first PT_LOAD that satisfies this gives
+ * the offset of an end:
  *
  *     p_vaddr <= end <= p_vaddr + p_filesz        offset = p_offset + (end - p_vaddr)
  *
- * A note is wrong if its version is another one, if its size does not fit n, if n is not 1 to 8, if
- * an end lies in no PT_LOAD, or if the offsets do not ascend. A file with a wrong note is treated
- * as one that has none.
+ * A note is invalid if its version is not 1, if its size does not fit n, if n is not 1 to 8, if an
+ * end lies in no PT_LOAD, or if the offsets do not ascend. A reader treats a file with an invalid
+ * note as one without a note.
  */
 #ifndef FRONTLOAD_NOTE_H
 #define FRONTLOAD_NOTE_H

@@ -1,12 +1,11 @@
 /* The Frontload trace format, version 1.1: what one process recorded.
  *
- * A trace is written by a recorder (instrument/runtime inside the program, instrument/tracer and
- * instrument/lackey beside it) and read by scripts/frontload/profile/trace.py. This header is the
- * only declaration of the format; it is plain C so that the runtime, which may use nothing else,
- * can include it.
+ * A recorder writes a trace (instrument/runtime inside the program, instrument/tracer and
+ * instrument/lackey beside it), and scripts/frontload/profile/trace.py reads it. Only this header
+ * declares the format. It is plain C because the runtime includes it and may use nothing else.
  *
- * A trace is designed to be a shared file mapping that is valid after every single store: a process
- * that is killed at any point leaves a readable trace. Nothing is written "at the end".
+ * A trace is a shared file mapping that is valid after every single store: a process that is killed
+ * at any point leaves a readable trace. Nothing is written "at the end".
  *
  *   byte 0                      header, FRONTLOAD_TRACE_HEADER_SIZE bytes
  *   byte header_size + 16 * i   slot i of the stream, 16 bytes each, to the end of the file
@@ -14,15 +13,15 @@
  * All integers are in the byte order of the machine that wrote the trace (header byte 8 says
  * which).
  *
- * The stream is a sequence of records, each of one or more slots. A record's first word carries its
- * kind in the top byte. A slot whose first word is zero is empty: either the stream ends here, or a
+ * The stream is a sequence of records of one or more slots each. The top byte of a record's first
+ * word holds its kind. A slot whose first word is zero is empty: either the stream ends here, or a
  * thread was stopped between claiming the slot and filling it. A reader skips empty slots, and
- * stops at `next_slot` or at the end of the file, whichever is first.
+ * stops at `next_slot` or at the end of the file, whichever comes first.
  *
  * A recorder that maps the file makes room for slots in whole pages, and may claim a slot before
- * there is room for it: a file of whole 4096-byte pages may thus be shorter than `next_slot` says,
- * because the process ended in between, or because there was no more room (then `dropped_events`
- * says how many events were lost). Any other file that is shorter was cut.
+ * there is room for it. So a file of whole 4096-byte pages may be shorter than `next_slot` says:
+ * the process ended in between, or there was no more room (then `dropped_events` says how many
+ * events were lost). Any other file that is shorter was truncated.
  *
  *   event record, one slot (kinds FUNCTION, DATA, BLOCK and CODE):
  *     u64  kind << 56 | address
@@ -30,30 +29,33 @@
  *     u32  thread: the kernel's thread id
  *
  *   `address` is an ELF virtual address of that module, as in its symbol table's st_value: the
- *   run-time address minus the load bias. FUNCTION: the entry of a function, or, where the recorder
- *   was told no more (-finstrument-function-entry-bare), an address inside of it. DATA: the first
- *   byte of a 16-byte granule that the program itself, not the loader relocating it, has read or
- *   written. BLOCK: the start of a basic block. CODE (since 1.1): the first instruction executed in
- *   a 16-byte granule of code, at its exact address, so that functions which share a granule can be
- *   told apart. The order of events in the stream is the order of first touch; it agrees with each
- *   thread's own order. A recorder that cannot tell threads apart gives the process id as `thread`.
+ *   run-time address minus the load bias.
+ *     FUNCTION  the entry of a function, or an address inside it if that is all the recorder knows
+ *               (-finstrument-function-entry-bare)
+ *     DATA      the first byte of a 16-byte granule that the program itself, not the loader
+ *               relocating it, has read or written
+ *     BLOCK     the start of a basic block
+ *     CODE      (since 1.1) the first instruction executed in a 16-byte granule of code, at its
+ *               exact address, which tells apart functions that share a granule
+ *   Events stand in the stream in the order of first touch, which agrees with each thread's own
+ *   order. A recorder that cannot tell threads apart writes the process id as `thread`.
  *
  *   module record, 1 + ceil((build_id_size + path_size) / 16) slots (kind MODULE):
  *     u64  kind << 56 | complete << 48 | build_id_size << 40 | slots << 16 | path_size
- *            path_size: 16 bits; slots: 24 bits, of the whole record, this slot included;
- *            build_id_size: 8 bits, 0 where the module has none; complete: 1 once all bytes of the
- *            record are in place, 0 if the writer was stopped before that (then: skip the record,
- *            and every event that names it)
+ *            path_size: 16 bits; slots: 24 bits, of the whole record including this slot;
+ *            build_id_size: 8 bits, 0 if the module has none; complete: 1 once all bytes of the
+ *            record are in place, 0 if the writer was stopped before that (then a reader skips the
+ *            record and every event that names it)
  *     u32  module: its number, from 1 up; numbers are unique within one trace
  *     u32  flags: FRONTLOAD_MODULE_MAIN for the program itself
  *     then build_id_size bytes of the GNU build-id, then path_size bytes of the path of the file
  *     (not zero-terminated, cut to at most 65535 bytes), then zeros to a whole slot.
- *   The module record may come after the first event that names it (a race of two threads), and two
- *   records may describe the same file (same build-id and path); readers unite them.
+ *   The module record may come after the first event that names it (two threads race). Two records
+ *   may describe the same file (same build-id and path); readers unite them.
  *
- * Compatibility: a reader refuses a newer major version; within a major version, newer minor
- * versions may add record kinds of one slot, which a reader skips, and header fields in the
- * reserved space.
+ * Compatibility: a reader refuses a newer major version. Within a major version, a newer minor
+ * version may add header fields in the reserved space, and record kinds of one slot, which a reader
+ * skips.
  */
 #ifndef FRONTLOAD_TRACE_H
 #define FRONTLOAD_TRACE_H

@@ -6,18 +6,18 @@
 //   schema    "frontload-front-report/1"
 //   output    path of the linked file
 //   profile   path of the startup profile
-//   front     {"bytes": the length of the front in the file, "strings": how many of them are
-//             strings that were merged with those of all objects}; null if the output is no ELF
-//             file, or was linked by gold, which makes a block of each output section instead
+//   front     {"bytes": the length of the front in the file, "strings": how many of these bytes are
+//             strings that were merged with those of all objects}; null if the output is not an ELF
+//             file, or if gold linked it (gold makes a block of each output section instead)
 //   objects   how many input objects contributed to the front
 //   kept      how many startup sections keep their place because their names cannot be marked, or
-//             their object is also linked as data; 0 unless --lld names another linker
+//             because their object is also linked as data; 0 unless --lld names another linker
 //   classes   per section class ("text", "rodata", "relro", "data", "bss"): {"sections": placed in
 //             the front, "referred": those of them that the profile does not name but something in
 //             the front refers to, "bytes": their size without padding}
 //   names     {"total": in the profile, "placed": of them in the front, "unmovable": those in
 //             sections that keep their place (.init, COMMON), "left_out": [names of those that
-//             cost less to fault in than to read with the front: they follow it],
+//             cost less to fault in than to read with the front, and so follow it],
 //             "missing": [{"name": ..., "reason": "not defined" | "not in the link"}]}
 //
 //===----------------------------------------------------------------------===//
@@ -34,8 +34,8 @@
 
 namespace frontload {
 
-/// Whether the report can be written, as far as can be known before the link, and is not one of the
-/// `others` of it. An empty path is no report.
+/// Says why the report cannot be written, as far as that is known before the link, or that it would
+/// overwrite one of the link's `others`. An empty path means no report.
 std::optional<Refusal> checkReportPath(llvm::StringRef report,
                                        llvm::ArrayRef<llvm::StringRef> others);
 

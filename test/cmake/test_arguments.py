@@ -17,7 +17,7 @@ find_package(Frontload REQUIRED CONFIG)
 def test_unknown_mode(project, mode):
     p = project().write("", header=HEADER)
     said = p.configure(f"-DFRONTLOAD={mode}", code=1)
-    assert f'FRONTLOAD is "{mode}", which is no mode' in said
+    assert f'FRONTLOAD is "{mode}", which is not a mode' in said
     assert "-DFRONTLOAD=off, -DFRONTLOAD=record or -DFRONTLOAD=use" in said
 
 
@@ -33,11 +33,11 @@ message(STATUS "choices: ${choices}, default: ${FRONTLOAD}")
 @pytest.mark.parametrize("call, problem, remedy", [
     ("app TRAIN", "TRAIN has no COMMAND", USAGE),
     ("app TRAIN COMMAND", "COMMAND has no value", USAGE),
-    ("app COMMAND app", "COMMAND stands without TRAIN", USAGE),
-    ("app TRAIN WORKLOAD w COMMAND app", "WORKLOAD stands before any COMMAND", USAGE),
+    ("app COMMAND app", "COMMAND needs TRAIN before it", USAGE),
+    ("app TRAIN WORKLOAD w COMMAND app", "WORKLOAD needs a COMMAND before it", USAGE),
     ("app TRAIN COMMAND app WORKLOAD", "WORKLOAD has no value", USAGE),
     ("app TRAIN COMMAND app WORKLOAD ../up", 'WORKLOAD is "../up"', "names a folder"),
-    ("app TRAIN COMMAND app WEIGHT 2", "a COMMAND has a WEIGHT and no WORKLOAD",
+    ("app TRAIN COMMAND app WEIGHT 2", "a COMMAND has a WEIGHT but no WORKLOAD",
      "WORKLOAD <name> WEIGHT 2"),
     ("app TRAIN COMMAND app WORKLOAD w WEIGHT 0", 'WEIGHT is "0"', "whole number"),
     ("app TRAIN COMMAND app WORKLOAD w WEIGHT 2 COMMAND app WORKLOAD w WEIGHT 3",
@@ -45,21 +45,21 @@ message(STATUS "choices: ${choices}, default: ${FRONTLOAD}")
     ("app PROFILE", "PROFILE has no value", USAGE),
     ("app PROFILE DATA", "PROFILE has no value", USAGE),
     ("app PREFETCH PREFETCH", "PREFETCH is given twice", USAGE),
-    ("app startup.txt", 'what shall "startup.txt" be?', USAGE),
-    ("app PGO_PROFILE app.gcda", "PGO_PROFILE stands without PGO", USAGE),
+    ("app startup.txt", 'unknown argument "startup.txt".', USAGE),
+    ("app PGO_PROFILE app.gcda", "PGO_PROFILE needs PGO", USAGE),
     ("app MIN_MATCH 101", 'MIN_MATCH is "101"', "0 to 100"),
     ("app MIN_MATCH most", 'MIN_MATCH is "most"', "0 to 100"),
-    ("app UNTIL f DATA TRAIN COMMAND app", "UNTIL does not go with DATA",
+    ("app UNTIL f DATA TRAIN COMMAND app", "UNTIL cannot be combined with DATA",
      "leave one of the two out"),
-    ("app INSTRUMENT UNTIL f TRAIN COMMAND app", "INSTRUMENT does not go with",
+    ("app INSTRUMENT UNTIL f TRAIN COMMAND app", "INSTRUMENT cannot be combined with",
      "frontload_startup_done()"),
-    ("app INSTRUMENT", "INSTRUMENT stands without TRAIN", "how the commands of TRAIN"),
+    ("app INSTRUMENT", "INSTRUMENT needs TRAIN", "how the commands of TRAIN"),
     ("nobody", "there is no such target", "after add_executable"),
-    ("iface", "this build links no such target", "executables and libraries"),
-    ("imported", "this build links no such target", "executables and libraries"),
+    ("iface", "this build does not link this target", "executables and libraries"),
+    ("imported", "this build does not link this target", "executables and libraries"),
     ("lib PREFETCH", "PREFETCH is for executables", "frontload_prefetch()"),
     ("lib TRAIN COMMAND app", "TRAIN is for executables and shared libraries", "linked into"),
-    ("twice", "is called a second time", "in one call"),
+    ("twice", "this is the second call for this target", "into one call"),
 ])
 def test_bad_call(project, call, problem, remedy):
     """The configuration stops, and says what is wrong and what to do."""

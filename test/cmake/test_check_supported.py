@@ -38,7 +38,7 @@ def test_unsupported_stops_without_result(project):
 
 
 @pytest.mark.parametrize("call, why", [
-    ("LANGUAGES Swift", "Swift is no language that Frontload knows"),
+    ("LANGUAGES Swift", "Frontload does not know the language Swift"),
     ("LANGUAGES CXX", "the language CXX is not enabled"),
 ])
 def test_languages(project, call, why):
@@ -46,7 +46,7 @@ def test_languages(project, call, why):
 
 
 def test_no_language(project):
-    assert "answer: [FALSE] [no language is enabled" in ask(
+    assert "answer: [FALSE] [no language that Frontload knows is enabled" in ask(
         project, "RESULT result OUTPUT output", languages="NONE")
 
 

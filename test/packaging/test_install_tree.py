@@ -160,4 +160,5 @@ exec(code)
     old.chmod(0o755)
     result = run_with(installed(), str(old), "info")
     assert result.returncode == 1
-    assert "is Python 3.9, and 3.11 is needed" in result.stderr and "Traceback" not in result.stderr
+    assert "is Python 3.9, but 3.11 or newer is needed" in result.stderr
+    assert "Traceback" not in result.stderr

@@ -63,8 +63,8 @@ def test_compiles_for_aarch64(tmp_path, run, include):
     run(compiler, "-shared", "-nostdlib", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC",
         "-ffreestanding", "-fno-stack-protector", "-fno-tree-loop-distribute-patterns",
         "-fvisibility=hidden", "-mgeneral-regs-only", "-D_GNU_SOURCE", "-Wl,-z,defs",
-        f"-I{include}", f"-I{SOURCES}/runtime", f"-I{SOURCES}/format",
-        *sorted((SOURCES / "prefetch").glob("*.c")), "-o", library)
+        f"-I{include}", f"-I{SOURCES}", *sorted((SOURCES / "prefetch").glob("*.c")),
+        *sorted((SOURCES / "base").glob("*.c")), "-o", library)
     text = run("readelf", "-rW", library).stdout
     assert text.count("R_AARCH64_") == text.count("R_AARCH64_IRELATIV") > 0
 

@@ -243,12 +243,12 @@ def test_musl(tmp_path, archive, include, program, prefetched, run):
     """With musl, which knows no IFUNC, a constructor does it."""
     if not shutil.which("musl-gcc"):
         pytest.skip("needs musl-gcc (musl-tools)")
-    sources = include.parent
+    sources = include.parents[1]
     flags = ["-O2", "-ffreestanding", "-fno-stack-protector", "-fno-tree-loop-distribute-patterns",
              "-D_GNU_SOURCE", "-fPIC", "-fvisibility=hidden"]
-    folders = [f"-I{include}", f"-I{sources.parent}/runtime", f"-I{sources.parent}/format"]
+    files = sorted(file for room in ("base", "prefetch") for file in (sources / room).glob("*.c"))
     own = tmp_path / "libmusl-prefetch.so"
-    run("musl-gcc", "-shared", "-nostdlib", *flags, *folders, *sorted(sources.glob("*.c")),
-        "-Wl,-z,defs", "-o", own)
+    run("musl-gcc", "-shared", "-nostdlib", *flags, f"-I{include}", f"-I{sources}",
+        *files, "-Wl,-z,defs", "-o", own)
     made = program("-Wl,--no-as-needed", own, f"-Wl,-rpath,{tmp_path}", compiler="musl-gcc")
     assert prefetched(made) > noted.NEARLY_ALL

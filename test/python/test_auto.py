@@ -270,7 +270,7 @@ def test_where_nothing_can_be_written_nothing_is_begun(frontload, app, tmp_path)
     """The folder of the result is looked at before anything is linked or run."""
     for option in ("-o", "--profile"):
         result = frontload("auto", *QUICK, option, tmp_path / "no/app", "--", app, code=2)
-        assert f"{tmp_path}/no: is no folder" in result.stderr and option in result.stderr
+        assert f"{tmp_path}/no: is not a folder" in result.stderr and option in result.stderr
         assert "linking" not in result.stderr
     found = frontload("auto", *QUICK, "-o", tmp_path / "a", "--profile", tmp_path / "b", "--", app)
     assert str(tmp_path / "a") in found.stdout and left(app) == ["app"]

@@ -181,7 +181,7 @@ def test_a_function_that_moved_to_a_library_is_told_apart(link, cli, tmp_path):
     program = link(source="int rand(void); int main(void) { return rand(); }")
     report = check_json(cli, program, write(tmp_path / "p", "main", "rand"), code=1)
     assert [(entry["name"], entry["reason"]) for entry in report["missing"]] == [
-        ("rand", "only referred to, or in no section that is loaded")]
+        ("rand", "only referred to, or in a section that is not loaded")]
 
 
 def test_a_profile_of_another_program_says_so(ordered, cli, tmp_path):

@@ -88,7 +88,7 @@ def test_the_device_has_the_readahead_that_was_asked_for(on_device, tmp_path):
 def test_kinds_of_devices(tools):
     """The slow disk is the bench's; a kind that is not known is refused with those that are."""
     assert (devices.find("hdd").iops, devices.find("hdd").bytes_per_second) == (150, 80e6)
-    with pytest.raises(Failure, match="floppy: no such kind of device") as refusal:
+    with pytest.raises(Failure, match="floppy: unknown kind of device") as refusal:
         devices.find("floppy")
     assert refusal.value.note == "there are: hdd, emmc, ssd, nfs"
 

@@ -44,7 +44,7 @@ NOTES = "frontload: note: "
     ("llvm-temporal", b":ir\nmain\n# Func Hash:\n", "input: it has no temporal traces"),
     ("llvm-temporal", b":ir\n:temporal_prof_traces\n0\n0\n", "input: it has no temporal traces"),
     ("llvm-temporal", b":ir\n:temporal_prof_traces\n2\n2\n1\nmain\n", "input:6: cut inside"),
-    ("llvm-temporal", b":ir\n:temporal_prof_traces\n1\n1\nx\nmain\n", "input:5: a number was"),
+    ("llvm-temporal", b":ir\n:temporal_prof_traces\n1\n1\nx\nmain\n", "input:5: expected a number"),
     ("llvm-temporal", b":ir\n:temporal_prof_traces\n1\n1\n0\nmain\n", "input:6: a weight of 0"),
     ("llvm-temporal", b":ir\n:temporal_prof_traces\n1\n1\n1\nmain,,f\n", "input:6: an empty name"),
     ("llvm-temporal", b":ir\n:temporal_prof_traces\n" + b"9" * 5000 + b"\n", "input:3: a number"),
@@ -52,9 +52,9 @@ NOTES = "frontload: note: "
     ("llvm-temporal", b"Temporal Profile Traces (samples=1 seen=1):\n"
      b"  Temporal Profile Trace 0 (weight=1 count=2):\n    main\n", "input:3: the trace has 1"),
     ("llvm-temporal", b"\xfflprofi\x81 and rubbish", "input: llvm-profdata: "),
-    ("auto", b"\x7fELF\x02\x01\x01", "input: of no format that its beginning would tell"),
-    ("auto", bytes(range(256)), "input: of no format"),
-    ("auto", b"Some text, which is no trace.\n", "input: of no format"),
+    ("auto", b"\x7fELF\x02\x01\x01", "input: its beginning fits no known format"),
+    ("auto", bytes(range(256)), "input: its beginning fits no known format"),
+    ("auto", b"Some text, which is no trace.\n", "input: its beginning fits no known format"),
 ])
 def test_bad_contents_end_the_work(cli, tmp_path, format, contents, what):
     """What is wrong, where, and a note with the remedy; the previous output stays."""
@@ -74,7 +74,7 @@ def test_bad_contents_end_the_work(cli, tmp_path, format, contents, what):
 def test_a_file_of_another_format_is_refused_by_its_name(cli, format, sample, right):
     """--format does not make a trace of calls a list of names."""
     said = cli("import", DATA / sample, "--format", format, "--program", "app", code=65).err
-    assert f"not of the format {format}: looks like {right}" in said
+    assert f"not in the format {format}: looks like {right}" in said
     assert f"{NOTES}--format {right}\n" in said
 
 
@@ -109,7 +109,7 @@ def test_one_bad_input_among_many(cli, tmp_path):
     assert "1 of 2 inputs left out" in said
     assert "runs 1\n" in (tmp_path / "out").read_text()
     said = cli("import", bad, "--program", "app", "--allow-partial", code=65).err
-    assert "bad: of no format" in said
+    assert "bad: its beginning fits no known format" in said
     assert "none of the inputs can be used" in said
 
 

@@ -173,7 +173,7 @@ def test_each_build_system_gets_lines_of_its_own(init, tmp_path, files, system, 
 
 @pytest.mark.parametrize(("flags", "said"), [
     ("-fuse-ld=mold", "asks for mold"), ("-Wl,--symbol-ordering-file=x", "order of sections"),
-    ("-s", "strips"), ("-Wl,-N", "one segment"), ("-flto", "no lld can link")])
+    ("-s", "strips"), ("-Wl,-N", "one segment"), ("-flto", "lld cannot link")])
 def test_what_hinders_is_told_from_the_flags_of_a_build(say, source, flags, said):
     """Also before anything is built."""
     build = source / "build"
@@ -183,7 +183,7 @@ def test_what_hinders_is_told_from_the_flags_of_a_build(say, source, flags, said
         f"CMAKE_EXE_LINKER_FLAGS:STRING={flags}\n"
         "CMAKE_EXE_LINKER_FLAGS_DEBUG:STRING=-Wl,--omagic\n")
     text = say(build).out
-    assert "hinders: " in text and said in text and "omagic" not in text
+    assert "obstacle: " in text and said in text and "omagic" not in text
 
 
 def test_damaged_files_of_a_build_are_passed_over(init, source):
@@ -225,7 +225,7 @@ def test_nothing_of_a_build_folder_is_run(init, run, tmp_path, generator, link):
 
 
 @pytest.mark.parametrize(("version", "said"), [("Clang 17.0.1", "lld does it"),
-                                               ("GNU 12.2.0", "no lld can link")])
+                                               ("GNU 12.2.0", "lld cannot link")])
 def test_which_compiler_cc_is_is_read_from_the_build(init, run, tmp_path, version, said):
     """It matters for -flto, and its name does not tell."""
     (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")

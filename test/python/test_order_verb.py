@@ -92,7 +92,7 @@ def test_a_name_of_two_files_is_written_once(startup, cli):
     same = [Name("function", "text", b"init", file) for file in (b"a.c", b"b.c", b"c.c")]
     result = cli("order", startup(*same), "--linker", "lld")
     assert result.out == "init\n"
-    assert "2 names are also those of other files, and counted once" in result.err
+    assert "2 names also belong to other files, and are counted once" in result.err
 
 
 def test_what_has_no_symbol_is_left_out(startup, cli):

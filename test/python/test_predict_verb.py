@@ -103,7 +103,7 @@ def test_gain_is_told_of_nothing_that_takes_no_time():
     (["missing"], 2, "missing: No such file or directory"),
     (["bad"], 65, "not a trace: wrong magic"),
     (["--device", "custom", "traces"], 2, "takes one of --device-iops and --device-latency"),
-    (["--device", "drum", "traces"], 2, "'drum' is none of hdd"),
+    (["--device", "drum", "traces"], 2, "'drum' is not one of hdd"),
     (["--variant", "a", "traces"], 2, "'a' is not NAME=BINARY"),
     (["--variant", "a=x", "--variant", "a=y", "traces"], 2, "two variants have the same name"),
     (["--variant", "a=bad", "traces"], 65, "give a program or a shared library"),

@@ -235,7 +235,7 @@ def test_an_unknown_program_is_refused_with_those_there_are(link, cli, tmp_path)
     """--program with a name that nothing has lists the names that can be chosen."""
     trace = link().trace(tmp_path / "t", "main")
     result = cli("profile", trace, "--program", "ap", code=65)
-    assert "ap: no input is of this program" in result.err and "app (1)" in result.err
+    assert "ap: no input belongs to this program" in result.err and "app (1)" in result.err
 
 
 def test_a_changed_binary_is_refused(link, cli, tmp_path):

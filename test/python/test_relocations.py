@@ -276,7 +276,7 @@ def test_no_relocations_and_unknown_machines(make, cli, tmp_path):
     path = make(source="int _start(void) { return 1; }")
     assert "relocations: none" in checked(cli, tmp_path, path, "_start", "--relocations").out
     path = make(source="int _start(void) { return 1; }", machine="riscv64")
-    assert "not known here" in checked(cli, tmp_path, path, "_start", "--relocations").out
+    assert "of an unknown machine" in checked(cli, tmp_path, path, "_start", "--relocations").out
     assert json.loads(checked(cli, tmp_path, path, "_start", "--json").out)["relocations"] is None
 
 

@@ -119,11 +119,11 @@ def test_who_reads_the_file_before_is_not_compared_by_requests(work, starts, ask
 
 
 @pytest.mark.parametrize("change, said", [
-    (lambda work, starts, asked: asked(missing=30), "is another compilation: 3% of what was"),
+    (lambda work, starts, asked: asked(missing=30), "was compiled differently: 3% of what was"),
     (lambda work, starts, asked: (work.folder / "traces.data/a.fltrace").unlink(),
      "there is no traces.data of app.default"),
     (lambda work, starts, asked: work.workload.openers.update(default=("x",)), "is a library"),
-    (lambda work, starts, asked: setattr(work.workload, "program", "cc1"), "does other work"),
+    (lambda work, starts, asked: setattr(work.workload, "program", "cc1"), "does not do the work"),
 ])
 def test_what_was_not_recorded_is_not_predicted(work, starts, asked, change, said):
     change(work, starts, asked)
@@ -167,7 +167,8 @@ def test_a_sentence_says_how_many_predictions_agree(work, starts, asked):
     assert predictions["default"]["major_faults"] == 104
     assert replay.sentences(predictions) == [
         "Predictions are within 5%, or one, of the kernel's counts for 2 of 2 variants",
-        "not judged: the prediction of opened: is a library: who opens it reads it, too"]
+        "not judged: the prediction of opened: is a library: the program that opens it reads it, "
+        "too"]
     predictions["preread"]["agrees"] = False
     assert replay.sentences(predictions)[0].endswith("for 1 of 2 variants, but not for preread")
     assert replay.sentences({}) == []

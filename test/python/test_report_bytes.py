@@ -119,7 +119,7 @@ def test_a_recorded_build_that_is_gone_is_told(tmp_path, link, started):
     old, new = link(name="old"), link("-no-pie", name="new")
     trace = old.trace(tmp_path / "trace", "main")
     old.path.write_bytes(new.path.read_bytes())
-    with pytest.raises(BadData, match="is of another build"):
+    with pytest.raises(BadData, match="comes from another build"):
         document(started(link("-Wl,--image-base=0x300000", "-no-pie", name="third"), "third"),
                  traces=[trace])
 
@@ -162,5 +162,5 @@ def test_each_map_is_used_where_it_fits(tmp_path, link, started):
               for each in (program, other)]
     found = model.build(starts, traces=[trace], maps=[tmp_path / "other.map"])["variants"]
     assert not found[0]["waste"]["objects"] and found[1]["waste"]["objects"]
-    with pytest.raises(Failure, match=r"other\.map: is the map of none of these programs"):
+    with pytest.raises(Failure, match=r"other\.map: is not the map of any of these programs"):
         model.build(starts[:1], traces=[trace], maps=[tmp_path / "other.map"])

@@ -118,7 +118,7 @@ def test_a_program_elsewhere_is_found_by_its_build_id(tmp_path, link, llvm):
     found = model.build([start(writer)], binaries=[program.path])["variants"][0]["missing"]
     assert [each["what"] for each in found] == ["touched bytes, and so what was read for nothing"]
     other = link("-no-pie", name="other")
-    with pytest.raises(Failure, match="other: is none of the files that were recorded"):
+    with pytest.raises(Failure, match="other: is not among the recorded files"):
         model.build([start(writer)], binaries=[other.path])
 
 
@@ -141,7 +141,7 @@ def test_what_was_lost_is_told():
 def test_starts_have_to_be_of_one_kind_of_machine():
     """Pages of several sizes cannot be drawn side by side; no start is no report."""
     other = FaultsWriter(plain_file("/app", page_size=16384))
-    with pytest.raises(Failure, match="pages of different sizes"):
+    with pytest.raises(Failure, match="different page sizes"):
         model.build([start(two_files()), start(other)])
     with pytest.raises(Failure, match="no recorded start"):
         model.build([])
@@ -221,7 +221,8 @@ def test_predictions_of_several_variants_are_told_apart():
 
 
 @pytest.mark.parametrize("document, message", [
-    ([], "is not of the schema"), ({"schema": "frontload-measure/9"}, "is not of the schema"),
+    ([], "does not have the schema"),
+    ({"schema": "frontload-measure/9"}, "does not have the schema"),
     ({**MEASURED, "results": 1}, "results: is not a list"),
     ({**MEASURED, "costs": [{**MEASURED["costs"][0], "excess": 1}]},
      "costs[0].excess: is not an object"),

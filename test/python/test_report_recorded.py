@@ -68,8 +68,8 @@ def wrong(path: str, value) -> dict:
     ("files.0.size", -1, "files[0].size: -1 is not a whole number"),
     ("files.0.size", 1.5, "files[0].size: 1.5 is not a whole number"),
     ("files.0.size", True, "files[0].size: true is not a whole number"),
-    ("files.0.page_size", 1000, "files[0].page_size: 1000 is no size of pages"),
-    ("files.1.after", "1+99", "files[1].after: the run 1+99 ends behind the last of 64"),
+    ("files.0.page_size", 1000, "files[0].page_size: 1000 is not a page size"),
+    ("files.1.after", "1+99", "files[1].after: the run 1+99 ends after the last of 64"),
     ("files.1.after", "x", "files[1].after: 'x' is not a run"),
     ("files.0.sections.0.name", None, "files[0].sections[0].name: nothing is not a text"),
     ("faults.file.1", 2, "faults.file[1]: 2 is not a whole number from -1 to 1"),
@@ -80,7 +80,7 @@ def wrong(path: str, value) -> dict:
     ("fills.bytes", None, "fills.bytes: is not a list"),
     ("fills", [], "fills: is not a table"),
     ("phases.0.process", 1, "phases[0].process: there is no process 1"),
-    ("processes.0.parent", 0, "processes[0].parent: 0 is no process before this one"),
+    ("processes.0.parent", 0, "processes[0].parent: 0 is not an earlier process"),
 ])
 def test_what_is_wrong_is_named(path, value, message):
     """The message has the file and the place in it."""

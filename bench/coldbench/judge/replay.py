@@ -66,8 +66,8 @@ def _predict(work: WorkFolder, variant: dict, place: dict, traces: Sequence[Path
     touches, missing = (sum(each[key] for each in answer["predictions"])
                         for key in ("touches", "missing"))
     if missing > _MOST_MISSING * touches:
-        return _not_made(f"is another compilation: {100 * missing / touches:.0f}% of what was "
-                         "touched is not found there")
+        return _not_made(f"was compiled differently: {100 * missing / touches:.0f}% of what was "
+                         "touched is not found in it")
     figures = prediction.medians(answer["predictions"])[slow_device.NAME]
     predicted = {figure: figures[figure] for figure in FIGURES}
     if name in OPENED:
@@ -96,9 +96,9 @@ def _obstacle(work: WorkFolder, variant: str, traces: Sequence[Path]) -> str | N
     if not traces:
         return f"there is no {DATA_TRACES} of {work.target('default')}"
     if variant in work.workload.openers:
-        return "is a library: who opens it reads it, too"
+        return "is a library: the program that opens it reads it, too"
     if work.workload.program:
-        return f"does other work than what {work.workload.program} was recorded at"
+        return f"does not do the work that {work.workload.program} was recorded at"
     return None
 
 

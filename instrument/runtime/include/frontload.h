@@ -10,7 +10,7 @@
  *                                              clang; data, too (see below)
  *
  * and link it with the runtime. libc has hooks of its own, which do nothing, so the runtime has to
- * come first; if no trace appears, this is the reason:
+ * come before libc. If no trace appears, this is the reason.
  *
  *     cc -finstrument-functions main.o -lfrontload-rt
  *         with the archive, or with the .so
@@ -19,14 +19,15 @@
  *     LD_PRELOAD=libfrontload-rt.so ./program
  *         for a program linked with neither
  *
- * Without a runtime, a program with coverage does not link at all; leave -fsanitize-coverage out of
- * the link, or add -fno-sanitize-link-runtime there, to do without an idle sanitizer's runtime.
+ * A program with coverage does not link without a runtime. The compiler would add the sanitizer's,
+ * which does nothing here: to do without it, leave -fsanitize-coverage out of the link, or add
+ * -fno-sanitize-link-runtime there.
  *
- * Shared libraries that are instrumented use the executable's hooks. Where only a library is
- * instrumented, preload the .so as above, or link the archive into the library as a private copy,
- * with -Wl,--exclude-libs,libfrontload-rt.a (otherwise it gets libc's hooks).
+ * Instrumented shared libraries use the executable's hooks. If only a library is instrumented,
+ * preload the .so as above, or link the archive into the library as a private copy, with
+ * -Wl,--exclude-libs,libfrontload-rt.a (otherwise the library gets libc's hooks).
  *
- * Run it with
+ * Run the program with
  *
  *     FRONTLOAD_TRACE=/absolute/path/%m.%p.trace ./program
  *
@@ -34,40 +35,39 @@
  *     %m   the program's file name
  *     %%   a percent sign
  *
- * A relative path counts from the folder the program was in at its first touch. A file that exists
- * is never written to: ".1", ".2", ... is appended to the name. Without FRONTLOAD_TRACE, and in
- * set-user-id programs, nothing is recorded and no file is made. A program that cannot be recorded
- * says why in one line on stderr and runs on as ever. Do not truncate a trace while its program
- * runs: it is mapped into that program.
+ * A relative path counts from the folder the program was in at its first touch. The runtime never
+ * writes to a file that exists: it appends ".1", ".2", ... to the name. Without FRONTLOAD_TRACE,
+ * and in set-user-id programs, it records nothing and makes no file. If it cannot record a program,
+ * it says why in one line on stderr, and the program runs on unaffected. Do not truncate a trace
+ * while its program runs: the trace is mapped into that program.
  *
- * Each function of each module appears once: a first touch, also when it is instrumented in two of
- * the ways above. One that was only inlined is recorded at the address of its out-of-line copy,
- * except with -finstrument-functions-after-inlining, -finstrument-function-entry-bare, and
- * coverage. With the last two the runtime looks for the function's start in the program's unwind
- * tables. In a program without any (-fno-asynchronous-unwind-tables) the address lies inside the
- * function, in the call of the hook: to find the function, look for the symbol that contains the
- * address.
+ * Each function of each module appears once, at its first touch, even if it is instrumented in two
+ * of the ways above. A function that was only inlined is recorded at the address of its out-of-line
+ * copy, except with -finstrument-functions-after-inlining, -finstrument-function-entry-bare, and
+ * coverage. With the last two, the runtime looks up the function's start in the program's unwind
+ * tables. If the program has none (-fno-asynchronous-unwind-tables), the address lies inside the
+ * function, in the call of the hook: look for the symbol that contains the address.
  *
- * Data: a load or store of 1, 2, 4, 8 or 16 bytes touches one granule of 16 bytes, or two, of
- * whichever module the address belongs to: the program or any library, be that instrumented or not.
- * Each granule appears once. What belongs to no module (stacks, the heap, thread-local data) does
- * not appear. Clang has no hooks for
+ * Data: a load or store of 1, 2, 4, 8 or 16 bytes touches one or two granules of 16 bytes of the
+ * module that the address belongs to, which may be the program or any library, instrumented or not.
+ * Each granule appears once. Memory that belongs to no module (stacks, the heap, thread-local data)
+ * does not appear. Clang has no hooks for
  *
  *     copies of structures, memcpy and the like, and what libraries that are not instrumented do
  *     atomic read-modify-write operations, long double, vectors of more than 16 bytes
  *     what has no source: constants of floating-point numbers, jump tables
  *     functions whose first block does not end, such as those that do nothing but abort
  *
- * and none at all with trace-loads or trace-stores alone: `func` is needed. Without trace-pc only
- * data is recorded, as it is best beside -finstrument-functions; a link that has
+ * and with trace-loads or trace-stores alone it has none at all: `func` is needed. Without trace-pc
+ * only data is recorded, which is the best choice beside -finstrument-functions; a link that has
  * -fsanitize-coverage then needs -Wl,-u,__sanitizer_cov_trace_pc. A program that opens instrumented
  * libraries by dlopen has to export the hooks, by -Wl,--export-dynamic-symbol=__sanitizer_cov_*, or
  * be linked with the runtime's .so. A recorded program takes two to three times as long.
  *
- * Limits: Linux 4.14 or newer, x86-64 or AArch64. A program that shuts itself in with a seccomp
- * filter that kills on open, or with strict mode, has to call frontload_startup_done() before.
- * Instrumented IFUNC resolvers need the archive: a call to any library, libc's hooks included,
- * comes too early for them.
+ * Limits: Linux 4.14 or newer, x86-64 or AArch64. A program that confines itself with a seccomp
+ * filter that kills on open, or with strict mode, has to call frontload_startup_done() first.
+ * Instrumented IFUNC resolvers need the archive: they run too early to call any library, libc's
+ * hooks included.
  */
 #ifndef FRONTLOAD_H
 #define FRONTLOAD_H
@@ -77,7 +77,7 @@ extern "C" {
 #endif
 
 /* Ends recording in this process and in those it forks later: startup is over. What was recorded is
- * in the file already. May be called at any time, from any thread and from signal handlers, and
+ * in the file already. You may call it at any time, from any thread and from signal handlers, and
  * more than once.
  *
  * A program that is not always linked with the runtime declares it weak, and includes no header:

@@ -117,7 +117,7 @@ def _cmake(folder: Folder, output: str, arguments: str) -> Advice:
     name = target.name if target else os.path.basename(output)
     lists = target.defined_in if target and target.defined_in else os.path.join(
         _where(folder), "CMakeLists.txt")
-    behind = f", behind line {target.line}" if target and target.line else ""
+    behind = f", after line {target.line}" if target and target.line else ""
     source, build = shlex.quote(_where(folder)), shlex.quote(
         folder.build or os.path.join(_where(folder), _BUILD_FOLDER))
     found = Advice(os.path.join(os.path.dirname(lists), f"{name}.startup"), "docs/how-to/cmake.md")
@@ -128,7 +128,7 @@ def _cmake(folder: Folder, output: str, arguments: str) -> Advice:
                      cmake_lines(name, arguments), lists)
     found.steps = [
         first,
-        Step("record, once and when the profile has rotted; then check the profile in",
+        Step("record, once and whenever the profile is stale; then check the profile in",
              (f"cmake -S {source} -B {build} -DFRONTLOAD=record{cmake_option()}",
               f"cmake --build {build} --target frontload-train")),
         Step("build with the front", (f"cmake -S {source} -B {build} -DFRONTLOAD=use",
@@ -157,7 +157,7 @@ def _with_profile(folder: Folder, output: str, arguments: str, how_to: str, buil
     found = Advice(path, how_to)
     found.steps = [
         Step("once, in each shell", (_export(), f"mkdir -p {shlex.quote(profiles)}")),
-        Step("build, linked to be recorded", first),
+        Step("build for the recording", first),
         Step("record, with what your users do; then check the profile in",
              (f"frontload record -o traces -- {program} {arguments}".rstrip(),
               _profile(output, path))),
@@ -245,14 +245,14 @@ def _go(folder: Folder, output: str, arguments: str) -> Advice:
         flags = f"-linkmode=external '-extldflags={external}'"
         return f"go build -o {name} -ldflags={shlex.quote(flags)}"
     return Advice(path, "docs/how-to/go.md", [
-        Step("know that Go's own functions cannot be moved: what a front gives is that the program "
-             "can be asked for in a few large reads. Once, in each shell",
+        Step("note that Go's own functions cannot be moved: a front only lets the program be read "
+             "in a few large reads. Once, in each shell",
              (_export(), f"cd {shlex.quote(_where(folder))} && mkdir -p {PROFILE_FOLDER}",
               f"export CGO_CFLAGS='-O2 -g {_SECTIONS}'")),
         Step("build, and record; then check the profile in",
              (build(), f"frontload record -o traces -- ./{name} {arguments}".rstrip(),
               _profile(output, path))),
-        Step("build with the front, and start it so",
+        Step("build with the front, and start the program with frontload-run",
              (build(f"-Wl,--startup-profile={path}"), f"frontload-run ./{name}"))])
 
 
@@ -270,7 +270,8 @@ def _bazel(folder: Folder, output: str, arguments: str) -> Advice:
              ('load("//frontload:defs.bzl", "frontload_cc_binary")',
               "frontload_cc_binary(", f'    name = "{name}",', "    # ...",
               f'    profile = "{profile}",', f'    runs = "{runs}",', ")")),
-        Step(f"write into {runs} how it is started, a line for each", (arguments or "--version",),
+        Step(f"write into {runs} the arguments of each start, one line each",
+             (arguments or "--version",),
              os.path.join(where, runs)),
         Step("add to .bazelrc", ("build --compilation_mode=opt",
                                  "build:record --//frontload:mode=record",
@@ -282,9 +283,9 @@ def _bazel(folder: Folder, output: str, arguments: str) -> Advice:
 
 def _wrapper(folder: Folder, output: str, arguments: str) -> Advice:
     first = (f"export {_RECORDED}",
-             "# the build, with these in the places of the compilers:", *_settings(folder))
+             "# run the build with these in place of the compilers:", *_settings(folder))
     return _with_profile(folder, output, arguments, "docs/how-to/wrapper.md", output, first,
-                         ("unset FRONTLOAD", "# the build again"))
+                         ("unset FRONTLOAD", "# run the build again"))
 
 
 _ADVISERS = {"cmake": _cmake, "meson": _meson, "autotools": _autotools, "make": _make,
@@ -299,7 +300,7 @@ def show(folder: Folder, advice: Advice, write: Callable[[str], None]) -> None:
         for line in step.lines:
             for part in line.split("\n"):
                 write(f"     {part}")
-    write(f"the startup profile is called {advice.profile}")
+    write(f"the startup profile is {advice.profile}")
 
 
 def existing(path: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 NAMES = {"cmake": "CMake", "meson": "Meson", "autotools": "Autotools", "cargo": "Cargo", "go": "Go",
-         "bazel": "Bazel", "make": "make", "ninja": "Ninja", "unknown": "unknown to us"}
+         "bazel": "Bazel", "make": "make", "ninja": "Ninja", "unknown": "unknown"}
 _FILE_LIMIT = 16 << 20
 
 

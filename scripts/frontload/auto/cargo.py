@@ -77,7 +77,7 @@ def _run(toolchain: str, arguments: Sequence[str], **environment: str) -> bytes:
         raise Failure(f"{command[0]}: {problem.strerror}", note=_INSTALL) from problem
     if result.returncode:
         raise Failure(f"cargo {arguments[0]}: exit status {result.returncode}",
-                      note="what is wrong is said above, by cargo",
+                      note="cargo says above what is wrong",
                       code=result.returncode if result.returncode > 0 else 128 - result.returncode)
     return result.stdout
 

@@ -21,7 +21,7 @@ _README = """\
 {name} lists by name what the program touches while it starts, in order. Frontload's linker places
 these at the beginning of the program, so that a cold start reads one piece of it. The file is
 text, made by `frontload record` and `frontload profile`; a new recording changes only the lines of
-functions that have changed. `frontload check PROGRAM --profile {name}` tells when it has rotted.
+functions that have changed. `frontload check PROGRAM --profile {name}` tells when it is stale.
 """
 _OPENING = {"if", "foreach", "while", "function", "macro", "block"}
 _CLOSING = {f"end{each}" for each in _OPENING}

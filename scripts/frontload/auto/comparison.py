@@ -30,7 +30,7 @@ def _compare(workload: Workload, before: str, after: str, plain: str | None) -> 
         return Comparison(str(workload), None, "two runs of the program itself differ")
     detail = _difference(expected, found)
     if plain and _does(workload.run(plain), plain) != _does(expected, before):
-        detail += "; so it is without a front: it is the other linker that makes it"
+        detail += "; the same happens without a front, so the change of linker causes it"
     return Comparison(str(workload), False, detail)
 
 

@@ -30,11 +30,11 @@ class Looked:
         found = []
         if self.link:
             found.append(f"its link command is known: {self.link}; frontload auto can try it")
-        found += [f"hinders: {each.option}: {each.why}; {each.remedy}"
+        found += [f"obstacle: {each.option}: {each.why}; {each.remedy}"
                   for each in self.hindrances if each.why and each.remedy]
         if self.sections and (self.sections.objects or self.sections.bitcode):
             lost = self.sections.lost()
-            found.append(f"hinders: {lost}; {_SECTION_FLAGS}" if lost else
+            found.append(f"obstacle: {lost}; {_SECTION_FLAGS}" if lost else
                          "most functions and data have sections of their own: a front can be made "
                          "of them")
         if self.lto:
@@ -44,7 +44,7 @@ class Looked:
             shown = ".".join(map(str, version))
             found.append(f"glibc {shown}: relative relocations "
                          + ("will be packed" if self.packs else
-                            "cannot be packed, which takes 2.36 or newer"))
+                            "cannot be packed: that takes 2.36 or newer"))
         return found
 
     def as_json(self) -> dict:
@@ -121,7 +121,7 @@ def _lto(words: list[str], kind: str, found: Looked) -> None:
         return
     found.lto = ("link-time optimisation by clang: lld does it, with a section for each function"
                  if kind == "clang" else
-                 "hinders: -flto of gcc: no lld can link its objects; leave it out, or build with "
+                 "obstacle: -flto of gcc: lld cannot link its objects; leave it out, or build with "
                  "clang, or link with gold and frontload order --linker gold")
 
 

@@ -180,7 +180,7 @@ def family(link: LinkCommand) -> Family:
         return Family.CLANG
     if "Free Software Foundation" in version or "gcc" in version.lower():
         return Family.GCC
-    raise Failure(f"{program}: is neither gcc nor clang, as far as its --version tells",
+    raise Failure(f"{program}: is neither gcc nor clang, according to its --version",
                   note="give the command of the gcc, clang or ld that it runs with --link")
 
 

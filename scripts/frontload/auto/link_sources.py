@@ -64,8 +64,8 @@ class Search:
         except Failure:
             compilers = ()
         if any(each.startswith("rustc") for each in compilers):
-            return ("rustc removes the objects after the link, so that nobody can do it again: "
-                    "cargo frontload does all steps (docs/how-to/cargo.md)")
+            return ("rustc removes the objects after the link, so it cannot be repeated: cargo "
+                    "frontload does all steps (docs/how-to/cargo.md)")
         return _REMEDY
 
     def _given(self) -> list[LinkCommand]:
@@ -74,7 +74,7 @@ class Search:
         directory = os.path.abspath(self.given.build_folder or ".")
         links = link_command.in_text(self.given.link, directory, "--link")
         if not links:
-            raise Failure("--link: has no compiler driver or linker that links",
+            raise Failure("--link: contains no command of a compiler or linker that links",
                           note="give the line that the build shows when it links: "
                           "--link 'c++ main.o -o app'")
         for link in links:
@@ -87,10 +87,10 @@ class Search:
     def _logged(self) -> list[LinkCommand]:
         path = self.given.log or os.environ.get("FRONTLOAD_LINK_LOG")
         if not path:
-            self.tried.append("no link log is given")
+            self.tried.append("no link log was given")
             return []
         links = read_log(path)
-        self.tried.append(f"{path} has {len(links)} links, none of it")
+        self.tried.append(f"{path} has {len(links)} links, none of this program")
         return links
 
     def _above(self) -> list[Path]:
@@ -122,11 +122,11 @@ class Search:
 
     def _watched(self) -> list[LinkCommand]:
         if self.given.build is None:
-            self.tried.append("no build command is given")
+            self.tried.append("no build command was given")
             return []
         links = watched_build.links(self.given.build, os.path.abspath(self.given.build_folder
                                                                       or "."), self.program)
-        self.tried.append(f"`{self.given.build}` was not seen to link it")
+        self.tried.append(f"`{self.given.build}` did not link it")
         return links
 
 
@@ -183,7 +183,7 @@ def in_ninja(folder: Path, manifest: str, program: str, evaluate: bool = True
     """
     ninja = shutil.which("ninja") or shutil.which("ninja-build") or shutil.which("samu")
     if ninja is None:
-        raise Failure(f"{folder / manifest}: a build by Ninja, but ninja is not found",
+        raise Failure(f"{folder / manifest}: Ninja made this build, but ninja was not found",
                       note="put it in PATH (apt-get install ninja-build), or give --link")
     result = run([ninja, "-C", str(folder), "-f", manifest, "-t", "compdb", "-x"])
     if result.status:

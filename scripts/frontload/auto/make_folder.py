@@ -22,9 +22,9 @@ def read_autotools(folder: Folder) -> None:
         folder.source = os.path.normpath(os.path.join(folder.build, source))
     _take_variables(folder, found, makefile)
     if os.path.exists(os.path.join(folder.build, "libtool")):
-        folder.notes.append("it links with libtool: a program that was linked with a library of "
-                            "this build is a script, and the program is in .libs; configure "
-                            "--disable-shared for one that can be recorded as it is")
+        folder.notes.append("it links with libtool: a program that uses a library of this build is "
+                            "a script, and the real program is in .libs; configure with "
+                            "--disable-shared to get one that can be recorded directly")
 
 
 def read_makefile(folder: Folder) -> None:

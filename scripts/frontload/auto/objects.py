@@ -53,9 +53,8 @@ class Sections:
             parts.append(f"{self.shared_data} of {self.data} data (-fdata-sections)")
         if not parts:
             return ""
-        return (f"of {self.objects} objects that were looked into, {' and '.join(parts)} have no "
-                "section of their own: the front carries all that shares a section with what "
-                "startup needs")
+        return (f"in {self.objects} objects, {' and '.join(parts)} have no section of their own: "
+                "the front carries everything that shares a section with what startup needs")
 
 
 def inputs(arguments: Sequence[str], directory: str) -> list[str]:

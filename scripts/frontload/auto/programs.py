@@ -50,7 +50,7 @@ def look(path: os.PathLike | str) -> Program:
     read = elf.read(path)
     if not read.linked:
         raise BadData(path, "is an object, not a program or shared library",
-                      note="give what the linker wrote")
+                      note="give the file that the linker wrote")
     loading = read_loading(path)
     start = read_start(path)
     names = set(read.section_names)
@@ -160,8 +160,8 @@ def program_of(command: str) -> str:
                       note=f"give that: {_library_path(real)}frontload auto ... -- {inner} ...; or "
                       "configure with --disable-shared")
     raise Failure(f"{command}: is not an ELF program but a script or something else",
-                  note="name the program that it runs, with {} in the command where that stands: "
-                  f"--program APP -- {command} {{}} ...")
+                  note="name the program that it runs, and write {} in its place in the "
+                  f"command: --program APP -- {command} {{}} ...")
 
 
 def is_libtool_script(path: str) -> bool:

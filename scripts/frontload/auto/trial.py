@@ -126,7 +126,7 @@ def run(plan: Plan, link: LinkCommand) -> Outcome:
     beside = plan.program if _may_write_beside(plan.program) else plan.output
     for path, option in ((plan.output, "-o"), (plan.profile, "--profile")):
         if not _may_write_beside(path):
-            raise Failure(f"{os.path.dirname(path)}: is no folder that can be written to",
+            raise Failure(f"{os.path.dirname(path)}: is not a folder that you can write to",
                           note=f"choose another with {option}")
     with ExitStack() as stack:
         scratch = stack.enter_context(scratch_folder("frontload-auto."))
@@ -257,7 +257,8 @@ def _strip(binary: str, outcome: Outcome) -> None:
     result = processes.run([strip, binary])
     if result.status:
         raise Failure(f"{strip}: exited with status {result.status}: {result.stderr.strip()}",
-                      note="please report this: programs with a front are to be stripped as others")
+                      note="please report this: strip should treat programs with a front like any "
+                           "other")
 
 
 def _predict(plan: Plan, outcome: Outcome, plain: str, after: str, traces: Path) -> None:

@@ -65,14 +65,14 @@ def show(plan: Plan, outcome: Outcome, replaced: bool) -> None:
                          f"in the link: {each.option}: {each.why}; {each.remedy}")
     if outcome.measured_gain() is False and outcome.predicted_gain():
         lines.append(f"cold starts read no less on this device, which reads {_read_ahead(outcome)} "
-                     "KiB ahead; on devices that read less, they do")
+                     "KiB ahead; they do on devices that read less ahead")
     lines += [f"missing: {each.what}: {each.why}; {each.remedy}" for each in outcome.missing]
     for line in lines:
         print(printable(line))
     print()
     folder, found = advised(plan, outcome)
     advice.show(folder, found, lambda line: print(printable(line)))
-    print(printable(f"the one that was made now can be put there: {plan.profile}"))
+    print(printable(f"to start with, copy the profile of this trial there: {plan.profile}"))
 
 
 def _same(same: bool | None) -> str:

@@ -76,7 +76,7 @@ def wait(process: subprocess.Popen, timeout: float | None = None) -> int:
     try:
         return process.wait(timeout)
     except subprocess.TimeoutExpired as problem:
-        raise TimedOut(f"{process.args[0]}: has not ended after {timeout:g} seconds") from problem
+        raise TimedOut(f"{process.args[0]}: did not end within {timeout:g} seconds") from problem
 
 
 def run(command: Command, *, directory: str | None = None,

@@ -26,7 +26,7 @@ def tool(name: str) -> Path:
     found = find_tool(name)
     if found is None:
         raise Failure(f"{name}: not found",
-                      note="it is no Python program: build and install Frontload with CMake (or "
+                      note="it is a native program: build and install Frontload with CMake (or "
                            "install its Debian package), and put its bin folder in PATH, or set "
                            "FRONTLOAD_BINDIR to it")
     return found

@@ -151,12 +151,12 @@ def add_json(parser: argparse.ArgumentParser, what: str = "the result as JSON", 
 def _json_file(not_over: str | None) -> Callable[[str], str]:
     def json_file(text: str) -> str:
         if not text:
-            raise argparse.ArgumentTypeError("'' is no file; - is stdout")
+            raise argparse.ArgumentTypeError("'' is not a file; - is stdout")
         if text == STDOUT:
             return text
         if os.path.isdir(text):
-            raise argparse.ArgumentTypeError(f"{text!r} is a folder, and not the FILE to write; "
-                                             "--json - writes to stdout")
+            raise argparse.ArgumentTypeError(f"{text!r} is a folder, not a FILE to write; --json - "
+                                             "writes to stdout")
         if not _can_become_json(text):
             raise argparse.ArgumentTypeError(f"{text!r} exists and is not JSON, so it is left as "
                                              "it is; --json - writes to stdout")

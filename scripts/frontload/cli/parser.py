@@ -116,7 +116,7 @@ class Parser(argparse.ArgumentParser):
         choices = [str(choice) for choice in action.choices]
         near = difflib.get_close_matches(str(value), choices, 1, _NEAR)
         raise argparse.ArgumentError(
-            action, f"{str(value)!r} is none of {', '.join(choices)}"
+            action, f"{str(value)!r} is not one of {', '.join(choices)}"
             + (f"; did you mean {near[0]}?" if near else ""))
 
     def _nearest_options(self) -> list[str]:

@@ -50,7 +50,7 @@ def obstacle() -> str | None:
 def mounts_obstacle() -> str | None:
     """Why root cannot have mounts here that nobody else sees; None if it can."""
     if not root_is_mount_point(read_text("/proc/self/mountinfo")):
-        return "mounts are private only below a mount point, and / is none (a plain chroot)"
+        return "/ is not a mount point (a plain chroot), so mounts cannot be private"
     return None
 
 
@@ -144,8 +144,8 @@ class ColdDevice:
         self.number = f"{os.major(device)}:{os.minor(device)}"
         settings = Path("/sys/dev/block") / self.number
         if (settings / "loop/dio").read_text("ascii").strip() != "0":
-            raise Failure(f"{self._image}: the loop device reads past the page cache",
-                          note="put temporary files on another file system, by TMPDIR")
+            raise Failure(f"{self._image}: the loop device bypasses the page cache",
+                          note="set TMPDIR to a folder on another file system")
         # The device is somebody else's afterwards, and keeps this setting.
         ahead = settings / "queue/read_ahead_kb"
         self._cleaning.callback(ahead.write_text, ahead.read_text("ascii"), "ascii")

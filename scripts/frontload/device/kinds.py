@@ -41,9 +41,9 @@ def find(name: str) -> Device:
     for device in known():
         if device.name == name:
             return device
-    raise Failure(f"{name}: no such kind of device",
+    raise Failure(f"{name}: unknown kind of device",
                   note=f"there are: {', '.join(device.name for device in known())}")
 
 
 def custom(iops: float | None, bytes_per_second: float | None, read_ahead_kib: int) -> Device:
-    return Device(CUSTOM, iops, bytes_per_second, read_ahead_kib, "a device of given figures")
+    return Device(CUSTOM, iops, bytes_per_second, read_ahead_kib, "a device with the given figures")

@@ -20,8 +20,7 @@ from frontload.base.errors import BadData
 MAGIC, THIN_MAGIC = b"!<arch>\n", b"!<thin>\n"
 _HEADER_SIZE = 60
 _INDEXES = (b"/", b"/SYM64/", b"__.SYMDEF", b"__.SYMDEF SORTED")
-_damaged = functools.partial(BadData, note="it is damaged, or not all of it was written: build it "
-                             "again")
+_damaged = functools.partial(BadData, note="it is damaged or incomplete: build it again")
 
 
 def is_thin(path: os.PathLike | str) -> bool:

@@ -20,8 +20,7 @@ from frontload.base.errors import BadData
 from frontload.elf.constants import SHT_NOBITS
 
 REMEDY = "give the program or shared library that the linker wrote"
-damaged = functools.partial(BadData, note="it is damaged, or not all of it was written: link it "
-                            "again")
+damaged = functools.partial(BadData, note="it is damaged or incomplete: link it again")
 
 
 class Contents:
@@ -61,7 +60,7 @@ class Contents:
         self._stream.seek(offset)
         data = self._stream.read(size)
         if len(data) < size:
-            raise damaged(self.path, "became shorter while it was read", offset=offset + len(data))
+            raise damaged(self.path, "shrank while it was read", offset=offset + len(data))
         return data
 
     def section(self, index: int, what: str) -> bytes:
@@ -77,8 +76,9 @@ class Contents:
         """The contents of a section that is made of entries of a kind."""
         data = self.section(index, what)
         if len(data) % kind.itemsize:
-            raise damaged(self.path, f"{what} of {len(data)} bytes is not made of entries of "
-                          f"{kind.itemsize} bytes", offset=int(self.sections["offset"][index]))
+            raise damaged(self.path, f"{what} of {len(data)} bytes is not a whole number of "
+                          f"entries of {kind.itemsize} bytes",
+                          offset=int(self.sections["offset"][index]))
         return np.frombuffer(data, kind)
 
     @cached_property

@@ -10,7 +10,7 @@ from frontload.elf.relocations import PAGE, Change, Report
 def summary(report: Report | None) -> str:
     """One line."""
     if report is None:
-        return "relocations: of a machine that is not known here"
+        return "relocations: of an unknown machine"
     if not report.number:
         return "relocations: none"
     kinds = ", ".join(f"{kind.number:,} {name}" for name, kind in report.kinds.items())
@@ -31,7 +31,8 @@ def show(report: Report) -> None:
         print(f"binding of jump slots: {report.binding}")
     if report.hash_styles:
         without = "" if "gnu" in report.hash_styles else (
-            "; with --hash-style=gnu most lookups of what is not in it end without a comparison")
+            "; with --hash-style=gnu most lookups of symbols that it lacks end without a "
+            "comparison")
         print(f"hash tables: {', '.join(report.hash_styles)}{without}")
     for section, number in report.constructors.items():
         if number:

@@ -119,7 +119,7 @@ def _missing(history: History, loading: Loading | None, stops: _Stops) -> list[M
         missing.append(Missing("the phase started", f"{loading.until} was not entered", ""))
     others = sum(image.executed is not None and image not in images for image in history.images)
     if others and images:
-        missing.append(Missing("the phases after relocation of other programs than the command's",
+        missing.append(Missing("the phases after relocation of programs other than the command's",
                                f"there {'is' if others == 1 else 'are'} {others} such; main is "
                                f"watched only in {loading.program}", "record them on their own"))
     return missing

@@ -133,7 +133,7 @@ def _files(document: dict) -> None:
     _title("Files")
     console.show(table)
     if len(found) > _SHOWN_FILES:
-        print(f"and {count(len(found) - _SHOWN_FILES, 'more file')}, which --json has")
+        print(f"and {count(len(found) - _SHOWN_FILES, 'more file')} (--json lists all)")
 
 
 def _processes(document: dict) -> None:

@@ -38,12 +38,12 @@ def choose(path: str, given: str | None) -> Importer:
     importer = FORMATS[given]
     others = [other for other in found if other not in _LISTS]
     if others and importer not in found:
-        raise Failure(f"{path}: not of the format {given}: {_what(others)}", code=EXIT_DATA,
+        raise Failure(f"{path}: not in the format {given}: {_what(others)}", code=EXIT_DATA,
                       note=f"--format {others[0].name}")
     return importer
 
 
 def _what(found: list[Importer]) -> str:
     if not found:
-        return "of no format that its beginning would tell"
+        return "its beginning fits no known format"
     return "looks like " + " or ".join(importer.name for importer in found)

@@ -87,8 +87,8 @@ class _Reader:
         if self._entry and self._entry // GRANULE * 2 not in self._known:
             raise BadData(self._path, f"no instruction at the program's entry point, which is at "
                           f"{self._base + self._entry:#x} if it was loaded at {self._base:#x}",
-                          note="give the program that ran with --binary, and, if valgrind loaded "
-                          "it elsewhere, where with --base")
+                          note="give the program that ran with --binary; if valgrind loaded it "
+                               "elsewhere, say where with --base")
 
     def _read_piece(self, piece: bytes) -> None:
         """Takes whole lines in."""
@@ -125,14 +125,14 @@ class _Reader:
             raise BadData(self._path, "neither an access nor a message of valgrind", line=number,
                           note=LACKEY.note)
         if found and _GAVE_UP in line:
-            raise BadData(self._path, "valgrind gave up, over debug info that it cannot read",
+            raise BadData(self._path, "valgrind gave up on debug info that it cannot read",
                           line=number, note="run a copy without it in valgrind: "
                           "strip --strip-debug -o COPY APP")
         if not found or not found[1]:
             return
         if self._process not in (b"", found[1]):
-            raise BadData(self._path, "a log of several processes, whose accesses nothing tells "
-                          "apart", line=number, note=LACKEY.note)
+            raise BadData(self._path, "a log of several processes, whose accesses cannot be told "
+                                      "apart", line=number, note=LACKEY.note)
         self._process = found[1]
 
     def _touch(self, is_code: np.ndarray, address: np.ndarray, size: np.ndarray) -> None:
@@ -232,7 +232,7 @@ def _read(source: Source) -> Iterator[Trace]:
                       note="give the program that ran with --binary")
     start = read_start(source.linked.path)
     if not start.entry and source.base is None:
-        raise Failure(f"{source.linked.path}: a shared library can be anywhere",
+        raise Failure(f"{source.linked.path}: a shared library has no fixed address",
                       note="say where valgrind loaded it with --base")
     kinds, addresses = _Reader(source, source.linked, start).read()
     module = Module(source.program, source.linked.build_id, main=True)

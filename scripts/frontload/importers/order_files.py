@@ -53,7 +53,7 @@ def _read_symbols(source: Source) -> Iterator[NamedRun]:
     # One name with spaces is odd, a file of them is some other text, or names for people.
     if 2 * spaced > len(run.mentions):
         raise BadData(source.path, "not a list of symbols: they have spaces", line=first,
-                      note="symbols are wanted as the linker sees them, _ZN3foo3barEv")
+                      note="give symbols as the linker sees them, such as _ZN3foo3barEv")
     yield run
 
 

@@ -95,7 +95,7 @@ def _read_traces(source: Source, number: int,
     def next_number() -> int:
         line = following()
         if not _NUMBER.fullmatch(line):
-            raise BadData(source.path, "a number was expected", line=number, note=TEMPORAL.note)
+            raise BadData(source.path, "expected a number", line=number, note=TEMPORAL.note)
         return int(line)
 
     count, _ = next_number(), next_number()
@@ -116,7 +116,7 @@ def _read_shown(source: Source, number: int, count: int,
         number, line = next(numbered, (number, b""))
         trace = _SHOWN_TRACE.fullmatch(line)
         if not trace:
-            raise BadData(source.path, "the heading of a trace was expected", line=number,
+            raise BadData(source.path, "expected the heading of a trace", line=number,
                           note=TEMPORAL.note)
         names = []
         for _ in range(int(trace[2])):

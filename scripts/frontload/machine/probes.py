@@ -78,7 +78,7 @@ def _valgrind() -> Ability:
     if result.returncode:
         reason = result.stderr.strip().partition("\n")[0] or f"exit status {result.returncode}"
         return Ability(what, False, reason,
-                       "install a valgrind that can: valgrind --tool=lackey true")
+                       "install a valgrind that can run this: valgrind --tool=lackey true")
     return Ability(what, True, "its tool lackey runs programs")
 
 
@@ -111,7 +111,7 @@ def _drop_caches() -> Ability:
     if pagecache.may_drop_everything():
         return Ability(what, True, "/proc/sys/vm/drop_caches can be written")
     return Ability(what, False, "/proc/sys/vm/drop_caches cannot be written",
-                   "measure as root, or --selectively-cold --evict-seen")
+                   "measure as root, or with --selectively-cold --evict-seen")
 
 
 def _strace() -> Ability:
@@ -135,5 +135,5 @@ def _slow_device() -> Ability:
     hierarchy = throttle.hierarchy(read_text("/proc/self/mountinfo"))
     if hierarchy is None:
         return Ability(what, False, "no cgroup controller blkio (version 1) or io (version 2)",
-                       "mount one, or --device custom without limits")
+                       "mount one, or use --device custom without limits")
     return Ability(what, True, f"loop devices, and version {hierarchy[0]} of cgroups to slow them")

@@ -57,8 +57,8 @@ class Conditions:
         """Refuses what cannot be measured, before anything is run."""
         if COLD in conditions and not self._cache.may_drop_everything():
             raise Failure("cold: only root can drop everything from the page cache",
-                          note="measure as root; or --selectively-cold, with --evict-seen for all "
-                          "files that the command reads")
+                          note="measure as root, or use --selectively-cold, with --evict-seen for "
+                               "all files that the command reads")
         for file in files:
             self._visible[file] = self._check(file, conditions)
 
@@ -69,7 +69,7 @@ class Conditions:
                           note="name files whose pages the page cache can hold")
         with open(file, "rb") as stream:
             if stream.read(2) == b"#!":
-                errors.warning(f"{file}: is a script: its faults are its interpreter's, whose own "
+                errors.warning(f"{file}: is a script: its faults belong to its interpreter, whose "
                                "file stays in the cache unless --evict names it")
         if self._cache.may_look(file):
             return True

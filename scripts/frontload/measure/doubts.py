@@ -32,8 +32,8 @@ def _doubts(runs: Sequence[Run]) -> list[str]:
     found = []
     met = label(runs)
     if met.endswith("not verified"):
-        found.append("whether the pages were in the cache is unknown, and so is what was read: the "
-                     "kernel tells it only to the file's owner; measure a copy, or as root")
+        found.append("nobody knows whether the pages were in the cache, or what was read: the "
+                     "kernel tells only the file's owner; measure a copy, or as root")
     elif met != runs[0].condition:
         most = max(sum(state.before.resident_pages for state in run.files.values() if state.named)
                    for run in runs)

@@ -52,10 +52,10 @@ def on_device(device: Device, variants: Sequence[Variant],
     limited = device.iops is not None or device.bytes_per_second is not None
     hierarchy = throttle.hierarchy(read_text("/proc/self/mountinfo")) if limited else None
     if limited and hierarchy is None:
-        raise Failure(f"--device {device.name}: no cgroup controller blkio (version 1) or io "
-                      "(version 2) is mounted, by which the kernel could slow a device down",
-                      note="mount one; in a container give it the host's; or --device custom "
-                      "without limits")
+        raise Failure(f"--device {device.name}: the kernel cannot slow a device down: no cgroup "
+                      "controller blkio (version 1) or io (version 2) is mounted",
+                      note="mount one (in a container, the host's), or use --device custom without "
+                           "limits")
     files = files_to_copy(variants, extra)
     with ExitStack() as stack:
         folder = stack.enter_context(scratch_folder("frontload-device."))

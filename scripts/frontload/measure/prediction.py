@@ -1,7 +1,7 @@
 """What a cold start of a linked file will read, by frontload-predict.
 
-The program predicts for one file, from traces of it or of another build of the same program. Here
-its predictions for several variants become one document:
+frontload-predict predicts for one file, from traces of that file or of another build of the same
+program. This module joins its predictions for several variants into one document:
 
     {"schema": "frontload-predict/1", "frontload": version, "recorded": file,
      "warm_seconds": null, "devices": [as frontload-predict --list-devices has them],
@@ -10,11 +10,11 @@ its predictions for several variants become one document:
      "predictions": [{"variant", "trace", "touches", "missing", "devices": {"hdd": {figures}}}]}
 
 figures  major_faults, minor_faults (of the file), requests, read_bytes, read_runs, and the seconds
-         that the device takes; in `variants` medians over the traces. There `total_seconds` adds
-         what a warm start takes, if that is known (warm_seconds).
-gain     how much less than the first variant it is, in the same figures; `times`: how many times as
-         fast its total_seconds, or without them seconds, are.
-missing  touches of which the variant has no counterpart, or none that can be found (see
+         that the device takes. In `variants` they are medians over the traces, and `total_seconds`
+         adds the time of a warm start if that is known (warm_seconds).
+gain     how much less it is than for the first variant, in the same figures. `times` says how many
+         times as fast it is, by total_seconds, or by seconds if there are no total_seconds.
+missing  touches without a counterpart in the variant, or whose counterpart cannot be found (see
          tools/predict/symbol_map.h).
 """
 
@@ -60,7 +60,7 @@ def main_program(path: PathLike | str) -> str:
     """The program that a trace is of."""
     main = trace.read(path).main
     if main is None:
-        raise Failure(f"{path}: does not say which program it is of",
+        raise Failure(f"{path}: does not say which program it belongs to",
                       note="name it with --recorded")
     return main.path
 

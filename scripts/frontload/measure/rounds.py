@@ -60,7 +60,7 @@ def measure(plan: Plan, launcher, cache=pagecache,
 
 def _invisible(file: str) -> Missing:
     return Missing(f"what was read of {file}, and whether it was in the page cache",
-                   "the kernel tells it only to those who own the file or may write it",
+                   "the kernel tells only those who own the file or may write to it",
                    "measure as its owner or as root, or measure a copy")
 
 
@@ -75,7 +75,7 @@ def _start(variant: Variant, plan: Plan, launcher, scratch: Path) -> tuple[Sampl
         sample = launcher.run(variant.command, stdout=sink)
     if sample.failed and not plan.ignore_failure:
         raise Failure(sample.failure_of(variant.command[0]), code=EXIT_VERDICT,
-                      note="--ignore-failure measures it all the same")
+                      note="--ignore-failure measures it anyway")
     return sample, {output: _digest(stdout if output == STDOUT else Path(output))
                     for output in plan.compare}
 

@@ -56,8 +56,8 @@ def look(plan: Plan, launcher: Launcher) -> tuple[Plan, list[Missing]]:
     missing = []
     if invisible:
         missing.append(Missing(f"the eviction of what the runs also opened: {', '.join(invisible)}",
-                               "whether it worked is told only to those who own a file or may "
-                               "write it", "measure as root"))
+                               "the kernel tells only those who own a file or may write to it "
+                               "whether that worked", "measure as root"))
     return replace(plan, variants=tuple(variants)), missing
 
 

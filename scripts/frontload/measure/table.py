@@ -21,7 +21,7 @@ from frontload.measure.statistics import Interval
 
 _SHOWN = 4  # files that stayed in the cache
 _FROM = {
-    COLD: "Cold: all was dropped from the page cache that the kernel lets go.",
+    COLD: "Cold: everything that the kernel lets go was dropped from the page cache.",
     SELECTIVELY_COLD: "Selectively cold: only the named files were evicted.",
 }
 
@@ -42,8 +42,8 @@ def print_report(measurement: Measurement, *, sections: bool = False) -> None:
         _print_device(measurement.device)
     for condition in plan.conditions:
         if condition == SELECTIVELY_COLD and plan.evict_seen:
-            print("Selectively cold: the named files were evicted, and those the runs were seen to "
-                  "read.")
+            print("Selectively cold: the named files, and those that the runs were seen to read, "
+                  "were evicted.")
         elif condition in _FROM:
             print(_FROM[condition])
         _print_stayed(measurement, condition)
@@ -143,7 +143,7 @@ def _print_stayed(measurement: Measurement, condition: str) -> None:
                          for file in largest[:_SHOWN])
         if len(files) > _SHOWN:
             text += f" and {count(len(files) - _SHOWN, 'other file')}"
-        print(printable(f"What stayed, because others use it: {text}."))
+        print(printable(f"Stayed in the page cache, because other processes use it: {text}."))
 
 
 def _count(seen: dict, name: str) -> str:

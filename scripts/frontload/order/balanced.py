@@ -28,7 +28,7 @@ def order(traces: Sequence[Sequence[int]]) -> list[int]:
     wanted = sorted({_name(number) for trace in traces for number in trace})
     if result.returncode or sorted(lines) != wanted:
         reason = result.stderr.decode("utf-8", "replace").partition("\n")[0]
-        raise Failure(f"{program}: does not order traces: {reason or 'it printed something else'}",
+        raise Failure(f"{program}: does not order traces: {reason or 'its output was unexpected'}",
                       code=EXIT_DATA, note="llvm-profdata of LLVM 17 and newer does")
     return [int(line[1:]) for line in lines]
 

@@ -85,8 +85,8 @@ class Format:
         itanium = sum(name.startswith(_ITANIUM) for name in doubtful)
         if itanium and (found is None or has_microsoft):
             what = errors.count(itanium, "name") + (" is" if itanium == 1 else " are")
-            order.notes.append(f"{what} of the Itanium C++ ABI, as MinGW has them: for C++ by "
-                               "Microsoft's ABI the profile has to have the names of that")
+            order.notes.append(f"{what} of the Itanium C++ ABI, as MinGW has them: C++ by "
+                               "Microsoft's ABI needs a profile with the names of that ABI")
         return order
 
     def spell(self, symbol: bytes, x86: bool = False) -> bytes | None:

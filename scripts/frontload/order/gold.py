@@ -30,8 +30,8 @@ def make(request: Request) -> Order:
     notes = order_sections.notes(sections)
     left_out = sum(section.name not in listed for section in sections.placed)
     if left_out:
-        notes.append(f"{errors.count(left_out, 'section')} left out: gold knows sections by name, "
-                     "and would place too much else of the same name with them")
+        notes.append(f"{errors.count(left_out, 'section')} left out: gold knows sections only by "
+                     "name, and would move too many others of the same name with them")
     patterns = dict.fromkeys(_GLOB.sub(b"?", section.name) for section in sections.placed
                              if section.name in listed)
     return Order(lines(patterns), *request.found_and_missing(), notes=notes)

@@ -45,8 +45,7 @@ def make(request: Request) -> Order:
                          "a # at the start, a space at an end, or a newline")
     if left_to_library:
         order.notes.append(f"{errors.count(len(left_to_library), 'name')} left out, which the "
-                           "program exports: a shared library may define them as well, which lld "
-                           "warns about")
+                           "program exports: lld warns if a shared library defines them as well")
     if not request.looked_up:
         order.notes.append("lld will warn about names that do not exist: give --binary or "
                            "--objects to leave them out")

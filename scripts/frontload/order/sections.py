@@ -56,8 +56,8 @@ class Sections:
 def find(request: Request) -> Sections:
     """The sections that a profile's names are in, or by their names should be in."""
     if not request.looked_up:
-        raise Failure(f"{request.args.linker}: places sections, whose names a profile does not "
-                      "have", note="give the objects and archives that are linked with --objects, "
+        raise Failure(f"{request.args.linker}: places sections, and a profile does not have their "
+                      "names", note="give the objects and archives that are linked with --objects, "
                       "or the linked program with --binary")
     if request.binary:
         return Sections(list(dict.fromkeys(_guessed(request))), guessed=True)
@@ -99,9 +99,9 @@ def notes(sections: Sections) -> list[str]:
     """What a user should know about what is not placed."""
     said = []
     if sections.guessed:
-        said.append("sections are guessed from names, as -ffunction-sections -fdata-sections call "
+        said.append("the names of sections are guessed as -ffunction-sections -fdata-sections make "
                     "them, and constants without a name are not placed: --objects tells both")
     if sections.elsewhere:
-        said.append(f"{errors.count(sections.elsewhere, 'section')} left out, of which the linker "
-                    "makes output sections of their own")
+        said.append(f"{errors.count(sections.elsewhere, 'section')} left out: the linker turns "
+                    "such sections into output sections of their own")
     return said

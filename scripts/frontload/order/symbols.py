@@ -60,5 +60,5 @@ def report(order: Order, linker: str, refused: int, reason: str, entries: int, o
         order.notes.append(f"{what} left out: {linker} orders functions only")
     if namesakes := entries - others - order.wanted:
         order.notes.append(errors.count(
-            namesakes, "name is also that of another file, and counted once",
-            "names are also those of other files, and counted once"))
+            namesakes, "name also belongs to another file, and is counted once",
+            "names also belong to other files, and are counted once"))

@@ -45,8 +45,8 @@ def residency(path: os.PathLike | str) -> "Residency":
 def _look(path: os.PathLike | str) -> tuple[int, bytes]:
     """The size of a file, and what kernel.resident says of it."""
     if not may_look(path):
-        raise Failure(f"{os.fspath(path)}: its residency cannot be seen: the kernel tells it only "
-                      "to those who own the file or may write it",
+        raise Failure(f"{os.fspath(path)}: cannot see which of its pages are resident: the kernel "
+                      "tells only those who own the file or may write to it",
                       note="measure as the file's owner or as root, or measure a copy of the file")
     with open(path, "rb") as file:
         size = kernel.size_of(file)
@@ -151,8 +151,7 @@ def make_cold(*paths: os.PathLike | str, sleep=time.sleep) -> None:
         if left:
             raise Failure(f"{os.fspath(path)}: {left} of {len(_look(path)[1])} pages stayed in the "
                           f"page cache: {why_resident(path)}",
-                          note="--allow-warm measures all the same and labels the result as not "
-                          "cold")
+                          note="--allow-warm measures anyway, and labels the result as not cold")
 
 
 def load(path: os.PathLike | str) -> None:

@@ -50,7 +50,7 @@ class Reason(StrEnum):
     """Why a name is not placed."""
 
     NO_SYMBOL = "no such symbol"
-    UNDEFINED = "only referred to, or in no section that is loaded"
+    UNDEFINED = "only referred to, or in a section that is not loaded"
     OUTSIDE = "outside the front"
 
 

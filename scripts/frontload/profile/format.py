@@ -1,7 +1,7 @@
 """The startup profile: what a program touches while it starts, by name, in first-touch order.
 
-This is the declaration of the format. A startup profile is a text file, made to be checked in, read
-in a diff and merged:
+This declares the format. A startup profile is a text file. You can check it in, read it in a diff
+and merge it:
 
     frontload-startup-profile 2
     program cc1
@@ -14,36 +14,37 @@ in a diff and merged:
     section<TAB>rodata<TAB>1<TAB>+1<TAB>48<TAB>.rodata._ZN3foo3barEv<TAB>libFoo.a(Bar.cpp.o)
     string<TAB>rodata<TAB>1<TAB>+1<TAB>6<TAB>hello
 
-Line 1 is the magic and the major version; a reader refuses any other major version. Every line ends
-in a newline, the last one too, so that a file that was cut in a line is noticed. Empty lines and
-lines that start with `#` mean nothing. What else has no TAB is a header line `key value`, with one
-space between; all of them stand before the first entry, and a reader passes over keys it does not
-know.
+Line 1 is the magic and the major version. A reader refuses any other major version. Every line,
+including the last, ends in a newline, so a reader notices a file that was cut in the middle of a
+line. Empty lines and lines that start with `#` mean nothing.
+
+Any other line without a TAB is a header line, `key value` with one space between. All header lines
+stand before the first entry, and a reader ignores keys it does not know.
 
     program    the base name of the linked file: of the program, or of the shared library
-    runs       how many runs (recorded processes) the profile was made from, 1 or more; a run that
-               was given a weight counts as that many
-    data-runs  how many of them recorded touches of data too; left out if none did
-    cold-parts `unknown` if a run was of a build that counts for PGO: which cold parts (f.cold) are
-               entered, only the build knows that is made with the counts. Else it is left out, and
-               a cold part that is no entry was not entered
+    runs       how many runs (recorded processes) the profile was made from, 1 or more; a run with a
+               weight counts as that many
+    data-runs  how many of them also recorded touches of data; left out if none did
+    cold-parts `unknown` if a run was of an instrumented PGO build: only the build that is made with
+               its counts knows which cold parts (f.cold) are entered. Otherwise left out: then a
+               cold part without an entry was not entered
 
-What has TABs is an entry, one for each name, of six fields or seven:
+A line with TABs is an entry. Each name has one, of six or seven fields:
 
     kind     function, data, section or string
     class    the section class it was found in: text rodata relro data bss
-    runs     how many runs touched it, from 1 to the header's `runs`, for data, sections and strings
-             to its `data-runs`
-    step     `+` and its rank minus the rank of the entry before; before the first entry the rank is
-             -1, so that the entries of a single run read +1 +1 +1
+    runs     how many runs touched it: from 1 to the header's `runs`, or to its `data-runs` for
+             data, sections and strings
+    step     `+` and its rank minus the rank of the entry before. The rank before the first entry is
+             -1, so the entries of a single run read +1 +1 +1
     touched  how many bytes of it were touched, in granules of 16 bytes cut to its size. If they do
-             not fit into one window of 64 KiB (Linux reads 128 KiB around a fault by default, half
-             of it behind the fault), `/` follows and the least number of such windows, wherever
-             they lie, that cover them. Of several runs the most bytes and the most windows. `-` if
-             no run says: breakpoints tell only entries.
-    name     what the kind says
-    file     for functions and data, of local symbols only: the object, if the map of the link was
-             given, else the source file (STT_FILE) that the symbol table names for it; for
+             not fit into one window of 64 KiB, `/` follows, and the least number of such windows,
+             anywhere, that cover them. (By default Linux reads 128 KiB around a fault, half of it
+             behind the fault.) Of several runs, the most bytes and the most windows count. `-` if
+             no run knows: breakpoints record only entries.
+    name     depends on the kind, see below
+    file     for functions and data, only of local symbols: the object if the map of the link was
+             given, otherwise the source file (STT_FILE) that the symbol table names for it. For
              sections: the object
 
 The kinds and their names:
@@ -54,21 +55,21 @@ The kinds and their names:
     string          a string that linkers merge (SHF_MERGE and SHF_STRINGS, characters of one byte),
                     by its contents without the terminating zero
 
-An object is named by the base name of its file, or, in an archive, by `archive(member)` with the
-base name of the archive.
+The name of an object is the base name of its file, or `archive(member)` with the base name of the
+archive.
 
-The rank of a name is the lowest position, from 0, at which it stood in any run, where a run is the
-sequence of the names it touched, each at its first touch. Entries are sorted by rank, then by runs
-(most first), kind, class, name and file. Ranks are written as steps so that one new function
-changes one line and not all that follow.
+A run is the sequence of the names it touched, each at its first touch. The rank of a name is its
+lowest position, from 0, in any run. Entries are sorted by rank, then by runs (most first), kind,
+class, name and file. Ranks are written as steps, so one new function changes one line and not all
+lines after it.
 
 Names are bytes, and never empty. Backslash, TAB, newline, the other control bytes (below 0x20, and
-0x7f) and bytes that are not valid UTF-8 are written as `\\\\`, `\\t`, `\\n` and `\\xNN`, in
-`program` as well.
+0x7f) and bytes that are not valid UTF-8 are written as `\\\\`, `\\t`, `\\n` and `\\xNN`. The same
+holds for `program`.
 
-Merging adds the runs, takes the lowest rank of each name, and the most bytes and the most windows
-touched. That is associative and commutative: the same traces in any order, and in any partition
-into partial profiles, give the same bytes.
+Merging adds the runs, and takes the lowest rank of each name, the most bytes and the most windows
+touched. Merging is associative and commutative: the same traces give the same bytes in any order,
+and in any partition into partial profiles.
 """
 
 import os
@@ -185,7 +186,7 @@ def unescape(text: bytes) -> bytes:
             raise ValueError("a backslash that starts no escape")
         return {b"\\": b"\\", b"t": b"\t", b"n": b"\n"}.get(code) or bytes([int(code[1:], 16)])
     if _CONTROL.search(text):
-        raise ValueError("a control byte, perhaps from a change of line ends")
+        raise ValueError("a control byte, perhaps from converted line ends")
     text.decode("utf-8")
     return _ESCAPE.sub(byte, text)
 
@@ -319,7 +320,7 @@ def _parse_touched(text: bytes) -> Touched:
     size, slash, windows = text.partition(b"/")
     touched = Touched(_parse_number(size), _parse_number(windows) if slash else 1)
     if not touched.size or (slash and touched.windows < 2):
-        raise ValueError(f"`{text.decode()}` is no number of touched bytes and windows")
+        raise ValueError(f"`{text.decode()}` is not a number of touched bytes and windows")
     return touched
 
 

@@ -36,7 +36,7 @@ _INPUT = re.compile(rb"(.*):\((.+)\)", re.DOTALL)
 _MADE_BY_LLD = re.compile(rb"<internal>:\(.*|.*\+0x[0-9a-f]+\)", re.DOTALL)
 # Compilers name mergeable strings by the size of a character and the alignment.
 _STRINGS = re.compile(rb"\.str1\.[0-9]+$")
-_MAKE_ONE = "link again with -Wl,-Map=FILE, record what that wrote, and give FILE"
+_MAKE_ONE = "link again with -Wl,-Map=FILE, record the new program, and give FILE"
 _TOP = (1 << 64) - 1
 _MISFITS = 0.1  # of the symbols, for odd ones in assembly code
 
@@ -120,7 +120,7 @@ class LinkMap:
         for number, text in enumerate(stream, 1):
             line = _LINE.fullmatch(text) if number > 1 else None
             if number == 1 and not _HEADER.fullmatch(text):
-                raise BadData(self._path, "not a map by lld", line=1, note=_MAKE_ONE)
+                raise BadData(self._path, "not a link map of lld", line=1, note=_MAKE_ONE)
             if number > 1 and not line:
                 raise BadData(self._path, "damaged: neither a section nor a symbol"
                               if text.endswith(b"\n") else "cut: the last line does not end",
@@ -143,7 +143,7 @@ class LinkMap:
         first = int(output["addr"])
         last = min(first + int(output["size"]), _TOP)
         if not first <= span.start < span.end <= last:
-            raise BadData(self._path, "an input section lies outside of its output section",
+            raise BadData(self._path, "an input section lies outside its output section",
                           line=line, note=_MAKE_ONE)
         if _STRINGS.search(parts[2]):
             self.strings.append(span)
@@ -183,8 +183,8 @@ class LinkMap:
             raise self._of_another_link(f"{misfits} of {len(fits)} symbols lie in no input section")
 
     def _of_another_link(self, why: str) -> BadData:
-        return BadData(self._path, f"is the map of another link than {self._elf.path}, or cut: "
-                       f"{why}", note=_MAKE_ONE)
+        return BadData(self._path, f"is not the map of the link of {self._elf.path}, or is cut: "
+                                   f"{why}", note=_MAKE_ONE)
 
 
 def _ranges(spans: list[Span]) -> Ranges:

@@ -107,7 +107,7 @@ class Merger:
                     merged.add(part, given.weight)
         self._report(program)
         if not merged.touches:
-            raise Failure(f"{program}: the inputs hold no first touch that has a name",
+            raise Failure(f"{program}: no first touch in the inputs has a name",
                           code=EXIT_DATA, note="record again; for --with runtime, build with "
                           "-finstrument-functions and link libfrontload-rt")
         return merged
@@ -130,7 +130,7 @@ class Merger:
         if wanted is not None:
             modules = Counter(name for given in self._inputs for name in given.modules)
             if os.path.basename(wanted) not in modules:
-                raise Failure(f"{wanted}: no input is of this program", code=EXIT_DATA,
+                raise Failure(f"{wanted}: no input belongs to this program", code=EXIT_DATA,
                               note=f"choose one of these with --program NAME: {_list(modules)}")
             return wanted
         programs = Counter(given.program for given in self._inputs if given.program is not None)
@@ -138,7 +138,7 @@ class Merger:
             raise Failure(f"the inputs are of {len(programs)} programs: {_list(programs)}",
                           note="choose one with --program NAME")
         if not programs:
-            raise Failure("no input says which program it is of", code=EXIT_DATA,
+            raise Failure("no input says which program it belongs to", code=EXIT_DATA,
                           note="record again, or choose a module with --program NAME")
         return next(iter(programs))
 
@@ -197,8 +197,9 @@ class Merger:
         if self._counts["ownerless"]:
             errors.warning(f"{touches('ownerless')} lost: the record of their module is incomplete")
         if self._left_out:
-            errors.note(f"{program}: collects a compiler's profile: left out what only that needs, "
-                        f"and cold parts: {errors.count(len(self._left_out), 'name')}")
+            errors.note(f"{program}: was built to collect a compiler's profile; left out what only "
+                        "that build has, and cold parts: "
+                        f"{errors.count(len(self._left_out), 'name')}")
         if self._counts["nameless"]:
             errors.note(f"{touches('nameless')} of {self._counts['touches']} without a symbol")
         if self._counts["nameless_data"] and self._map is None:

@@ -24,7 +24,7 @@ class MergedStrings:
         size = sum(span.end - span.start for span in spans)
         if size > os.path.getsize(elf.path):  # sections that overlap could take all memory
             raise BadData(elf.path, f"smaller than its strings of {size} bytes",
-                          note="it is damaged, or was not written to its end: link it again")
+                          note="it is damaged or incomplete: link it again")
         self._contents = [elves.read_range(elf, span.section, span.start, span.end - span.start)
                           for span in self._spans]
         starts, ends = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]

@@ -156,7 +156,7 @@ def _count_slots(stream: BinaryIO, path, header: _Header) -> int:
     if odd:
         raise _damaged(path, f"cut inside slot {room}", offset=size)
     if header.next_slot > room + header.dropped and size % _PAGE_SIZE:
-        raise _damaged(path, f"cut: it has {room} slots where {header.next_slot} were written",
+        raise _damaged(path, f"cut: it has {room} of {header.next_slot} slots",
                        offset=size)
     return min(header.next_slot, room)
 
@@ -172,7 +172,7 @@ def _filled_slots(stream: BinaryIO, path, header: _Header,
         wanted = min(_PIECE, count - first) * SLOT_SIZE
         data = stream.read(wanted)
         if len(data) < wanted:
-            raise _damaged(path, "became shorter while it was read",
+            raise _damaged(path, "shrank while it was read",
                            offset=header.size + first * SLOT_SIZE + len(data))
         slots = np.frombuffer(data, slot)
         filled = np.flatnonzero(slots["word"] >> _KIND_SHIFT)

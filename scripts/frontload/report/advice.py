@@ -1,8 +1,8 @@
 """Advice: what would make a start read less, each piece a sentence with its evidence and its gain.
 
 A rule looks at one start and says something or nothing. It speaks only of what was seen in this
-start: a table of relocations that was in memory costs nothing, so nothing is said of it. What comes
-first would save the most major faults, then the most bytes.
+start: a table of relocations that was in memory costs nothing, so no rule mentions it. The advice
+that would save the most major faults comes first, then the most bytes.
 """
 
 from frontload.report import advice_layout, advice_loader, advice_reading

@@ -11,14 +11,14 @@ from frontload.report.events import READ
 from frontload.report.sentence import Gain, Sentence, in_words, majors_in, read_of
 from frontload.report.start import Start
 
-_FEW = 3  # major faults that a good layout has, too
+_FEW = 3  # major faults: a good layout has these, too
 _LARGE_TABLE = 64 << 10
 _SPARSE = 0.05
 _USUAL_READ_AHEAD_KIB = 128
 
 
 def front(start: Start) -> Iterator[Sentence]:
-    """A program that is read here and there gets a front."""
+    """A program whose reads are scattered over its file gets a front."""
     if start.main is None or start.places[start.main].front:
         return
     file, read = start.recording.files[start.main], read_of(start, start.main)
@@ -34,25 +34,25 @@ def front(start: Start) -> Iterator[Sentence]:
     how = "make a startup profile (frontload record, frontload profile) and link with ld.frontload"
     touched = start.touched[start.main]
     if touched is None:
-        yield Sentence("front", f"{evidence}; a front makes it one. How much that saves, traces of "
-                       "the start would tell.", how)
+        yield Sentence("front", f"{evidence}. A front makes it one stretch. Traces of the start "
+                       "would tell how much that saves.", how)
         return
     wasted, packed = (read - touched.spans).size, saved_by_packing(start, start.main)
     window = (file.read_ahead_kib or _USUAL_READ_AHEAD_KIB) * 1024
     least = math.ceil((touched.spans.size - packed) / window)
     yield Sentence(
         "front",
-        f"{evidence}. Of the {size_text(read.size)} that were read it uses "
-        f"{size_text(read.size - wasted)}"
+        f"{evidence}. It read {size_text(read.size)} and used {size_text(read.size - wasted)}"
         + (f", {size_text(packed)} of which are relocations that ld.frontload packs" if packed
            else "")
-        + f". The rest in one stretch is {count(least, 'read')} of {window >> 10} KiB, so a front "
-        "saves at most all else; prefetched, nothing waits for these reads one by one.", how,
+        + f". In one stretch, the rest takes {count(least, 'read')} of {window >> 10} KiB, so a "
+        "front saves at most all other reads. With a prefetch, the program does not wait for each "
+        "of these reads.", how,
         Gain(max(faults - least, 0), wasted + packed))
 
 
 def prefetch(start: Start) -> Iterator[Sentence]:
-    """A front that is faulted in piece by piece could be asked for at once."""
+    """A prefetch would ask at once for a front that is faulted in piece by piece."""
     if start.main is None:
         return
     file, where = start.recording.files[start.main], start.places[start.main].front
@@ -64,14 +64,14 @@ def prefetch(start: Start) -> Iterator[Sentence]:
     more = (where - read_of(start, start.main)).size
     yield Sentence(
         "prefetch",
-        f"{faults:,} major faults read the front of {file.name} piece by piece; asked for at once, "
-        f"all but at least one of them are saved, and {size_text(more)} more of it are read.",
-        "link with -Wl,--front-prefetch, or start it by frontload-run",
+        f"{faults:,} major faults read the front of {file.name} piece by piece. A prefetch saves "
+        f"all but at least one of them, and reads {size_text(more)} more of the front.",
+        "link with -Wl,--front-prefetch, or start the program with frontload-run",
         Gain(faults - 1, -more))
 
 
 def untrained(start: Start) -> Iterator[Sentence]:
-    """What a program with a front reads outside of it, no training run has touched."""
+    """No training run touched what a program with a front reads outside its front."""
     if start.main is None:
         return
     file, place = start.recording.files[start.main], start.places[start.main]
@@ -87,15 +87,15 @@ def untrained(start: Start) -> Iterator[Sentence]:
     shown = list(demangled(names).values())
     yield Sentence(
         "untrained",
-        f"{len(rows):,} major faults read {size_text(outside)} of {file.name} outside of its front"
+        f"{len(rows):,} major faults read {size_text(outside)} of {file.name} outside its front"
         + (f", first in {in_words(shown)}" if shown else "")
-        + "; a profile that knows what they touch saves at most these.",
-        "record what this start does, too, merge the profiles (frontload profile) and link again",
+        + ". A profile that knows what they touch saves at most these faults.",
+        "record this start too, merge the profiles (frontload profile) and link again",
         Gain(len(rows), outside))
 
 
 def sparse_tables(start: Start) -> Iterator[Sentence]:
-    """Large data of which little is used is read nearly for nothing."""
+    """Reading a large table is nearly a waste if the start uses little of it."""
     for number, waste in enumerate(start.waste):
         if waste is None:
             continue
@@ -108,9 +108,9 @@ def sparse_tables(start: Start) -> Iterator[Sentence]:
         read, used = (sum(getattr(each, what) for each in found) for what in ("read", "touched"))
         yield Sentence(
             "sparse-tables",
-            f"{size_text(read)} of {count(len(found), 'large table')} of "
-            f"{start.recording.files[number].name} were read "
-            f"({in_words([names[each.name] for each in found])}) and {size_text(used)} of them "
-            "used; at most the rest is saved.",
-            "put the entries that startup uses into a table of their own, or look them up by a "
+            f"this start read {size_text(read)} of {count(len(found), 'large table')} of "
+            f"{start.recording.files[number].name} "
+            f"({in_words([names[each.name] for each in found])}) and used {size_text(used)}. At "
+            "most the rest can be saved.",
+            "move the entries that startup uses into a table of their own, or look them up in a "
             "small index", Gain(None, read - used))

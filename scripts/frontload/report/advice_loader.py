@@ -32,7 +32,7 @@ def saved_by_packing(start: Start, number: int) -> int:
 
 
 def packing(start: Start) -> Iterator[Sentence]:
-    """Relative relocations that are not packed are a table, all of which is read."""
+    """The loader reads the whole table of relative relocations that are not packed."""
     for number in own_files(start):
         change, saved = _change(start, number, _PACKED), saved_by_packing(start, number)
         if saved < _PAGE:
@@ -44,15 +44,15 @@ def packing(start: Start) -> Iterator[Sentence]:
         yield Sentence(
             "relr",
             f"{start.recording.files[number].name} has {size_text(change.now)} of relative "
-            f"relocations, of whose table this start read {size_text(read)} in "
-            f"{count(faults, 'major fault')}; packed they take {size_text(change.then)}.",
-            "link with -Wl,-z,pack-relative-relocs (it takes glibc 2.36 or musl 1.2.4, or newer)",
+            f"relocations. This start read {size_text(read)} of their table in "
+            f"{count(faults, 'major fault')}. Packed, they take {size_text(change.then)}.",
+            "link with -Wl,-z,pack-relative-relocs (needs glibc 2.36 or musl 1.2.4, or newer)",
             Gain(fewer, saved))
 
 
 def fixed_addresses(start: Start) -> Iterator[Sentence]:
-    """A program that is not position-independent needs no relative relocations: what they name is
-    right in the file, and read only where it is used."""
+    """A program that is not position-independent needs no relative relocations: the file holds the
+    final values, and a start reads only those it uses."""
     if start.main is None or start.places[start.main].elf is None:
         return
     change = _change(start, start.main, "-no-pie", "pages written")
@@ -72,20 +72,20 @@ def fixed_addresses(start: Start) -> Iterator[Sentence]:
     unwritten = (change.now - change.then) / change.now
     yield Sentence(
         "no-pie",
-        f"relocation writes {change.now:,} pages of {start.recording.files[start.main].name}, and "
-        f"with its tables took {count(faults, 'major fault')} and read {size_text(read)}; at "
-        f"fixed addresses it would write {change.then:,}, by tables of "
-        f"{size_text(tables.size - int(tables.size * share))} instead of "
-        f"{size_text(tables.size)}, which saves at most the rest (what `main` uses of these pages "
-        "is waited for and read all the same).",
-        "compile with -fno-pie and link with -no-pie, if the program may do without random "
+        f"relocation writes {change.now:,} pages of {start.recording.files[start.main].name}. "
+        f"These pages and the tables of relocations took {count(faults, 'major fault')} and "
+        f"{size_text(read)} of reads. At fixed addresses, relocation would write {change.then:,} "
+        f"pages, from tables of {size_text(tables.size - int(tables.size * share))} instead of "
+        f"{size_text(tables.size)}. That saves at most the rest: whatever `main` uses of these "
+        "pages is read all the same.",
+        "compile with -fno-pie and link with -no-pie, if the program can do without random "
         "addresses",
         Gain(int(waited * share + (faults - waited) * unwritten),
              int(listed * share + max(read - listed, 0) * unwritten)))
 
 
 def symbolic(start: Start) -> Iterator[Sentence]:
-    """A library that looks up its own symbols by name could be bound to them by the linker."""
+    """The linker could bind a library to its own symbols, which it now looks up by name."""
     for number in own_files(start):
         change = _change(start, number, "-Bsymbolic-functions", "symbols looked up")
         if change is None or change.now - change.then < _LOOKUPS:
@@ -97,15 +97,15 @@ def symbolic(start: Start) -> Iterator[Sentence]:
         yield Sentence(
             "bsymbolic",
             f"{gone:,} of the {change.now:,} symbols that {start.recording.files[number].name} "
-            f"looks up are its own functions; its tables of symbols took "
-            f"{count(faults, 'major fault')} and {size_text(read)}, of which at most that part "
-            "would be saved, and the time of the lookups.",
-            "link it with -Wl,-Bsymbolic-functions, if nobody replaces its functions",
+            f"looks up are its own functions. Its tables of symbols took "
+            f"{count(faults, 'major fault')} and {size_text(read)}. Binding these symbols saves at "
+            "most their share of that, and the time of the lookups.",
+            "link the library with -Wl,-Bsymbolic-functions, if nobody replaces its functions",
             Gain(faults * gone // change.now, read * gone // change.now))
 
 
 def small_libraries(start: Start) -> Iterator[Sentence]:
-    """Each shared library is mapped, relocated and faulted in by itself, however small it is."""
+    """The loader maps, relocates and faults in each shared library by itself, however small."""
     found = []
     for number, file in enumerate(start.recording.files):
         is_library = (number != start.main and ".dynamic" in {s.name for s in file.sections}
@@ -124,10 +124,10 @@ def small_libraries(start: Start) -> Iterator[Sentence]:
     yield Sentence(
         "static-libs",
         f"{count(len(found), 'small shared library', 'small shared libraries')} ({shown}) took "
-        f"{count(faults, 'major fault')} and {size_text(read)}; linked into the program, what is "
-        "used of them would be read with it, which saves at most that much.",
-        "link them statically (-Wl,-Bstatic -lNAME -Wl,-Bdynamic), if they are installed as "
-        "archives", Gain(faults, read))
+        f"{count(faults, 'major fault')} and {size_text(read)}. Linked into the program, the parts "
+        "it uses would be read together with it, which saves at most that much.",
+        "link them statically (-Wl,-Bstatic -lNAME -Wl,-Bdynamic), if their archives are "
+        "installed", Gain(faults, read))
 
 
 def _change(start: Start, number: int, option: str, what: str | None = None) -> Change | None:

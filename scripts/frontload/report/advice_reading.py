@@ -1,12 +1,13 @@
 """Advice on how the kernel reads: the readahead of the device, and reading whole files at once.
 
 **The replay.** A fault that finds no page reads a window of the device's readahead around it, half
-of it before; since Linux 6.17 a fault in code reads from its page on, to the end of the mapping at
-most (mm/filemap.c, do_sync_mmap_readahead). The faults of a recording, in their order, with windows
-of another size: those whose page is in a window that was read before read nothing. This knows of no
-touch that found its page mapped already, and of no window that is read before it is waited for; so
-it is only used where, with the readahead that there was, it comes out near to what was recorded, by
-the rule that comes out nearer.
+of it before the fault. Since Linux 6.17 a fault in code reads from its page on, at most to the end
+of the mapping (mm/filemap.c, do_sync_mmap_readahead). The replay takes the faults of a recording in
+their order, with windows of another size: a fault whose page is in a window that was read before
+reads nothing. The replay knows neither the touches that found their page mapped, nor the windows
+that were read before anything waited for them. So it first replays the readahead that there was, by
+both rules. It goes by the rule that comes nearer to the recording, and is used only if that is near
+enough.
 """
 
 from collections.abc import Iterator
@@ -29,8 +30,8 @@ _LESS, _MORE = 0.75, 1.1
 
 def replay(offsets: np.ndarray, size: int, window: int, page: int,
            ends: np.ndarray | None = None) -> tuple[int, int]:
-    """How many of these faults read, and how many bytes, with windows of this size. `ends`: for
-    each fault how far it may read from its page on, 0 for those that read around it."""
+    """How many of these faults read, and how many bytes, with windows of this size. `ends` says for
+    each fault how far it may read from its page on, or 0 if it reads around itself."""
     ends = np.zeros(len(offsets), np.int64) if ends is None else ends
     pages, which = np.unique(offsets // page, return_inverse=True)
     is_read = np.zeros(len(pages), bool)
@@ -77,10 +78,10 @@ def readahead(start: Start) -> Iterator[Sentence]:
     (faults, size), kib = min(found)
     yield Sentence(
         "readahead",
-        f"with a readahead of {kib} KiB instead of {file.read_ahead_kib} KiB the same accesses to "
-        f"{file.name} would take about {count(faults, 'read')} instead of {now[0]:,} and bring in "
-        f"about {size_text(size)} instead of {size_text(now[1])} (by a replay of this start).",
-        f"set {kib} in /sys/class/bdi/DEVICE/read_ahead_kb of the device (blockdev --setra "
+        f"with a readahead of {kib} KiB instead of {file.read_ahead_kib} KiB, the same accesses to "
+        f"{file.name} would take about {count(faults, 'read')} instead of {now[0]:,}, and read "
+        f"about {size_text(size)} instead of {size_text(now[1])} (from a replay of this start).",
+        f"write {kib} to the device's /sys/class/bdi/DEVICE/read_ahead_kb (blockdev --setra "
         f"{kib * 2})", Gain(
             (now[0] - faults) * recorded // now[0], now[1] - size))
 
@@ -96,15 +97,15 @@ def _ends_of_code(start: Start, offsets: np.ndarray) -> np.ndarray:
 
 
 def whole_file(start: Start) -> Iterator[Sentence]:
-    """A file of which most is read anyway can be read from its beginning to its end."""
+    """A file that is mostly read anyway can be read from beginning to end."""
     for number, file in enumerate(start.recording.files):
         faults, read = len(majors_in(start, number)), read_of(start, number).size
         if faults < _ENOUGH_FAULTS or 2 * read < file.size:
             continue
         yield Sentence(
             "whole-file",
-            f"{size_text(read)} of the {size_text(file.size)} of {file.name} were read, in "
-            f"{count(faults, 'major fault')}; read as a whole beforehand it takes at most one, and "
-            f"{size_text(file.size - read)} more.",
-            f"read {file.name} before it is started (posix_fadvise, POSIX_FADV_WILLNEED, in pieces "
-            "no larger than the readahead)", Gain(faults - 1, read - file.size))
+            f"this start read {size_text(read)} of the {size_text(file.size)} of {file.name}, in "
+            f"{count(faults, 'major fault')}. Reading the whole file beforehand takes at most one "
+            f"fault, and {size_text(file.size - read)} more.",
+            f"read {file.name} before it is used (posix_fadvise, POSIX_FADV_WILLNEED, in pieces no "
+            "larger than the readahead)", Gain(faults - 1, read - file.size))

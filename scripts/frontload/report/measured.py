@@ -11,7 +11,7 @@ from frontload.base.documents import Part, Text
 from frontload.base.errors import BadData
 
 _MEASURE, _PREDICT = "frontload-measure/2", "frontload-predict/1"
-_NOTE = "make it anew with this frontload: measure --json FILE, or predict --json"
+_NOTE = "make it again with this frontload: measure --json FILE, or predict --json"
 _damaged = functools.partial(BadData, note=_NOTE)
 
 
@@ -101,7 +101,7 @@ def predicted(document: object, variant: str, path: os.PathLike | str) -> list[d
 
 def _check_schema(document: object, schema: str, path: os.PathLike | str) -> None:
     if not isinstance(document, dict) or document.get("schema") != schema:
-        raise _damaged(path, f"is not of the schema {schema}")
+        raise _damaged(path, f"does not have the schema {schema}")
 
 
 def _check_interval(value: _Interval, place: str, path: os.PathLike | str) -> None:

@@ -1,8 +1,8 @@
 """Makes the document of a report: all that its page and pictures show, from recorded starts.
 
-This is the declaration of the format, schema "frontload-report/1", a JSON object. Times are whole
-nanoseconds since the exec of the command, sizes and offsets bytes. What nobody knows is null. Texts
-are as they were found: a name may hold anything, and who shows it has to escape it.
+This declares the format, schema "frontload-report/1", a JSON object. Times are whole nanoseconds
+since the exec of the command; sizes and offsets are bytes. A value that nobody knows is null. Texts
+are as they were found. A name may hold anything, so a reader that shows it has to escape it.
 
     schema, frontload   "frontload-report/1", and the version that wrote it
     title               a text
@@ -11,49 +11,48 @@ are as they were found: a name may hold anything, and who shows it has to escape
     variants            one object for each recorded start, see below; the first is the base
     comparison          null for one variant; else {"base": 0, "variants": [{"variant": i,
                         "ratios": {figure: variant / base}, "differences": {figure: variant - base}
-                        }, ...]} of the figures of `summary`; null where either is
-    measurement         null, or of a `frontload measure`: {"results": [{"variant", "condition",
+                        }, ...]} of the figures of `summary`; null where either figure is null
+    measurement         null, or from `frontload measure`: {"results": [{"variant", "condition",
                         "label", "figures"}], "comparisons": [...], "costs": [...]} as in
                         frontload-measure/2
     predictions         null, or [{"variant", "trace", "devices"}, ...] as in frontload-predict/1
 
 A variant has
     name, command, condition
-    device      null, or of what kind the device was that the kernel slowed down, as a text
-    missing     [{"what", "why", "remedy"}]: what is not known of it
-    summary     major_faults, minor_faults (with those that were not recorded one by one, but
-                counted by the kernel), read_bytes, read_runs (contiguous stretches of pages),
-                requests (of the device), wall_ns, max_rss_bytes, touched_bytes (of the files of
-                which it is known), wasted_bytes and density (of these files), backward_reads,
-                files_read
+    device      null, or the kind of device that the kernel simulated by slowing one down, a text
+    missing     [{"what", "why", "remedy"}]: what is not known about this start
+    summary     major_faults, minor_faults (including those that the kernel only counted),
+                read_bytes, read_runs (contiguous stretches of pages), requests (of the device),
+                wall_ns, max_rss_bytes, touched_bytes (of the files whose touched bytes are known),
+                wasted_bytes and density (of these files), backward_reads, files_read
     processes   [{"pid", "parent" (index or null), "command", "start_ns", "end_ns"}]
     files       [{"path", "size", "sections": [{"name", "offset", "size"}],
                 "read": pages, "touched": granules of 16 bytes, both as text, the runs
                 `first+number` separated by spaces; "major_faults", "minor_faults", "read_bytes",
-                "touched_bytes"}], those with the most bytes read first; without files that were
-                neither read nor faulted in
+                "touched_bytes"}], those with the most bytes read first; files that were neither
+                read nor faulted in are left out
     events      columns of equal length, in order of time:
                     kind      one character each: M major fault, m minor fault, F read
                     time_ns
-                    file      index; -1 for memory of no file
-                    offset    in the file, of the byte that was touched or the first that was read
+                    file      index; -1 for memory that belongs to no file
+                    offset    in the file: of the touched byte, or of the first byte of a read
                     bytes     of a read
                     cause     index into `causes`; the rules are in events.py
                     section   index into `section_names`, -1 for none
-                    symbol    index into `symbols` of what is at the offset, -1 if not known
-                    by        index into `symbols` of the code that touched it, -1 if not known
-                    backward  1 for a read that begins before the one of the same file before it,
+                    symbol    index into `symbols`: what is at the offset; -1 if not known
+                    by        index into `symbols`: the code that touched it; -1 if not known
+                    backward  1 for a read that begins before the previous read of the same file,
                               and for the major fault that waited for it
                     process   index
                     thread    its number
     causes, section_names, symbols    what the columns point to
     phases      [{"name", "process", "start_ns", "end_ns", "major_faults", "minor_faults",
-                "read_bytes"}] by process and time
+                "read_bytes"}], by process and time
     bytes       [{"file", "section", "size", "touched", "read", "wasted", "density"}]; see
-                accounting.py. The sum of `read` over a file's rows is its read_bytes
-    waste       null if touched bytes are not known, else {"functions", "data", "objects"}, each
-                [{"name", "file", "section", "object", "size", "read", "touched", "wasted"}], the 50
-                most wasteful; objects only if the map of the link was given
+                accounting.py. The `read` of a file's rows add up to its read_bytes
+    waste       null if touched bytes are not known, otherwise {"functions", "data", "objects"},
+                each [{"name", "file", "section", "object", "size", "read", "touched", "wasted"}],
+                the 50 most wasteful; objects only if the map of the link was given
     advice      [{"id", "text", "how", "gain": {"major_faults", "read_bytes"}}]; see advice.py
 """
 
@@ -97,7 +96,7 @@ def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
                       note="make one with: frontload faults --json FILE -- COMMAND")
     sizes = {file.page_size for recording in recordings for file in recording.files} or {4096}
     if len(sizes) > 1:
-        raise Failure("the recorded starts are of machines with pages of different sizes",
+        raise Failure("the recorded starts come from machines with different page sizes",
                       note="make a report of each")
     page_size = sizes.pop()
     traces = list(traces)
@@ -131,7 +130,7 @@ def _known(binaries: Iterable[str], recordings: Sequence[Recording]) -> dict[str
     for path in binaries:
         build_id = elves.read(path).build_id.hex()
         if not build_id or build_id not in recorded:
-            raise Failure(f"{os.fspath(path)}: is none of the files that were recorded",
+            raise Failure(f"{os.fspath(path)}: is not among the recorded files",
                           note="it may have been linked again since; record it anew")
         known[build_id] = path
     return known
@@ -143,7 +142,7 @@ def _check_maps(maps: Sequence[str], starts: Sequence[Start]) -> None:
         return
     for path in maps:
         if path not in [start.map for start in starts]:
-            raise Failure(f"{os.fspath(path)}: is the map of none of these programs",
+            raise Failure(f"{os.fspath(path)}: is not the map of any of these programs",
                           note="give the map that -Wl,-Map=FILE wrote in their own link")
 
 
@@ -276,7 +275,7 @@ def _missing(start: Start) -> list[dict[str, str]]:
         path = recording.command[0] if main is None else main.file.path
         found.append({"what": "names of functions and data, and advice on relocations",
                       "why": f"{path} is not the file that was recorded, or is not there",
-                      "remedy": "say where the program is now, of the same build"})
+                      "remedy": "say where the program of the same build is now"})
         return found
     touched = start.touched[recording.main]
     if touched is None:
@@ -284,7 +283,8 @@ def _missing(start: Start) -> list[dict[str, str]]:
                       "why": "no trace of the program was given", "remedy": TRACES_REMEDY})
     elif touched.lost:
         found.append({"what": f"{touched.lost} of the touched bytes",
-                      "why": "the traces are of another build, and they were not found in this",
+                      "why": "the traces come from another build, and these bytes were not found "
+                             "in this one",
                       "remedy": TRACES_REMEDY})
     return found
 

@@ -33,8 +33,8 @@ _FIGURES: tuple[tuple[str, str, str, Callable], ...] = (
      text.number),
     ("read_bytes", "read", "of all files, from the device into the page cache", text.byte_count),
     ("read_runs", "stretches read", "contiguous pages; each is a seek on a disk", text.number),
-    ("backward_reads", "reads backwards", "reads that begin before the one that came before them",
-     text.number),
+    ("backward_reads", "reads backwards",
+     "reads that begin before the previous read of the same file", text.number),
     ("requests", "requests", "what the device was asked for", text.number),
     ("minor_faults", "minor faults", "pages that were in memory and had to be mapped",
      text.number),
@@ -146,7 +146,7 @@ def folded(maps: list[FileMap]) -> dict:
 def _says(file: dict, drawn: Strip | None) -> str:
     """The map in words, for those who do not see it."""
     if drawn is None:
-        return "what was read of it is not known"
+        return "how much of it was read is not known"
     said = f"{text.byte_count(file['read_bytes'])} of {text.byte_count(file['size'])} read"
     if file["touched_bytes"] is not None:
         said += f", {text.byte_count(file['touched_bytes'])} touched"

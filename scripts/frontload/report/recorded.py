@@ -256,13 +256,13 @@ class _Reader:
         found = {}
         for kind, number in value.items() if isinstance(value, dict) else ():
             if type(number) is not int or number > LARGEST:
-                raise self._bad(f"recorder.unlisted.{kind}", f"{shown(number)} is no number")
+                raise self._bad(f"recorder.unlisted.{kind}", f"{shown(number)} is not a number")
             found[kind] = max(number, 0)
         return found
 
     def _file(self, file: _File, place: str) -> File:
         if file.page_size < 512 or file.page_size & (file.page_size - 1):
-            raise self._bad(f"{place}.page_size", f"{file.page_size} is no size of pages")
+            raise self._bad(f"{place}.page_size", f"{file.page_size} is not a page size")
         before, after = (self._spans(text, f"{place}.{key}", file)
                          for key, text in (("before", file.before), ("after", file.after)))
         return File(
@@ -275,7 +275,7 @@ class _Reader:
         for number, process in enumerate(self._document.processes):
             if process.parent is not None and process.parent >= number:
                 raise self._bad(f"processes[{number}].parent",
-                                f"{process.parent} is no process before this one")
+                                f"{process.parent} is not an earlier process")
         for number, phase in enumerate(self._document.phases):
             if phase.process >= len(self._document.processes):
                 raise self._bad(f"phases[{number}].process",

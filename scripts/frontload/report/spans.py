@@ -55,9 +55,9 @@ class Spans:
                 raise ValueError(f"{run!r} is not a run FIRST+NUMBER")
             first, end = int(match[1]), int(match[1]) + int(match[2])
             if ends and first <= ends[-1]:
-                raise ValueError(f"the run {run} does not lie behind the one before it")
+                raise ValueError(f"the run {run} does not come after the one before it")
             if end > units:
-                raise ValueError(f"the run {run} ends behind the last of {units}")
+                raise ValueError(f"the run {run} ends after the last of {units}")
             firsts.append(first)
             ends.append(end)
         start, end = np.array(firsts, np.int64) * unit, np.array(ends, np.int64) * unit

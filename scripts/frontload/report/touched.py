@@ -125,11 +125,12 @@ def _ranges(module: _Module, symbols: SymbolNames | None) -> tuple[np.ndarray, n
 
 def _moved(module: _Module, elf: Elf) -> tuple[_Module, int]:
     """What was touched of another build, in this one; and the bytes that were not found."""
-    recorded = elves.read(module.path, note="the build that was recorded is needed to know what "
-                          "was touched; give traces of this one instead")
+    recorded = elves.read(module.path, note="the recorded build is needed to know what was "
+                                            "touched; or give traces of this one")
     if recorded.build_id.hex() != module.build_id:
-        raise BadData(module.traces[0], f"is of another build of {module.path} than what is there",
-                      note="give traces of what is there, or put the build back")
+        raise BadData(module.traces[0], f"comes from another build of {module.path} than the one "
+                                        "that is there",
+                      note="give traces of the one that is there, or put the recorded build back")
     here = _Module(elf.path, elf.build_id.hex(), True, [], has_code=module.has_code)
     found = np.empty(0, np.uint64)
     for touched, places in prediction.touches(elf.path, module.path, module.traces):

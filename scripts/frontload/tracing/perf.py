@@ -149,7 +149,7 @@ class _Trial:
 
     def _lacks_accesses(self) -> None:
         self._lacks("whether a fault was a read or a write",
-                    f"error codes of faults are not known here for {platform.machine()}",
+                    f"Frontload does not know the error codes of faults on {platform.machine()}",
                     "record on x86-64")
 
 

@@ -123,9 +123,10 @@ def _known(read: list[tuple[str, NamedRun | Trace]], names: BinaryNames,
     mentions = [mention for run in runs for mention in run.mentions]
     known = names.look_up(mentions)
     if names.of_others:
-        errors.note(f"{_list(names.of_others)} left out, which {args.binary} only uses")
+        errors.note(f"{_list(names.of_others)} left out: {args.binary} only refers to such names")
     if names.doubtful:
-        errors.note(f"{_list(names.doubtful)} left out: of sections, and not of the program")
+        errors.note(f"{_list(names.doubtful)} left out: from names of sections, and not in the "
+                    "program")
     if names.ambiguous:
         errors.warning(f"{_list(names.ambiguous)} of several local functions or data: taken for "
                        "all of them, because nothing tells them apart")
@@ -159,7 +160,7 @@ def _merge(merger: merge.Merger, read: list[tuple[str, NamedRun | Trace]], progr
     if nameless:
         errors.note(f"{errors.count(nameless, 'run')} without a name of the program left out")
     if nameless == len(read) and read:
-        raise Failure("no input has a name that the program has", code=EXIT_DATA,
+        raise Failure("the program has none of the names in the inputs", code=EXIT_DATA,
                       note="give the program that the inputs describe with --binary")
 
 
