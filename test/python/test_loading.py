@@ -46,10 +46,10 @@ def test_the_command_itself_loads_no_library(tools, args):
 
 
 @pytest.mark.parametrize("verb", ["record", "profile", "check", "predict", "measure", "faults",
-                                  "report", "auto", "init", "info", "run"])
+                                  "report", "auto", "init", "info", "run", "cargo"])
 def test_help_of_a_verb_waits_for_no_library(verb):
-    """What a verb computes with is loaded when it works; order, import and cargo ask their formats
-    what options there are."""
+    """What a verb computes with is loaded when it works; order and import ask their formats what
+    options there are."""
     assert not top(loaded("help", verb)) & {"numpy", "scipy", "elftools"}
 
 
