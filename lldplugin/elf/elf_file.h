@@ -2,7 +2,8 @@
 //
 // Whoever reads ELF here reads it by LLVM's ELFFile, which checks each table before it hands it
 // out, or by what this room makes of that: ElfObject, which plans ask millions of questions, and
-// LinkedFile, which finds things by their address. Nobody follows an offset of a file by himself.
+// LinkedFile, which finds things by their address. Nobody else follows the offsets of a file, but
+// for tools/cc/gcc_lto.cpp, which says why.
 //
 //===----------------------------------------------------------------------===//
 
