@@ -103,7 +103,7 @@ def test_help_on_a_terminal_is_the_man_page(build, tmp_path):
             pass
         assert process.wait(timeout=60) == 0
     os.close(ours)
-    assert b"FRONTLOAD-CHECK(1)" in shown and b"say how much of a profile" in shown
+    assert b"FRONTLOAD-CHECK(1)" in shown and b"show how much of a profile" in shown
 
 
 def test_a_verb_inherits_the_common_exit_statuses():

@@ -74,7 +74,7 @@ class Parser(argparse.ArgumentParser):
         return text
 
     def parse_known_args(self, args=None, namespace=None):
-        self._given = list(args or ())
+        self._given = list(sys.argv[1:] if args is None else args)
         namespace = argparse.Namespace() if namespace is None else namespace
         for beginning, name in self._first_words.items():
             if self._given and self._given[0].startswith(beginning):
