@@ -1,6 +1,6 @@
-//===- lld_hooks.cpp - gives lld the plugin interface that it has not ------===//
+//===- lld_hooks.cpp - adds the plugin interface that lld lacks -----------===//
 //
-// What ld.frontload does in the functions of lld that lld_symbols.h describes.
+// lld_symbols.h describes the functions of lld; this is what ld.frontload does in them.
 //
 //===----------------------------------------------------------------------===//
 

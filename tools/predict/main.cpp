@@ -1,8 +1,8 @@
 //===- main.cpp - frontload-predict: what a layout will cost, before it runs ==//
 //
-// A layout can be judged without a cold machine, a slow device, or the right to use either: what
-// the program touches is in its traces, where that lies is in the file, and what the kernel makes
-// of it is in the models. This file holds the command line.
+// You can judge a layout without a cold machine, a slow device, or the right to use either. The
+// traces say what the program touches, the file says where that lies, and the models say what the
+// kernel makes of it. This file holds the command line.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- main.cpp - frontload-resolve: what names are in a link --------------===//
 //
-// How a profile's names find what they stand for is decided in one place (names/). This program
-// lets the scripts ask, for links that they write order files for and for programs that are linked.
-// resolved_lines.h says what it writes.
+// One place (names/) decides what a profile's names stand for. With this program, the scripts ask
+// it about links that they write order files for, and about programs that are linked.
+// resolved_lines.h describes its output.
 //
 //===----------------------------------------------------------------------===//
 
