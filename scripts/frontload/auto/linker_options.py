@@ -1,9 +1,9 @@
-"""Which of a link's options cannot stand in the link of a front, and what is done about each.
+"""Which of a link's options cannot be combined with a front, and what is done about each.
 
 REPLACED  the choice of a linker, and of a profile: those of the trial take their place
 DROPPED   orders sections itself, strips what is recorded and checked, or writes other files than
           the program, which belong to the build
-REFUSED   decides the layout, and the program may need it: nothing can be done without it
+REFUSED   decides the layout, and the program may need it: we cannot link without it
 """
 
 import os
