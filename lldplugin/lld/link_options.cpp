@@ -110,8 +110,7 @@ std::optional<Refusal> checkLinkOptions(const LinkOptions &options) {
     return Refusal{(options.mistyped + ": unknown option").str(),
                    ("did you mean " + options.meant + "?").str(), exitUsage};
   if (options.badMinMatch)
-    return Refusal{"--min-match: '" + *options.badMinMatch + "' is no number from 0 to 100",
-                   "it is the least share of names to be found, in percent", exitUsage};
+    return badMinMatch("--min-match", *options.badMinMatch);
   bool isWithoutFront = options.profile.empty() && !options.profileFolder;
   if (isWithoutFront && (!options.report.empty() || options.wantsPrefetch))
     return Refusal{std::string(options.wantsPrefetch ? "--front-prefetch" : "--front-report") +

@@ -90,4 +90,9 @@ std::optional<double> parseMinMatch(StringRef text) {
   return percent;
 }
 
+Refusal badMinMatch(StringRef where, StringRef value) {
+  return {(where + ": '" + value + "' is no number from 0 to 100").str(),
+          "it is the least share of names to be found, in percent", exitUsage};
+}
+
 } // namespace frontload

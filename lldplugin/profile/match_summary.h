@@ -9,6 +9,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_PROFILE_MATCH_SUMMARY_H
 #define FRONTLOAD_LLDPLUGIN_PROFILE_MATCH_SUMMARY_H
 
+#include "program/diagnostics.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <optional>
@@ -51,6 +52,9 @@ private:
 
 /// Parses the value of --min-match: percent, from 0 to 100.
 std::optional<double> parseMinMatch(llvm::StringRef text);
+
+/// What to say of a value that is none, of an option or a variable.
+Refusal badMinMatch(llvm::StringRef where, llvm::StringRef value);
 
 } // namespace frontload
 

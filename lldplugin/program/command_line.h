@@ -1,7 +1,7 @@
-//===- command_line.h - how ld.frontload reads an lld command line ---------===//
+//===- command_line.h - how a linker's command line is read ----------------===//
 //
-// lld's own table of options is inside lld. What ld.frontload has to know of a command line it
-// reads with this, by lld's rules.
+// lld's own table of options is inside lld, and gold tells a plugin none of its own. What has to be
+// known of their command lines is read with this, by lld's rules.
 //
 //===----------------------------------------------------------------------===//
 

@@ -9,19 +9,10 @@
 #define FRONTLOAD_LLDPLUGIN_STARTUP_SET_MATCHES_H
 
 #include "profile/startup_profile.h"
+#include "startup_set/entry_place.h"
 #include "startup_set/object_scan.h"
 
 namespace frontload {
-
-/// One place that a profile entry stands for.
-struct EntryPlace {
-  uint32_t entry;
-  uint32_t object;         ///< its number, of all objects so far
-  uint32_t section;        ///< its index
-  const char *sectionName; ///< as in StartupSection
-  llvm::StringRef symbol;  ///< what it is called there
-  uint64_t value;          ///< of the symbol
-};
 
 /// Where a match of `scan` is, which is not of something that keeps its place.
 template <class ELFT> EntryPlace placeOf(const ObjectScan<ELFT> &scan, const EntryMatch &m) {

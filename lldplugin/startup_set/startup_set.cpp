@@ -13,6 +13,7 @@
 #include "startup_set/startup_set.h"
 #include "startup_set/identical_code.h"
 #include "startup_set/look_up.h"
+#include "startup_set/matches.h"
 #include "startup_set/next_sections.h"
 #include "startup_set/relocation_walk.h"
 #include <functional>

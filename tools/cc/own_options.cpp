@@ -1,6 +1,7 @@
 //===- own_options.cpp - what frontload-cc is told -------------------------===//
 
 #include "cc/own_options.h"
+#include "profile/match_summary.h"
 #include "program/diagnostics.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"
@@ -24,13 +25,8 @@ static std::optional<Refusal> readMode(StringRef where, StringRef value,
 }
 
 static std::optional<Refusal> readMinMatch(StringRef where, StringRef value, std::string &percent) {
-  double number;
   percent = value.str();
-  // Not as the opposite: nothing is less or more than what is no number.
-  if (!value.getAsDouble(number) && number >= 0 && number <= 100)
-    return std::nullopt;
-  return Refusal{(where + ": '" + value + "' is no number from 0 to 100").str(),
-                 "it is the least share of names to be found, in percent", exitUsage};
+  return parseMinMatch(value) ? std::nullopt : std::optional(badMinMatch(where, value));
 }
 
 /// The value of a variable; one that is empty counts as not there, as make and shells leave it.

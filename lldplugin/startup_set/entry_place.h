@@ -1,0 +1,23 @@
+//===- entry_place.h - where an entry of a profile is in a link ------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_ENTRY_PLACE_H
+#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_ENTRY_PLACE_H
+
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+
+namespace frontload {
+
+/// One place that a profile entry stands for.
+struct EntryPlace {
+  uint32_t entry;
+  uint32_t object;         ///< its number, of all objects so far
+  uint32_t section;        ///< its index
+  const char *sectionName; ///< as in StartupSection
+  llvm::StringRef symbol;  ///< what it is called there
+  uint64_t value;          ///< of the symbol
+};
+
+} // namespace frontload
+
+#endif
