@@ -49,8 +49,7 @@ extern "C" ld_plugin_status onload(ld_plugin_tv *calls);
 ld_plugin_status onload(ld_plugin_tv *calls) {
   Linker linker(calls);
   if (!linker.ordersSections()) {
-    linker.say(LDPL_INFO, "this linker cannot be told an order of sections: the link goes on "
-                          "without one");
+    linker.say(LDPL_INFO, "this linker does not accept an order of sections: it links without one");
     return LDPS_OK;
   }
   GoldOptions options;

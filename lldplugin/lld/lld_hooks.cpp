@@ -67,11 +67,10 @@ OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef ar
 
 void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
   if (frontLink && decidesLayout(mb.getBuffer()))
-    endLink(
-        exitUsage,
-        mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
-                                   "combined with --startup-profile",
-        "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are no trouble");
+    endLink(exitUsage,
+            mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
+                                       "combined with --startup-profile",
+            "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are fine");
   realReadLinkerScript(ctx, mb);
 }
 
@@ -205,7 +204,7 @@ void wrapProcessSectionCommands(void *linkerScript) {
   isPlacing = false;
   if (!hasAskedForAll())
     endLink(exitVerdict, "the sections of the front are not all placed",
-            "please report this; link without --startup-profile until it is mended");
+            "please report this; link without --startup-profile until it is fixed");
   frontLink->finish();
   if (int code = tellMatches(*frontLink, minMatch))
     lld::exitLld(code);

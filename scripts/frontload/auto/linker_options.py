@@ -128,7 +128,8 @@ def _hindrance(found: Sequence[Token], position: int, directory: str) -> Hindran
         script = value or (text[2:] if text.startswith("-T") and len(text) > 2 else following)
         return _script(script, directory)
     if text == "-z" and following == "nosectionheader":
-        return Hindrance("-z nosectionheader", REFUSED, "nothing else tells the front",
+        return Hindrance("-z nosectionheader", REFUSED, "the section headers tell where the front "
+                                                        "is",
                          "link without it")
     return None
 
