@@ -1,4 +1,4 @@
-/* Rounding up to a multiple, as ELF does it for offsets and the kernel for mappings. */
+/* Rounding up to a multiple, as ELF does for offsets and the kernel for mappings. */
 #ifndef FRONTLOAD_ALIGN_H
 #define FRONTLOAD_ALIGN_H
 

@@ -1,7 +1,7 @@
 /* The beginning of an ELF file: its header and program headers, read at once and checked.
  *
- * Only files of the machine's own kind (64 bits, its byte order) are known: only those can be run
- * or opened by the program that asks. Nothing in the file is trusted.
+ * It accepts only files of the machine's own kind (64 bits, its byte order), because the program
+ * that asks can run or open only those. Nothing in the file is trusted.
  */
 #ifndef FRONTLOAD_ELF_START_H
 #define FRONTLOAD_ELF_START_H

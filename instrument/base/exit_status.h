@@ -1,5 +1,5 @@
 /* The exit statuses of a program that runs somebody's command: the command's own, or one of these,
- * which env(1) and shells have, too.
+ * which env(1) and shells use as well.
  */
 #ifndef FRONTLOAD_EXIT_STATUS_H
 #define FRONTLOAD_EXIT_STATUS_H

@@ -1,4 +1,4 @@
-/* The processor that all this is compiled for, as ELF headers and people name it.
+/* The processor that this is compiled for, as ELF headers and people name it.
  *
  * Ports begin here and in system_calls.h. The numbers are those of <elf.h>, which C++ files cannot
  * include: its macros have the names of LLVM's constants.

@@ -1,8 +1,8 @@
-/* System calls of our own, made with inline assembly, for what lives inside another program.
+/* System calls of our own, made with inline assembly, for code that lives inside another program.
  *
- * libc's wrappers are not for us: they set errno, which belongs to the host program and lives in
- * thread-local storage that does not exist yet when an IFUNC resolver of a static program runs;
- * some are cancellation points; sanitizers replace them; and a program built with
+ * Such code cannot use libc's wrappers. They set errno, which belongs to the host program and lives
+ * in thread-local storage that does not exist yet when an IFUNC resolver of a static program runs.
+ * Some are cancellation points, sanitizers replace them, and a program built with
  * -finstrument-functions may define its own, which would call back into the hooks.
  *
  * Every call returns what the kernel returns: a result, or a negative errno.

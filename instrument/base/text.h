@@ -1,6 +1,6 @@
 /* Text in buffers of fixed size, for paths and messages.
  *
- * Neither malloc nor the string functions of libc may be called here (see system_calls.h).
+ * This must not call malloc or libc's string functions (see system_calls.h).
  */
 #ifndef FRONTLOAD_TEXT_H
 #define FRONTLOAD_TEXT_H

@@ -1,4 +1,4 @@
-// How the copy is made, and its surroundings.
+// Makes the copy, and the links around it.
 #include "debug_free_copy.h"
 
 #include "llvm/Object/ELF.h"

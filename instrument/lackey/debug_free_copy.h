@@ -1,13 +1,12 @@
-// A copy of a program that valgrind finds no debug info in.
+// A copy of a program in which valgrind finds no debug info.
 //
-// Valgrind reads the debug info of all that it runs, and gives up where it does not know it:
-// version 3.19 does at many files with DWARF 5. The recording has no use for it. The copy differs
-// from the program in the names of its debug sections, which are empty; no address, no offset
-// changes.
+// Valgrind reads the debug info of everything it runs, and gives up if it does not understand it:
+// version 3.19 does so for many files with DWARF 5. The recording does not need debug info. In the
+// copy, the names of the debug sections are empty; no address and no offset changes.
 //
-// What the program sees of it: its argv[0] and /proc/self/exe name the copy, whose file name is the
-// program's. Beside the copy, and beside the folder that it is in, are links to what is there
-// beside the program, so that what is found from there ($ORIGIN/../lib and the like) is found.
+// The program sees the copy in argv[0] and /proc/self/exe; its file name is the same. Links beside
+// the copy, and beside its folder, lead to what lies beside the program, so relative paths such as
+// $ORIGIN/../lib still work.
 #ifndef FRONTLOAD_LACKEY_DEBUG_FREE_COPY_H
 #define FRONTLOAD_LACKEY_DEBUG_FREE_COPY_H
 

@@ -1,8 +1,8 @@
 // frontload-lackey: records which code and data an unmodified program touches, in order of first
 // touch, by running it in valgrind.
 //
-// Valgrind's tool lackey writes down every access; a page of pipe further on, this program keeps
-// the first ones. This file holds the command line and the exit status.
+// Valgrind's tool lackey writes every access into a pipe of one page. This program reads them and
+// keeps the first ones. This file holds the command line and the exit status.
 #include "debug_free_copy.h"
 #include "recorder/command_line.h"
 #include "recorder/diagnostics.h"
@@ -23,25 +23,25 @@ const char frontload::toolName[] = "frontload-lackey";
 
 static constexpr char overview[] =
     "frontload-lackey [options] -- COMMAND [ARGUMENT...]\n\n"
-    "Runs a program in valgrind and writes down which 16-byte granules of its code it executes,\n"
-    "and which of its data it reads or writes, in order of first touch: one trace for the program\n"
-    "and one for each process that it forks. Programs that it executes are run, not recorded. It\n"
-    "is slower by a factor of some hundred.\n\n"
-    "Not recorded are: what the loader touches to relocate the program, and what only the kernel\n"
-    "reads, as the text of write(1, text, size). A program with debug info runs as a copy without\n"
-    "it, in a folder below $TMPDIR: /proc/self/exe and argv[0] name the copy. The exit status is\n"
-    "that of the program.\n";
+    "Runs a program in valgrind and records which 16-byte granules of its code it executes, and\n"
+    "which of its data it reads or writes, in order of first touch. The program gets a trace, and\n"
+    "so does each process that it forks. Programs that it executes run, but are not recorded. The\n"
+    "program runs some hundred times slower.\n\n"
+    "A trace does not contain what the loader touches to relocate the program, or what only the\n"
+    "kernel reads, such as the text of write(1, text, size). A program with debug info runs as a\n"
+    "copy without it, in a folder below $TMPDIR: /proc/self/exe and argv[0] name the copy. The\n"
+    "exit status is that of the program.\n";
 static cl::extrahelp moreHelp(R"(
 examples:
-  # which bytes of a program's code and data are touched
+  # record which bytes of its code and data a program touches
   frontload-lackey --output=app.fltrace -- ./app --version
 
 exit status:
   2      the options are wrong
-  125    frontload-lackey fails
+  125    frontload-lackey failed
   126    the program cannot be executed
-  127    the program is not found
-  128+N  signal N has ended the program
+  127    the program was not found
+  128+N  signal N ended the program
 
 environment:
   PATH    where valgrind is
@@ -83,11 +83,11 @@ static int conclude(int status, const Recording &recording, const TraceFolder &f
   }
   modules.warnAboutUnseen();
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGILL)
-    note("valgrind does not know all instructions: if the program ends otherwise without it, "
-         "build without -march=native and the like");
+    note("valgrind does not know all instructions: if the program ends differently without it, "
+         "build it without -march=native and the like");
   if (status == 0 && folder.isEmpty()) {
     error(program + ": nothing was recorded");
-    note("report this: valgrind has run it, but its memory was not found");
+    note("please report this: valgrind ran it, but its memory was not found");
     return EXIT_FAILED;
   }
   return status_of_ended(status);

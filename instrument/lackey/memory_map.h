@@ -1,8 +1,8 @@
 // Which module an address of a process belongs to.
 //
-// Valgrind does not tell where it puts things in a form that is the same in all its versions, but
-// the program's files are mapped in valgrind's own process, so the kernel tells it. A map is what
-// was true when it was read; process.h says when it is read again.
+// Each version of valgrind tells in another form where it puts things. But the program's files are
+// mapped in valgrind's own process, so the kernel can tell. A map holds what was true when it was
+// read; process.h says when it is read again.
 #ifndef FRONTLOAD_LACKEY_MEMORY_MAP_H
 #define FRONTLOAD_LACKEY_MEMORY_MAP_H
 

@@ -1,4 +1,4 @@
-// Finds out about mapped files; each is read once.
+// Examines mapped files, each of them once.
 #include "modules.h"
 
 #include "recorder/symbols.h"

@@ -1,10 +1,11 @@
 // The files whose code runs in the recorded processes: which of them are recorded, and which code
 // is the loader's.
 //
-// What the loader touches to relocate a program is not the program's own need: the sections that
-// it writes are in the front whole, and to record them would say that all of .data.rel.ro is hot.
-// The loader is the file that the program names as its interpreter; in a static PIE, which
-// relocates itself, it is the function that does it (where there is a symbol table to find it by).
+// What the loader touches to relocate a program is not recorded: the program itself does not need
+// it, the sections that the loader writes are in the front whole, and the record would say that all
+// of .data.rel.ro is hot. The loader is the file that the program names as its interpreter. A
+// static PIE relocates itself: there the loader is the function that does it, if a symbol table
+// tells where it is.
 #ifndef FRONTLOAD_LACKEY_MODULES_H
 #define FRONTLOAD_LACKEY_MODULES_H
 
@@ -36,7 +37,7 @@ public:
   const Module *find(llvm::StringRef path);
 
   /// Says what was asked for and never seen.
-  void warnAboutUnseen() const { wanted.warnAboutUnseen("the program has not loaded it"); }
+  void warnAboutUnseen() const { wanted.warnAboutUnseen("the program did not load it"); }
 
 private:
   std::unique_ptr<Module> readLibrary(llvm::StringRef path);

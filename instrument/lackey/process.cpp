@@ -1,4 +1,4 @@
-// What is done less often than for every access.
+// What happens less often than once per access.
 #include "process.h"
 
 #include "access_log.h"

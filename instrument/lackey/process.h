@@ -1,9 +1,9 @@
 // One recorded process: turns its accesses into the first touches of its trace.
 //
-// The log has no times and no system calls, so when memory has been mapped has to be guessed from
-// it. The map of the process is read again when an instruction is in none of its regions, and
-// whenever the loader has been at work for longer than it takes to bind a function: then it may
-// have opened or closed a library.
+// The log has neither times nor system calls, so this has to guess when memory was mapped. It reads
+// the map of the process again when an instruction is in none of its regions, and whenever the
+// loader has worked for longer than it takes to bind a function: then it may have opened or closed
+// a library.
 #ifndef FRONTLOAD_LACKEY_PROCESS_H
 #define FRONTLOAD_LACKEY_PROCESS_H
 

@@ -1,13 +1,13 @@
 // Runs the command in valgrind and reads the logs of its processes while they grow.
 //
-// Valgrind writes the log of process N to the file N of a folder. The file of the first process is
-// a pipe of one page, so that it cannot run ahead of us by more than some 300 accesses: what the
-// kernel tells of its memory is then still true. Valgrind follows forks by itself and opens a file
-// for each child, an ordinary one since we hear of it only then. What has been read of it is given
-// back to the file system at once, so it needs little room. A child of a fork records what it
-// touches from there on, whether or not its parent has touched it before.
+// Valgrind writes the log of process N to the file N of a folder. For the first process this file
+// is a pipe of one page, so the process cannot run ahead by more than some 300 accesses, and what
+// the kernel says of its memory is still true. Valgrind follows forks by itself and opens a file
+// for each child. That is an ordinary file, because we hear of the child only then. What was read
+// of it is given back to the file system at once, so it needs little room. A forked child records
+// what it touches from there on, whether or not its parent touched it before.
 //
-// Programs that the command executes (sh -c ./app) run on without valgrind, unrecorded.
+// Programs that the command executes (sh -c ./app) run without valgrind and are not recorded.
 #ifndef FRONTLOAD_LACKEY_RECORDING_H
 #define FRONTLOAD_LACKEY_RECORDING_H
 

@@ -1,4 +1,4 @@
-/* Help, and what is said about wrong command lines. */
+/* Help, and the messages about wrong command lines. */
 #include "command_line.h"
 
 #include "base/exit_status.h"

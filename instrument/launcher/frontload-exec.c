@@ -1,4 +1,4 @@
-/* frontload-exec: runs one command and writes down, as one line of JSON, what it cost.
+/* frontload-exec: runs one command and writes what it cost as one line of JSON.
  *
  *   frontload-exec [--output=FILE | --fd=N] [--cgroup=FOLDER] -- COMMAND [ARGUMENT...]
  *
@@ -156,8 +156,8 @@ const char usage[] =
     "usage: frontload-exec [--output=FILE | --fd=N] [--cgroup=FOLDER] -- COMMAND [ARGUMENT...]\n";
 const char help[] =
     "\n"
-    "Runs a command and writes its exit status, time, faults and memory as one line of JSON, to\n"
-    "standard error if nothing else is said.\n"
+    "Runs a command and writes its exit status, time, faults and memory as one line of JSON, by\n"
+    "default to standard error.\n"
     "\n"
     "options:\n"
     "  --output=FILE    write the line to this file\n"
@@ -170,10 +170,10 @@ const char help[] =
     "  frontload-exec --output=cost.json -- ./app --version\n"
     "\n"
     "exit status:\n"
-    "  2    something else than the command failed; else the status is that of the command\n"
+    "  2    something other than the command failed; otherwise the status is that of the command\n"
     "  126  the command cannot be run\n"
     "  127  the command does not exist\n"
-    "  128+N  signal N has ended the command\n";
+    "  128+N  signal N ended the command\n";
 
 int main(int argc, char **argv) {
   static const struct option options[] = {
@@ -193,11 +193,11 @@ int main(int argc, char **argv) {
     else if (answerAbout(option))
       return 0;
     else
-      return usageError(refused(argv), ": unknown option, or one that lacks its value");
+      return usageError(refused(argv), ": unknown option, or an option without its value");
   }
   char **command = argv + optind;
   if (!*command)
-    return usageError("", "no command is given");
+    return usageError("", "no command was given");
   if (cgroup)
     enterCgroup(cgroup);
 
@@ -233,7 +233,7 @@ int main(int argc, char **argv) {
 
   struct Message started = {0, 0}, failed = {0, 0};
   if (read(channel[0], &started, sizeof started) != sizeof started)
-    fail(EXIT_USAGE, *command, "was ended before it was started", 0);
+    fail(EXIT_USAGE, *command, "ended before it started", 0);
   if (read(channel[0], &failed, sizeof failed) == sizeof failed)
     return cannotRun(*command, failed.error);
   writeLine(output, status, endNs - started.startNs, &use);

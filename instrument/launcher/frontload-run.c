@@ -2,15 +2,14 @@
  *
  *   frontload-run [--verbose] [--] COMMAND [ARGUMENT...]
  *
- * For programs that cannot, or shall not, prefetch themselves: it needs nothing in them but the
- * note that ld.frontload writes. Where there is no note it just runs the command.
+ * It is for programs that cannot, or should not, prefetch themselves: they need only the note that
+ * ld.frontload writes. If there is no note, it just runs the command.
  *
- * The command is exec'd, so its process id, exit status and signals are its own. Which libraries it
- * needs is asked of the very dynamic linker that will load them, `ld.so --list COMMAND`, so that
- * search paths, caches and preloads count as they will. That is a run of what the command itself
- * names as its interpreter and runs in the next moment, and never of the command; a static program
- * has none. The program is prefetched first: while its front is being read, the libraries are
- * found.
+ * The command is exec'd, so its process id, exit status and signals are its own. The dynamic linker
+ * that will load the libraries also says which ones the command needs (`ld.so --list COMMAND`), so
+ * search paths, caches and preloads count as they will. This runs the interpreter that the command
+ * names and is about to run anyway, and never the command itself; a static program has none. The
+ * program is prefetched first: while its front is being read, the libraries are found.
  *
  * The exit status is the command's, 127 if it does not exist, 126 if it cannot be run, 2 if the
  * command line is wrong.
@@ -164,12 +163,12 @@ static void prefetchLibraries(char *program) {
 const char usage[] = "usage: frontload-run [--verbose] [--] COMMAND [ARGUMENT...]\n";
 const char help[] =
     "\n"
-    "Asks the kernel for the front of a command, and for those of the libraries it needs, as far\n"
-    "as their files say that they have one, and runs the command in its place. Any other command\n"
-    "is just run.\n"
+    "Asks the kernel for the front of a command, and for the fronts of the libraries it needs, if\n"
+    "their files say that they have one. Then the command runs in the place of frontload-run. Any\n"
+    "other command just runs.\n"
     "\n"
     "options:\n"
-    "  --verbose  say what is prefetched, on stderr\n"
+    "  --verbose  show on stderr what is prefetched\n"
     "  --help     show this help\n"
     "  --version  show the version\n"
     "\n"
@@ -177,7 +176,7 @@ const char help[] =
     "  frontload-run -- ./app --its arguments\n"
     "\n"
     "exit status:\n"
-    "  2    the command line is wrong; else the status is that of the command\n"
+    "  2    the command line is wrong; otherwise the status is that of the command\n"
     "  126  the command cannot be run\n"
     "  127  the command does not exist\n";
 
@@ -191,12 +190,12 @@ int main(int argc, char **argv) {
     if (answerAbout(option))
       return 0;
     if (option != 'v')
-      return usageError(refused(argv), ": unknown option, or one that takes no value");
+      return usageError(refused(argv), ": unknown option, or an option that takes no value");
     verbose = true;
   }
   char **command = argv + optind;
   if (!*command)
-    return usageError("", "no command is given");
+    return usageError("", "no command was given");
   char program[PATH_MAX];
   if (findCommand(*command, program)) {
     prefetch(program);

@@ -1,9 +1,9 @@
-/* Prefetches the front of the program that is just being started, before it is relocated.
+/* Prefetches the front of the program that is just starting, before it is relocated.
  *
  * The dynamic linker relocates a program before any of its code runs, and relocation touches a good
- * part of the front: a constructor would come too late. But libraries are relocated before the
- * program that needs them, and a library's IFUNC resolvers are called when it is relocated. So here
- * is a resolver in a library that needs no other, and that does its work with raw system calls.
+ * part of the front: a constructor would come too late. But the dynamic linker relocates libraries
+ * before the program that needs them, and calls a library's IFUNC resolvers as it relocates it. So
+ * this is a resolver in a library that needs no other, and works with raw system calls.
  *
  * Where it stands among the needed libraries: glibc relocates libc first, and then the others in
  * the reverse order of its list, in which a library stands before those it needs, and otherwise

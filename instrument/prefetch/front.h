@@ -1,7 +1,7 @@
 /* Finds the front of a file by its note (see frontload_note.h), and asks the kernel for it.
  *
- * Everything here runs where nothing is there yet, in an IFUNC resolver: no libc, no errno, no
- * thread-local storage, raw system calls only.
+ * Everything here runs in an IFUNC resolver, where nothing is initialized yet: no libc, no errno,
+ * no thread-local storage, only raw system calls.
  */
 #ifndef FRONTLOAD_FRONT_H
 #define FRONTLOAD_FRONT_H

@@ -1,4 +1,4 @@
-// The options that all recorders have, and what is said about wrong ones.
+// The options that all recorders have, and the messages about wrong ones.
 #include "command_line.h"
 
 #include "diagnostics.h"
@@ -15,7 +15,7 @@ cl::OptionCategory &frontload::recorderOptions() {
 
 static cl::opt<std::string> outputOption("output", cl::init("%m.%p.fltrace"),
                                          cl::cat(recorderOptions()), cl::value_desc("pattern"),
-                                         cl::desc("Where traces go; %m is the program's file name, "
+                                         cl::desc("Where traces go: %m is the program's file name, "
                                                   "%p its process id (default %m.%p.fltrace)"));
 static cl::alias outputAlias("o", cl::aliasopt(outputOption), cl::cat(recorderOptions()),
                              cl::NotHidden, cl::value_desc("pattern"),
@@ -66,11 +66,11 @@ std::optional<CommandLine> frontload::parseCommandLine(int argc, char **argv, St
     return std::nullopt;
   }
   if (!strayArguments.empty()) {
-    usageError("'" + strayArguments.front() + "': not an option; the command follows --");
+    usageError("'" + strayArguments.front() + "': is not an option; the command follows --");
     return std::nullopt;
   }
   if (separator + 1 >= argc) {
-    usageError("no command is given");
+    usageError("no command was given");
     return std::nullopt;
   }
   auto pattern = OutputPattern::parse(outputOption);

@@ -17,10 +17,10 @@ llvm::cl::OptionCategory &recorderOptions();
 /// --module
 extern llvm::cl::list<std::string> moduleOption;
 
-/// Says what is wrong with the command line. Returns the exit status.
+/// Reports what is wrong with the command line. Returns the exit status.
 int usageError(const llvm::Twine &message);
 
-/// What helps where traces cannot be written.
+/// The remedy if traces cannot be written.
 constexpr char howToWrite[] = "choose another place with --output";
 
 struct CommandLine {
@@ -29,7 +29,7 @@ struct CommandLine {
   OutputPattern pattern;
 };
 
-/// Parses the options. Where they are wrong, that has been said.
+/// Parses the options. Reports what is wrong with them.
 std::optional<CommandLine> parseCommandLine(int argc, char **argv, llvm::StringRef overview);
 
 } // namespace frontload

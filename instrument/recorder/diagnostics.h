@@ -1,5 +1,5 @@
-// How a recorder says that something is wrong: one line on stderr, which it shares with the program
-// it records, so every line is a single write.
+// How a recorder reports that something is wrong: one line on stderr. It shares stderr with the
+// program it records, so every line is a single write.
 #ifndef FRONTLOAD_RECORDER_DIAGNOSTICS_H
 #define FRONTLOAD_RECORDER_DIAGNOSTICS_H
 

@@ -1,4 +1,4 @@
-// What the recorder changes for itself, and the child undoes before it becomes the program.
+// What the recorder changes for itself, and what the child undoes before it becomes the program.
 #include "launch.h"
 
 #include "diagnostics.h"

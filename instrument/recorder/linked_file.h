@@ -1,5 +1,5 @@
-// What an ELF file tells of itself, apart from its functions: which file it is, what it needs, and
-// where its bytes go in memory.
+// What an ELF file says about itself, apart from its functions: which file it is, what it needs,
+// and where its bytes go in memory.
 #ifndef FRONTLOAD_RECORDER_LINKED_FILE_H
 #define FRONTLOAD_RECORDER_LINKED_FILE_H
 

@@ -141,7 +141,7 @@ std::shared_ptr<AddressSpace> AddressSpace::fork(pid_t child) const {
   // program before.
   if (!copy->memory.isOpen())
     error(mainProgram->path + ": process " + Twine(child) +
-          " has closed its memory before it forked, and cannot be traced on: trace it as root");
+          " closed its memory before it forked, so it cannot be traced further: trace it as root");
   return copy;
 }
 

@@ -136,7 +136,7 @@ ProgramRef Loading::wantedLibrary(const std::string &link) {
 }
 
 void Loading::warnAboutUnseen() const {
-  wanted.warnAboutUnseen("no recorded program has loaded it");
+  wanted.warnAboutUnseen("no recorded program loaded it");
   if (!until.empty() && !programs.sawUntilFunction())
     warning("--until=" + until + ": no recorded program has a function of this name");
 }

@@ -1,7 +1,7 @@
 // frontload-trace: records which functions an unmodified program enters, in order of first entry.
 //
-// Every function of the program gets a breakpoint before the program starts; each is taken out when
-// it is hit. This file holds the command line and the exit status.
+// Every function of the program gets a breakpoint before the program starts. A breakpoint that is
+// hit is removed. This file holds the command line and the exit status.
 #include "recorder/command_line.h"
 #include "recorder/diagnostics.h"
 #include "tracer.h"
@@ -25,26 +25,26 @@ static cl::opt<bool> summaryOption("summary", cl::cat(recorderOptions()),
 
 static constexpr char overview[] =
     "frontload-trace [options] -- COMMAND [ARGUMENT...]\n\n"
-    "Runs a command and writes down which functions it and the programs it starts enter, in order\n"
-    "of first entry: one trace for each process, beginning anew at each exec. A forked child's\n"
-    "trace has what was not entered before the fork. Traces never replace a file: .1, .2... is\n"
-    "appended to a name that is taken. Programs without a symbol table are run, not recorded.\n"
-    "--module slows system calls down.\n\n"
-    "Ends when all processes have ended or, with --until or --for, when the command has. The exit\n"
-    "status is that of the command.\n";
+    "Runs a command and records which functions it and the programs it starts enter, in order of\n"
+    "first entry. Each process gets a trace, and a new one at each exec. The trace of a forked\n"
+    "child has what was not entered before the fork. A trace never replaces a file: if its name\n"
+    "is taken, it gets .1, .2 and so on. Programs without a symbol table run, but are not\n"
+    "recorded. --module slows system calls down.\n\n"
+    "The recording ends when all processes have ended, or, with --until or --for, when the\n"
+    "command has. The exit status is that of the command.\n";
 static cl::extrahelp moreHelp(R"(
 examples:
-  # which functions a program enters, in which order
+  # record which functions a program enters, and in which order
   frontload-trace --output=app.fltrace -- ./app --version
-  # those of a library too, until the program is ready
+  # also record those of a library, until the program is ready
   frontload-trace --module=libapp.so.1 --until=serve_requests -- ./server
 
 exit status:
   2      the options are wrong
-  125    frontload-trace fails
+  125    frontload-trace failed
   126    the command cannot be executed
-  127    the command is not found
-  128+N  signal N has ended the command
+  127    the command was not found
+  128+N  signal N ended the command
 )");
 
 static int record(char **arguments, OutputPattern pattern) {
@@ -80,7 +80,7 @@ static int record(char **arguments, OutputPattern pattern) {
   }
   if (*status == 0 && folder.isEmpty()) {
     error(Twine(arguments[0]) + ": nothing was recorded");
-    note("no program with a symbol table has run: record a build that is not stripped");
+    note("no program with a symbol table ran: record a build that is not stripped");
     return EXIT_FAILED;
   }
   return status_of_ended(*status);

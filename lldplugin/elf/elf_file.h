@@ -1,8 +1,9 @@
 //===- elf_file.h - an ELF file of whatever kind, by LLVM's view of it -----===//
 //
-// Whoever reads ELF here reads it by LLVM's ELFFile, which checks each table before it hands it
-// out, or by what this room makes of that: ElfObject, which plans ask millions of questions, and
-// LinkedFile, which finds things by their address. Nobody follows an offset of a file by himself.
+// All code here reads ELF through LLVM's ELFFile, which checks each table before it hands it out,
+// or through what this room builds on it: ElfObject, which plans ask millions of questions, and
+// LinkedFile, which finds things by their address. No other code follows an offset in a file,
+// except tools/cc/gcc_lto.cpp, which says why.
 //
 //===----------------------------------------------------------------------===//
 

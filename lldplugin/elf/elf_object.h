@@ -2,8 +2,8 @@
 //
 // Planning a front asks few questions of an input object: which sections are there, in which
 // section does a symbol lie, and what do a section's relocations refer to. This is a thin view over
-// LLVM's ELFFile, for all four ELF kinds, that answers them without allocating. An object that is
-// malformed in any way is left to the linker, which reports it better.
+// LLVM's ELFFile, for all four ELF kinds, that answers them without allocating. A malformed object
+// is left to the linker, which reports it better.
 //
 //===----------------------------------------------------------------------===//
 

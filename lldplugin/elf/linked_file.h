@@ -1,7 +1,7 @@
 //===- linked_file.h - a linked file by its addresses ----------------------===//
 //
-// What is at an address of a program or a shared library, as a kernel or the dynamic linker would
-// find it: by the segments, so that stripped files do as well.
+// What is at an address of a program or a shared library, found as the kernel or the dynamic linker
+// would find it: by the segments, so this works for stripped files too.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- relr_table.h - goes through a table of packed relocations -----------===//
 //
-// A table of DT_RELR of a few words may stand for many more relocations than it has bytes, so
-// nobody collects them here.
+// A DT_RELR table of a few words may stand for many more relocations than it has bytes, so this
+// does not collect them.
 //
 //===----------------------------------------------------------------------===//
 

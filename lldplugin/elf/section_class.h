@@ -1,7 +1,7 @@
 //===- section_class.h - what kinds of sections a front is made of ---------===//
 //
-// Profiles, plans and reports sort what a program is made of into five classes. Which class a
-// section is of is told by its type, flags and name, here and nowhere else.
+// Profiles, plans and reports sort the parts of a program into five classes. Only this file decides
+// which class a section belongs to, by its type, flags and name.
 //
 //===----------------------------------------------------------------------===//
 

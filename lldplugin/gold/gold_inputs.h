@@ -1,8 +1,8 @@
 //===- gold_inputs.h - the contents of the linker's input files ------------===//
 //
-// gold tells a plugin of an input by the descriptor of a file and a range in it. It closes its
-// files as it likes, so the contents are mapped, each file once: most objects are members of
-// archives. Their names are in the archive only.
+// gold describes an input to a plugin by a file descriptor and a range in that file. It may close
+// its files at any time, so this maps their contents, each file once: most objects are members of
+// archives. The names of members are only in the archive.
 //
 //===----------------------------------------------------------------------===//
 

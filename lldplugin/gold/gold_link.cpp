@@ -43,7 +43,7 @@ void GoldLink::tellOrder() {
                                   order.constants.size());
   if (status != LDPS_OK)
     fail(linker.output + ": gold does not take the order of its sections",
-         "please report this; link without the plugin until it is mended");
+         "please report this; link without the plugin until it is fixed");
 }
 
 /// Whether another plugin has claimed files, of which it will make objects. gold's handles are
@@ -61,7 +61,7 @@ void GoldLink::allRead() {
   tellOrder();
   bool awaits = awaitsObjects();
   if (awaits && !linker.registerNewInput) {
-    linker.say(LDPL_WARNING, "this gold does not tell plugins of the objects that link-time "
+    linker.say(LDPL_WARNING, "this gold does not tell plugins about the objects that link-time "
                              "optimization makes: they are not laid out");
     isJudged = true;
   } else if (!awaits) {
@@ -120,7 +120,7 @@ void GoldLink::end() {
     if (Error e =
             writeFrontReport(placeForReport(options.report), linker.output, link, std::nullopt))
       fail(options.report + ": " + toString(std::move(e)),
-           "give --plugin-opt=report= another place, or leave it out");
+           "choose another place with --plugin-opt=report=FILE, or leave it out");
   acceptOutput(linker.output);
 }
 

@@ -1,11 +1,11 @@
 //===- gold_link.h - one link by gold, laid out ----------------------------===//
 //
-// Gathers what gold reads, has it planned (front_link.h), tells gold the order, and judges what of
-// the profile is in the link.
+// Gathers what gold reads, has it planned (front_link.h), tells gold the order, and judges how much
+// of the profile is in the link.
 //
-// gold does not say what becomes of a section. What it does with copies is known: it keeps the
-// first group of a signature. What it drops because nothing refers to it (--gc-sections) counts as
-// placed.
+// gold does not say what becomes of a section. It is known what gold does with copies: it keeps the
+// first group of a signature. A section that it drops because nothing refers to it (--gc-sections)
+// counts as placed.
 //
 //===----------------------------------------------------------------------===//
 

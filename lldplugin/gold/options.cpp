@@ -12,7 +12,7 @@ std::optional<Refusal> parseGoldOptions(ArrayRef<StringRef> words, GoldOptions &
     auto [name, value] = word.split('=');
     std::string option = ("--plugin-opt=" + word).str();
     if (name != "profile" && name != "report" && name != "min-match")
-      return Refusal{option + ": no such option",
+      return Refusal{option + ": unknown option",
                      "there are: profile=FILE, report=FILE, min-match=N", exitUsage};
     if (value.empty())
       return Refusal{option + ": has no value",
@@ -24,7 +24,7 @@ std::optional<Refusal> parseGoldOptions(ArrayRef<StringRef> words, GoldOptions &
     else if (std::optional<double> percent = parseMinMatch(value))
       options.minMatch = *percent;
     else
-      return Refusal{option + ": is no percentage", "give a number from 0 to 100, such as 80",
+      return Refusal{option + ": is not a percentage", "give a number from 0 to 100, such as 80",
                      exitUsage};
   }
   if (options.profile.empty())

@@ -1,8 +1,9 @@
 //===- own_command_line.h - gold's own command line ------------------------===//
 //
-// gold tells a plugin its options, but not gold's. Two things matter: gold forgets the plugin's
-// order where another one is asked for, and it cannot give sections a segment of their own and
-// write relocations into its output (it ends with an internal error, as with --gc-sections).
+// gold tells a plugin the plugin's options, but not its own. Two of its own matter: if another
+// order is asked for, gold forgets the plugin's, and it cannot both give sections a segment of
+// their own and write relocations into its output (it ends with an internal error, as with
+// --gc-sections).
 //
 //===----------------------------------------------------------------------===//
 

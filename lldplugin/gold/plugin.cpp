@@ -1,10 +1,10 @@
 //===- plugin.cpp - what gold calls ----------------------------------------===//
 //
-// gold calls a plugin at a few moments of a link. For each file that is in it (members of archives
-// once they are extracted) it asks whether the plugin wants to have it in gold's stead; this one
-// takes note of the objects and wants none. When all symbols are read, it tells gold the order.
-// Objects that another plugin makes by link-time optimization come after that, one by one. The last
-// call is when the output is written, or when gold gives up.
+// gold calls a plugin at a few moments of a link. For each file in it (members of archives once
+// they are extracted) gold asks whether the plugin claims it. This plugin claims none, but
+// remembers the objects. When all symbols are read, the plugin tells gold the order. Objects that
+// another plugin makes by link-time optimization come after that, one by one. The last call comes
+// when the output is written, or when gold gives up.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,8 +49,7 @@ extern "C" ld_plugin_status onload(ld_plugin_tv *calls);
 ld_plugin_status onload(ld_plugin_tv *calls) {
   Linker linker(calls);
   if (!linker.ordersSections()) {
-    linker.say(LDPL_INFO, "this linker cannot be told an order of sections: the link goes on "
-                          "without one");
+    linker.say(LDPL_INFO, "this linker does not accept an order of sections: it links without one");
     return LDPS_OK;
   }
   GoldOptions options;

@@ -46,7 +46,7 @@ static void finish() {
     if (std::error_code e = report.putBack())
       fail(report.own, e, "the program itself is linked");
   } else if (std::error_code e = previous.putBack()) {
-    fail(previous.own, e, "what was there before is in " + previous.other);
+    fail(previous.own, e, "the previous output is in " + previous.other);
   }
 }
 

@@ -1,9 +1,9 @@
 //===- previous_output.h - keeps what a failed link would remove -----------===//
 //
-// When gold gives up a link, it removes the file of its output's name, even if it has not written
-// anything. A link that the plugin refuses shall leave the previous output where it is, so it is
-// put aside until gold is done: gold ends by exit(), which comes back here. Whether gold itself has
-// failed is known only then, by the output that is gone, so a report waits for that, too.
+// When gold gives up a link, it removes the file with the output's name, even if it has not written
+// anything. A link that the plugin refuses should leave the previous output where it is, so this
+// puts it aside until gold is done: gold ends by exit(), which calls back here. Only then does the
+// missing output show whether gold itself has failed, so a report waits for that, too.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,14 +1,14 @@
 //===- section_order.h - the order that gold is told -----------------------===//
 //
-// gold sorts the input sections of each output section by their places in one list, and puts those
-// that are not in it before those that are. So the startup block is the end of .text, .data.rel.ro,
-// .data and .bss.
+// gold sorts the input sections of each output section by their places in one list, and puts
+// sections that are not in the list before those that are. So the startup block is the end of
+// .text, .data.rel.ro, .data and .bss.
 //
-// It does not sort sections of strings, which it merges into one piece at the beginning of .rodata.
-// Constants are therefore given an output section of their own, .rodata.startup, which gold puts
-// into a segment of its own behind all other code and constants, next to the data: there the
-// strings are those of the objects that startup needs. On cc1 that takes the cold start from 153
-// major faults to 122. The same for code changes nothing, and for both together costs more (143).
+// It does not sort sections of strings, but merges them into one piece at the beginning of .rodata.
+// Therefore constants get an output section of their own, .rodata.startup. gold puts it into a
+// segment of its own after all other code and constants, next to the data, and the strings in it
+// are those of the objects that startup needs. On cc1 that takes the cold start from 153 major
+// faults to 122. The same for code changes nothing, and for both together costs more (143).
 //
 //===----------------------------------------------------------------------===//
 

@@ -32,14 +32,14 @@ int finishOutput(const std::string &path, const LinkOptions &options, FrontLink 
       (*output)->getBuffer(), !options.definesEnd && !link.definesEnd(), link.hotStrings());
   if (!checked) {
     error(options.output + ": " + toString(checked.takeError()),
-          "please report this; link without --startup-profile until it is mended");
+          "please report this; link without --startup-profile until it is fixed");
     sys::fs::remove(path);
     return exitVerdict;
   }
   front = *checked;
   link.finishStrings();
   if (std::error_code e = fillNote(path, front->endAddress)) {
-    error(options.output + ": " + e.message(), "its front cannot be noted in it");
+    error(options.output + ": " + e.message(), "the note of its front cannot be written");
     return exitUsage;
   }
   return EXIT_SUCCESS;

@@ -1,7 +1,7 @@
 //===- front_output.h - what happens to a linked file with a front ---------===//
 //
-// Before it is let out it is checked, the end of its front is noted in it, and what was placed is
-// reported.
+// Before a linked file takes its place, this checks it, writes the note of its front into it, and
+// reports what was placed.
 //
 //===----------------------------------------------------------------------===//
 

@@ -15,7 +15,7 @@ static void parseForOther(ArrayRef<const char *> args, size_t i, LinkOptions &op
   OtherLink &other = options.other;
   if (arg.starts_with("-") && is_contained({"reproduce", "fat-lto-objects"}, name)) {
     options.otherConflict = arg;
-    options.otherReason = name == "reproduce" ? "its files would have other names of sections"
+    options.otherReason = name == "reproduce" ? "its files would have different section names"
                                               : "its objects are made during the link";
   } else if (takeOption(args, i, "Map", other.map)) {
   } else if (is_contained({"-M", "--print-map", "-print-map"}, arg)) {

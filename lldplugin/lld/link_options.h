@@ -1,7 +1,7 @@
 //===- link_options.h - what a command line says about the front -----------===//
 //
-// ld.frontload takes every option of ld.lld, and a few of its own. These are taken out, and of the
-// others it notes what matters to a front.
+// ld.frontload takes every option of ld.lld, and a few of its own. It takes its own out, and notes
+// which of the others matter to a front.
 //
 //===----------------------------------------------------------------------===//
 

@@ -46,7 +46,7 @@ static int linkPlanned(const LinkOptions &options, const LinkInputs &inputs, Fro
     code = finishOutput(linked, options, link, front);
   if (code == EXIT_SUCCESS)
     if (std::error_code e = sys::fs::rename(linked, options.output)) {
-      error(options.output + ": " + e.message(), "the output cannot be put in its place");
+      error(options.output + ": " + e.message(), "the output cannot be moved to its place");
       code = exitUsage;
     }
   if (code != EXIT_SUCCESS) {

@@ -1,6 +1,6 @@
 //===- linking.h - links with a front, or without one ----------------------===//
 //
-// By the built-in lld, or, with --lld, by another one.
+// The built-in lld links, or, with --lld, another one.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
-//===- lld_hooks.cpp - gives lld the plugin interface that it has not ------===//
+//===- lld_hooks.cpp - adds the plugin interface that lld lacks -----------===//
 //
-// What ld.frontload does in the functions of lld that lld_symbols.h describes.
+// lld_symbols.h describes the functions of lld; this is what ld.frontload does in them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,11 +67,10 @@ OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef ar
 
 void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
   if (frontLink && decidesLayout(mb.getBuffer()))
-    endLink(
-        exitUsage,
-        mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
-                                   "combined with --startup-profile",
-        "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are no trouble");
+    endLink(exitUsage,
+            mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
+                                       "combined with --startup-profile",
+            "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are fine");
   realReadLinkerScript(ctx, mb);
 }
 
@@ -205,7 +204,7 @@ void wrapProcessSectionCommands(void *linkerScript) {
   isPlacing = false;
   if (!hasAskedForAll())
     endLink(exitVerdict, "the sections of the front are not all placed",
-            "please report this; link without --startup-profile until it is mended");
+            "please report this; link without --startup-profile until it is fixed");
   frontLink->finish();
   if (int code = tellMatches(*frontLink, minMatch))
     lld::exitLld(code);

@@ -1,4 +1,4 @@
-//===- lld_hooks.h - gives lld the plugin interface that it has not --------===//
+//===- lld_hooks.h - adds the plugin interface that lld lacks -------------===//
 //
 // lld is linked into ld.frontload as a library. Some of its functions are wrapped with the linker
 // option --wrap, and lead to the FrontLink that is installed here. Without one, they do nothing.

@@ -1,10 +1,11 @@
 //===- lld_symbols.h - the functions of lld that ld.frontload wraps --------===//
 //
-// All that depends on lld's insides, and so on its version, is here and in what lld_hooks.cpp does
-// in these functions. CMake reads the version and the mangled names from this file. For another
-// lld, check that each function is there (a changed signature has another mangled name, so the link
-// of ld.frontload fails, but what it returns is not in the name), that it is called when and how it
-// says here, and that test/link passes; then change the version.
+// Everything that depends on lld's internals, and so on its version, is here and in what
+// lld_hooks.cpp does in these functions. CMake reads the version and the mangled names from this
+// file. For another lld, check that each function exists (a changed signature changes the mangled
+// name, so the link of ld.frontload fails; but the name does not contain the type that it returns).
+// Check that lld calls it when and how this file says, and that test/link passes. Then change the
+// version.
 //
 // * readFile is called once for each file of the command line that is not a linker script's: with
 //   the path, which becomes the identifier of the buffer.

@@ -1,7 +1,7 @@
 //===- main.cpp - ld.frontload, an lld that lays out a front ---------------===//
 //
-// Accepts every argument of ld.lld, and a few more. Without these it is ld.lld, to the byte; with a
-// profile, a few options that decide the layout themselves are refused.
+// Accepts every argument of ld.lld, and a few more. Without these its output is ld.lld's, to the
+// byte. With a profile, it refuses a few options that decide the layout themselves.
 //
 //===----------------------------------------------------------------------===//
 

@@ -35,8 +35,8 @@ Expected<std::vector<std::string>> prefetchArguments(ArrayRef<const char *> args
 #ifdef __GLIBC__
   // The library was built with the libc that this was built with.
   if (StringRef(output.dynamicLinker).contains("ld-musl"))
-    return createStringError("musl loads no library with an IFUNC, and the one of this installation"
-                             " has one");
+    return createStringError("musl loads no library with an IFUNC, and the library of this "
+                             "installation has one");
 #endif
   Expected<std::string> library =
       findOwnLibrary(isStatic ? "libfrontload-prefetch.a" : "libfrontload-prefetch.so");

@@ -1,7 +1,7 @@
 //===- prefetch_library.h - what --front-prefetch adds to a link -----------===//
 //
-// A program that is to ask for its own front needs instrument/prefetch: as a library among those it
-// needs, or, without a dynamic linker, inside of it.
+// A program that asks for its own front needs instrument/prefetch: as one of the libraries that it
+// needs, or, without a dynamic linker, inside the program.
 //
 //===----------------------------------------------------------------------===//
 

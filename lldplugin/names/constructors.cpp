@@ -1,7 +1,7 @@
 //===- constructors.cpp - the variants of constructors and destructors -----===//
 //
-// What looks like a variant may as well be part of a class's name (`_ZN2C13runEv`), so the name is
-// parsed, by LLVM, whose parser is asked where it meets one. It is not printed: that can take time
+// What looks like a variant may also be part of a class's name (`_ZN2C13runEv`), so LLVM parses the
+// name, and its parser says where it meets a variant. The name is not printed: that can take time
 // and memory that double with every substitution.
 //
 //===----------------------------------------------------------------------===//

@@ -1,7 +1,7 @@
 //===- constructors.h - the variants of constructors and destructors -------===//
 //
 // A compiler emits a C++ constructor up to three times, for complete objects and for bases, often
-// as two names of one section; which of them a program has depends on the optimizer.
+// as two names of one section. The optimizer decides which of them a program has.
 //
 //===----------------------------------------------------------------------===//
 

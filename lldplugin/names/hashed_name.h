@@ -1,7 +1,7 @@
 //===- hashed_name.h - a name of the link, hashed once ---------------------===//
 //
-// Looking a name up begins with a hash of it, and a link has millions of names, so each is gone
-// through once. What is hashed is its head, which for nearly all names is the whole.
+// Looking a name up begins with its hash, and a link has millions of names, so each is hashed once.
+// The hash covers the name's head, which for nearly all names is the whole name.
 //
 //===----------------------------------------------------------------------===//
 

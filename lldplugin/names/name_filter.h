@@ -1,8 +1,7 @@
 //===- name_filter.h - tells quickly that a name is not in a set -----------===//
 //
 // A link has millions of symbols, and hardly any is in the set that one looks for. A bitmap that
-// stays in the cache answers that at the cost of one load, where a hash table would cost a cache
-// miss.
+// stays in the cache tells that with one load, where a hash table would cost a cache miss.
 //
 //===----------------------------------------------------------------------===//
 

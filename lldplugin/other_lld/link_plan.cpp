@@ -237,8 +237,8 @@ std::string LinkPlan::unserved() const {
       continue;
     FileIdentity planned = {file.device, file.inode, file.size, file.modified_seconds,
                             file.modified_nanoseconds};
-    return path + (identityOf(path) == planned ? ": the linker has not read it as planned"
-                                               : ": it has changed during the link");
+    return path + (identityOf(path) == planned ? ": the linker did not read it as planned"
+                                               : ": it changed during the link");
   }
   return "";
 }

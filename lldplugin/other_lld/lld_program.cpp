@@ -88,11 +88,11 @@ static bool canPreload(const std::string &path, const ProgramFile &program) {
     return true; // what the linker has been given is checked afterwards, too
   if (program.machine != self->machine || program.elfClass != self->elfClass) {
     error("--lld=" + path + ": it is built for another architecture than ld.frontload",
-          "give an lld that is built for this machine; it links for all others, too");
+          "give an lld that is built for this machine; it also links for all others");
     return false;
   }
   if (program.loader.empty()) {
-    error("--lld=" + path + ": it is linked statically, so that nothing can be preloaded into it",
+    error("--lld=" + path + ": it is linked statically, so nothing can be preloaded into it",
           "give an lld that is linked dynamically, or leave out --lld");
     return false;
   }
@@ -125,9 +125,9 @@ static bool askVersion(LldProgram &program) {
       return true;
     }
   }
-  error("--lld=" + program.path + ": it is no lld" +
+  error("--lld=" + program.path + ": it is not an lld" +
             (answer.empty() ? "" : ": it says '" + answer + "'"),
-        "give the path of an ld.lld, lld or rust-lld; 'frontload order' writes for other linkers");
+        "give the path of an ld.lld, lld or rust-lld; other linkers need 'frontload order'");
   return false;
 }
 

@@ -173,12 +173,12 @@ int Run::run() {
     return exitUsage;
   }
   if (!linked.empty() && !sys::fs::exists(linked)) {
-    error(other.program.path + ": it has written no output, and does not say why",
+    error(other.program.path + ": it wrote no output, and does not say why",
           "give --lld the path of an ld.lld, or leave it out");
     return exitUsage;
   }
   if (Error e = texts.restore(standIns))
-    return fail(std::move(e), "have it written to another place");
+    return fail(std::move(e), "write it to another place");
   if (Error e = tellPlaced(*finished))
     return fail(std::move(e), "link without --front-report");
   plan->tellStrings(link);

@@ -85,7 +85,7 @@ std::optional<Refusal> checkReportPath(StringRef report, ArrayRef<StringRef> oth
   StringRef folder = sys::path::parent_path(report);
   if (!folder.empty() && !sys::fs::is_directory(folder)) {
     std::error_code error = make_error_code(std::errc::no_such_file_or_directory);
-    return Refusal{(report + ": " + error.message()).str(), "make its folder first", exitUsage};
+    return Refusal{(report + ": " + error.message()).str(), "create its folder first", exitUsage};
   }
   for (StringRef other : others)
     if (report == other || sys::fs::equivalent(report, other))

@@ -81,7 +81,7 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, HotStrings &strings)
     if (isStrings)
       merged = &section;
     if (isFront && section.sh_size && section.sh_offset > cold)
-      return createStringError(*name + " lies behind what is not in the front");
+      return createStringError(*name + " lies after what is not in the front");
     // An empty section may lie anywhere in memory, also in no segment.
     if (section.sh_size && section.sh_offset + section.sh_size <= cold)
       last = &section;

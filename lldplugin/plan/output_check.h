@@ -1,8 +1,7 @@
 //===- output_check.h - what must hold in a file with a front --------------===//
 //
-// Moving sections about can break a program in ways that no test of its author's would find at
-// once. These are the ways that are known; each linked file is checked for them before it is let
-// out.
+// Moving sections can break a program in ways that its author's tests would not find at once. These
+// are the known ways. Each linked file is checked for them before it takes its place.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,12 +1,12 @@
 //===- section_marks.h - names that tell a linker where sections go --------===//
 //
-// A linker that asks nothing still matches and sorts sections by their names. So each startup
-// section gets a mark: the first bytes of its name are overwritten with its pattern and its place
-// in first-touch order, for a script to match and to sort by. No name gets longer, so a mark fits
-// into an object, or into a member of an archive, as it is.
+// Even a linker without hooks matches and sorts sections by their names. So each startup section
+// gets a mark: its pattern and its place in first-touch order overwrite the first bytes of its
+// name, and a script matches and sorts by them. No name gets longer, so a mark fits into an object,
+// or into a member of an archive, without moving anything.
 //
 // A mark is `~`, a letter or digit that tells the pattern, a byte that never follows one in UTF-8
-// text, and any byte but zero. So marks can be told from whatever else a linker writes, and its
+// text, and any byte but zero. So marks can be told from anything else a linker writes, and its
 // messages and maps can get the names back.
 //
 //===----------------------------------------------------------------------===//

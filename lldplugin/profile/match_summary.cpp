@@ -60,12 +60,12 @@ MatchVerdict MatchSummary::judge(StringRef path, double percent, StringRef optio
     return {about(describe()), "", false};
   if (total() == 0)
     return {about("it has no names that a link could place"),
-            "the profile is of another program, or out of date: record it again", true};
+            "the profile belongs to another program, or is out of date: record it again", true};
   std::string missingNames = ("accept less with " + option + "=PERCENT; missing:").str();
   missingNames += listMissing();
   if (found == 0)
     return {about("none of its " + Twine(total()) + " names is in this link"),
-            "the profile is of another program, or out of date: record it again, or " +
+            "the profile belongs to another program, or is out of date: record it again, or " +
                 missingNames,
             true};
   return {about(describe()), "record the profile again, or " + missingNames, true};
@@ -91,8 +91,8 @@ std::optional<double> parseMinMatch(StringRef text) {
 }
 
 Refusal badMinMatch(StringRef where, StringRef value) {
-  return {(where + ": '" + value + "' is no number from 0 to 100").str(),
-          "it is the least share of names to be found, in percent", exitUsage};
+  return {(where + ": '" + value + "' is not a number from 0 to 100").str(),
+          "it is the percentage of names that must be found", exitUsage};
 }
 
 } // namespace frontload

@@ -1,6 +1,6 @@
 //===- profile_file.h - the file that a startup profile is read from -------===//
 //
-// Linkers are told a profile by its path. What is wrong with it they all say in the same words,
+// Linkers are given a profile by its path. They all report what is wrong with it in the same words,
 // before any work.
 //
 //===----------------------------------------------------------------------===//

@@ -61,7 +61,7 @@ std::optional<Refusal> findProfile(StringRef folder, StringRef output, std::stri
     e = make_error_code(std::errc::not_a_directory);
   if (e)
     return Refusal{("--startup-profile-dir: '" + folder + "': " + e.message()).str(),
-                   "name the folder that the profiles are in, or leave the option out", exitUsage};
+                   "name the folder of the profiles, or leave the option out", exitUsage};
   for (const std::string &name : profileNames(output)) {
     SmallString<128> path = folder;
     sys::path::append(path, name);
@@ -71,7 +71,7 @@ std::optional<Refusal> findProfile(StringRef folder, StringRef output, std::stri
       continue;
     if (e)
       return Refusal{(path + ": " + e.message()).str(),
-                     "let the profile be read, or leave --startup-profile-dir out", exitUsage};
+                     "make the profile readable, or leave --startup-profile-dir out", exitUsage};
     profile = path.str().str();
     break;
   }

@@ -1,7 +1,7 @@
 //===- profile_folder.h - which profile of a folder is an output's ---------===//
 //
-// Build systems pass the same flags to every link. So that these can say where the profiles are, a
-// folder holds one for each output that has any, named after it: app.startup, libfoo.so.startup.
+// Build systems pass the same flags to every link. So one flag names a folder of profiles, in which
+// each profile is named after its output: app.startup, libfoo.so.startup.
 //
 //===----------------------------------------------------------------------===//
 

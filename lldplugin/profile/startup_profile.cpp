@@ -1,7 +1,7 @@
 //===- startup_profile.cpp - reads a startup profile -----------------------===//
 //
-// Everything here is untrusted input: each line is checked, and the first bad one ends the reading
-// with its number, because a half-understood profile would silently cost its user the front.
+// Everything here is untrusted input. Each line is checked, and the first bad one ends the reading
+// with its number: a profile that is half understood would silently cost its user the front.
 //
 //===----------------------------------------------------------------------===//
 

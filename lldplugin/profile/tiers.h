@@ -1,8 +1,8 @@
 //===- tiers.h - the order of a profile's names by how many runs touch them ===//
 //
 // A profile of many runs and scenarios has names that every run touched, names that most did, and
-// names that few did: three tiers, which lie one behind the other, so that what every run needs is
-// densest.
+// names that few did. These are three tiers. They lie one after the other, so that what every run
+// needs is densest.
 //
 //===----------------------------------------------------------------------===//
 

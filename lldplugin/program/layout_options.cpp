@@ -19,7 +19,7 @@ std::optional<LayoutOption> layoutOption(ArrayRef<const char *> args, size_t i) 
   std::string value;
   if (takeLetter(args, i, "-z", value)) {
     if (value == "nosectionheader")
-      return LayoutOption{"-z nosectionheader", "nothing else tells the front"};
+      return LayoutOption{"-z nosectionheader", "the section headers tell where the front is"};
   } else if (arg == "--unique" || arg == "-unique") {
     return LayoutOption{arg.str(), "it puts every section into one of its own"};
   } else if (arg == "-N" || arg == "--omagic") {

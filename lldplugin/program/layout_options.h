@@ -1,7 +1,7 @@
 //===- layout_options.h - options that decide the layout themselves --------===//
 //
-// A front is an order and a place of sections. Options of the linker that ask for another one
-// cannot be had together with it: ld.frontload refuses them, frontload-cc leaves such links alone.
+// A front is an order and a place of sections. Linker options that ask for another one cannot be
+// combined with it: ld.frontload refuses them, and frontload-cc leaves such links alone.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- output_file.h - files that are written beside the linked one --------===//
 //
-// What a path names may be a file, which is to be whole or as it was, or a link or a device, which
-// a rename would replace by a file. LLVM's writeToOutput takes each for a file, and replaces every
-// '%' of the path.
+// A path may name a file, which is to be whole or as it was, or a link or a device, which a rename
+// would replace by a file. LLVM's writeToOutput treats each as a file, and replaces every '%' in
+// the path.
 //
 //===----------------------------------------------------------------------===//
 

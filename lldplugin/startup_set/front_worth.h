@@ -1,8 +1,8 @@
 //===- front_worth.h - which sections are worth a place in the front -------===//
 //
 // A profile may have large tables of which a few bytes were touched, and names that few runs
-// touched. What costs more to read along than to fault in now and then does not belong to the front
-// (io_model.h).
+// touched. A section does not belong in the front if reading it along costs more than faulting it
+// in now and then (io_model.h).
 //
 //===----------------------------------------------------------------------===//
 

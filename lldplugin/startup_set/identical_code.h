@@ -1,12 +1,12 @@
 //===- identical_code.h - tells code that the linker will fold -------------===//
 //
-// With --icf a linker keeps one of several identical functions, and which one it keeps has nothing
-// to do with which one a profile names. So all that may be folded with a startup function belong to
-// the startup set: the one that is kept gets its place, the others take none.
+// With --icf a linker keeps one of several identical functions, not necessarily the one that a
+// profile names. So all functions that may be folded with a startup function belong to the startup
+// set: the one that is kept gets the place, and the others take none.
 //
-// What the linker will find identical is guessed from each section by itself: bytes and flags must
-// be equal, and relocations as far as an object tells. Two sections that it will not fold after all
-// (they refer to local symbols that differ) are both placed, which costs the size of one.
+// This guesses from each section alone what the linker will find identical: bytes and flags must be
+// equal, and relocations as far as an object tells. If the linker does not fold two sections after
+// all (they refer to local symbols that differ), both are placed, which costs the size of one.
 //
 //===----------------------------------------------------------------------===//
 

@@ -45,7 +45,7 @@ static constexpr DeviceProfile profiles[] = {
 };
 
 DeviceProfile customDevice(double latency, double bandwidth) {
-  return {"custom", latency, bandwidth, readahead, faultAround, page, "as it was described"};
+  return {"custom", latency, bandwidth, readahead, faultAround, page, "as described"};
 }
 
 ArrayRef<DeviceProfile> deviceProfiles() { return profiles; }

@@ -1,9 +1,9 @@
 //===- io_model.h - what it costs to bring a file into memory --------------===//
 //
-// Whether a layout is good depends on what the device and the kernel make of it: how long a request
-// takes before its first byte comes, how many bytes follow each second, and how much is read around
-// a page fault. These figures, for typical devices, and the costs that follow from them stand here,
-// each with its source, so that the planner and the predictor of faults reckon with the same ones.
+// Whether a layout is good depends on the device and the kernel: how long a request takes before
+// its first byte comes, how many bytes follow each second, and how much is read around a page
+// fault. This file has these figures for typical devices, each with its source, and the costs that
+// follow from them, so the planner and the predictor of faults calculate with the same ones.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- look_up.h - looks all symbols of a link up in a profile -------------===//
 //
-// First, every symbol of every object is looked up in the profile (names/), and the section that it
-// lies in is noted: the section, not the name, because the constructors C1 and C2 are aliases of
-// each other and their section is named after only one of them.
+// The first step looks up every symbol of every object in the profile (names/), and notes the
+// section that the symbol lies in. It notes the section, not the name, because the constructors C1
+// and C2 are aliases of each other, and their section is named after only one of them.
 //
 //===----------------------------------------------------------------------===//
 

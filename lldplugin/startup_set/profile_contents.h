@@ -1,7 +1,7 @@
 //===- profile_contents.h - what a profile records besides functions -------===//
 //
-// What a profile records need not be guessed, and what it does not is found by relocations. Of
-// sections it tells the objects, and some names of sections tell by themselves whose they are.
+// What a profile records need not be guessed; relocations find the rest. A profile tells the
+// objects of sections, and some names of sections tell by themselves whose they are.
 //
 //===----------------------------------------------------------------------===//
 

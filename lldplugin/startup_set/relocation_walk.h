@@ -1,12 +1,12 @@
 //===- relocation_walk.h - follows what the startup set refers to ----------===//
 //
-// A function trace says nothing about the data that the functions read, yet each constant that
-// stays behind costs a page outside of the front, and a third of them (jump tables, literals,
-// strings) has no symbol that any order file could name. So the relocations of the touched
-// functions are followed to the data they refer to, and those of that data once more, to the
-// constants that its tables point to. Large tables are left out: what is larger than the window
-// that a fault reads is cheaper to fault in than to carry along. For functions that were touched by
-// a run that records data, only recorded data is taken, and relocations find what it could not
+// A function trace says nothing about the data that the functions read. Yet each constant that
+// stays behind costs a page outside the front, and a third of them (jump tables, literals, strings)
+// has no symbol that an order file could name. So this follows the relocations of the touched
+// functions to the data they refer to, and the relocations of that data once more, to the constants
+// that its tables point to. It leaves out large tables: anything larger than the window that a
+// fault reads is cheaper to fault in than to carry along. For functions that were touched by a run
+// that records data, it takes only recorded data, and relocations find what the record could not
 // name.
 //
 // On a 207 MB clang (bench/workloads/cc1) this takes the cold start from 97 major faults

@@ -1,7 +1,7 @@
 //===- share_work.h - a loop in so many threads ----------------------------===//
 //
-// LLVM's parallelFor takes all threads that the linker may have. While the linker works in one of
-// them, that takes its core away every now and then, and what it does is what the link waits for.
+// LLVM's parallelFor takes all threads that the linker may have. If the linker itself works in one
+// of them, that now and then takes its core away, and the link waits for what it does there.
 //
 //===----------------------------------------------------------------------===//
 

@@ -98,7 +98,7 @@ def test_off_is_as_if_there_were_no_frontload(make):
 def test_a_project_without_profiles_yet(make):
     """Links as it did, and a bad mode is told with the first file."""
     assert linked(make()) == {"greeter", "farewell"}
-    assert "'on' is no mode" in make("clean", "all", "FRONTLOAD=on", code=2)
+    assert "'on' is not a mode" in make("clean", "all", "FRONTLOAD=on", code=2)
 
 
 def test_flags_in_place_of_the_launcher(trained, build):

@@ -36,13 +36,13 @@ def refuse(folder, *arguments, options):
 
 
 @pytest.mark.parametrize("option, message, note", [
-    ("prophile=x", "--plugin-opt=prophile=x: no such option", "profile=FILE"),
+    ("prophile=x", "--plugin-opt=prophile=x: unknown option", "profile=FILE"),
     ("profile", "--plugin-opt=profile: has no value", "profile=VALUE"),
     ("report=", "--plugin-opt=report=: has no value", "report=VALUE"),
-    ("min-match=most", "--plugin-opt=min-match=most: is no percentage", "0 to 100"),
-    ("min-match=101", "--plugin-opt=min-match=101: is no percentage", "0 to 100"),
-    ("min-match=-1", "--plugin-opt=min-match=-1: is no percentage", "0 to 100"),
-    ("min-match=nan", "--plugin-opt=min-match=nan: is no percentage", "0 to 100"),
+    ("min-match=most", "--plugin-opt=min-match=most: is not a percentage", "0 to 100"),
+    ("min-match=101", "--plugin-opt=min-match=101: is not a percentage", "0 to 100"),
+    ("min-match=-1", "--plugin-opt=min-match=-1: is not a percentage", "0 to 100"),
+    ("min-match=nan", "--plugin-opt=min-match=nan: is not a percentage", "0 to 100"),
 ])
 def test_bad_option(tmp_path, program, option, message, note):
     """An option that is unknown or malformed is named, and what there is instead."""
@@ -83,7 +83,7 @@ def test_profile_of_another_program(tmp_path, program):
     profile = write_profile(tmp_path, *(f"x{i}" for i in range(12)))
     line, note, *missing = refuse(tmp_path, program, options=[f"profile={profile}"])
     assert f"{profile}: none of its 12 names is in this link" in line
-    assert "of another program, or out of date: record it again" in note
+    assert "belongs to another program, or is out of date: record it again" in note
     assert "min-match" in note
     assert missing == [*(f"  x{i}" for i in range(10)), "  ... and 2 more"]
 
@@ -247,7 +247,7 @@ def test_damaged_archive_is_left_to_gold(tmp_path, idle):
 
 @pytest.mark.parametrize("options", [["profile=missing"], ["nonsense"]])
 def test_gnu_ld_links_on(tmp_path, options):
-    """GNU ld cannot be told an order: one line says so, and the output is that of a plain link."""
+    """GNU ld does not accept an order: one line says so, and the output is that of a plain link."""
     o = compile_text(tmp_path, "o.c", "int main(void) { return 0; }\n")
     if shutil.which("ld.bfd") is None:
         pytest.skip("needs ld.bfd (Debian: binutils)")
@@ -256,7 +256,7 @@ def test_gnu_ld_links_on(tmp_path, options):
     result = drive(tmp_path / "out", o, *plugin_flags(None, *options), linker="bfd")
     lines = (result.stdout + result.stderr).splitlines()
     assert len(lines) == 1
-    assert "cannot be told an order" in lines[0]
+    assert "does not accept an order" in lines[0]
     assert (tmp_path / "out").read_bytes() == (tmp_path / "plain").read_bytes()
 
 

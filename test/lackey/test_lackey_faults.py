@@ -121,8 +121,8 @@ def test_no_valgrind(program, record, tmp_path):
 
 
 @pytest.mark.parametrize(("arguments", "status", "what"), [
-    (["--"], 2, "no command is given"),
-    (["stray", "--", "true"], 2, "'stray': not an option"),
+    (["--"], 2, "no command was given"),
+    (["stray", "--", "true"], 2, "'stray': is not an option"),
     (["--nonsense", "--", "true"], 2, "Unknown command line argument '--nonsense'"),
     (["-o", "x%q", "--", "true"], 2, "'%q' has no meaning"),
     (["-o", "none/x", "--", "true"], 125, "none: cannot write traces there"),

@@ -149,7 +149,7 @@ def test_bad_min_match(tmp_path, program, value):
     """A threshold that is no percentage is refused."""
     profile = write_profile(tmp_path, "main")
     message = refused(tmp_path, program, profile, 2, f"--min-match={value}")
-    assert "is no number from 0 to 100" in message
+    assert "is not a number from 0 to 100" in message
 
 
 SECTIONS_SCRIPT = "SECTIONS { .mine : { *(.text .text.*) } } INSERT AFTER .data;\n"

@@ -8,7 +8,7 @@ from consumers import LD_FRONTLOAD, LLD
 from pairs import chosen
 from rust import MANGLINGS, MODES
 
-CELLS = list(product(MODES, MANGLINGS, (LLD, LD_FRONTLOAD), (1, 2)))
+CELLS = list(product(MODES, MANGLINGS, (LLD, LD_FRONTLOAD), (2, 1)))
 
 
 def _name(value) -> str:

@@ -8,7 +8,7 @@ from frontload.faults.history import History
 from frontload.faults.loading import LOADER_TELLS, MAIN, Loading, Milestone
 from frontload.faults.space import AddressSpace, Region
 from frontload.faults.symbols import Sections
-from frontload.tracing import perf_records
+from frontload.tracing import perf_records, perf_script
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,6 +34,24 @@ def test_names_may_hold_anything():
         "/usr/bin/frontload-exec", ODD, "//anon"}
     assert [record.name for record in records if isinstance(record, perf_records.Comm)] == [
         "perf-exec", "frontload-exec", "a b:2/3 (x)", "new\nname"]
+
+
+def test_what_is_no_head_of_a_record_belongs_to_the_name_before_it():
+    """Each of ours has process and thread, and begins its line."""
+    name = b"a\n 7 5.5: b\nx 8/8 5.5: c"
+    (record,) = perf_records.parse(
+        (b"  1/1  5.000000001: PERF_RECORD_COMM: " + name + b":1/1\n").splitlines(keepends=True))
+    assert record.name == name.decode()
+
+
+@pytest.mark.parametrize(("line", "has_name", "expected"), [
+    (b" my app 5/6 [001] 12.5: 7 cycles:u: x", True, (5, 6, b"", 12_500_000_000)),
+    (b" app -1 1.000000001: cycles: x", True, (None, -1, b"", 1_000_000_001)),
+    (b"   5/6   K,M   0.000012: x", False, (5, 6, b"K,M", 12_000))])
+def test_a_head_tells_whose_it_is_and_when(line, has_name, expected):
+    """As far as --fields has it; the time has as many digits as perf was told to write."""
+    assert perf_script.head(line, has_name=has_name)[:4] == expected
+    assert perf_script.head(b"app" + line.strip(), has_name=False) is None
 
 
 def test_requests():

@@ -49,7 +49,7 @@ def test_names_are_found_in_objects_and_archives(link, startup, cli, run, llvm, 
         result = cli("order", path, "--linker", "lld", "--min-match", "0", "--objects",
                      *(tmp_path / name for name in objects))
         assert result.out.split() == ["main", "hidden", "a_name_longer_than_a_header_has_room"]
-        assert ("no ELF objects: 1" in result.err) == (objects == ("lib.a",))
+        assert ("not ELF objects: 1" in result.err) == (objects == ("lib.a",))
 
 
 def test_what_the_compiler_adds_to_a_link_is_told(link, startup, cli, run, llvm, tmp_path):

@@ -158,3 +158,21 @@ def test_a_signal_before_the_command_is_there_is_handed_on():
     result = subprocess.run([sys.executable, "-c", EARLY], timeout=60,
                             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
     assert result.returncode == 128 + signal.SIGTERM
+
+
+FOREGROUND = """
+import os, sys
+from frontload.base import processes
+sys.exit(processes.run_in_foreground(["sh", "-c", "trap 'exit 7' INT; trap 'exit 9' TERM; "
+                                      "echo ready; while :; do sleep 0.02; done"], os.environ))
+"""
+
+
+def test_a_terminals_signals_are_not_handed_on():
+    """The command in our place gets them from the terminal itself, and would get them twice."""
+    with subprocess.Popen([sys.executable, "-c", FOREGROUND], stdout=subprocess.PIPE,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}) as process:
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 9

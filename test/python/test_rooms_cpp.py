@@ -1,6 +1,6 @@
-"""The rooms of the C++ sources: what each folder may use, by its #include lines and its CMake links.
+"""The rooms of the C++ sources: what each folder may use, by its includes and its CMake links.
 
-Arrows go one way. Who needs what is not in his row needs it in a room below both, not another row.
+Arrows go one way. If two rooms need the same thing, it belongs into a room below both.
 """
 
 import re
@@ -74,7 +74,7 @@ def test_arrows_go_one_way():
     order = [Path(room).name for room in ROOMS]
     for room, used in ROOMS.items():
         for other in used - {"format"}:
-            assert order.index(other) < order.index(Path(room).name), f"{room} and {other}: a circle"
+            assert order.index(other) < order.index(Path(room).name), f"{room}, {other}: a circle"
 
 
 def test_no_program_is_used_by_a_room():

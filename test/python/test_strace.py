@@ -31,6 +31,7 @@ def call(name, *, base=None, is_in_folder=False, path=None, arguments=(), flags=
           result=3, opened="/a/x")),
     ('17 fchdir(3</srv\\74>)   = 0', call("fchdir", base="/srv<")),
     ('chdir("\\303\\251")       = 0', call("chdir", path="é")),
+    ('chdir("\\777\\x")         = 0', call("chdir", path="\udcffx")),
     ("exit_group(0)            = ?", call("exit_group", result=None)),
 ])
 def test_a_call_is_told_with_its_paths(line, expected):

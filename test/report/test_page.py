@@ -143,7 +143,7 @@ def test_measured_and_predicted_times():
     assert "1.00 ms (500 µs to 1.50 ms)" in page  # cold less warm
     minus = "\N{MINUS SIGN}"
     assert f"{minus}3.00 ms ({minus}3.60 ms to {minus}2.40 ms)" in page  # more than the base's
-    assert "Times to rely on" not in render(documents.pair()).decode()
+    assert "Reliable times" not in render(documents.pair()).decode()
 
 
 @pytest.mark.parametrize("advice", [{"major_faults": 50, "read_bytes": -2_256_768}])

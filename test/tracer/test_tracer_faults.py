@@ -23,9 +23,9 @@ def program(compile):
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    ([], "no command is given"),
-    (["--"], "no command is given"),
-    (["true"], "'true': not an option; the command follows --"),
+    ([], "no command was given"),
+    (["--"], "no command was given"),
+    (["true"], "'true': is not an option; the command follows --"),
     (["--unknown", "--", "true"], "Unknown command line argument '--unknown'"),
     (["-o", "%q", "--", "true"], "--output=%q: '%q' has no meaning; use %p (process id), %m "
                                  "(program name) or %%"),
@@ -51,7 +51,7 @@ def test_a_mistyped_option_gets_the_nearest(tracer, run):
 
 def test_help_names_the_statuses(tracer, run):
     """--help and --version work, and --help explains the exit status."""
-    assert "\n  127    the command is not found\n" in run(tracer, "--help").stdout
+    assert "\n  127    the command was not found\n" in run(tracer, "--help").stdout
     assert run(tracer, "--version").stdout.startswith("frontload-trace ")
 
 
@@ -342,7 +342,7 @@ def test_program_that_closes_its_memory(as_nobody, compile):
     names = Binary(program).named(decode(folder / "trace").addresses())
     assert names[names.index("main"):][:3] == ["main", "secret", "later"]
     errors = [line for line in result.stderr.splitlines() if "error" in line]
-    assert len(errors) == 2 and all("has closed its memory before it forked" in e for e in errors)
+    assert len(errors) == 2 and all("closed its memory before it forked" in e for e in errors)
 
 
 def test_program_inherits_what_it_would(compile, tracer, tmp_path):

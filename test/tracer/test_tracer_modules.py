@@ -62,7 +62,7 @@ def test_name_that_is_only_a_beginning(linked, library, record):
     recording = record("--module=libpar", "--", linked)
     assert entered(recording.trace, library) == []
     assert recording.stderr == (
-        "frontload-trace: warning: --module=libpar: no recorded program has loaded it\n")
+        "frontload-trace: warning: --module=libpar: no recorded program loaded it\n")
 
 
 def test_opened_library(loader, library, record):

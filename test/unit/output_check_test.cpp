@@ -75,7 +75,7 @@ TEST(OutputCheck, RefusesBrokenFiles) {
   EXPECT_NE(errorOf(image(straddling)).find("out of order"), std::string::npos);
   EXPECT_NE(errorOf(image(tooLong)).find("longer than the section"), std::string::npos);
   EXPECT_NE(errorOf(image(sorted, "0x4010")).find("'_end'"), std::string::npos);
-  EXPECT_NE(errorOf(image(sorted, "0x3010", ".text", ".text.front")).find("lies behind what"),
+  EXPECT_NE(errorOf(image(sorted, "0x3010", ".text", ".text.front")).find("lies after what"),
             std::string::npos);
   EXPECT_NE(errorOf("not an ELF file"), "");
 }

@@ -123,7 +123,7 @@ def test_a_file_that_is_no_map_stays(wrapper, linker_flags):
     """A build may have a file of that name, such as a version script."""
     (wrapper.folder / "lib.so.map").write_text("{ global: *; };\n")
     words = ["gcc", "-shared", "a.o", "-o", "lib.so"]
-    note = "frontload-cc: note: lib.so.map: is no map of a link, and stays"
+    note = "frontload-cc: note: lib.so.map: is not a link map, so it is left alone"
     assert wrapper.added(RECORD, *words, note=note) == linker_flags
     (wrapper.folder / "lib.so.map").write_text("             VMA              LMA     Size Align\n")
     assert "-Map=lib.so.map" in wrapper.added(RECORD, *words)
@@ -170,8 +170,8 @@ def test_what_is_no_compiler_is_not_changed(wrapper, name):
     words = name.split()
     wrapper.fake(words[0])
     assert wrapper.added(RECORD, *words, "-c", "a.c") == []
-    assert wrapper.added(RECORD, *words, "a.o", "-o", "app",
-                         note=f"app: is linked without Frontload: {words[0]} is no compiler") == []
+    note = f"app: is linked without Frontload: {words[0]} is not a compiler"
+    assert wrapper.added(RECORD, *words, "a.o", "-o", "app", note=note) == []
 
 
 @pytest.mark.parametrize("launcher", ["ccache", "sccache", "distcc", "env", "env A=b",

@@ -81,7 +81,7 @@ def test_gcc_s_link_time_optimization(wrapper, linker_flags):
                                    "clang -target arm64-apple-macos"])
 def test_targets_without_elf(wrapper, words):
     wrapper.fake(words.split()[0])
-    left_alone(wrapper, *words.split(), "a.o", "-o", "app", why="no ELF files")
+    left_alone(wrapper, *words.split(), "a.o", "-o", "app", why="does not use ELF files")
 
 
 def test_nothing_is_said_where_nothing_is_lost(wrapper):

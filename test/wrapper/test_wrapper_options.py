@@ -46,7 +46,8 @@ def test_the_environment_says_the_same(wrapper):
     ([], {"FRONTLOAD": "1"}, "FRONTLOAD: '1'"),
     ([], {"FRONTLOAD_MIN_MATCH": "all"}, "FRONTLOAD_MIN_MATCH: 'all'"),
     ([], {"FRONTLOAD_PREFETCH": "yes"}, "FRONTLOAD_PREFETCH: 'yes'"),
-    ([], {"FRONTLOAD_PROFILE_DIR": "startup"}, "FRONTLOAD_PROFILE_DIR: 'startup' is no absolute"),
+    ([], {"FRONTLOAD_PROFILE_DIR": "startup"},
+     "FRONTLOAD_PROFILE_DIR: 'startup' is not an absolute"),
 ])
 def test_bad_values_end_the_build_at_once(wrapper, options, environment, what):
     """With the first file, whatever is to be done with it."""

@@ -40,7 +40,7 @@ std::optional<Refusal> Additions::addLinker() {
   if (!sys::fs::can_execute(linker))
     return Refusal{
         (linker + ": " + make_error_code(std::errc::no_such_file_or_directory).message()).str(),
-        "frontload-cc belongs into the bin folder of Frontload; a link to it may be "
+        "frontload-cc belongs in the bin folder of Frontload; a link to it may be "
         "anywhere",
         exitUsage};
   flags.insert(flags.end(), {("-B" + folder).str(), "-fuse-ld=lld"});
@@ -57,7 +57,7 @@ void Additions::addMap() {
   if (isMapOrNothing(map))
     flags.insert(flags.end(), {"-Xlinker", "-Map=" + map});
   else
-    note(map + ": is no map of a link, and stays as it is; name one: -Wl,-Map=FILE");
+    note(map + ": is not a link map, so it is left alone; name a map with -Wl,-Map=FILE");
 }
 
 void Additions::addProfile(bool isTried) {

@@ -2,7 +2,7 @@
 //
 // `gcc -flto -c` writes what gcc thinks of the source, in sections named .gnu.lto_*, and no code: a
 // linker without gcc's plugin sees an object that defines nothing. With -ffat-lto-objects there is
-// code besides, and any linker will do. A build need not say -flto at the link: gcc finds out.
+// code besides, and any linker can link it. A build need not pass -flto at the link: gcc finds out.
 //
 //===----------------------------------------------------------------------===//
 

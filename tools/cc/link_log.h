@@ -1,6 +1,6 @@
 //===- link_log.h - writes down which links a build does -------------------===//
 //
-// `frontload auto` links programs again, and has to know how.
+// `frontload auto` links programs again, and has to know how they were linked.
 //
 //===----------------------------------------------------------------------===//
 

@@ -65,9 +65,9 @@ static std::optional<std::string> whyNotOurLinker(const CompilerCommand &command
 std::optional<std::string> whyNotOurs(StringRef compiler, Family family,
                                       const CompilerCommand &command) {
   if (family == Family::Unknown)
-    return (compiler + " is no compiler that frontload-cc knows").str();
+    return (compiler + " is not a compiler that frontload-cc knows").str();
   if (isForeign(command.target.empty() ? sys::path::filename(compiler) : StringRef(command.target)))
-    return "its target has no ELF files";
+    return "its target does not use ELF files";
   if (auto why = whyNotOurLinker(command))
     return why;
   // lld cannot load gcc's plugin.

@@ -1,7 +1,7 @@
 //===- link_refusal.h - links that frontload-cc leaves alone ---------------===//
 //
-// A front needs ld.frontload and its layout. Where a build has chosen otherwise for one of its
-// programs, that is none of our business: it is linked as it would be without us.
+// A front needs ld.frontload and its layout. If a build has chosen otherwise for one of its
+// programs, frontload-cc respects that: the program is linked as it would be without it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- main.cpp - frontload-cc, a compiler launcher ------------------------===//
 //
-// Stands before a compiler, as ccache does, and adds to its arguments what a start can be recorded
-// with or a front needs. Then it becomes that compiler: streams, exit code and signals are the
-// compiler's, and a call that neither makes code nor links is not changed by a byte.
+// Stands before a compiler, as ccache does, and adds the arguments that a recording or a front
+// needs. Then it becomes that compiler: streams, exit code and signals are the compiler's, and a
+// call that neither makes code nor links is not changed by a byte.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,44 +29,44 @@ const StringLiteral frontload::programName = "frontload-cc";
 
 static constexpr StringLiteral usage = R"(usage: frontload-cc [options] COMPILER ARGUMENT...
 
-Compiles and links for Frontload by a compiler of any build. It stands before gcc or clang, or
-another launcher such as ccache, adds flags for code that is made and for links, and becomes the
-compiler. Where no compiler is named, which is for callers that can name only one program, it is
-$FRONTLOAD_CC, else cc.
+Compiles and links for Frontload with the compiler of any build. It stands before gcc or clang, or
+before another launcher such as ccache, adds flags to compile and to link with, and becomes the
+compiler. If no compiler is named, because the caller can name only one program, it is
+$FRONTLOAD_CC, or otherwise cc.
 
 options:
-  --mode=off|record|use  off: change nothing. record: link programs whose start can be recorded,
-                         each with a map beside it, NAME.map. use: link with a front (default:
-                         use if a profile or a folder of them is named, else off)
+  --mode=off|record|use  off: change nothing. record: link programs so that their start can be
+                         recorded, each with a map beside it, NAME.map. use: link with a front
+                         (default: use if a profile or a folder of them is named, otherwise off)
   --profile=FILE         the startup profile to link with
-  --profile-dir=DIR      the profile of each output is DIR/NAME.startup; without such a file it
-                         is linked without a front
+  --profile-dir=DIR      the profile of each output is DIR/NAME.startup; without that file, the
+                         output is linked without a front
   --prefetch             make programs read their front in one go when they start (see
                          ld.frontload --front-prefetch)
-  --min-match=PERCENT    fail if less of a profile's names are found (default: 80; 0: never)
+  --min-match=PERCENT    fail if fewer of a profile's names are found (default: 80; 0: never)
   --no-section-flags     compile as the build says, without -ffunction-sections -fdata-sections
   --link-log=FILE        append a line of JSON for each link, as in compile_commands.json
-  --help                 print this
-  --version              print the version
+  --help                 show this help
+  --version              show the version
 
 environment:
   FRONTLOAD              as --mode
   FRONTLOAD_PROFILE      as --profile
   FRONTLOAD_PROFILE_DIR  as --profile-dir; an absolute path
-  FRONTLOAD_PREFETCH     1: as --prefetch; 0: not
+  FRONTLOAD_PREFETCH     1: as --prefetch; 0: no prefetch
   FRONTLOAD_MIN_MATCH    as --min-match
   FRONTLOAD_LINK_LOG     as --link-log
-  FRONTLOAD_CC           the compiler, where none is named
+  FRONTLOAD_CC           the compiler, if none is named
 
 examples:
-  # an Autotools project, first to be recorded, then with its profiles
+  # configure an Autotools project, first to record it, then with its profiles
   ../configure CC="frontload-cc --mode=record gcc"
   ../configure CC="frontload-cc --profile-dir=$PWD/../startup gcc"
 
 exit status:
-  2    an option or a variable has no good value
+  2    an option or a variable has a bad value
   126  the compiler cannot be run
-  127  there is no such compiler; otherwise the compiler's own
+  127  there is no such compiler; otherwise the status is that of the compiler
 )";
 
 /// Becomes the program that `words` call; returns why that cannot be.
@@ -82,7 +82,7 @@ static int become(ArrayRef<const char *> words) {
   int error = execute(words);
   return refuse({std::string(words[0]) + ": " + std::generic_category().message(error),
                  error == E2BIG ? "give the compiler its arguments in a response file: @FILE"
-                                : "the compiler stands behind the options of frontload-cc",
+                                : "the compiler comes after the options of frontload-cc",
                  error == ENOENT ? exitNotFound : exitCannotRun});
 }
 
@@ -121,9 +121,9 @@ int main(int argc, char **argv) {
   if (!(isSaid && isNamed) && isOurselves(words[0])) {
     std::optional<Elsewhere> other = isSaid ? std::nullopt : lookFurther(words[0]);
     if (!other)
-      return refuse({std::string(words[0]) + ": is frontload-cc itself, and would run without end",
-                     "name a compiler behind frontload-cc or in FRONTLOAD_CC, by its path",
-                     exitNotFound});
+      return refuse(
+          {std::string(words[0]) + ": is frontload-cc itself, which would call itself without end",
+           "name a compiler after frontload-cc or in FRONTLOAD_CC, by its path", exitNotFound});
     setenv("PATH", other->path.c_str(), 1);
     words[0] = saver.save(other->program).data();
   }
@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
     std::string line = linkLogLine(folder, expanded, command.output);
     if (Error e = appendLine(options.linkLog, line))
       return refuse({options.linkLog + ": " + toString(std::move(e)),
-                     "name another file by --link-log or FRONTLOAD_LINK_LOG", exitUsage});
+                     "name another file with --link-log or FRONTLOAD_LINK_LOG", exitUsage});
   }
   if (options.mode == Mode::Off)
     return become(words);

@@ -1,8 +1,8 @@
 //===- masquerade.h - frontload-cc under the name of a compiler ------------===//
 //
-// A link to frontload-cc named `cc`, in a folder that comes first in PATH, stands before the `cc`
-// behind it, as links to ccache do. Whoever then looks for `cc` finds frontload-cc again, itself
-// included, so it has to look further, or it would call itself without end.
+// A link to frontload-cc named `cc`, in a folder that comes first in PATH, stands before the real
+// `cc`, as links to ccache do. Any search for `cc` then finds frontload-cc, even its own, so it has
+// to look further in PATH, or it would call itself without end.
 //
 //===----------------------------------------------------------------------===//
 

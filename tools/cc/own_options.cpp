@@ -20,7 +20,7 @@ static std::optional<Refusal> readMode(StringRef where, StringRef value,
              .Default(std::nullopt);
   if (mode)
     return std::nullopt;
-  return Refusal{(where + ": '" + value + "' is no mode").str(), "it is off, record or use",
+  return Refusal{(where + ": '" + value + "' is not a mode").str(), "give off, record or use",
                  exitUsage};
 }
 
@@ -44,7 +44,7 @@ static std::optional<Refusal> readEnvironment(OwnOptions &options, std::optional
   if (auto value = variable("FRONTLOAD_PROFILE_DIR")) {
     // Builds link in many folders, in all but one of which there would be no profiles, silently.
     if (!sys::path::is_absolute(*value))
-      return Refusal{"FRONTLOAD_PROFILE_DIR: '" + *value + "' is no absolute path",
+      return Refusal{"FRONTLOAD_PROFILE_DIR: '" + *value + "' is not an absolute path",
                      "put \"$PWD\"/ before it", exitUsage};
     options.profileFolder = *value;
   }

@@ -1,7 +1,7 @@
 //===- own_options.h - what frontload-cc is told ---------------------------===//
 //
-// Its options stand before the compiler; the environment says the same for all calls of a build,
-// where there is no place for an option.
+// Its options stand before the compiler. The environment says the same for all calls of a build
+// that has no place for an option.
 //
 //===----------------------------------------------------------------------===//
 

@@ -18,20 +18,20 @@ cl::OptionCategory &optionCategory() {
 
 static cl::list<std::string> deviceOption(
     "device", cl::value_desc("name"), cl::cat(optionCategory()), cl::CommaSeparated,
-    cl::desc("hdd, emmc, ssd, nfs, or custom with the options below (default: all of the four)"));
+    cl::desc("hdd, emmc, ssd, nfs, or custom with the options below (default: the first four)"));
 static cl::opt<double> iopsOption("device-iops", cl::value_desc("number"),
                                   cl::cat(optionCategory()),
-                                  cl::desc("Requests a second of the device `custom`"));
+                                  cl::desc("Requests per second of the device `custom`"));
 static cl::opt<double> latencyOption("device-latency", cl::value_desc("seconds"),
                                      cl::cat(optionCategory()),
-                                     cl::desc("Instead: from a request to its first byte"));
+                                     cl::desc("Or the time from a request to its first byte"));
 static cl::opt<double> bandwidthOption("device-bandwidth", cl::value_desc("bytes/s"),
                                        cl::cat(optionCategory()),
-                                       cl::desc("Bytes a second of the device `custom`"));
+                                       cl::desc("Bytes per second of the device `custom`"));
 static cl::opt<uint64_t> readAheadOption("read-ahead", cl::value_desc("KiB"),
                                          cl::cat(optionCategory()),
-                                         cl::desc("What the kernel reads ahead on all chosen "
-                                                  "devices (read_ahead_kb; default: 128)"));
+                                         cl::desc("The readahead of all chosen devices "
+                                                  "(read_ahead_kb; default: 128)"));
 
 /// Far more than any device is set to, and little enough to reckon with.
 static constexpr uint64_t largestReadAhead = 1 << 20;
@@ -42,7 +42,7 @@ static Error notPositive(StringRef option) {
 
 static Expected<DeviceProfile> describedDevice() {
   if (iopsOption.getNumOccurrences() + latencyOption.getNumOccurrences() != 1)
-    return createStringError("--device=custom: takes one of --device-iops and --device-latency");
+    return createStringError("--device=custom: needs one of --device-iops and --device-latency");
   if (!bandwidthOption.getNumOccurrences())
     return createStringError("--device=custom: takes --device-bandwidth");
   auto isGood = [](double value) { return std::isfinite(value) && value > 0; };
@@ -77,8 +77,8 @@ Expected<std::vector<DeviceProfile>> chosenDevices() {
   }
   if (!isDescribed && (iopsOption.getNumOccurrences() || latencyOption.getNumOccurrences() ||
                        bandwidthOption.getNumOccurrences()))
-    return createStringError("--device-iops, --device-latency and --device-bandwidth: describe "
-                             "--device=custom, which is not asked for");
+    return createStringError("--device-iops, --device-latency and --device-bandwidth: need "
+                             "--device=custom");
   if (chosen.empty())
     chosen = deviceProfiles().vec();
   if (readAheadOption.getNumOccurrences()) {

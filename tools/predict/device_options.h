@@ -1,7 +1,7 @@
 //===- device_options.h - which devices a start is predicted on ------------===//
 //
 // The options that choose among the devices of io_model.h, or describe another one, and the list of
-// them for other programs: nobody else writes their figures down.
+// devices for other programs, which do not repeat the figures.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- elf_start.cpp - how a linked file starts, as far as the file tells --===//
 //
-// Everything here is untrusted input. Tables are found as the dynamic linker finds them, by the
-// program headers and the dynamic section, so that stripped files do as well; and by their
-// addresses, since LLVM's dynamicEntries() trusts the header that it follows.
+// Everything here is untrusted input. This finds tables as the dynamic linker does, by the program
+// headers and the dynamic section, so it works for stripped files too. It goes by their addresses,
+// because LLVM's dynamicEntries() trusts the header that it follows.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- elf_start.h - how a linked file starts, as far as the file tells ----===//
 //
 // Before a program's own code runs, the dynamic linker reads its tables and writes to every
-// relocated page. No trace of the program tells that, but the file does.
+// relocated page. No trace of the program shows that, but the file does.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- main.cpp - frontload-predict: what a layout will cost, before it runs ==//
 //
-// A layout can be judged without a cold machine, a slow device, or the right to use either: what
-// the program touches is in its traces, where that lies is in the file, and what the kernel makes
-// of it is in the models. This file holds the command line.
+// You can judge a layout without a cold machine, a slow device, or the right to use either. The
+// traces say what the program touches, the file says where that lies, and the models say what the
+// kernel makes of it. This file holds the command line.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,37 +26,38 @@ static cl::list<std::string> traceArguments(cl::Positional, cl::desc("TRACE...")
                                             cl::cat(optionCategory()));
 static cl::opt<std::string> recordedOption(
     "recorded", cl::value_desc("file"), cl::cat(optionCategory()),
-    cl::desc("The build that was recorded, if it is another one than BINARY: what was touched is "
-             "found in BINARY by its name"));
+    cl::desc("The recorded build, if it is not BINARY; what it touched is found in BINARY by its "
+             "name"));
 static cl::opt<std::string> prefetchOption(
     "prefetch", cl::value_desc("size"), cl::cat(optionCategory()), cl::init("auto"),
-    cl::desc("How much of BINARY's beginning is asked for: before it runs, front (as "
-             "frontload-run does) or all (by one who reads the file); before its relocations, "
-             "none, a number of bytes, or auto (the default): the front, if BINARY was linked "
-             "with --front-prefetch"));
+    cl::desc(
+        "How much of BINARY's beginning is prefetched. Before it runs: front (as frontload-run "
+        "does) or all (as if something read the file). Before its relocation: none, a number "
+        "of bytes, or auto (the default): the front, if BINARY was linked with "
+        "--front-prefetch"));
 static cl::opt<bool> listOption("list-devices", cl::cat(optionCategory()),
-                                cl::desc("Say what is known of the devices"));
+                                cl::desc("Show the devices and their figures"));
 static cl::opt<bool> touchesOption(
     "list-touches", cl::cat(optionCategory()),
-    cl::desc("Say where in BINARY is what was touched, as JSON, in place of what it costs"));
+    cl::desc("Show, as JSON, where in BINARY the touches lie, instead of their cost"));
 static cl::opt<bool> jsonOption("json", cl::cat(optionCategory()), cl::desc("Print JSON"));
 
 static constexpr char overview[] =
     "frontload-predict [options] BINARY TRACE...\n\n"
     "Predicts what a cold start of BINARY reads, for each trace of a process that ran it: major\n"
-    "and minor faults, bytes, contiguous runs of pages, and how long devices of several kinds\n"
-    "take for them (time of the processor not included).\n";
+    "and minor faults, bytes, contiguous runs of pages, and how long several kinds of devices\n"
+    "take for them (without the time of the processor).\n";
 static cl::extrahelp moreHelp(R"(
 examples:
-  # what a cold start costs on a disk, eMMC, SSD and network file system
+  # predict a cold start on a disk, eMMC, SSD and network file system
   frontload-predict ./app traces/app.1234.fltrace
-  # what it would cost another build
+  # predict that of another build
   frontload-predict --recorded=./app --device=hdd ./app.front traces/app.1234.fltrace
 
 exit status:
   0   done
-  2   the command line is wrong, or a file that it names cannot be read
-  65  what a file contains is bad
+  2   the command line is wrong, or a file on it cannot be read
+  65  the contents of a file are bad
 )");
 
 static constexpr StringLiteral readBefore = "all";
@@ -89,14 +90,14 @@ int main(int argc, char **argv) {
     return EXIT_SUCCESS;
   }
   if (traceArguments.empty())
-    fail(exitUsage, binaryArgument.empty() ? "which program?" : "which traces?",
+    fail(exitUsage, binaryArgument.empty() ? "no BINARY was given" : "no TRACE was given",
          "try: frontload-predict --help");
   ProgramFile program(binaryArgument);
   std::vector<FileSegment> segments =
       orExit(readSegments(program.bytes()), binaryArgument + ": ", linkedFileNote);
   std::optional<uint64_t> prefetch = prefetchBytes(program, segments);
   if (!prefetch)
-    fail(exitUsage, "--prefetch=" + prefetchOption + ": is no size",
+    fail(exitUsage, "--prefetch=" + prefetchOption + ": is not a size",
          "give auto, front, none, all or bytes");
   std::optional<ProgramFile> recorded;
   std::optional<SymbolMap> map;

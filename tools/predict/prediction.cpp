@@ -15,7 +15,7 @@ std::vector<AddressPair> touchedIn(const Question &question, StringRef trace, ui
   };
   std::vector<uint64_t> touched =
       orExit(readTrace(trace, buffer->getBuffer(), isRecorded), "",
-             "give traces of BINARY, or name the build that they are of with --recorded");
+             "give traces of BINARY, or name the recorded build with --recorded");
   if (question.map)
     question.map->learn(touched);
   std::vector<AddressPair> found;

@@ -1,8 +1,8 @@
 //===- prediction.h - what a start that was traced costs, cold -------------===//
 //
-// What the program touches is in a trace, where that lies is in the file, what the dynamic linker
-// does before is in the file too (elf_start.h), and what the kernel makes of all of it is in the
-// model (start_model.h). Here these come together.
+// A trace says what the program touches. The file says where that lies, and what the dynamic linker
+// does before (elf_start.h). The model says what the kernel makes of all of it (start_model.h).
+// Here these come together.
 //
 //===----------------------------------------------------------------------===//
 

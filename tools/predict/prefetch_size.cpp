@@ -1,7 +1,7 @@
 //===- prefetch_size.cpp - how much of itself a file asks for at its start -===//
 //
-// Follows find_front() of instrument/prefetch/front.c. The file is untrusted: what LLVM does not
-// accept has no front.
+// Follows find_front() of instrument/prefetch/front.c. The file is untrusted: a file that LLVM does
+// not accept has no front.
 //
 //===----------------------------------------------------------------------===//
 

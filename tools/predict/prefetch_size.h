@@ -1,7 +1,7 @@
 //===- prefetch_size.h - how much of itself a file asks for at its start ---===//
 //
-// A file that ld.frontload has linked says in a note where its front ends, and one that was linked
-// with --front-prefetch, or is started by frontload-run, has that read before it is relocated.
+// A file that ld.frontload has linked says in a note where its front ends. If it was linked with
+// --front-prefetch, or frontload-run starts it, its front is read before it is relocated.
 //
 //===----------------------------------------------------------------------===//
 

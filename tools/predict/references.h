@@ -1,8 +1,8 @@
 //===- references.h - pairs up what two builds of a program refer to -------===//
 //
 // Jump tables, literals and merged strings have no symbols, so no name tells where another layout
-// has them. But who refers to them has: the same instruction of the same function, or the same
-// relocated pointer, refers to the same thing in both builds.
+// has them. But what refers to them has a name: the same instruction of the same function, or the
+// same relocated pointer, refers to the same thing in both builds.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,10 +1,10 @@
 //===- start_model.h - what the kernel reads of a file that starts cold ----===//
 //
-// How many page faults a layout costs, and how much they read, follows from the order of touches
-// and from rules of the kernel that can be computed. This is a model of these rules for one mapped
-// file none of which is in memory: that of Linux 6.18 on a file system with large folios (ext4,
-// xfs, btrfs). Left out is what differs from run to run: pages are in memory as soon as they are
-// asked for, and the load bias is a multiple of the range of fault-around.
+// The order of touches and the kernel's rules determine how many page faults a layout costs, and
+// how much they read. This models the rules of Linux 6.18 for one mapped file, none of which is in
+// memory, on a file system with large folios (ext4, xfs, btrfs). It leaves out what differs from
+// run to run: pages are in memory as soon as they are asked for, and the load bias is a multiple of
+// the range of fault-around.
 //
 // Words: a *fault* is major if its page is not in memory. *Read-around* is what a fault reads
 // besides its page; *fault-around* maps pages that are in memory already. A page of a window is

@@ -33,7 +33,8 @@ Expected<std::vector<SymbolMap::Symbol>> SymbolMap::read(const ELFObjectFileBase
     symbols.push_back({*address, symbol.getSize(), isCode, {of, *name, counts[{of, *name}]++}});
   }
   if (symbols.empty())
-    return createStringError(file.getFileName() + ": has no symbols to find the touched ones by");
+    return createStringError(file.getFileName() +
+                             ": has no symbols by which to find what was touched");
   return symbols;
 }
 

@@ -1,8 +1,8 @@
 //===- symbol_map.h - finds what a trace touched in another build ----------===//
 //
 // A trace has addresses of the build that was recorded. Another layout of the same program has the
-// same functions and data elsewhere, under the same names; and what has no name is found by who
-// refers to it (references.h).
+// same functions and data elsewhere, under the same names. What has no name is found by what refers
+// to it (references.h).
 //
 //===----------------------------------------------------------------------===//
 

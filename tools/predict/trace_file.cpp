@@ -41,8 +41,7 @@ Expected<std::vector<uint64_t>> readTrace(StringRef path, StringRef bytes, Modul
   // A recorder extends the file by whole pages, so only another file can have been cut.
   if ((bytes.size() - start) % FRONTLOAD_TRACE_SLOT_SIZE ||
       (claimed > room && claimed - room > dropped && bytes.size() % 4096))
-    return fail(bytes.size(),
-                "cut: it has " + Twine(room) + " slots where " + Twine(claimed) + " were written");
+    return fail(bytes.size(), "cut: it has " + Twine(room) + " of " + Twine(claimed) + " slots");
 
   struct Event {
     uint64_t address;

@@ -69,7 +69,7 @@ Error InputFiles::add(const std::string &path) {
     all.push_back({contents, "", false, /*isLinked=*/true});
     return checkElf(path, contents.getBuffer(), true);
   case file_magic::bitcode:
-    return bad(path, "bitcode has no sections yet: give the program as it was linked last");
+    return bad(path, "bitcode has no sections yet: give the linked program");
   default:
     return bad(path, "neither an ELF file nor an archive");
   }

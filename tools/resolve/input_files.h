@@ -1,7 +1,7 @@
 //===- input_files.h - the objects of some files ---------------------------===//
 //
-// A linker hands its objects over one by one. Outside of a link they come as files: objects,
-// archives, thin archives, or one linked file.
+// A linker hands its objects over one by one. Outside a link they come as files: objects, archives,
+// thin archives, or one linked file.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,12 +1,12 @@
 //===- listed_symbols.h - names of the profile in a list of symbols --------===//
 //
-// Files that are not ELF are read by others, who list what they define: a text of lines
+// Other programs read files that are not ELF, and list what they define: a text of lines
 //
 //   OBJECT BINDING NAME ...
 //
-// with a zero byte behind each field. OBJECT is the base name of the file, or archive(member),
-// BINDING is `local` or `global`, NAME is the symbol as another system has it, without what the
-// format puts around names. Further fields are not looked at.
+// with a zero byte after each field. OBJECT is the base name of the file, or archive(member).
+// BINDING is `local` or `global`. NAME is the symbol as another system has it, without what the
+// format puts around names. Further fields are ignored.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- main.cpp - frontload-resolve: what names are in a link --------------===//
 //
-// How a profile's names find what they stand for is decided in one place (names/). This program
-// lets the scripts ask, for links that they write order files for and for programs that are linked.
-// resolved_lines.h says what it writes.
+// One place (names/) decides what a profile's names stand for. With this program, the scripts ask
+// it about links that they write order files for, and about programs that are linked.
+// resolved_lines.h describes its output.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,27 +28,28 @@ static cl::opt<std::string> profileArgument(cl::Positional, cl::Required, cl::de
                                             cl::cat(category));
 static cl::list<std::string> fileArguments(cl::Positional, cl::OneOrMore, cl::desc("FILE..."),
                                            cl::cat(category));
-static cl::opt<bool> startupSetOption("startup-set", cl::cat(category),
-                                      cl::desc("Write the sections of the front, not the names"));
+static cl::opt<bool>
+    startupSetOption("startup-set", cl::cat(category),
+                     cl::desc("Write the sections of the front instead of the names"));
 
 static cl::opt<bool> listedOption("listed", cl::cat(category),
-                                  cl::desc("FILE lists symbols, of files that are not ELF"));
+                                  cl::desc("FILE lists the symbols of files that are not ELF"));
 
 static constexpr char overview[] =
     "frontload-resolve [options] PROFILE FILE...\n\n"
-    "Says what the names of a startup profile are in objects and archives, or in one linked "
+    "Finds what the names of a startup profile stand for in objects and archives, or in one linked "
     "file.\n";
 static cl::extrahelp moreHelp(R"(
 examples:
-  # where a program has what its profile names
+  # find what a profile names in its program
   frontload-resolve app.startup app
-  # which sections of an object a front would consist of
+  # find the sections of an object that a front would contain
   frontload-resolve --startup-set app.startup app.o
 
 exit status:
   0   done
-  2   the command line is wrong, or a file that it names cannot be read
-  65  what a file contains is bad
+  2   the command line is wrong, or a file on it cannot be read
+  65  the contents of a file are bad
 )");
 
 [[noreturn]] static void fail(Error error, const Twine &note) {
@@ -59,7 +60,7 @@ exit status:
 /// What is in a list of symbols.
 static void resolveListed(const StartupProfile &profile) {
   if (fileArguments.size() != 1 || startupSetOption)
-    fail(exitUsage, "--listed takes one FILE, and not --startup-set",
+    fail(exitUsage, "--listed takes one FILE, and cannot be combined with --startup-set",
          "try: frontload-resolve --help");
   auto list = MemoryBuffer::getFile(fileArguments[0], /*IsText=*/false,
                                     /*RequiresNullTerminator=*/false);
@@ -79,7 +80,7 @@ static void resolveFiles(StartupProfile &profile) {
     if (Error error = files.add(path))
       fail(std::move(error), "give objects and archives, or a linked file that is not stripped");
   if (files.numOthers())
-    warning("members of archives that are no ELF objects: " + Twine(files.numOthers()));
+    warning("members of archives that are not ELF objects: " + Twine(files.numOthers()));
 
   if (startupSetOption)
     sortByTier(profile);
@@ -110,6 +111,6 @@ int main(int argc, char **argv) {
     resolveFiles(*profile);
   outs().flush();
   if (outs().has_error())
-    fail(exitUsage, "cannot write: " + outs().error().message(), "see that there is room for it");
+    fail(exitUsage, "cannot write: " + outs().error().message(), "make room for it");
   return 0;
 }

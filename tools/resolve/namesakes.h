@@ -1,7 +1,7 @@
 //===- namesakes.h - how many sections have one name -----------------------===//
 //
-// Linkers that are told by name what to place need to know what else has that name. Copies of one
-// COMDAT group are no namesakes: only one of them is linked.
+// If a linker is told by name what to place, it matters what else has that name. Copies of one
+// COMDAT group are not namesakes: only one of them is linked.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 """What to add to a build so that one of its programs gets a front, for each build system.
 
 A step says where its lines belong: in a file, or typed in a shell. The same text ends what
-`frontload auto` prints. docs/how-to has the whole of it.
+`frontload auto` prints. docs/how-to has the details.
 """
 
 import os

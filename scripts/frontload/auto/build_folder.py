@@ -1,8 +1,8 @@
-"""What is known of a folder that something is built in: its system, its compilers, its targets.
+"""What is known about a build folder: its build system, its compilers, its targets.
 
 Each build system has a reader (cmake_folder.py, meson_folder.py, make_folder.py, cargo_folder.py)
 that is given a Folder and fills it in, from the files that the system itself leaves for others.
-Nothing is run, and nothing is written. detect.py finds out which reader a folder needs.
+They run and write nothing. detect.py finds out which reader a folder needs.
 """
 
 from dataclasses import asdict, dataclass, field

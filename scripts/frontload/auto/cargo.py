@@ -1,10 +1,10 @@
 """Cargo's packages as far as a front needs them: which programs they have, and builds of one of
 them with arguments for its linker.
 
-`cargo rustc` gives arguments to the last crate of a build only, so what it depends on, build
-scripts and procedural macros are compiled as always, and once. Newer cargos make them part of the
-hashes in names, which would be others in each way to link; so the arguments are always the same:
-the name of a file with those for the linker. That file cargo does not know: it is made to link
+`cargo rustc` gives arguments only to the last crate of a build, so dependencies, build scripts and
+procedural macros are compiled as usual, and only once. Newer cargos make the arguments part of the
+hashes in names, which would then differ for each way to link. So the arguments are always the same:
+the name of a file that has those for the linker. Cargo does not know that file, so we make it link
 again if the file has changed.
 """
 

@@ -1,8 +1,8 @@
 """Changes to a project's files that `frontload init --write` makes: only what is safe.
 
-Safe is to append to a CMakeLists.txt that names the target literally outside of any block, and to
-make a file that is not there. Everything else is for the user. A change is shown as a diff; what
-is there already is said to be there, so that a second run changes nothing.
+It is safe to append to a CMakeLists.txt that names the target literally outside any block, and to
+make a file that does not exist. Everything else is left to the user. A change is shown as a diff.
+If it was made before, that is said, and a second run changes nothing.
 """
 
 import difflib

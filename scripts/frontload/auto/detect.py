@@ -1,7 +1,6 @@
 """What a folder is built by: recognizes build folders and source folders by the files in them.
 
-A build folder says which sources it is of; of a source folder the build folders in it are looked
-for.
+A build folder says which sources it builds. In a source folder, this looks for build folders.
 """
 
 import os

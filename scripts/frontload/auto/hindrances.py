@@ -1,6 +1,6 @@
-"""What hinders a front in a build: in the link of a program, where that is known, or else in the
-flags that the build was configured with; and how its objects were compiled. Nothing that the build
-wrote down is run: the folder may be anybody's."""
+"""What prevents a front in a build: in the link of a program if that is known, otherwise in the
+flags that the build was configured with; and how its objects were compiled. This runs nothing that
+the build wrote down, because the folder may be anybody's."""
 
 import os
 import re

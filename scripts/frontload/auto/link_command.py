@@ -1,8 +1,8 @@
 """The command that linked a program: a compiler driver (or a linker) and its arguments.
 
-launcher  a program that runs the one after it: ccache, env, `cmake -E env`, frontload-cc. It is
-          left out: a link is not cached, and what frontload-cc does we do ourselves. What env sets
-          is kept
+launcher  a program that runs the one after it: ccache, env, `cmake -E env`, frontload-cc. We leave
+          it out, because links are not cached, and we do what frontload-cc does ourselves. We keep
+          what env sets
 """
 
 import os

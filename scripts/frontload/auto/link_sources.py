@@ -1,4 +1,4 @@
-"""Where the link command of a program is to be had: each place that may know it, in order.
+"""Where to find the link command of a program: each place that may know it, in order.
 
  1. the user (--link)
  2. a log of links, as frontload-cc --link-log writes it: a JSON object a line, {"directory",
@@ -7,7 +7,7 @@
  4. a folder above the program that CMake's Makefiles built: CMakeFiles/TARGET.dir/link.txt
  5. a build that is watched (--build): watched_build.py
 
-What each place said is kept for those who are told that none of them knew.
+If none of them knows it, the message says what each place had.
 """
 
 import json

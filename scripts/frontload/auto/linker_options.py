@@ -1,9 +1,9 @@
-"""Which of a link's options cannot stand in the link of a front, and what is done about each.
+"""Which of a link's options cannot be combined with a front, and what is done about each.
 
 REPLACED  the choice of a linker, and of a profile: those of the trial take their place
 DROPPED   orders sections itself, strips what is recorded and checked, or writes other files than
           the program, which belong to the build
-REFUSED   decides the layout, and the program may need it: nothing can be done without it
+REFUSED   decides the layout, and the program may need it: we cannot link without it
 """
 
 import os
@@ -128,7 +128,8 @@ def _hindrance(found: Sequence[Token], position: int, directory: str) -> Hindran
         script = value or (text[2:] if text.startswith("-T") and len(text) > 2 else following)
         return _script(script, directory)
     if text == "-z" and following == "nosectionheader":
-        return Hindrance("-z nosectionheader", REFUSED, "nothing else tells the front",
+        return Hindrance("-z nosectionheader", REFUSED, "the section headers tell where the front "
+                                                        "is",
                          "link without it")
     return None
 

@@ -1,4 +1,4 @@
-"""Reads folders that are built by make: the variables of a Makefile, Autotools' or one by hand."""
+"""Reads folders that make builds: the variables of a Makefile, by Autotools or by hand."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Reads a Meson build folder: what Meson writes for others into meson-info."""
+"""Reads a Meson build folder: what Meson writes into meson-info for other tools."""
 
 import json
 import re

@@ -2,8 +2,8 @@
 
 With -ffunction-sections and -fdata-sections each function and datum has a section of its own.
 Without them an object's functions are one section, `.text`, which a linker can only move as a
-whole: the front then carries all that lies with what startup needs. What link-time optimisation
-compiles is in sections of its own anyway.
+whole: the front then carries everything that shares a section with what startup needs. Link-time
+optimisation always makes a section for each function and datum.
 """
 
 import os

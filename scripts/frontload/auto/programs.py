@@ -1,7 +1,7 @@
-"""What a linked program is: by which compiler and linker it was made, and how.
+"""What a linked program is: which compiler and linker made it, and how.
 
-The compiler, lld and mold write their names into .comment; gold leaves a note; GNU ld, which leaves
-nothing, is what is left.
+The compiler, lld and mold write their names into .comment, and gold leaves a note. GNU ld leaves
+nothing, so it is the linker if there is no sign of another.
 """
 
 import os

@@ -1,9 +1,9 @@
 """Links a program again from its link command, with ld.frontload and to another file.
 
-The command is the build's own, in its folder, but for the linker, the output and what cannot stand
-in the link of a front (linker_options.py). The output is written to a temporary file beside the
-place it shall have, because a program finds its libraries relative to itself; the build's own files
-are left alone.
+The command is the build's own, in its folder. Only the linker, the output and the options that
+cannot be combined with a front (linker_options.py) change. The output goes to a temporary file
+beside its final place, because a program finds its libraries relative to itself. The build's own
+files are left alone.
 """
 
 import os

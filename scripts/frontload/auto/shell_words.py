@@ -1,8 +1,8 @@
 """Reads the command lines that build systems write down: what a shell would run, word by word.
 
-Builds say a link as text for sh: `: && c++ -O2 a.o -o app && cd sub && cmake -E copy ...`. Here
-such a text becomes simple commands, each with the folder it would run in. A word that only a shell
-can tell the value of (`$x`, backquotes, patterns) is *live*; `evaluate` has a shell tell it.
+Builds write a link as text for sh: `: && c++ -O2 a.o -o app && cd sub && cmake -E copy ...`. This
+module splits such a text into simple commands, each with the folder it would run in. A word whose
+value only a shell can tell (`$x`, backquotes, patterns) is *live*; `evaluate` asks a shell.
 """
 
 import os

@@ -1,5 +1,5 @@
 """The trial of a front: links a program again, records, profiles, links with the profile, checks,
-compares and measures. Nothing of the user's is changed; what it leaves is written when it is whole.
+compares and measures. It changes no file of the user's, and writes its results when they are whole.
 
 before  the program as its build made it
 plain   linked again by ld.frontload without a profile and not stripped: this is recorded, because

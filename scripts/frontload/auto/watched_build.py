@@ -1,9 +1,9 @@
 """Sees a build link a program: runs the build command under strace, and reads what it executes.
 
-A build that is up to date links nothing. Then the program is made to look old (its time of
-modification is set to the beginning of time) and the build runs again, which every build system
-that goes by times obeys. A copy is kept until the build has linked it anew: if that fails, it takes
-the program's place again, with its old time. The program is never removed.
+A build that is up to date links nothing. Then we make the program look old (we set its modification
+time to the beginning of time) and run the build again: every build system that goes by times links
+it. We keep a copy until the build has linked the program again. If that fails, the copy takes the
+program's place, with its old time. The program is never removed.
 """
 
 import os

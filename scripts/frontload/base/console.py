@@ -1,6 +1,6 @@
 """Tables and progress on the terminal, by rich.
 
-What goes into a table comes from foreign files, so every cell is escaped and none is markup.
+The contents of a table come from foreign files, so every cell is escaped and none is markup.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Names as people wrote them: by LLVM's or binutils' c++filt, where there is one.
 
-Without one, and for what is no name of C++ or Rust, the name of the symbol is shown.
+Without one, and for names that are not from C++ or Rust, the name of the symbol is shown.
 """
 
 import subprocess

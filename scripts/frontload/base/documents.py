@@ -1,10 +1,11 @@
 """JSON documents from files, checked by pydantic against models of what is used of them.
 
-A file may come from another machine or version, or be damaged. What is wrong is named by its place
-in the document (`files[0].size`). A model declares the fields that are used; others may be there.
+A file may come from another machine or version, or be damaged. A message names what is wrong by its
+place in the document (`files[0].size`). A model declares the fields that are used; others may
+exist.
 
-Of pydantic only that is used which its versions 1, of Debian 12, and 2 have in common. They word
-their messages differently, so from them only the place is taken.
+We use only the part of pydantic that version 1 (in Debian 12) and version 2 have in common. They
+word their messages differently, so we take only the place from them.
 """
 
 import json

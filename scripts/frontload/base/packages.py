@@ -1,9 +1,9 @@
 """The Python packages that Frontload needs, and what to do where one is missing.
 
 Verbs are loaded when they are called, so a missing package would show up late, even after work was
-done. Each verb says which packages it uses, and they are looked for before it is loaded.
-`python3 -m frontload.base.packages` imports all of them: builds find out with it whether a Python
-can run the command.
+done. Each verb says which packages it uses, and we look for them before we load it.
+`python3 -m frontload.base.packages` imports all of them: it tells builds whether a Python can run
+the command.
 """
 
 import importlib

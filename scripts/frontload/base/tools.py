@@ -1,8 +1,8 @@
 """Finds the native programs that belong to Frontload.
 
-They lie beside the `frontload` command: in the build tree and in an installed prefix both are in
-one `bin` folder. The command's launcher sets FRONTLOAD_BINDIR to it. A user can, too: the Python
-package alone (pip install) has none of them, and without it looks them up in PATH.
+They lie beside the `frontload` command, in one `bin` folder of the build tree or of an installed
+prefix. The command's launcher sets FRONTLOAD_BINDIR to it. A user can set it, too: the Python
+package alone (pip install) has no native programs, and without that variable looks them up in PATH.
 """
 
 import os

@@ -8,8 +8,9 @@ The rule of `--json FILE`, and of each option that names an output:
     --json         the older spelling of that, where no FILE can follow: at the end, or before an
                    option or `--`; in verbs that take files and no COMMAND, also before such a file
 
-So a word that could be a FILE is the FILE, never a COMMAND. What was typed the older way, or in the
-wrong order, must not cost a file: FILE is refused if it exists and holds something else than JSON.
+So a word that could be a FILE is the FILE, never a COMMAND. Options in the older spelling, or in
+the wrong order, must not cost a file: FILE is refused if it exists and holds something other than
+JSON.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """How much a verb says: --quiet leaves out warnings and notes, --verbose tells which programs run.
 
-Children are started in many places. Python itself tells of each of them (its audit events), so one
-place suffices to say what is run, and none can be forgotten.
+Many places start children. Python's audit events report each of them, so one place is enough to
+show what runs, and none can be forgotten.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The command line of `frontload`: which verbs there are, and what happens whichever is called.
+"""The command line of `frontload`: which verbs there are, and what they have in common.
 
 A verb is a module of verbs/ with `add_parser(verbs)` and `run(args)`. It is loaded when it is
 called, because most of them use libraries that take longer to load than the command takes to say

@@ -1,13 +1,12 @@
 """A device of its own for the measured files: ext4 on a loop device whose file is all in memory.
 
-Alone there, a variant's reads meet no other traffic, the readahead is what we say, and the kernel
-can throttle the device without slowing anything else. The loop device reads its backing file
-through the page cache, and that file is locked there: the plain device costs what the block layer
-and a copy cost, on every machine, and not what some disk happens to cost.
+There, a variant's reads meet no other traffic, we choose the readahead, and the kernel can throttle
+the device without slowing anything else. The loop device reads its backing file through the page
+cache, and that file is locked there. So on every machine the plain device costs what the block
+layer and a copy cost, and not what some disk happens to cost.
 
 The file system is mounted in a private mount namespace, and the loop device releases itself when
-it is unmounted. So even after SIGKILL nothing stays but the backing file, which the next run
-removes.
+it is unmounted. So even after SIGKILL only the backing file stays, and the next run removes it.
 """
 
 import ctypes

@@ -1,8 +1,8 @@
 """The kinds of devices that starts are measured on and predicted for.
 
 A kind is not one product: it has the figures of an ordinary device of its sort. hdd is a slow disk,
-the one that the bench compares variants on. The figures are those of frontload-predict, so that
-what is predicted for a device is what is measured on it.
+the one on which the bench compares variants. The figures come from frontload-predict, so
+predictions and measurements are for the same device.
 """
 
 import functools

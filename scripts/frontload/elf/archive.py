@@ -1,13 +1,13 @@
 """Reads static libraries: the objects in an `ar` archive, thin or not.
 
-An own reader of a few lines, because nothing at hand does it: pyelftools knows no archives, the
-archive's own index lists no local symbols, and llvm-nm and nm, which do, print names one a line, so
-that a name with a newline in it would be read as two.
+This is a reader of our own, because nothing at hand will do: pyelftools does not read archives, the
+archive's own index lists no local symbols, and llvm-nm and nm, which do, print one name a line, so
+a name with a newline in it would be read as two.
 
 The format (of System V and GNU): 8 bytes of magic, then members, each a header of 60 bytes at an
 even offset and the contents. `/` and `/SYM64/` are the index of symbols, `//` holds the names that
-are too long for a header, which then says `/` and the offset in it. In a thin archive the members
-are not contained: their names are paths, relative to the archive's folder.
+are too long for a header, which then says `/` and the offset in it. A thin archive does not contain
+its members: their names are paths, relative to the archive's folder.
 """
 
 import functools

@@ -1,8 +1,8 @@
 """The bytes of an ELF file: its headers, and its sections as tables of equal entries.
 
 pyelftools reads what is small and has many forms: the ELF header, the program headers, the notes.
-The tables that grow with the program, section headers, symbols and relocations, are read here as
-numpy arrays: a large program has 200,000 symbols, and one Python object for each takes seconds.
+This module reads the tables that grow with the program (section headers, symbols and relocations)
+as numpy arrays: a large program has 200,000 symbols, and one Python object for each takes seconds.
 
 Nothing in the file is trusted: every table must lie inside the file, every index inside its table.
 """

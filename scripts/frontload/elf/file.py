@@ -1,7 +1,7 @@
 """Reads ELF files: sections and their classes, symbols, the build-id.
 
-What is in the file's bytes is read by contents.py, the symbol tables by symbols.py. What the loader
-works from (loading.py) is read apart, because few need it.
+contents.py reads the file's bytes, and symbols.py the symbol tables. loading.py reads what the
+loader works from, which few modules need.
 """
 
 import io

@@ -1,8 +1,8 @@
 """Where the front of a linked file ends: the part at its beginning that holds the startup set.
 
-ld.frontload says it in a note (instrument/format/frontload_note.h). A file without one, or with a
-wrong one, has a front if it has a section `.text.front` or `.rodata.front`: everything before
-`.text` and `.rodata`, which hold the rest.
+ld.frontload writes this into a note (instrument/format/frontload_note.h). A file without a valid
+note has a front if it has a section `.text.front` or `.rodata.front`: then the front is everything
+before `.text` and `.rodata`, which hold the rest.
 """
 
 import struct

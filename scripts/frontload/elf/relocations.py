@@ -1,8 +1,9 @@
 """What the relocations of a linked file cost when it is loaded, and what would change that.
 
-Before the first instruction of a program the loader reads its relocation tables, writes to every
-place that they name, and looks symbols up. Each page that it writes to is read from the file, and
-from then on private memory of the process. These costs can be counted in the file alone.
+Before the first instruction of a program, the loader reads its relocation tables, writes to every
+place that they name, and looks up symbols. It reads each page that it writes to from the file, and
+from then on the page is private memory of the process. The file alone is enough to count these
+costs.
 
 **Pages** are of 4 KiB; a relocation writes one address. Jump slots that are bound lazily are
 written at the start only if the file can be anywhere, and their symbols are not looked up then.

@@ -1,7 +1,8 @@
 """What is to be known about each file, and names for inodes that no mapping has named.
 
-What a process read by read(2) was filled into the page cache without a name: an inode on a device.
-Its name is the one by which the kernel still knows it, asked for by a file handle (root only).
+If a process read a file by read(2), the page cache knows it without a name: as an inode on a
+device. Its name is the one by which the kernel still knows it. A file handle asks for it (root
+only).
 """
 
 import ctypes

@@ -1,10 +1,10 @@
 """Where the kernel and the loader will put a program, known before it runs.
 
-The moments between the phases of a start are calls of known functions. To see them without writing
-into the program's pages (a uprobe does, and so changes which pages fault) they are watched by the
-processor's own breakpoints, which hold an address of the process. So addresses must not be
-randomised, and are found out here: an exec of the same command stops before its first instruction,
-tells where things are, and is ended. Nothing of the program has run then.
+The moments between the phases of a start are calls of known functions. The processor's own
+breakpoints watch for them, because nothing may write into the program's pages (a uprobe does, and
+so changes which pages fault). A breakpoint holds an address of the process, so addresses must not
+be randomised. This module finds them out: it executes the same command, stops it before its first
+instruction, looks where things are, and ends it. Nothing of the program has run then.
 
 milestone  a moment of a start: the loader tells debuggers something, main or another function of
            the program is entered

@@ -1,9 +1,9 @@
 """Runs a command below perf, and gives back what perf recorded.
 
-Two sessions of perf, one inside the other: the inner one follows the command's processes, the outer
-one the requests of all block devices, as requests are often issued by the kernel's own threads
-(readahead, a throttled device). The innermost program is frontload-exec, which starts and times
-the command as it does for `frontload measure`.
+There are two sessions of perf, one inside the other. The inner one follows the command's processes,
+the outer one the requests of all block devices, because the kernel's own threads often issue
+requests (readahead, a throttled device). The innermost program is frontload-exec, which starts and
+times the command as it does for `frontload measure`.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Which file and offset an address of a process stands for: its mappings, as they were made.
 
-What was unmapped stays here until something is mapped over it, as the recorder does not tell; a
-process cannot fault there meanwhile without being ended.
+The recorder does not tell what was unmapped, so a mapping stays here until something is mapped over
+it. That does no harm: a process that faults there is ended.
 """
 
 from bisect import bisect_right

@@ -1,6 +1,6 @@
 """Importers: order files and traces that people already have, one module per kind of format.
 
-interface.py says what an importer is. The registry is here, and how a format is told.
+interface.py says what an importer is. This module has the registry, and recognizes formats.
 """
 
 import os

@@ -1,11 +1,12 @@
 """Finds what an input names in the program itself: whether it is there, and as what.
 
-A name that one symbol has is that symbol. Of several (static functions, data) it is the one of the
-source file that the input names; if it names none, the name stays one for all of them, as lld reads
-it, and is reported as ambiguous. A name that the program has, but only uses, is another file's.
+If one symbol has a name, the name means that symbol. If several do (static functions, data), it
+means the one of the source file that the input names. If the input names none, the name stands for
+all of them, as it does for lld, and is reported as ambiguous. A name that the program only refers
+to belongs to another file.
 
-What no symbol is named exactly is looked up as links do it (resolver.py): an input may be of
-another build, whose compiler made other clones. Of several that are equally good all count.
+A name that no symbol has exactly is looked up as links do it (resolver.py): an input may come from
+another build, whose compiler made other clones. If several symbols are equally good, all count.
 
 Where an input has addresses, they decide. Tools print names that people can read, which several
 functions have; and static functions have the same names. But some names are those of one symbol,

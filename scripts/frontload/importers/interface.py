@@ -1,9 +1,9 @@
-"""What every importer is, and what it hands over.
+"""What every importer is, and what it returns.
 
 An importer reads one foreign format: order files and traces that people already have. It yields
 runs: either what was touched by name, in order of first touch, each thing once, or a trace of
 addresses in the program, which addresses.py gives names. It reads its input in pieces and keeps no
-more than what it hands over, because logs of starts have gigabytes.
+more than what it returns, because logs of starts have gigabytes.
 """
 
 import os

@@ -5,13 +5,13 @@
      S 04a27a38,16     it stores 16 bytes
      M 0421c7cc,4      it loads and stores 4 bytes
 
-All else are valgrind's own messages, ==PID== ... or ### ... The log has run-time addresses and says
-nothing of where the program was: that is where valgrind puts a program of its kind, or --base, and
-the entry point must be among the instructions. What is kept are the granules of 16 bytes that were
-first touched, as frontload-lackey does when it records; like it, the loader's own accesses, which
-relocate all of the program's data, are passed over.
+All other lines are valgrind's own messages, ==PID== ... or ### ... The log has run-time addresses
+and does not say where the program was. We assume the place where valgrind puts a program of its
+kind, or --base, and the entry point must be among the instructions. Like frontload-lackey, this
+keeps the granules of 16 bytes in order of first touch, and ignores the loader's own accesses, which
+relocate all of the program's data.
 
-A log has tens of millions of lines: pieces of it are parsed by numpy, column by column.
+A log has tens of millions of lines, so numpy parses pieces of it, column by column.
 """
 
 import re

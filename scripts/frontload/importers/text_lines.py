@@ -1,4 +1,4 @@
-"""Reads text line by line, and refuses what is none: with the line, and in constant memory."""
+"""Reads text line by line in constant memory, and names the line if it is not text."""
 
 import re
 from collections.abc import Iterator

@@ -10,7 +10,7 @@
     sections.py     which part of a file each of its sections takes
     statistics.py   means, ratios and differences with their intervals
     results.py      the figures of a measurement
-    doubts.py       what a reader must know before he trusts them
+    doubts.py       what a reader must know before trusting them
     document.py     all of it as JSON, "frontload-measure/2"
     table.py        the same for people
     prediction.py   what a cold start will read, by frontload-predict

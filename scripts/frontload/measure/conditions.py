@@ -1,17 +1,17 @@
 """The conditions that a run starts from: how each is brought about, and how it is proved.
 
-cold              everything is dropped from the page cache that the kernel lets go. What other
-                  processes have mapped (their C library) or locked stays; of the files that the
-                  run was seen to read it is told how much that is
-selectively cold  only named files are evicted, the rest of the system stays warm: what a user meets
-                  who starts a program that he has not used for a while
+cold              everything that the kernel lets go is dropped from the page cache. What other
+                  processes have mapped (their C library) or locked stays; the result says how much
+                  that is of the files that the run was seen to read
+selectively cold  only named files are evicted, and the rest of the system stays warm: this is what
+                  a user meets who starts a program after not using it for a while
 warm              all pages of the named files are present
 as it is          the page cache is left alone, and nothing is proved
 
-named    the files that the measurement is about: by default the variant's binary. That they are
-         cold or warm is proved before every run, and a run that cannot have it is refused
-seen     further files that the run was seen to read (see seen.py): evicted where that is
-         asked for, observed, and what of them stays is told
+named    the files that the measurement is about: by default the variant's binary. Before every run
+         it is proved that they are cold or warm; if they are not, the run is refused
+seen     further files that the run was seen to read (see seen.py): they are observed, evicted if
+         that is asked for, and the result says what of them stays
 """
 
 import os

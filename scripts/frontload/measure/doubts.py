@@ -1,4 +1,4 @@
-"""What a reader of a measurement must know before he trusts its figures."""
+"""What a reader must know before trusting the figures of a measurement."""
 
 from collections.abc import Sequence
 

@@ -1,8 +1,8 @@
 """Measuring on a device of its own: what is copied there, and how a command comes to use it.
 
-Copied are the named files of all variants, what the user names besides (--beside), and libraries
-that any of them finds relative to itself ($ORIGIN). The copies are mounted in the places of the
-files, for this process and those that it starts alone, so that a command runs as it always does.
+We copy the named files of all variants, what the user names besides (--beside), and libraries that
+any of them finds relative to itself ($ORIGIN). We mount the copies in the places of the files, only
+for this process and those that it starts, so that a command runs as it always does.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Measures starts: makes the runs of a plan, from the state of the page cache that each asks for.
 
-The command is run by launcher.py, the page cache is handled by pagecache/; both are handed in, so
-that the tests can put something that is not there in their place.
+launcher.py runs the command, and pagecache/ handles the page cache. Both are passed in, so tests
+can replace them.
 """
 
 import hashlib

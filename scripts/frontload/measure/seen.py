@@ -1,12 +1,12 @@
 """Which files a command reads: libraries, configuration, inputs; of all processes that it starts.
 
-Nobody can list them from outside, so one run is watched: strace tells which files were opened or
-executed. Not all that is opened is read, so all of them are dropped from the page cache, the
-command is run once more, and those count as seen of which pages have come in. What could not be
-dropped, such as a C library that every process has mapped, counts as seen too, and stays warm.
+Nobody can list them from outside, so we watch one run: strace tells which files were opened or
+executed. A file that is opened need not be read. So we drop all of them from the page cache and run
+the command once more. Files count as seen if pages of them have come in. Files that could not be
+dropped, such as a C library that every process has mapped, count as seen too, and stay warm.
 
-Not seen are files of which the kernel does not tell us the residency (of other owners, without
-root), and what does not live on a disk.
+We do not see files whose residency the kernel does not tell us (of other owners, without root), or
+files that do not live on a disk.
 """
 
 import os

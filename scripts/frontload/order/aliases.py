@@ -1,4 +1,4 @@
-"""The names that lie in the same place: constructors C1 and C2, and other aliases.
+"""Names of the same place: constructors C1 and C2, and other aliases.
 
 A tool that knows a section by one name does not always know it by the one that a profile has.
 """

@@ -1,9 +1,9 @@
 """LLVM's balanced partitioning of what several runs touch, for comparison.
 
-It is the algorithm behind lld's --bp-startup-sort=function: what the same runs touch at about the
-same time comes to lie together, where the order of first touches is one order for all runs. It is
-LLVM's own, in `llvm-profdata order`. Numbers go there in place of names, so that none can be
-misread and namesakes stay apart.
+This is the algorithm behind lld's --bp-startup-sort=function: it puts together what the same runs
+touch at about the same time, while first-touch order is one order for all runs. LLVM's own
+`llvm-profdata order` does it. We pass numbers instead of names, so no name can be misread, and
+namesakes stay apart.
 """
 
 import subprocess

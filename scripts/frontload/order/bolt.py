@@ -2,9 +2,9 @@
 
 BOLT works on a linked program that keeps its relocations (-Wl,--emit-relocs), and orders functions
 only. It numbers local symbols of one name by their addresses, `name/1`, `name/2` and so on, and
-local functions also within a source file (STT_FILE), `name/file/1`: that is what is written, since
-it changes least from build to build. Just `name` stands for all local functions of that name, one
-behind the other: that is written if there is no program to look names up in.
+local functions also within a source file (STT_FILE), `name/file/1`. We write the latter, because it
+changes least from build to build. Just `name` stands for all local functions of that name, one
+after the other. We write that if there is no program to look names up in.
 """
 
 from collections import Counter

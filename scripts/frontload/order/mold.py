@@ -1,4 +1,4 @@
-"""Why there is no order file for mold: it has no option that would take one."""
+"""Why there is no order file for mold: mold has no option that takes one."""
 
 from frontload.base.errors import Failure
 from frontload.order.request import Order, Request

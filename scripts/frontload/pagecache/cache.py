@@ -1,8 +1,8 @@
 """The kernel's page cache, file by file: what of a file is in it, and how to empty or fill it.
 
 A cold start is only cold if the file's pages are gone, and the kernel promises nothing: it keeps
-pages that are dirty, mapped by a process, being read, or that live on a file system in memory. So
-every eviction here is followed by a look, and by a refusal if anything stayed.
+pages that are dirty, mapped by a process, being read, or on a file system in memory. So we check
+after every eviction, and refuse to go on if anything stayed.
 """
 
 import os

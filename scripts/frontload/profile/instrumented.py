@@ -1,8 +1,8 @@
-"""What a program that was built to collect a compiler's profile has, and its next build has not.
+"""What only a program that was built to collect a compiler's profile has, not its next build.
 
 One training run can give both profiles: that of the compiler (clang or gcc -fprofile-generate) and
-the startup profile. Yet the program that runs is not the one that starts in the end. What is only
-there to collect is left out of the startup profile, or it would seem to rot in the very next link:
+the startup profile. Yet the program that runs is not the one that is shipped. The startup profile
+leaves out what only collects, or it would seem stale in the very next link:
 
     runtime    the functions and data of the compiler's runtime, and its constructors, of which gcc
                puts one into each object: of git 2.39, 686 of the 1,345 names that its start has

@@ -1,4 +1,4 @@
-"""How much of a startup profile was found: said by every verb that looks for its names.
+"""How much of a startup profile was found. Every verb that looks for its names says it.
 
 A profile rots: functions are renamed and removed, and one day half of it names nothing. The linkers
 say it in the same words (lldplugin/profile/match_summary.h).

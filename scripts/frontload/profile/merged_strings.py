@@ -1,7 +1,7 @@
 """The strings in the string sections that a linker merged, to look addresses up in.
 
-Nothing but its contents names such a string: several objects share it, and its place changes with
-every link.
+Only its contents identify such a string: several objects share it, and its place changes with every
+link.
 """
 
 import os

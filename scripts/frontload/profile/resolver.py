@@ -1,8 +1,8 @@
 """What the names of a startup profile are in a link: asks frontload-resolve.
 
-How a name is found in another build than the one that was recorded (exactly, or but for a suffix, a
-clone, a constructor's variant, a hash) is decided in one place, which the linkers use too:
-lldplugin/names. What it says is described in tools/resolve/resolved_lines.h.
+One place, lldplugin/names, decides how a name is found in a build other than the recorded one:
+exactly, or except for a suffix, a clone, a constructor's variant or a hash. The linkers use it too.
+tools/resolve/resolved_lines.h describes what frontload-resolve says.
 """
 
 import os

@@ -3,12 +3,12 @@
 The format is declared, byte by byte, in instrument/format/frontload_trace.h; the words here are the
 ones used there (header, slot, record, module). A trace is valid at any moment, also while its
 process runs and after it was killed, so holes and a tail of empty slots are not errors. A file that
-ends before what its header says it holds was cut, and is refused; unless it is made of whole
-pages: the runtime claims slots before it makes the file larger, and may be stopped in between.
+is shorter than its header says was cut, and is refused, unless it is made of whole pages: the
+runtime claims slots before it makes the file larger, and may be stopped in between.
 
-The file is read in pieces of which only the filled slots are kept: a recorder makes its file larger
-than it needs, and a hole must cost no memory. It is not mapped, because a file that is cut short
-under a mapping kills its reader.
+This reads the file in pieces and keeps only the filled slots: a recorder makes its file larger than
+it needs, and a hole must cost no memory. It does not map the file, because truncating a mapped file
+kills its reader.
 """
 
 import functools

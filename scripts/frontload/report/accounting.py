@@ -1,4 +1,4 @@
-"""Where the bytes went that a start has read: by file, by section, by phase.
+"""Where the bytes went that a start read: by file, by section, by phase.
 
 Of a section
     read     its bytes that were brought into the page cache

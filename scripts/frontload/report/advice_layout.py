@@ -108,7 +108,7 @@ def sparse_tables(start: Start) -> Iterator[Sentence]:
         read, used = (sum(getattr(each, what) for each in found) for what in ("read", "touched"))
         yield Sentence(
             "sparse-tables",
-            f"this start read {size_text(read)} of {count(len(found), 'large table')} of "
+            f"This start read {size_text(read)} of {count(len(found), 'large table')} of "
             f"{start.recording.files[number].name} "
             f"({in_words([names[each.name] for each in found])}) and used {size_text(used)}. At "
             "most the rest can be saved.",

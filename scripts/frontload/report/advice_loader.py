@@ -72,7 +72,7 @@ def fixed_addresses(start: Start) -> Iterator[Sentence]:
     unwritten = (change.now - change.then) / change.now
     yield Sentence(
         "no-pie",
-        f"relocation writes {change.now:,} pages of {start.recording.files[start.main].name}. "
+        f"Relocation writes {change.now:,} pages of {start.recording.files[start.main].name}. "
         f"These pages and the tables of relocations took {count(faults, 'major fault')} and "
         f"{size_text(read)} of reads. At fixed addresses, relocation would write {change.then:,} "
         f"pages, from tables of {size_text(tables.size - int(tables.size * share))} instead of "

@@ -78,7 +78,7 @@ def readahead(start: Start) -> Iterator[Sentence]:
     (faults, size), kib = min(found)
     yield Sentence(
         "readahead",
-        f"with a readahead of {kib} KiB instead of {file.read_ahead_kib} KiB, the same accesses to "
+        f"With a readahead of {kib} KiB instead of {file.read_ahead_kib} KiB, the same accesses to "
         f"{file.name} would take about {count(faults, 'read')} instead of {now[0]:,}, and read "
         f"about {size_text(size)} instead of {size_text(now[1])} (from a replay of this start).",
         f"write {kib} to the device's /sys/class/bdi/DEVICE/read_ahead_kb (blockdev --setra "
@@ -104,7 +104,7 @@ def whole_file(start: Start) -> Iterator[Sentence]:
             continue
         yield Sentence(
             "whole-file",
-            f"this start read {size_text(read)} of the {size_text(file.size)} of {file.name}, in "
+            f"This start read {size_text(read)} of the {size_text(file.size)} of {file.name}, in "
             f"{count(faults, 'major fault')}. Reading the whole file beforehand takes at most one "
             f"fault, and {size_text(file.size - read)} more.",
             f"read {file.name} before it is used (posix_fadvise, POSIX_FADV_WILLNEED, in pieces no "

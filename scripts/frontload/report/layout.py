@@ -1,6 +1,6 @@
 """What lies where in a recorded file, as far as the recording says: its sections and segments.
 
-An *offset* is of the file, an *address* the one that the linker gave it.
+An *offset* counts from the start of the file; an *address* is the one that the linker assigned.
 """
 
 from collections.abc import Sequence

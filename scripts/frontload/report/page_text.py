@@ -1,9 +1,9 @@
 """How the report's page writes names and figures.
 
-Names come from files that anybody may have made. The template escapes what HTML gives a meaning to;
-here everything that would not be seen as it is (control characters, marks that turn the direction
-of writing, bytes that are no text) is written out, and what is too long to be read is cut in its
-middle, because the ends of paths and of qualified names tell the most.
+Names come from files that anybody may have made. The template escapes what has a meaning in HTML.
+This module writes out everything that would not be visible (control characters, marks that change
+the direction of writing, bytes that are not text). It cuts names that are too long in the middle,
+because the ends of paths and of qualified names tell the most.
 """
 
 import math

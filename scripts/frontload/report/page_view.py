@@ -1,6 +1,6 @@
 """What the page shows of a report, in the order in which it shows it, ready for the template.
 
-Only figures are worked out here, none is measured: everything comes from the report's document.
+This only calculates figures and measures none: everything comes from the report's document.
 """
 
 from collections.abc import Callable

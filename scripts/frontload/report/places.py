@@ -1,7 +1,7 @@
 """A recorded file, with what the file itself tells if it is here: names, its front, its loading.
 
-Names of functions and data are in the file, which is read where it was recorded or, if it is no
-longer there, where else the caller knows of one with the same build-id. If there is none, or it is
+The file holds the names of functions and data. It is read where it was recorded or, if it is no
+longer there, from where the caller knows one with the same build-id. If there is none, or it is
 stripped, places in it have no names.
 """
 

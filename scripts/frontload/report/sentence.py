@@ -1,7 +1,8 @@
 """What one piece of advice is, and what the rules that give it share.
 
-A gain is what the data says would be saved, never a guess: where it is an upper limit the sentence
-says "at most", and what cannot be told is None. A negative gain of bytes is what is read more.
+A gain is what the data says would be saved, never a guess. If it is an upper limit, the sentence
+says "at most". A gain that cannot be told is None. A negative gain of bytes means that more is
+read.
 """
 
 from dataclasses import dataclass, field

@@ -1,16 +1,16 @@
 """The touched bytes of a file: what startup really used of it, which is the least that any layout
 has to read.
 
-Recordings of faults do not tell: a fault maps whole pages, and pages around it. Traces do
-(`frontload record`, and `record --data`), in granules of 16 bytes. Where there is no trace that has
-touches of code by the granule, a function whose entry was touched counts as a whole. Traces are
-those of a file if they have its build-id.
+Recordings of faults do not show them: a fault maps whole pages, and pages around it. Traces do
+(`frontload record`, and `record --data`), in granules of 16 bytes. If no trace has touches of code
+by the granule, a function whose entry was touched counts as a whole. A trace belongs to a file if
+it has the file's build-id.
 
-Of the program itself, traces of *another build* serve as well: frontload-predict finds what they
-touched by its name, and what has none by who refers to it. What is not found even so is told; the
-touched bytes are then at least so many.
+For the program itself, traces of *another build* serve as well: frontload-predict finds what they
+touched by its name, or by what refers to it if it has none. The report says what it cannot find;
+the touched bytes are then a lower limit.
 
-No trace sees the dynamic loader. What it must touch is added: the tables of relocations, and every
+No trace sees the dynamic loader. We add what it must touch: the tables of relocations, and every
 place that they name.
 """
 

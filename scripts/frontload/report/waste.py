@@ -1,8 +1,8 @@
 """What was read for nothing, by function, by datum and by object: where a layout would help.
 
 A *function* or a *datum* is a symbol with a size; of several that start at one address (aliases)
-one is named. An *object* is what the map of the link says: all input sections of it together. What
-the linker makes or merges belongs to no object.
+one is named. An *object* is what the map of the link says: all its input sections together.
+Whatever the linker makes or merges belongs to no object.
 """
 
 from dataclasses import dataclass

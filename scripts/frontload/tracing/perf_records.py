@@ -3,8 +3,8 @@
 Why this text and not the file itself: perf.data differs from version to version, and the perf that
 wrote it is there to read it. The text of a record is a fixed beginning (who, when, what) and then
 fields, of which only a path or a command's name can hold anything, and these come last. So a line
-that does not begin like a record continues the name in the one before it. How a record begins says
-perf_script.py.
+that does not begin like a record continues the name in the one before it. perf_script.py says how a
+record begins.
 
 Numbers are as the kernel has them: times in nanoseconds of the monotonic clock.
 """

@@ -4,8 +4,8 @@
     openat(AT_FDCWD</home>, "x", O_RDONLY|O_CLOEXEC) = 3</home/x>
 
 A number before a call is its process (with -f). With -y a descriptor is followed by its path in
-angle brackets, as AT_FDCWD is by the folder of the process. What strace has cut or left unfinished
-is told as far as it is there.
+angle brackets, as AT_FDCWD is by the folder of the process. Of calls that strace cut or left
+unfinished, this reads as much as there is.
 """
 
 import os

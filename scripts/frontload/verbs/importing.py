@@ -1,8 +1,9 @@
 """frontload import: makes a startup profile out of order files and traces that people have.
 
-A verb beside `profile`, because its inputs know less: traces and profiles name their program and
-its build, and are refused where that does not fit, so `profile` needs to be told nothing. These
-say neither what they are nor what they are of. Its result is an input of `profile` like any other.
+This is not part of `profile`, because its inputs know less. Traces and profiles name their program
+and its build, and are refused if these do not fit, so `profile` needs no further information. The
+inputs of `import` say neither their format nor their program. Its result is an ordinary input of
+`profile`.
 """
 
 import argparse

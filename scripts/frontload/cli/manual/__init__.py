@@ -1,4 +1,4 @@
-"""The manual: one description of every command, from which all that explains it is made.
+"""The manual: one description of every command, from which all its documentation is made.
 
 The parsers of the verbs and the --help of the native programs are its only source. From it come man
 pages (man.py), reference pages for the web site (markdown.py) and the completions of three shells

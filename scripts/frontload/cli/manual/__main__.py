@@ -1,7 +1,7 @@
 """`python3 -m frontload.cli.manual`: writes man and reference pages, and completions, to folders.
 
-The build runs it (scripts/CMakeLists.txt), and so does who makes the web site. Files that would not
-change are left alone.
+The build runs it (scripts/CMakeLists.txt), and so does the web site's. Files that would not change
+are left alone.
 """
 
 import argparse

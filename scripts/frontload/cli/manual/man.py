@@ -1,8 +1,8 @@
 """Pages as man pages: roff with the macros of man(7), of which groff and mandoc know the same.
 
-There are tools that make man pages of a parser (argparse-manpage) or of a --help (help2man); both
-know only the one and no examples, and neither makes the other pages of the same source. The macros
-that are needed are a handful.
+There are tools that make man pages from a parser (argparse-manpage) or from a --help (help2man).
+Each knows only one of these and no examples, and neither makes the other pages from the same
+source. We need only a handful of macros.
 """
 
 import os

@@ -1,6 +1,6 @@
 """The pages of the native programs, from what they say with --help.
 
-They say it in one shape, which is also pleasant to read (the comments are not part of it):
+They all have one shape, which is also pleasant to read (the comments are not part of it):
 
     usage: frontload-run [--verbose] [--] COMMAND [ARGUMENT...]
 
@@ -12,8 +12,8 @@ They say it in one shape, which is also pleasant to read (the comments are not p
     exit status:     # any title: terms, as above; "examples" is shell text
       2              the command line is wrong
 
-or in that of LLVM's CommandLine (OVERVIEW, USAGE, OPTIONS), with sections like these at its end.
-What a program says after all sections, of another one (ld.frontload of lld), is not its own.
+or that of LLVM's CommandLine (OVERVIEW, USAGE, OPTIONS), with sections like these at its end. Text
+after all sections belongs to another program (lld, in ld.frontload).
 """
 
 import re

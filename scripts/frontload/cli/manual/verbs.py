@@ -1,7 +1,7 @@
 """The pages of the command `frontload` and of its verbs, from their parsers.
 
-argparse has no public way to look into a parser; its groups, actions and formatter are what every
-tool of this kind uses, and have been the same for as long as there is argparse.
+argparse has no public way to look into a parser. Every tool of this kind uses its groups, actions
+and formatter, which have been the same for as long as argparse exists.
 """
 
 import argparse
