@@ -117,8 +117,7 @@ void GoldLink::end() {
   if (!isJudged)
     judge();
   if (!options.report.empty())
-    if (Error e =
-            writeFrontReport(placeForReport(options.report), linker.output, link, std::nullopt))
+    if (Error e = writeFrontReport(holdReport(options.report), linker.output, link, std::nullopt))
       fail(options.report + ": " + toString(std::move(e)),
            "give --plugin-opt=report= another place, or leave it out");
   acceptOutput(linker.output);
