@@ -85,13 +85,11 @@ void GoldLink::countPlaced() {
     if (sections.empty())
       continue;
     DenseSet<uint32_t> copies;
-    StringRef bytes = object.buffer.getBuffer();
-    withElfType(bytes, [&]<class ELFT>() {
-      if (auto elf = ElfObject<ELFT>::open(bytes))
-        elf->forEachGroup([&](StringRef signature, const auto &members) {
-          if (!signatures.insert(CachedHashStringRef(signature)).second)
-            copies.insert_range(members);
-        });
+    withElfObject(object.buffer.getBuffer(), /*isLinked=*/false, [&](const auto &elf) {
+      elf.forEachGroup([&](StringRef signature, const auto &members) {
+        if (!signatures.insert(CachedHashStringRef(signature)).second)
+          copies.insert_range(members);
+      });
     });
     for (const StartupSection &section : sections)
       if (!copies.contains(section.index))
