@@ -207,6 +207,19 @@ private:
   bool isLinkedFile = false;
 };
 
+/// Calls `f` with the object in `bytes`, of whatever kind, if ElfObject::open() takes it. Returns
+/// whether it does.
+template <class F> bool withElfObject(llvm::StringRef bytes, bool isLinked, F f) {
+  bool isOpen = false;
+  withElfType(bytes, [&]<class ELFT>() {
+    if (auto object = ElfObject<ELFT>::open(bytes, isLinked)) {
+      isOpen = true;
+      f(*object);
+    }
+  });
+  return isOpen;
+}
+
 } // namespace frontload
 
 #endif

@@ -85,13 +85,11 @@ void GoldLink::countPlaced() {
     if (sections.empty())
       continue;
     DenseSet<uint32_t> copies;
-    StringRef bytes = object.buffer.getBuffer();
-    withElfType(bytes, [&]<class ELFT>() {
-      if (auto elf = ElfObject<ELFT>::open(bytes))
-        elf->forEachGroup([&](StringRef signature, const auto &members) {
-          if (!signatures.insert(CachedHashStringRef(signature)).second)
-            copies.insert_range(members);
-        });
+    withElfObject(object.buffer.getBuffer(), /*isLinked=*/false, [&](const auto &elf) {
+      elf.forEachGroup([&](StringRef signature, const auto &members) {
+        if (!signatures.insert(CachedHashStringRef(signature)).second)
+          copies.insert_range(members);
+      });
     });
     for (const StartupSection &section : sections)
       if (!copies.contains(section.index))
@@ -117,8 +115,7 @@ void GoldLink::end() {
   if (!isJudged)
     judge();
   if (!options.report.empty())
-    if (Error e =
-            writeFrontReport(placeForReport(options.report), linker.output, link, std::nullopt))
+    if (Error e = writeFrontReport(holdReport(options.report), linker.output, link, std::nullopt))
       fail(options.report + ": " + toString(std::move(e)),
            "choose another place with --plugin-opt=report=FILE, or leave it out");
   acceptOutput(linker.output);

@@ -75,7 +75,7 @@ void keepPreviousOutput(StringRef path) {
   finishAtExit();
 }
 
-std::string placeForReport(StringRef path) {
+std::string holdReport(StringRef path) {
   using sys::fs::file_type;
   if (!isType(path, {file_type::regular_file, file_type::file_not_found}))
     return path.str();

@@ -19,9 +19,9 @@ namespace frontload {
 /// output is accepted, it is back when the process ends. May be called again.
 void keepPreviousOutput(llvm::StringRef path);
 
-/// Where to write the report that is wanted at `path`: it is put there if the output is accepted.
-/// What is no file cannot wait, and is its own place.
-std::string placeForReport(llvm::StringRef path);
+/// Has the report that is wanted at `path` wait: it is put there if the output is accepted. Returns
+/// where to write it until then; what is no file cannot wait, and is its own place.
+std::string holdReport(llvm::StringRef path);
 
 /// The plugin has nothing against `output`; it is accepted if gold leaves it there.
 void acceptOutput(llvm::StringRef output);

@@ -88,10 +88,8 @@ static std::vector<MarkableName> look(StringRef bytes, const ElfObject<ELFT> &ob
 
 std::vector<MarkableName> lookAtNames(StringRef bytes, ArrayRef<const char *> names) {
   std::vector<MarkableName> result(names.size());
-  withElfType(bytes, [&]<class ELFT>() {
-    if (auto object = ElfObject<ELFT>::open(bytes))
-      result = look(bytes, *object, names);
-  });
+  withElfObject(bytes, /*isLinked=*/false,
+                [&](const auto &object) { result = look(bytes, object, names); });
   return result;
 }
 

@@ -16,14 +16,11 @@ namespace frontload {
 /// table of them.
 template <class Visit> static bool forEachSymbolName(StringRef output, Visit visit) {
   bool hasTable = false;
-  withElfType(output, [&]<class ELFT>() {
-    auto elf = ElfObject<ELFT>::open(output, /*isLinked=*/true);
-    if (!elf)
-      return;
-    hasTable = !elf->symbols().empty();
-    for (const auto &symbol : elf->symbols())
+  withElfObject(output, /*isLinked=*/true, [&](const auto &elf) {
+    hasTable = !elf.symbols().empty();
+    for (const auto &symbol : elf.symbols())
       if (symbol.st_shndx != ELF::SHN_UNDEF)
-        visit(elf->name(symbol));
+        visit(elf.name(symbol));
   });
   return hasTable;
 }

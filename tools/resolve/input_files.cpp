@@ -17,13 +17,9 @@ static Error bad(const Twine &path, const Twine &what) {
 
 /// Whether there are names in an ELF file; says why not.
 static Error checkElf(const Twine &path, StringRef bytes, bool isLinked) {
-  bool isOpen = false, hasSymbols = false;
-  withElfType(bytes, [&]<class ELFT>() {
-    if (auto object = ElfObject<ELFT>::open(bytes, isLinked)) {
-      isOpen = true;
-      hasSymbols = !object->symbols().empty();
-    }
-  });
+  bool hasSymbols = false;
+  bool isOpen = withElfObject(bytes, isLinked,
+                              [&](const auto &object) { hasSymbols = !object.symbols().empty(); });
   if (!isOpen)
     return bad(path, "a damaged ELF file");
   // An object may have none; what is linked has lost them.

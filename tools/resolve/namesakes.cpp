@@ -10,14 +10,11 @@ namespace frontload {
 StringMap<Namesakes> countNamesakes(ArrayRef<InputObject> objects) {
   StringMap<Namesakes> counts;
   for (const InputObject &input : objects)
-    withElfType(input.buffer.getBuffer(), [&]<class ELFT>() {
-      auto object = ElfObject<ELFT>::open(input.buffer.getBuffer());
-      if (!object)
-        return;
-      for (const auto &section : object->sections()) {
+    withElfObject(input.buffer.getBuffer(), /*isLinked=*/false, [&](const auto &object) {
+      for (const auto &section : object.sections()) {
         if ((section.sh_flags & (ELF::SHF_ALLOC | ELF::SHF_GROUP)) != ELF::SHF_ALLOC)
           continue;
-        Namesakes &namesakes = counts[object->name(section)];
+        Namesakes &namesakes = counts[object.name(section)];
         ++namesakes.count;
         namesakes.size += section.sh_size;
       }
