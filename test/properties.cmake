@@ -49,5 +49,6 @@ takes(20 cmake/test_generators cmake/test_targets examples/test_autotools
 takes(10 cmake/test_arguments cmake/test_manners cmake/test_package cmake/test_training
   docs/test_in_browser docs/test_links docs/test_quick_start link/test_command_line link/test_tools
   order/test_order_gold pgo/test_final_cold_parts pgo/test_recipe prefetch/test_program
-  prefetch/test_run python/test_measure python/test_measure_pagecache
+  prefetch/test_run python/test_import_tools python/test_init_verb python/test_measure
+  python/test_measure_pagecache python/test_record_verb python/test_relocations
   runtime/test_runtime_threads tracer/test_tracer_order wrapper/test_wrapper_programs)
