@@ -176,3 +176,8 @@ def sweep(store: Path, keep_seconds: float = KEEP_SECONDS, keep_bytes: int = KEE
         if now - last > keep_seconds or (total > keep_bytes and now - last > 3600):
             (folder / _COMPLETE).unlink()  # first: what is half removed is not complete
             shutil.rmtree(folder, ignore_errors=True)
+    for lock in store.glob("*.lock"):
+        if not lock.with_suffix("").exists() and now - lock.stat().st_mtime > keep_seconds:
+            lock.unlink()
+    # Python's bytecode of what tests have made (CMakeLists.txt has Python keep it here).
+    shutil.rmtree(store / "python" / "tmp", ignore_errors=True)

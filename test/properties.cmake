@@ -35,3 +35,20 @@ exclude_each_other(browser docs/test_in_browser report/test_page_in_browser)
 exclude_each_other(packages packaging/test_after_the_link packaging/test_debian
   packaging/test_install_tree packaging/test_pkg_config packaging/test_python_package
   packaging/test_recipes)
+
+takes(120 matrix/test_cpp)
+# Of the packages one after the other, so that the first one begins early.
+takes(50 packaging/test_after_the_link packaging/test_debian packaging/test_install_tree
+  packaging/test_pkg_config packaging/test_python_package packaging/test_recipes)
+takes(40 matrix/test_judging python/test_auto python/test_bench)
+takes(30 examples/test_bazel examples/test_cargo)
+takes(20 cmake/test_generators cmake/test_targets examples/test_autotools
+  examples/test_third_party link/test_any_lld matrix/test_rust order/test_order_bfd
+  pgo/test_cmake_mode pgo/test_shared_run python/test_faults_verb python/test_measure_device
+  report/test_page_in_browser report/test_report_verb)
+takes(10 cmake/test_arguments cmake/test_manners cmake/test_package cmake/test_training
+  docs/test_in_browser docs/test_links docs/test_quick_start link/test_command_line link/test_tools
+  order/test_order_gold pgo/test_final_cold_parts pgo/test_recipe prefetch/test_program
+  prefetch/test_run python/test_import_tools python/test_init_verb python/test_measure
+  python/test_measure_pagecache python/test_record_verb python/test_relocations
+  runtime/test_runtime_threads tracer/test_tracer_order wrapper/test_wrapper_programs)

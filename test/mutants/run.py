@@ -142,12 +142,13 @@ def main() -> int:
         verdict, place = judge(copy, mutant)
         rows.append((verdict, place, words(mutant["old"]), words(mutant["new"])))
         print(f"{number}/{len(mutants)} {verdict}: {place}: {rows[-1][2]}", flush=True)
-    dead = sum(row[0].startswith("dead") for row in rows)
-    table = [*("\t".join(row) for row in rows),
-             f"{dead} of {len(rows)} dead, {sum(row[0] == 'SURVIVED' for row in rows)} survived"]
-    if options.output:
-        options.output.write_text("".join(f"{line}\n" for line in table))
-    print(table[-1])
+        dead = sum(row[0].startswith("dead") for row in rows)
+        survived = sum(row[0] == "SURVIVED" for row in rows)
+        told = f"{dead} of {len(rows)} dead, {survived} survived"
+        if options.output:
+            options.output.write_text("".join(f"{line}\n" for line in [
+                *("\t".join(row) for row in rows), told]))
+    print(told)
     if not options.folder:
         shutil.rmtree(folder)
     return 0
