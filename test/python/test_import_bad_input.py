@@ -47,8 +47,8 @@ NOTES = "frontload: note: "
     ("llvm-temporal", b":ir\n:temporal_prof_traces\n1\n1\nx\nmain\n", "input:5: expected a number"),
     ("llvm-temporal", b":ir\n:temporal_prof_traces\n1\n1\n0\nmain\n", "input:6: a weight of 0"),
     ("llvm-temporal", b":ir\n:temporal_prof_traces\n1\n1\n1\nmain,,f\n", "input:6: an empty name"),
-    ("llvm-temporal", b":ir\n:temporal_prof_traces\n" + b"9" * 5000 + b"\n", "input:3: a number"),
-    ("llvm-temporal", b"Temporal Profile Traces (samples=1 seen=1):\n", "input:1: the heading"),
+    ("llvm-temporal", b":ir\n:temporal_prof_traces\n" + b"9" * 5000 + b"\n", "input:3: expected a number"),
+    ("llvm-temporal", b"Temporal Profile Traces (samples=1 seen=1):\n", "input:1: expected the heading"),
     ("llvm-temporal", b"Temporal Profile Traces (samples=1 seen=1):\n"
      b"  Temporal Profile Trace 0 (weight=1 count=2):\n    main\n", "input:3: the trace has 1"),
     ("llvm-temporal", b"\xfflprofi\x81 and rubbish", "input: llvm-profdata: "),
