@@ -92,9 +92,10 @@ def keys():
 
 
 def test_each_key_of_a_check_is_described(keys):
-    source = ast.parse((ROOT / "scripts/frontload/verbs/check.py").read_text())
-    written = {key.value for node in ast.walk(source) if isinstance(node, ast.Dict)
-               for key in node.keys
+    sources = [ast.parse((ROOT / "scripts/frontload" / name).read_text())
+               for name in ("verbs/check.py", "profile/coverage_report.py")]
+    written = {key.value for source in sources for node in ast.walk(source)
+               if isinstance(node, ast.Dict) for key in node.keys
                if isinstance(key, ast.Constant) and re.fullmatch("[a-z_]+", str(key.value))}
     assert "longest_ordered_run" in written
     assert written - {"schema"} <= keys["frontload-check/1"]

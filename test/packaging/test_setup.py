@@ -1,5 +1,6 @@
 """scripts/setup: what it would install, and which cargo, rustc and go it believes in."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ import pytest
 from trees import ROOT
 
 # What scripts/setup itself runs, of a PATH that has nothing else.
-_TOOLS = ("sh", "dirname", "env", "mktemp", "rm", "python3")
+_TOOLS = ("sh", "dirname", "env", "mktemp", "rm", "cat", "mkdir", "ln")
 _RUNS = {
     "rustc": "case $1 in --version) echo rustc 1.80.0 ;; *) cat ;; esac",
     "cargo": "echo cargo 1.80.0",
@@ -38,20 +39,31 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def printed(folder):
-    """printed(what, *folders, installed=False): what scripts/setup --print says with this PATH, as
-    ({packages to install}, {program: path}). dpkg-query says that all packages are installed, or
-    none is."""
+def set_up(folder, tmp_path):
+    """set_up(root, arguments, folders, installed): what scripts/setup of a checkout says with this
+    PATH, in which dpkg-query says that all packages are installed, or none is."""
+
+    def set_up(root: Path, arguments: list[str], folders: tuple[Path, ...], installed: bool) -> str:
+        if not (tools := tmp_path / "tools").exists():
+            folder("tools", **{"dpkg-query": "printf 'install ok installed'" if installed
+                               else "exit 1"})
+            for tool in _TOOLS:
+                (tools / tool).symlink_to(shutil.which(tool))
+        return subprocess.run(
+            [root / "scripts" / "setup", *arguments], capture_output=True, text=True,
+            env={"PATH": ":".join(map(str, (*folders, tools)))}, timeout=60, check=True).stdout
+
+    return set_up
+
+
+@pytest.fixture
+def printed(set_up):
+    """printed(what, *folders, installed=False): what would be done, as ({packages to install},
+    {program: path})."""
 
     def printed(what: str, *folders: Path, installed: bool = False):
-        tools = folder("tools", **{"dpkg-query": "printf 'install ok installed'" if installed
-                                   else "exit 1"})
-        for tool in (*_TOOLS, "cat"):
-            (tools / tool).symlink_to(shutil.which(tool))
-        result = subprocess.run(
-            [ROOT / "scripts" / "setup", "--print", what], capture_output=True, text=True,
-            env={"PATH": ":".join(map(str, (*folders, tools)))}, timeout=60, check=True)
-        lines = [line.partition(": ")[::2] for line in result.stdout.splitlines()]
+        said = set_up(ROOT, ["--print", what], folders, installed)
+        lines = [line.partition(": ")[::2] for line in said.splitlines()]
         return ({value for name, value in lines if name == "package"},
                 {name: value for name, value in lines if name != "package"})
 
@@ -100,6 +112,30 @@ def test_the_race_wants_a_newer_rust(printed, folder):
     packages, programs = printed("race", mine)
     assert {"rustc-web", "cargo-web"} <= packages and not packages & {"rustc", "cargo"}
     assert programs == {"rustc": "/usr/bin/rustc", "cargo": "/usr/bin/cargo"}
+
+
+def test_what_runs_is_put_first(set_up, folder, tmp_path):
+    """A link stands for what was chosen, as long as something that does not run is before it."""
+    checkout = tmp_path / "checkout"
+    for name in ("scripts/setup", "pyproject.toml"):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, checkout / name)
+    pins = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["set-up"]
+    (checkout / "build" / "venv").mkdir(parents=True)
+    (checkout / "build" / "venv" / "installed.txt").write_text("\n".join(pins) + "\n")
+    links = checkout / "build" / "toolchain" / "bin"
+    first, second = folder("first", cargo=_BROKEN), folder("second", **_RUNS)
+
+    set_up(checkout, ["race"], (first, second), installed=True)
+    assert {link.name: link.readlink() for link in links.iterdir()} == {"cargo": second / "cargo"}
+    (first / "cargo").unlink()
+    set_up(checkout, ["race"], (links, first, second), installed=True)
+    assert list(links.iterdir()) == []
+
+
+def test_tests_use_what_is_put_first():
+    """The links are the first that a test finds."""
+    assert os.environ["PATH"].split(":")[0] == str(ROOT / "build" / "toolchain" / "bin")
 
 
 def test_nothing_is_installed_twice(printed, folder):

@@ -45,6 +45,14 @@ def test_the_command_itself_loads_no_library(tools, args):
     assert "frontload.cli.parser" in modules and own <= {args[0]}
 
 
+@pytest.mark.parametrize("verb", ["record", "profile", "check", "predict", "measure", "faults",
+                                  "report", "auto", "init", "info", "run", "cargo"])
+def test_help_of_a_verb_waits_for_no_library(verb):
+    """What a verb computes with is loaded when it works; order and import ask their formats what
+    options there are."""
+    assert not top(loaded("help", verb)) & {"numpy", "scipy", "elftools"}
+
+
 def test_info_loads_what_its_tables_need(tools):
     """info is called on machines where something does not work: it needs no numpy and no scipy."""
     modules = top(loaded("info", "--json", "-"))

@@ -1,20 +1,10 @@
 """frontload cargo: records a Rust program, and builds it with a front; also `cargo frontload`."""
 
 import argparse
-import hashlib
-import shutil
-from pathlib import Path
 
-from frontload.auto import cargo
-from frontload.auto.cargo import Program
-from frontload.base import errors, files
-from frontload.base.errors import EXIT_OK, Failure
+from frontload.base.errors import EXIT_OK
 from frontload.cli.arguments import add_min_match
 from frontload.cli.parser import Parser, alias
-from frontload.elf import file as elf
-from frontload.profile import format as profile
-from frontload.profile import merge, trace
-from frontload.recording import run as recording
 
 DESCRIPTION = """\
 Give a Rust program a front, in its package's folder or with --manifest-path. If Frontload's bin
@@ -76,14 +66,12 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     _add_cargo_options(recording)
     recording.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER,
                            help="arguments of the program, after --")
-    recording.set_defaults(act=_record, usage_error=recording.error)
 
     profiling = actions.add_parser(
         "profile", help="write the startup profile of all recorded runs",
         usage="%(prog)s [+TOOLCHAIN] [OPTION]...",
         description="Write startup/NAME.startup in the package's folder, from all recorded runs.")
     _add_cargo_options(profiling)
-    profiling.set_defaults(act=_profile)
 
     building = actions.add_parser(
         "build", help="build the program with its startup profile",
@@ -94,7 +82,6 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                           "needs libfrontload-prefetch.so.1 (docs/prefetch.md)")
     add_min_match(building)
     _add_cargo_options(building)
-    building.set_defaults(act=_build)
     return parser
 
 
@@ -147,84 +134,21 @@ def _profile_name(args: argparse.Namespace) -> str:
 
 
 def run(args: argparse.Namespace) -> int:
+    # Imported here because numpy takes a while, which --help need not pay.
+    from frontload.auto import cargo, cargo_front
+
     strict = [option for option in ("--locked", "--offline", "--frozen")
               if getattr(args, _destination(option))]
     kind = "-".join([_profile_name(args), *args.cargo_target])
     program = cargo.find_program(args.manifest_path, args.package, args.bin, kind, strict,
                                  getattr(args, "toolchain", ""))
-    return args.act(args, program)
-
-
-class _Recordings:
-    """What is kept of a recorded program: its traces, itself, because these are of that very file,
-    and the map of its link."""
-
-    def __init__(self, program: Program):
-        self.traces = program.work / "traces"
-        self.binary = program.work / program.name
-        self.map = program.work / f"{program.name}.map"
-
-
-def _record(args: argparse.Namespace, program: Program) -> int:
-    arguments = args.arguments[1:] if args.arguments[:1] == ["--"] else args.arguments
-    kept = _Recordings(program)
-    words = [f"-Map={kept.map}"]
-    executable = cargo.link(program, _cargo_options(args), words)
-    if elf.read(executable).symbols is None:
-        # Of a release that is stripped; its names have other hashes then, which are found again.
-        variable = f"CARGO_PROFILE_{_profile_name(args).upper().replace('-', '_')}_STRIP"
-        executable = cargo.link(program, _cargo_options(args), words, **{variable: "debuginfo"})
-    if files.write_if_changed(kept.binary, executable.read_bytes()):
-        shutil.rmtree(kept.traces, ignore_errors=True)
-    return recording.run([str(executable), *arguments], kept.traces, data=args.data,
-                         until=args.until)
-
-
-def _profile(_args: argparse.Namespace, program: Program) -> int:
-    kept = _Recordings(program)
-    if not kept.traces.is_dir():
-        raise Failure(f"{program.name}: nothing is recorded yet",
-                      note="record it first: cargo frontload record -- ARGUMENT...")
-    traces = list(merge.expand([(str(kept.traces), 1)]))
-    # Only data needs the map, and a map that nothing needs is warned of.
-    has_data = any(trace.read(path).has_data for path, _ in traces)
-    merger = merge.Merger(program.name, str(kept.binary), str(kept.map) if has_data else None)
-    for path, weight in traces:
-        merger.add(path, weight)
-    result = merger.result()
-    files.write_profile(program.profile, profile.to_bytes(result))
-    errors.note(f"{program.profile}: {errors.count(len(result.touches), 'name')} from "
-                f"{errors.count(result.runs, 'run')}")
+    options = _cargo_options(args)
+    if args.action == "record":
+        arguments = args.arguments[1:] if args.arguments[:1] == ["--"] else args.arguments
+        return cargo_front.record(program, options, arguments, _profile_name(args),
+                                  data=args.data, until=args.until)
+    if args.action == "profile":
+        cargo_front.write_profile(program)
+    else:
+        cargo_front.build(program, options, prefetch=args.prefetch, min_match=args.min_match)
     return EXIT_OK
-
-
-def _build(args: argparse.Namespace, program: Program) -> int:
-    if not program.profile.exists():
-        errors.warning(f"{program.profile}: there is no startup profile: built without a front")
-        errors.note("make it with: cargo frontload record, cargo frontload profile")
-        cargo.build(program, _cargo_options(args))
-        return EXIT_OK
-    report = program.work / "front.json"
-    words = [f"--startup-profile={_named_by_content(program)}", f"--front-report={report}",
-             f"--min-match={args.min_match:g}"]
-    if args.prefetch:
-        words.append("--front-prefetch")
-    executable = cargo.link(program, _cargo_options(args), words)
-    placed = files.parse_json(report.read_bytes(), report)
-    names = placed["names"]
-    movable = names["total"] - names["unmovable"]
-    errors.note(f"{executable}: {names['placed']} of {movable} names of {program.profile.name} are "
-                f"in its front of {placed['front']['bytes']:,} bytes")
-    return EXIT_OK
-
-
-def _named_by_content(program: Program) -> Path:
-    """A copy of the profile: cargo links again when an argument is another, not when a file is."""
-    data = program.profile.read_bytes()
-    copy = program.work / f"{program.name}-{hashlib.sha256(data).hexdigest()[:16]}.startup"
-    program.work.mkdir(parents=True, exist_ok=True)
-    for old in program.work.glob(f"{program.name}-*.startup"):
-        if old != copy:
-            old.unlink()
-    files.write_if_changed(copy, data)
-    return copy

@@ -1,20 +1,12 @@
 """frontload check: says how much of a startup profile lies in the front of a linked file."""
 
 import argparse
-import os
 
-from frontload.base import console, errors, files
-from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_VERDICT, Failure, printable
+from frontload.base import errors, files
+from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_VERDICT, Failure
 from frontload.cli.arguments import add_json, add_min_match, percentage
-from frontload.elf import file as elf
-from frontload.elf import relocations, relocations_report
-from frontload.elf.loading import read_loading
-from frontload.profile import coverage, match
-from frontload.profile import format as profile
-from frontload.profile import resolver as names
 
 SCHEMA = "frontload-check/1"
-SHOWN = 5  # missing names that are shown for each reason
 DESCRIPTION = """\
 Look in a linked program or shared library, not yet stripped, for what a startup profile names: how
 much of it is in the file, how much lies in the front, what is missing and why. In a file that
@@ -59,6 +51,14 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
+    # Imported here because numpy takes a while, which --help need not pay.
+    from frontload.elf import file as elf
+    from frontload.elf import relocations, relocations_report
+    from frontload.elf.loading import read_loading
+    from frontload.profile import coverage, coverage_report, match
+    from frontload.profile import format as profile
+    from frontload.profile import resolver as names
+
     startup = profile.read(args.profile)
     binary = elf.read(args.binary)
     binary.linked_symbols()  # refuses what has none, and says what to do
@@ -71,10 +71,23 @@ def run(args: argparse.Namespace) -> int:
     good = (not lacks_front and report.coverage >= args.min_coverage
             and 100 * report.present >= args.min_match * report.names)
     if args.json:
-        files.write_json(args.json, {**_as_json(args, startup, report, good),
-                                     "relocations": relocations_report.as_json(relocated)})
+        files.write_json(args.json, {
+            "schema": SCHEMA,
+            "binary": args.binary,
+            "profile": args.profile,
+            "program": coverage_report.text(startup.program),
+            "runs": startup.runs,
+            "good": good,
+            "min_coverage": args.min_coverage,
+            "min_match": args.min_match,
+            **coverage_report.as_json(args.binary, report),
+            "relocations": relocations_report.as_json(relocated),
+        })
     if args.json != files.STDOUT:
-        _show(args, startup, report)
+        if report.blocks is not None and not args.require_front:
+            errors.note(f"{args.binary}: has no front of ld.frontload: this judges what an order "
+                        "file did")
+        coverage_report.show(args.binary, startup, report)
         print(relocations_report.summary(relocated))
         if args.relocations and relocated:
             relocations_report.show(relocated)
@@ -93,100 +106,11 @@ def run(args: argparse.Namespace) -> int:
                  f"{args.profile} are in the front, less than "
                  f"{max(args.min_coverage, 0 if report.present else args.min_match):g}%")
     if not report.present:
-        errors.note(f"it is a profile of {_text(startup.program)}: check that program, or record "
-                    "this one")
+        errors.note(f"it is a profile of {coverage_report.text(startup.program)}: check that "
+                    "program, or record this one")
     elif 100 * report.present < args.min_coverage * report.names:
         errors.note("the profile is stale: record the program again")
     else:
         errors.note(f"link with ld.frontload --startup-profile={args.profile}, or with the output "
                     "of frontload order")
     return EXIT_VERDICT
-
-
-def _text(name: bytes) -> str:
-    """A name as it stands in a profile."""
-    return profile.escape(name).decode("utf-8")
-
-
-def _show(args: argparse.Namespace, startup: profile.Profile, report: coverage.Report) -> None:
-    print(f"{printable(args.binary)}: {report.placed} of {errors.count(report.names, 'name')} of "
-          f"{_shown(startup.program)} ({errors.count(startup.runs, 'run')}) in the front: "
-          f"{errors.percent(report.placed, report.names)}")
-    if report.blocks is not None and not args.require_front:
-        errors.note(f"{args.binary}: has no front of ld.frontload: this judges what an order file "
-                    "did")
-    where = ("the start of the file" if report.blocks is None else
-             f"in {errors.count(len(report.blocks), 'startup block')}")
-    print(f"front: {report.front_size:,} of {os.path.getsize(args.binary):,} bytes, {where}; "
-          f"density {report.density:.3f}")
-    ordered = report.longest_run
-    if ordered.names:
-        print(f"longest ordered run: {errors.count(ordered.names, 'name')} in "
-              f"{_shown(ordered.section)}, {_shown(ordered.first)} to {_shown(ordered.last)}")
-    if report.ambiguous:
-        print(f"names that stand for several symbols: {errors.count(report.ambiguous, 'name')}")
-    if report.inexact:
-        print(f"found under the name they have now: {errors.count(report.inexact, 'name')}")
-    if report.not_sought:
-        print(f"not looked for, having no symbol: "
-              f"{errors.count(report.not_sought, 'section or string', 'sections and strings')}")
-    table = console.table("class", "names", "present", "in front", "bytes", "in front",
-                          numbers=range(1, 6))
-    for name, count in report.classes.items():
-        if count.names:
-            console.add_row(table, name, count.names, count.present, count.placed,
-                            f"{count.bytes_present:,}", f"{count.bytes_placed:,}")
-    console.show(table)
-    for reason in coverage.Reason:
-        missing = [entry for entry in report.missing if entry.reason == reason]
-        if missing:
-            print(f"{reason}: {errors.count(len(missing), 'name')}")
-            for entry in missing[:SHOWN]:
-                place = f" ({_shown(entry.section)})" if entry.section else ""
-                print(f"  {_shown(entry.name.name)}{place}")
-            if len(missing) > SHOWN:
-                print(f"  and {len(missing) - SHOWN} more (--json lists all)")
-
-
-def _shown(name: bytes) -> str:
-    return printable(_text(name))
-
-
-def _as_json(args: argparse.Namespace, startup: profile.Profile, report: coverage.Report,
-             good: bool) -> dict:
-    blocks = report.blocks and [
-        {"section": _text(block.section), "offset": block.offset, "bytes": block.size}
-        for block in report.blocks]
-    ordered = report.longest_run
-    return {
-        "schema": SCHEMA,
-        "binary": args.binary,
-        "profile": args.profile,
-        "program": _text(startup.program),
-        "runs": startup.runs,
-        "good": good,
-        "min_coverage": args.min_coverage,
-        "min_match": args.min_match,
-        "coverage": report.coverage,
-        "names": report.names,
-        "present": report.present,
-        "placed": report.placed,
-        "ambiguous": report.ambiguous,
-        "inexact": report.inexact,
-        "not_sought": report.not_sought,
-        "front": {
-            "is": "prefix" if report.blocks is None else "blocks",
-            "bytes": report.front_size,
-            "file_bytes": os.path.getsize(args.binary),
-            "density": report.density,
-            "blocks": blocks,
-        },
-        "longest_ordered_run": {"names": ordered.names, "section": _text(ordered.section),
-                                "first": _text(ordered.first), "last": _text(ordered.last)},
-        "classes": {name: vars(count) for name, count in report.classes.items()},
-        "missing": [{
-            "name": _text(entry.name.name), "kind": entry.name.kind,
-            "class": entry.name.section_class, "file": _text(entry.name.file) or None,
-            "reason": str(entry.reason), "section": _text(entry.section) or None,
-        } for entry in report.missing],
-    }

@@ -9,9 +9,6 @@ from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK
 from frontload.cli.arguments import add_json, bandwidth, count, named, positive
 from frontload.device import kinds as devices
-from frontload.measure import prediction
-from frontload.measure.prediction import Build
-from frontload.profile import trace
 
 DESCRIPTION = """\
 Predict from traces how a program starts cold: page faults, what is read and in how many requests,
@@ -36,7 +33,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "predict", description=DESCRIPTION, examples=EXAMPLES)
     parser.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
-                        type=_build, dest="variants",
+                        type=named("NAME=BINARY"), dest="variants",
                         help="a build to predict for, or a library that the recorded program "
                         "loaded; may be repeated: the others are compared with the first")
     parser.add_argument("--recorded", metavar="BINARY", help="the build that was recorded")
@@ -64,17 +61,18 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     return parser
 
 
-def _build(text: str) -> Build:
-    return Build(*named("NAME=BINARY")(text))
-
-
 def run(args: argparse.Namespace) -> int:
+    # Imported here because numpy takes a while, which --help need not pay.
+    from frontload.measure import prediction
+    from frontload.measure.prediction import Build
+    from frontload.profile import trace
+
     found = trace.expand(args.traces)
     traces, have_data = prediction.telling(found)
     recorded = args.recorded
     if recorded is None:
-        recorded = args.variants[0].binary if args.variants else prediction.main_program(traces[0])
-    variants = args.variants or [Build("recorded", recorded)]
+        recorded = args.variants[0][1] if args.variants else prediction.main_program(traces[0])
+    variants = [Build(*given) for given in args.variants or [("recorded", recorded)]]
     if len({variant.name for variant in variants}) < len(variants):
         raise errors.Failure("--variant: two variants have the same name",
                              note="name each of them: --variant before=FILE --variant after=FILE")

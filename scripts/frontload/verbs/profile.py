@@ -4,11 +4,9 @@ import argparse
 import os
 import re
 
-from frontload.base import console, errors, files
+from frontload.base import errors, files
 from frontload.base.errors import EXIT_OK, Failure
 from frontload.cli.arguments import program_argument
-from frontload.profile import format as profile
-from frontload.profile import merge
 
 DESCRIPTION = """\
 Make the startup profile of a program from traces, folders of traces, and other startup profiles.
@@ -59,6 +57,11 @@ def _weighted(text: str) -> tuple[str, int]:
 
 
 def run(args: argparse.Namespace) -> int:
+    # Imported here because numpy takes a while, which --help need not pay.
+    from frontload.base import console
+    from frontload.profile import format as profile
+    from frontload.profile import merge
+
     given = [*((path, 1) for path in args.inputs), *args.weighted_input]
     if not given:
         raise Failure("no input", note="give traces, folders of traces, or startup profiles")

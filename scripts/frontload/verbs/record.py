@@ -3,7 +3,6 @@
 import argparse
 
 from frontload.cli.arguments import command, file_only, seconds
-from frontload.recording import run as recording
 
 DESCRIPTION = """\
 Run a command and record the first touches of each of its processes, one trace per process. record
@@ -61,6 +60,9 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
+    # Imported here because numpy takes a while, which --help need not pay.
+    from frontload.recording import run as recording
+
     words = command(args)
     if args.data and args.recorder == "runtime":
         args.usage_error("--data runs the command in valgrind; what a program with the runtime "

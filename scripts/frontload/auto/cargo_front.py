@@ -1,0 +1,91 @@
+"""The steps of a cargo program to its front: recorded runs, a startup profile, a build."""
+
+import hashlib
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from frontload.auto import cargo
+from frontload.auto.cargo import Program
+from frontload.base import errors, files
+from frontload.base.errors import Failure
+from frontload.elf import file as elf
+from frontload.profile import format as profile
+from frontload.profile import merge, trace
+from frontload.recording import run as recording
+
+
+class _Recordings:
+    """What is kept of a recorded program: its traces, itself, because these are of that very file,
+    and the map of its link."""
+
+    def __init__(self, program: Program):
+        self.traces = program.work / "traces"
+        self.binary = program.work / program.name
+        self.map = program.work / f"{program.name}.map"
+
+
+def record(program: Program, options: Sequence[str], arguments: Sequence[str], build_profile: str,
+           *, data: bool, until: str | None) -> int:
+    """Builds the program, runs it with the arguments and records that; returns its exit status.
+    `build_profile` is cargo's, which the options name."""
+    kept = _Recordings(program)
+    words = [f"-Map={kept.map}"]
+    executable = cargo.link(program, options, words)
+    if elf.read(executable).symbols is None:
+        # Of a release that is stripped; its names have other hashes then, which are found again.
+        variable = f"CARGO_PROFILE_{build_profile.upper().replace('-', '_')}_STRIP"
+        executable = cargo.link(program, options, words, **{variable: "debuginfo"})
+    if files.write_if_changed(kept.binary, executable.read_bytes()):
+        shutil.rmtree(kept.traces, ignore_errors=True)
+    return recording.run([str(executable), *arguments], kept.traces, data=data, until=until)
+
+
+def write_profile(program: Program) -> None:
+    """Writes the startup profile of all recorded runs."""
+    kept = _Recordings(program)
+    if not kept.traces.is_dir():
+        raise Failure(f"{program.name}: nothing is recorded yet",
+                      note="record it first: cargo frontload record -- ARGUMENT...")
+    traces = list(merge.expand([(str(kept.traces), 1)]))
+    # Only data needs the map, and a map that nothing needs is warned of.
+    has_data = any(trace.read(path).has_data for path, _ in traces)
+    merger = merge.Merger(program.name, str(kept.binary), str(kept.map) if has_data else None)
+    for path, weight in traces:
+        merger.add(path, weight)
+    result = merger.result()
+    files.write_profile(program.profile, profile.to_bytes(result))
+    errors.note(f"{program.profile}: {errors.count(len(result.touches), 'name')} from "
+                f"{errors.count(result.runs, 'run')}")
+
+
+def build(program: Program, options: Sequence[str], *, prefetch: bool, min_match: float) -> None:
+    """Builds the program with the front that its startup profile asks for."""
+    if not program.profile.exists():
+        errors.warning(f"{program.profile}: there is no startup profile: built without a front")
+        errors.note("make it with: cargo frontload record, cargo frontload profile")
+        cargo.build(program, options)
+        return
+    report = program.work / "front.json"
+    words = [f"--startup-profile={_named_by_content(program)}", f"--front-report={report}",
+             f"--min-match={min_match:g}"]
+    if prefetch:
+        words.append("--front-prefetch")
+    executable = cargo.link(program, options, words)
+    placed = files.parse_json(report.read_bytes(), report)
+    names = placed["names"]
+    movable = names["total"] - names["unmovable"]
+    errors.note(f"{executable}: {names['placed']} of {movable} names of {program.profile.name} are "
+                f"in its front of {placed['front']['bytes']:,} bytes")
+
+
+def _named_by_content(program: Program) -> Path:
+    """A copy of the profile: cargo links again when an argument is another, not when a file is."""
+    data = program.profile.read_bytes()
+    copy = program.work / f"{program.name}-{hashlib.sha256(data).hexdigest()[:16]}.startup"
+    program.work.mkdir(parents=True, exist_ok=True)
+    for old in program.work.glob(f"{program.name}-*.startup"):
+        if old != copy:
+            old.unlink()
+    files.write_if_changed(copy, data)
+    return copy

@@ -1,0 +1,89 @@
+"""How much of a startup profile lies in the front of a file, as text for people and as JSON."""
+
+import os
+
+from frontload.base import console
+from frontload.base.errors import count, percent, printable
+from frontload.profile.coverage import Reason, Report
+from frontload.profile.format import Profile, escape
+
+_SHOWN = 5  # missing names that are shown for each reason
+
+
+def text(name: bytes) -> str:
+    """A name as it stands in a profile."""
+    return escape(name).decode("utf-8")
+
+
+def _shown(name: bytes) -> str:
+    return printable(text(name))
+
+
+def show(binary: str, startup: Profile, report: Report) -> None:
+    """A few lines, a table, and the first missing names for each reason."""
+    print(f"{printable(binary)}: {report.placed} of {count(report.names, 'name')} of "
+          f"{_shown(startup.program)} ({count(startup.runs, 'run')}) in the front: "
+          f"{percent(report.placed, report.names)}")
+    where = ("the start of the file" if report.blocks is None else
+             f"in {count(len(report.blocks), 'startup block')}")
+    print(f"front: {report.front_size:,} of {os.path.getsize(binary):,} bytes, {where}; "
+          f"density {report.density:.3f}")
+    ordered = report.longest_run
+    if ordered.names:
+        print(f"longest ordered run: {count(ordered.names, 'name')} in "
+              f"{_shown(ordered.section)}, {_shown(ordered.first)} to {_shown(ordered.last)}")
+    if report.ambiguous:
+        print(f"names that stand for several symbols: {count(report.ambiguous, 'name')}")
+    if report.inexact:
+        print(f"found under the name they have now: {count(report.inexact, 'name')}")
+    if report.not_sought:
+        print(f"not looked for, having no symbol: "
+              f"{count(report.not_sought, 'section or string', 'sections and strings')}")
+    table = console.table("class", "names", "present", "in front", "bytes", "in front",
+                          numbers=range(1, 6))
+    for name, found in report.classes.items():
+        if found.names:
+            console.add_row(table, name, found.names, found.present, found.placed,
+                            f"{found.bytes_present:,}", f"{found.bytes_placed:,}")
+    console.show(table)
+    for reason in Reason:
+        missing = [entry for entry in report.missing if entry.reason == reason]
+        if missing:
+            print(f"{reason}: {count(len(missing), 'name')}")
+            for entry in missing[:_SHOWN]:
+                place = f" ({_shown(entry.section)})" if entry.section else ""
+                print(f"  {_shown(entry.name.name)}{place}")
+            if len(missing) > _SHOWN:
+                print(f"  and {len(missing) - _SHOWN} more (--json lists all)")
+
+
+def as_json(binary: str, report: Report) -> dict:
+    """All figures, and all missing names."""
+    blocks = report.blocks and [
+        {"section": text(block.section), "offset": block.offset, "bytes": block.size}
+        for block in report.blocks]
+    ordered = report.longest_run
+    return {
+        "coverage": report.coverage,
+        "names": report.names,
+        "present": report.present,
+        "placed": report.placed,
+        "ambiguous": report.ambiguous,
+        "inexact": report.inexact,
+        "not_sought": report.not_sought,
+        "front": {
+            "is": "prefix" if report.blocks is None else "blocks",
+            "bytes": report.front_size,
+            "file_bytes": os.path.getsize(binary),
+            "density": report.density,
+            "blocks": blocks,
+        },
+        "longest_ordered_run": {"names": ordered.names, "section": text(ordered.section),
+                                "first": text(ordered.first), "last": text(ordered.last)},
+        "classes": {name: vars(found) for name, found in report.classes.items()},
+        "missing": [{
+            "name": text(entry.name.name), "kind": entry.name.kind,
+            "class": entry.name.section_class, "file": text(entry.name.file) or None,
+            "reason": str(entry.reason), "section": text(entry.section) or None,
+        } for entry in report.missing],
+    }
