@@ -16,9 +16,9 @@ function(_frontload_can_prefetch result target)
   set(problem "")
   if(CMAKE_CROSSCOMPILING AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL processor)
     set(problem
-      "it is of a Frontload for ${processor}, and this build is for ${CMAKE_SYSTEM_PROCESSOR}")
+      "it belongs to a Frontload for ${processor}, and this build is for ${CMAKE_SYSTEM_PROCESSOR}")
   elseif(NOT is_built_here AND NOT EXISTS "${library}")
-    set(problem "${library} is not there")
+    set(problem "${library} does not exist")
   endif()
   if(problem)
     message(WARNING "frontload_target(${target}): PREFETCH is left out, because "

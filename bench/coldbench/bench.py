@@ -1,4 +1,4 @@
-"""What bench/run does in which order with a workload, and what comes out."""
+"""What bench/run does with a workload, in which order, and what comes out."""
 
 import filecmp
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The race of one workload: its rows built, measured in one run, and put down as a document."""
+"""The race of one workload: builds its rows, measures them in one run, and writes the document."""
 
 from collections.abc import Callable, Sequence
 

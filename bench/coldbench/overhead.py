@@ -1,7 +1,7 @@
 """bench/overhead: what it costs a warm command to be measured by frontload measure, untraced.
 
-Pairs of runs, in turn the one and the other first: the command alone, and the same command in
-frontload-exec, which is all that frontload measure adds to a run. Three times are taken:
+It makes pairs of runs, in alternating order: the command alone, and the same command in
+frontload-exec, which is all that frontload measure adds to a run. It takes three times:
 
 alone     from before the command is spawned until it was reaped, by this process
 told      what frontload-exec says of its run: the time that frontload measure reports

@@ -1,4 +1,4 @@
-"""bench/picture: what each variant's cold start has read, as a picture made from a result's JSON.
+"""bench/picture: what each variant's cold start read, as a picture made from a result's JSON.
 
 One strip for each variant is its file from the first byte to the last; what was read is dark.
 """

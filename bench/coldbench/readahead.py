@@ -1,9 +1,9 @@
 """bench/readahead: what cold starts read at different settings of the device's readahead.
 
-How many faults a start takes, and how much they read, is decided by the layout and by the kernel's
-readahead together: more of it means fewer faults and more that nobody wanted. One start of each
-variant at each setting shows how the two trade, and what a layout leaves to trade. The counts
-repeat, so that one start of each is enough.
+The layout and the kernel's readahead together decide how many faults a start takes, and how much
+they read: more readahead means fewer faults and more bytes that nobody wanted. One start of each
+variant at each setting shows this trade-off, and what a layout leaves of it. The counts repeat, so
+one start of each is enough.
 """
 
 import argparse

@@ -1,5 +1,5 @@
-"""What bench/run and bench/race both do with the variants of a workload that have been built: their
-starts are measured and predicted."""
+"""What bench/run and bench/race both do with the built variants of a workload: measure and predict
+their starts."""
 
 from collections.abc import Callable, Sequence
 

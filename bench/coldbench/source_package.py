@@ -1,13 +1,13 @@
 """bench/fetch-source: the source of a Debian package, from wherever this machine gets its packages.
 
-Workloads that are built from source take it from the distribution's archive, as the machine is set
-up to reach it: a mirror, a proxy, keys. Only binary packages are listed on most machines, so the
-lists are copied, with `deb` for `deb-src`, to a folder of our own, and apt works there: nothing of
-the system's is changed, and no root is needed.
+Workloads that are built from source take it from the distribution's archive, as this machine
+reaches it: through a mirror, a proxy, keys. Most machines list only binary packages. So we copy the
+lists to a folder of our own, with `deb-src` for `deb`, and apt works there: this changes nothing in
+the system, and needs no root.
 
-Only the upstream tarball is used (PACKAGE_VERSION.orig.tar.*), not Debian's patches, which a point
-release may change. It is known by its SHA-256, so that all machines build the same source. A folder
-notes what it was unpacked from, and is left alone if that is what is wanted.
+We use only the upstream tarball (PACKAGE_VERSION.orig.tar.*), not Debian's patches, which a point
+release may change. Its SHA-256 identifies it, so all machines build the same source. A folder notes
+what it was unpacked from, and is left alone if that is what is wanted.
 """
 
 import argparse

@@ -3,7 +3,7 @@
     docs/race.md   all programs side by side, then all columns of each
     README.md      a small table: a few rows, the first programs
 
-The same result gives the same text. In the README only what lies between two marks is written.
+The same result gives the same text. In the README, only the text between two marks is replaced.
 """
 
 import argparse

@@ -172,7 +172,7 @@ Expected<StartupProfile> parseStartupProfile(StringRef path, StringRef text) {
                 Twine(majorVersion));
   // A profile that was cut in a line must not pass for a shorter one.
   if (!text.ends_with("\n"))
-    return fail("truncated: the last line has no end");
+    return fail("truncated: the last line has no newline");
 
   StartupProfile profile;
   while (!rest.empty()) {

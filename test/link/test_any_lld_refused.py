@@ -51,7 +51,7 @@ def test_not_executable(tmp_path, program):
 
 
 @pytest.mark.parametrize("name, answer", [("ld.bfd", "GNU ld"), ("ld.gold", "GNU gold"),
-                                          ("true", "no lld")])
+                                          ("true", "not an lld")])
 def test_not_an_lld(tmp_path, program, name, answer):
     """It is named by what it says of itself."""
     assert shutil.which(name)

@@ -154,7 +154,7 @@ def test_one_limit_alone(version, iops, bandwidth, limits):
 
 def test_a_throttle_that_cannot_be_set_leaves_nothing(tmp_path, monkeypatch):
     """If the kernel refuses the limits, the cgroup is removed again."""
-    def refuse(path, text):
+    def refuse(path, text, encoding):
         raise OSError(22, "Invalid argument")
 
     monkeypatch.setattr(Path, "write_text", refuse)

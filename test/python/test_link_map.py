@@ -182,7 +182,7 @@ def test_the_map_of_another_link_is_refused(mapped, cli, tmp_path):
 
 
 @pytest.mark.parametrize(("change", "what"), [
-    (lambda text: text[:-20], ": cut: the last line does not end"),
+    (lambda text: text[:-20], ": truncated: the last line has no newline"),
     (lambda text: text[:text.index(b" .data")].rpartition(b"\n")[0] + b"\n",
      ": is not the map of the link of"),
     (lambda text: b"hello\n" + text, ":1: not a link map of lld"),

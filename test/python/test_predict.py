@@ -176,9 +176,9 @@ def test_who_reads_all_of_a_file_before_leaves_no_faults(tmp_path, link, predict
 
 @pytest.mark.parametrize("contents, said", [
     (b"", "not a trace: wrong magic"),
-    (b"\x89FLT\r\n\x1a\n", "cut inside its header"),
+    (b"\x89FLT\r\n\x1a\n", "truncated inside its header"),
     (TraceWriter().module(1, "/no/such/program").to_bytes(), "none of its modules is the program"),
-    (TraceWriter().event(2**55, kind=FUNCTION).to_bytes(next_slot=2**63), "cut: it has 1 slots"),
+    (TraceWriter().event(2**55, kind=FUNCTION).to_bytes(next_slot=2**63), "truncated: it has 1 of"),
 ])
 def test_bad_traces_are_refused(tmp_path, link, run, build, contents, said):
     trace = tmp_path / "trace"

@@ -146,7 +146,7 @@ DATA = "data\tbss\t1\t+1\t16\tmain\n"
     (1, "version `1` is not 2", "frontload-startup-profile 1\n"),
     (1, "version `3` is not 2", "frontload-startup-profile 3\n"),
     (1, "version `2\\x0d`", HEAD.replace("\n", "\r\n")),
-    (4, "cut: the last line does not end", HEAD + ENTRY[:-1]),
+    (4, "truncated: the last line has no newline", HEAD + ENTRY[:-1]),
     (2, "no header line", "frontload-startup-profile 2\nprogram app\n"),
     (3, "no header line", "frontload-startup-profile 2\nruns 1\n" + ENTRY),
     (3, "is not a number", "frontload-startup-profile 2\nprogram app\nruns many\n" + ENTRY),

@@ -309,7 +309,7 @@ def test_dropped_first_touches_are_reported(link, cli, tmp_path):
     (b"hello\n", 65, "not a trace"),
     (b"", 65, "is empty"),
     (b"frontload-startup-profile 2\nprogram app\nruns 1\nrubbish\tline\n", 65, ":4: "),
-    (b"\x89FLT\r\n\x1a\n rest", 65, "cut inside its header"),
+    (b"\x89FLT\r\n\x1a\n rest", 65, "truncated inside its header"),
     (None, 2, "No such file"),
 ])
 def test_one_bad_input_fails_unless_partial_is_allowed(link, cli, tmp_path, contents, code, what):
@@ -333,7 +333,7 @@ def test_a_cut_trace_is_refused(link, cli, tmp_path):
     trace = link().trace(tmp_path / "t", *NAMES)
     os.truncate(trace, trace.stat().st_size - 40)
     result = cli("profile", trace, "-o", tmp_path / "p", code=65)
-    assert "cut" in result.err and "(at byte" in result.err
+    assert "truncated" in result.err and "(at byte" in result.err
     assert not (tmp_path / "p").exists()
 
 

@@ -114,9 +114,9 @@ GOOD = TraceWriter().module(1, "/bin/app", b"i" * 20).event(1).event(2)
     ("word size 5", {"word_size": 5}, 9),
     ("trace format 2 is not 1", {"major": 2}, 12),
     ("header size 64", {"header_size": 64}, 16),
-    ("cut inside its header of 4096", {"header_size": 4096}, len(GOOD.to_bytes())),
+    ("truncated inside its header of 4096", {"header_size": 4096}, len(GOOD.to_bytes())),
     ("slot size 32", {"slot_size": 32}, 20),
-    ("cut: it has 5 slots where 6 were written", {"next_slot": 6}, len(GOOD.to_bytes())),
+    ("truncated: it has 5 of 6 slots", {"next_slot": 6}, len(GOOD.to_bytes())),
 ])
 def test_a_bad_header_is_refused(tmp_path, what, header, offset):
     """Each header field that cannot be right is refused, with its offset."""
@@ -131,7 +131,7 @@ def test_a_trace_cut_anywhere_is_refused(tmp_path):
     path = tmp_path / "t"
     for size in range(1, len(GOOD.to_bytes())):
         path.write_bytes(GOOD.to_bytes()[:size])
-        with pytest.raises(BadData, match=r"cut|not a trace"):
+        with pytest.raises(BadData, match=r"truncated|not a trace"):
             trace.read(path)
 
 
@@ -146,7 +146,7 @@ def test_a_cut_in_the_empty_tail_is_refused(tmp_path):
     """A file that is not made of whole slots was cut, also where nothing was recorded yet."""
     path = TraceWriter().module(1, "/m").event(1).hole(9).write(tmp_path / "t", next_slot=3)
     os.truncate(path, path.stat().st_size - 5)
-    with pytest.raises(BadData, match="cut inside slot 11"):
+    with pytest.raises(BadData, match="truncated inside slot 11"):
         trace.read(path)
 
 

@@ -18,7 +18,7 @@ Expected<std::vector<uint64_t>> readTrace(StringRef path, StringRef bytes, Modul
   if (!bytes.starts_with(StringRef(FRONTLOAD_TRACE_MAGIC, 8)))
     return fail(0, "not a trace: wrong magic");
   if (bytes.size() < FRONTLOAD_TRACE_HEADER_SIZE)
-    return fail(bytes.size(), "cut inside its header");
+    return fail(bytes.size(), "truncated inside its header");
   unsigned orderByte = static_cast<uint8_t>(bytes[offsetof(frontload_trace_header, byte_order)]);
   if (orderByte != FRONTLOAD_LITTLE_ENDIAN && orderByte != FRONTLOAD_BIG_ENDIAN)
     return fail(8, "byte order " + Twine(orderByte) + " is neither 1 (little) nor 2 (big)");
@@ -41,7 +41,8 @@ Expected<std::vector<uint64_t>> readTrace(StringRef path, StringRef bytes, Modul
   // A recorder extends the file by whole pages, so only another file can have been cut.
   if ((bytes.size() - start) % FRONTLOAD_TRACE_SLOT_SIZE ||
       (claimed > room && claimed - room > dropped && bytes.size() % 4096))
-    return fail(bytes.size(), "cut: it has " + Twine(room) + " of " + Twine(claimed) + " slots");
+    return fail(bytes.size(),
+                "truncated: it has " + Twine(room) + " of " + Twine(claimed) + " slots");
 
   struct Event {
     uint64_t address;

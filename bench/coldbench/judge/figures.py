@@ -1,4 +1,4 @@
-"""The figures of a workload's variants: what is put down of each, and what of it can be judged.
+"""The figures of a workload's variants: what is noted of each, and which of it can be judged.
 
 A figure is the median over the cold runs on the plain device, or what the linker's report says of a
 front. Times are kept by round, because they are compared as ratios within rounds.

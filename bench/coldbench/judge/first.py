@@ -1,8 +1,9 @@
 """Who is first: whether one of our rows beats every peer's, figure by figure.
 
-A count is ahead if its median is smaller. A time is ahead if the ratio to each peer's, paired by
-round, is below 1 with all of its 95% confidence interval, and behind if it is above with all of it.
-A verdict holds if ours is first, and does not if it is behind; otherwise it is too close to tell.
+A count is ahead if its median is smaller. Times are compared by their ratio to each peer's, paired
+by round: a time is ahead if the whole 95% confidence interval of the ratio is below 1, and behind
+if all of it is above. A verdict holds if ours is first, and fails if it is behind; otherwise it is
+too close to tell.
 """
 
 from collections.abc import Sequence

@@ -1,12 +1,12 @@
 """Predictions beside the kernel's counts: is the model of a start right?
 
-A workload's starts are recorded once, as the program is by default and with data (traces.data in
-its folder). From that alone the starts of its other layouts are predicted, and compared with what
-the kernel counted when they were measured.
+A workload's starts are recorded once, from its default program and with data (traces.data in its
+folder). From this alone we predict the starts of its other layouts, and compare them with what the
+kernel counted when they were measured.
 
-A figure agrees if it is within 5% of the kernel's, or within one where that is less: a start of two
-faults has no twentieth of one. What is no other layout of what was recorded cannot be predicted:
-another compilation has other code under the same names.
+A figure agrees if it is within 5% of the kernel's, or within one if that is more: there is no
+twentieth of a fault. Only other layouts of the recorded program can be predicted: another
+compilation has other code under the same names.
 """
 
 import os

@@ -1,9 +1,9 @@
 """The limit: how many bytes of its file a start really uses, whatever the layout.
 
-They are counted by granules of 16 bytes, in the traces of `frontload record --data`, and only
-where the file has contents: what is zero at first (.bss) is not read from anywhere. No trace sees
-what the loader does before, so every place that it relocates is added. The tables that tell it
-where these are do not count: packed, they take next to nothing.
+We count granules of 16 bytes in the traces of `frontload record --data`, and only where the file
+has contents: memory that starts as zero (.bss) is not read from anywhere. No trace sees what the
+loader does before, so we add every place that it relocates. The tables that tell it where these are
+do not count: packed, they take next to nothing.
 """
 
 import os

@@ -3,7 +3,7 @@
 recorder     what is run: the program under a recorder, or a build of it that records itself
 slowdown     the recorded run's wall time over that of a plain one just before it, both warm
 
-Only what users run is timed: the recording itself, not what is made of it afterwards.
+We time only what users run: the recording itself, not what is made of it afterwards.
 """
 
 import os

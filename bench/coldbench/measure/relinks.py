@@ -1,8 +1,8 @@
-"""What the link of a row takes: its command, run again as Ninja would.
+"""How long the link of a row takes: runs its command again as Ninja would.
 
-A cheap link is repeated, and its time the median; what takes longer is timed once. Linking again
-gives the same files, so Ninja need not see it: everything gets back the time it had. The map that
-the default's link writes for our profiles is left out: nobody else would write it.
+A cheap link is repeated, and the median is its time; a longer one is timed once. Linking again
+gives the same files, so we hide it from Ninja: every file gets its old time back. We leave out the
+map that the default's link writes for our profiles, because nobody else would write it.
 """
 
 import os

@@ -1,7 +1,7 @@
-"""The slow device: what the starts are throttled to, and how long it takes for what they read.
+"""The slow device: its limits, and how long it takes for what the starts read.
 
-The kernel's throttle lets what it hands out in its first 0.1 s through at once, 15 requests and
-8 MB: the starts of small programs, whole. A disk does not.
+The kernel's throttle lets the budget of its first 0.1 s through at once: 15 requests and 8 MB,
+which is the whole start of a small program. A disk does not do that.
 """
 
 from frontload.device import kinds

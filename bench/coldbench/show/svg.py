@@ -1,7 +1,7 @@
 """What the bench's pictures share: their style, and how a figure becomes SVG.
 
-The pictures bring no background of their own and their text is a grey that is read on white as well
-as on black, because they are shown on pages of either theme. The same figure gives the same bytes.
+The pictures have no background of their own, and their text is a grey that is legible on white and
+on black, because pages of both themes show them. The same figure gives the same bytes.
 """
 
 import io

@@ -1,9 +1,9 @@
-"""The rows of the race: every way to make a program start faster that is compared, ours last.
+"""The rows of the race: every way to make a program start faster that we compare, ours last.
 
-A row is a variant that each workload has, or says why it has not. Its name is that of the variant,
+A row is a variant that each workload has, or says why it lacks it. It is called like the variant,
 so workloads/WORKLOAD/variants.ninja builds WORKLOAD.ROW.
 
-recorder  how the start was recorded that the row is made by: see recordings.py
+recorder  how the start was recorded from which the row is made: see recordings.py
 """
 
 from dataclasses import dataclass

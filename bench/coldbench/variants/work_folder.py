@@ -1,8 +1,8 @@
 """The folder in which the variants of a workload are built.
 
-The workload's variants.ninja is included into the Ninja file written here, so that only what is out
-of date is built again, a changed command line included. workloads/cc1/variants.ninja says which
-variables it is given, and workloads/rules.ninja has what workloads have in common. Workloads that
+The Ninja file written here includes the workload's variants.ninja, so only what is out of date is
+built again, also after a change of a command line. workloads/cc1/variants.ninja says which
+variables it gets, and workloads/rules.ninja has what workloads have in common. Workloads that
 measure the same program may share the folder, so that what they have in common is built once.
 """
 

@@ -3,8 +3,8 @@
 It is a folder of bench/workloads with workload.py, which defines WORKLOAD, and variants.ninja,
 which builds NAME.VARIANT for each variant (see work_folder.py).
 
-A workload that takes part in the race (bench/race) also has its `peers`: variants made by other
-people's means.
+A workload that takes part in the race (bench/race) also has `peers`: variants made with other
+people's tools.
 """
 
 import importlib.util

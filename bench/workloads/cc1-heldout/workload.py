@@ -1,6 +1,8 @@
-"""cc1 at work that nobody trained: how much of the gain does a front keep that other work made?
+"""cc1 at work that nobody trained: how much of its gain does a front keep that was made for other
+work?
 
-Trained are a hello world, data included, and six scenarios; measured is C++ with <iostream> at -O2.
+The training is a hello world, data included, and six scenarios; measured is C++ with <iostream> at
+-O2.
 """
 
 from coldbench.judge.figures import THROTTLED, Start

@@ -1,7 +1,8 @@
 """wasm-tools, a Rust program of 23 MB: its work is to turn a small text into a WebAssembly module.
 
-A crate of cargo's registry, of this version, with the dependencies that it was published with. It
-needs rustc 1.88, so Debian 12's own (1.63) does not do: its rustc-web does, and rustup's.
+This is a crate from cargo's registry, in this version and with the dependencies that it was
+published with. It needs rustc 1.88: Debian 12's rustc (1.63) is too old, but its rustc-web and
+rustup's will do.
 """
 
 from coldbench.variants.workload import Workload

@@ -77,7 +77,8 @@ class _Reader:
                 if end:
                     self._read_piece(piece[:end])
             if rest:
-                raise BadData(self._path, "cut: the last line does not end", line=self._lines + 1,
+                raise BadData(self._path, "truncated: the last line has no newline",
+                              line=self._lines + 1,
                               note="copy or record it again")
         self._check_entry()
         return (np.concatenate([np.empty(0, np.uint8), *self._kinds]),

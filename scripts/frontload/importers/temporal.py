@@ -89,7 +89,7 @@ def _read_traces(source: Source, number: int,
         for number, line in numbered:  # noqa: B007 - for messages
             if line and not line.startswith(b"#"):
                 return line
-        raise BadData(source.path, "cut inside the temporal traces", line=number,
+        raise BadData(source.path, "truncated inside the temporal traces", line=number,
                       note="copy or make it again")
 
     def next_number() -> int:

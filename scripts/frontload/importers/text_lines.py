@@ -40,7 +40,7 @@ def lines(stream: BinaryIO, path: str, note: str, *, all_end: bool,
         yield from enumerate(whole, number + 1)
         number += len(whole)
     if rest and all_end:
-        raise BadData(path, "cut: the last line does not end", line=number + 1,
+        raise BadData(path, "truncated: the last line has no newline", line=number + 1,
                       note="copy or make it again")
     if rest:
         rest = rest.removeprefix(_MARK) if number == 0 else rest

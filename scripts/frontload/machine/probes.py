@@ -131,7 +131,7 @@ def _strace() -> Ability:
 def _slow_device() -> Ability:
     what = "slow devices (measure --device)"
     if obstacle := cold_device.obstacle():
-        return Ability(what, False, obstacle, "measure as root, outside of a chroot or container")
+        return Ability(what, False, obstacle, "measure as root, outside a chroot or container")
     hierarchy = throttle.hierarchy(read_text("/proc/self/mountinfo"))
     if hierarchy is None:
         return Ability(what, False, "no cgroup controller blkio (version 1) or io (version 2)",

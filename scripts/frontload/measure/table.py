@@ -71,9 +71,10 @@ def _print_device(device: dict) -> None:
     if not limits:
         print("On a loop device of its own, as fast as memory.")
         return
-    print(f"On a loop device that the kernel ({device['throttle']}) slows down to that of kind "
-          f"{device['name']}:\n{' and '.join(limits)} per second. It lets the first tenth of a "
-          "second through at once: a real one\ntakes up to that much longer.")
+    print(f"On a loop device that the kernel ({device['throttle']}) slows down to kind "
+          f"{device['name']}: {' and '.join(limits)} per second.\n"
+          "The kernel lets the first tenth of a second through at once: a real device takes up to\n"
+          "that much longer.")
 
 
 def _processors(host: dict) -> str:

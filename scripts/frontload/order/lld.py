@@ -62,7 +62,7 @@ def _shared_names(path: str) -> set[bytes]:
     A program exports what a shared library defines too, or refers to, which nothing here tells
     apart. One that exports even `_start` was linked to export everything, which says nothing.
     """
-    linked = elf.read(path, note="give the program as it was linked last")
+    linked = elf.read(path, note="give the program of the last link")
     names = _defined(linked.linked_symbols())
     exported = _defined(linked.dynamic_symbols)
     return set() if b"_start" in exported or b"_start" not in names else exported

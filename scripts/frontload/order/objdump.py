@@ -81,8 +81,8 @@ def symbols(paths: list[str], parsers: type[SymbolParser], linked: bool) -> Iter
 def _check(parser: SymbolParser | None, path: str) -> None:
     """Refuses a file that has no symbols: of one that ends before they do, LLVM says nothing."""
     if parser and path and not parser.found_any:
-        raise BadData(path, "has no symbols", note="it is cut, stripped or empty: give the objects "
-                                                   "of the link that is to be ordered")
+        raise BadData(path, "has no symbols", note="it is truncated, stripped, or empty: give the "
+                                                   "objects of the link that is to be ordered")
 
 
 def _base_name(path: str, paths: list[str]) -> bytes:

@@ -232,7 +232,7 @@ def parse(data: bytes, path: os.PathLike | str) -> Profile:
     _check_first_line(data, path)
     lines = data.split(b"\n")
     if lines.pop():
-        raise BadData(path, "cut: the last line does not end", line=len(lines) + 1,
+        raise BadData(path, "truncated: the last line has no newline", line=len(lines) + 1,
                       note="copy or make it again")
     header: dict[bytes, bytes | int] = {}
     profile = None

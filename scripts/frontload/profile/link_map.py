@@ -123,7 +123,8 @@ class LinkMap:
                 raise BadData(self._path, "not a link map of lld", line=1, note=_MAKE_ONE)
             if number > 1 and not line:
                 raise BadData(self._path, "damaged: neither a section nor a symbol"
-                              if text.endswith(b"\n") else "cut: the last line does not end",
+                              if text.endswith(b"\n")
+                              else "truncated: the last line has no newline",
                               line=number, note=_MAKE_ONE)
             if line and not line[3]:
                 place = line[4], int(line[1], 16), int(line[2], 16)
@@ -183,8 +184,8 @@ class LinkMap:
             raise self._of_another_link(f"{misfits} of {len(fits)} symbols lie in no input section")
 
     def _of_another_link(self, why: str) -> BadData:
-        return BadData(self._path, f"is not the map of the link of {self._elf.path}, or is cut: "
-                                   f"{why}", note=_MAKE_ONE)
+        return BadData(self._path, f"is not the map of the link of {self._elf.path}, or is "
+                                   f"truncated: {why}", note=_MAKE_ONE)
 
 
 def _ranges(spans: list[Span]) -> Ranges:

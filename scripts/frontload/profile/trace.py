@@ -129,7 +129,8 @@ def _read_header(stream: BinaryIO, path) -> _Header:
         raise BadData(path, "not a trace: wrong magic", offset=0,
                       note="traces are made by: frontload record -- CMD")
     if len(start) < HEADER_SIZE:
-        raise _damaged(path, f"cut inside its header of {HEADER_SIZE} bytes", offset=len(start))
+        raise _damaged(path, f"truncated inside its header of {HEADER_SIZE} bytes",
+                       offset=len(start))
     order = _BYTE_ORDERS.get(start[8])
     if order is None:
         raise _damaged(path, f"byte order {start[8]} is neither 1 (little) nor 2 (big)", offset=8)
@@ -152,11 +153,11 @@ def _count_slots(stream: BinaryIO, path, header: _Header) -> int:
     size = os.fstat(stream.fileno()).st_size
     room, odd = divmod(size - header.size, SLOT_SIZE)
     if size < header.size:
-        raise _damaged(path, f"cut inside its header of {header.size} bytes", offset=size)
+        raise _damaged(path, f"truncated inside its header of {header.size} bytes", offset=size)
     if odd:
-        raise _damaged(path, f"cut inside slot {room}", offset=size)
+        raise _damaged(path, f"truncated inside slot {room}", offset=size)
     if header.next_slot > room + header.dropped and size % _PAGE_SIZE:
-        raise _damaged(path, f"cut: it has {room} of {header.next_slot} slots",
+        raise _damaged(path, f"truncated: it has {room} of {header.next_slot} slots",
                        offset=size)
     return min(header.next_slot, room)
 

@@ -131,7 +131,7 @@ def _known(binaries: Iterable[str], recordings: Sequence[Recording]) -> dict[str
         build_id = elves.read(path).build_id.hex()
         if not build_id or build_id not in recorded:
             raise Failure(f"{os.fspath(path)}: is not among the recorded files",
-                          note="it may have been linked again since; record it anew")
+                          note="it may have been linked again since; record it again")
         known[build_id] = path
     return known
 

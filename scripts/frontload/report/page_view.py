@@ -40,7 +40,7 @@ _FIGURES: tuple[tuple[str, str, str, Callable], ...] = (
      text.number),
     ("wasted_bytes", "read for nothing", "read, and never touched by the program",
      text.byte_count),
-    ("max_rss_bytes", "peak memory", "resident at the most", text.byte_count),
+    ("max_rss_bytes", "peak memory", "resident at its peak", text.byte_count),
     ("wall_ns", "time of this run", "while it was recorded; times are measured by "
      "frontload measure", text.duration),
 )

@@ -156,8 +156,8 @@ def _record(args: argparse.Namespace, device: Device | None) -> list:
                                    until=args.until, launcher=launcher)
         if started.sample.failed:
             raise Failure(started.sample.failure_of(variant.command[0]), code=EXIT_VERDICT,
-                          note="frontload faults --ignore-failure --json FILE records it all the "
-                          "same, and report takes that FILE")
+                          note="frontload faults --ignore-failure --json FILE records it anyway, "
+                               "and report takes that FILE")
         made = started.document | {"device": described}
         if made["faults"] is None:
             _warn(variant.name, made["missing"])
