@@ -25,7 +25,7 @@ def test_the_startup_profile_is_that_of_the_program(shared):
 def test_the_profile_says_what_was_left_out(shared):
     """Making it again, one is told, so that a name that is missing can be explained."""
     said = frontload("profile", shared.folder / "traces", "-o", shared.folder / "again").stderr
-    assert "left out what only that needs" in said
+    assert "left out what only that build has" in said
 
 
 def test_the_compilers_profile_is_that_of_the_run(shared):
