@@ -1,6 +1,7 @@
 //===- symbol_map.cpp - finds what a trace touched in another build --------===//
 
 #include "predict/symbol_map.h"
+#include "frontload_trace.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Endian.h"
@@ -9,9 +10,6 @@ using namespace llvm;
 using namespace llvm::object;
 
 namespace frontload {
-
-/// What is touched as a trace tells it, in bytes.
-static constexpr uint64_t granule = 16;
 
 Expected<std::vector<SymbolMap::Symbol>> SymbolMap::read(const ELFObjectFileBase &file) {
   std::vector<Symbol> symbols;
@@ -175,7 +173,7 @@ std::optional<uint64_t> SymbolMap::findByReference(uint64_t address) const {
   std::optional<AddressPair> before, within;
   if (next != references.begin() && std::prev(next)->recorded >= named)
     before = *std::prev(next);
-  if (next != references.end() && next->recorded - address < granule)
+  if (next != references.end() && next->recorded - address < FRONTLOAD_GRANULE)
     within = *next;
   Likeness likeness = before ? compareTo(*before, address) : Likeness::None;
   if (likeness == Likeness::SameString || (likeness != Likeness::None && !within))
