@@ -4,14 +4,14 @@ All that is run here keeps one contract:
 
 start      No process is started unnoticed: a signal that arrives meanwhile waits until the new
            process is known, and then counts.
-ending     Who leaves early, by whatever exception, ends the command first, and reaps it. A command
-           with a process group of its own is ended with all that it has started there: by SIGTERM,
-           so that it can clean up, and by SIGKILL if it has not ended after some seconds. Ctrl-C
-           reaches such a command only through us. One in our group gets the terminal's signals
-           itself; it is sent SIGTERM, and waited for.
+ending     An exception that leaves early ends the command first, and reaps it. A command with a
+           process group of its own ends with all that it has started there: SIGTERM lets it clean
+           up, and SIGKILL follows if it has not ended after some seconds. Ctrl-C reaches such a
+           command only through us. A command in our group gets the terminal's signals itself; we
+           send it SIGTERM and wait for it.
 time-out   The same, for a command that takes too long.
 signals    Within `unwinding_on_signals` the first SIGINT, SIGTERM or SIGHUP is the exception
-           Interrupted, with which we exit with 128 + its number. Those that follow are ignored:
+           Interrupted, after which we exit with 128 + its number. Those that follow are ignored:
            they must not interrupt the cleaning.
 
 A program that only answers a question, and starts none itself, needs none of this: subprocess.run
