@@ -109,8 +109,8 @@ def test_gain_is_told_of_nothing_that_takes_no_time():
     (["--variant", "a=bad", "traces"], 65, "give a program or a shared library"),
     (["--prefetch", "much", "traces"], 2, "--prefetch=much: is not a size"),
     (["--warm", "nan", "traces"], 2, "'nan' is not a number above 0"),
-    (["--device-bandwidth", "2T", "traces"], 2, "'2T' is not a number above 0"),
-    (["--device-bandwidth", "80MG", "traces"], 2, "'80MG' is not a number above 0"),
+    (["--device-bandwidth", "2T", "traces"], 2, "'2T' is not a number of bytes above 0"),
+    (["--device-bandwidth", "80MG", "traces"], 2, "'80MG' is not a number of bytes above 0"),
 ])
 def test_what_cannot_be_predicted_is_said(cli, tmp_path, monkeypatch, arguments, code, said):
     monkeypatch.chdir(tmp_path)

@@ -71,8 +71,8 @@ def bandwidth(least: int = 0) -> Callable[[str], int | float]:
         except ValueError:
             value = 0
         if value < least or not value:
-            limit = f"of bytes from {least // 1_000_000}M up" if least else "above 0"
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number {limit}")
+            limit = f"from {least // 1_000_000}M up" if least else "above 0"
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes {limit}")
         return value
     return bandwidth
 
