@@ -1,21 +1,25 @@
 """Tables and progress on the terminal, by rich.
 
-The contents of a table come from foreign files, so every cell is escaped and none is markup.
+The contents of a table come from foreign files, so every cell is escaped and none is markup. Most
+calls of the command show neither a table nor progress, so rich is loaded by those that do.
 """
+
+from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from frontload.base.errors import is_quiet, printable
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def table(*columns: str, numbers: Iterable[int] = ()) -> Table:
     """An empty table; the columns whose positions are in `numbers` are aligned to the right."""
+    from rich.table import Table
+
     result = Table(box=None, pad_edge=False, header_style="bold")
     for position, column in enumerate(columns):
         justify = "right" if position in numbers else "left"
@@ -24,18 +28,24 @@ def table(*columns: str, numbers: Iterable[int] = ()) -> Table:
 
 
 def add_row(to: Table, *cells: object, style: str | None = None) -> None:
+    from rich.text import Text
+
     to.add_row(*(Text(printable(str(cell))) for cell in cells), style=style)
 
 
 def show(what: Table) -> None:
     """Prints a table on stdout; wider than a terminal's default if nobody looks at it there."""
+    from rich.console import Console
+
     width = None if sys.stdout.isatty() else 120
     Console(width=width, highlight=False).print(what)
 
 
 def progress(items: Sequence, what: str) -> Iterable:
     """Goes through `items`, with a progress bar on stderr if that is a terminal and not --quiet."""
-    console = Console(stderr=True)
-    if is_quiet() or not console.is_terminal:
+    if is_quiet() or not sys.stderr.isatty():
         return items
-    return track(items, what, console=console, transient=True)
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(items, what, console=Console(stderr=True), transient=True)
