@@ -55,7 +55,7 @@ def test_help_of_a_verb_waits_for_no_library(verb):
 
 def test_info_loads_what_its_tables_need(tools):
     """info is called on machines where something does not work: it needs no numpy and no scipy."""
-    modules = top(loaded("info", "--json", "-"))
+    modules = top(loaded("info"))
     assert "rich" in modules and not modules & {"numpy", "scipy", "elftools"}
 
 
