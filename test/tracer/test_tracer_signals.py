@@ -99,6 +99,7 @@ def test_signal_to_the_tracer(number, waiting, program, finish, tmp_path):
     nothing left but the trace."""
     process, pid = waiting()
     process.send_signal(number)
+    process.wait(60)  # finish() ends its input, at which the program would go on
     recording = finish(process)
     assert recording.status == 128 + number
     assert state(pid) == ""
