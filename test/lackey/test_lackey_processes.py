@@ -97,6 +97,7 @@ def test_signal_to_the_recorder(number, program, start, finish):
     process = start("--", program, "wait")
     assert process.stdout.readline() == "ready\n"
     process.send_signal(number)
+    process.wait(60)  # finish() ends its input, at which the program would go on
     recording = finish(process)
     assert recording.status == 128 + number
     assert data(program, recording.trace) == ["my_early+0"]
