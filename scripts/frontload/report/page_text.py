@@ -6,7 +6,6 @@ the direction of writing, bytes that are not text). It cuts names that are too l
 because the ends of paths and of qualified names tell the most.
 """
 
-import math
 from typing import Any
 
 from frontload.base.errors import printable
@@ -96,8 +95,3 @@ def change(before: float | None, after: float | None, less: str = "less") -> str
         return f"{share(abs(after - before), before)} {direction}"
     times = f"{ratio:.0f}" if ratio >= 9.95 else f"{ratio:.1f}"
     return f"{times} times {direction}"
-
-
-def is_number(value: Any) -> bool:
-    return (isinstance(value, int | float) and not isinstance(value, bool)
-            and math.isfinite(value))
