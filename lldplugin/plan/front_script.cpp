@@ -94,7 +94,7 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
   outputs(behind.data);
   // The kernel clears the rest of a page behind what is in the file; here there is none.
   os << "  .data : { }\n"
-        "  .data.padding : { . = ALIGN(CONSTANT(MAXPAGESIZE)); }\n";
+        "  .data.padding : { BYTE(0) . = ALIGN(CONSTANT(MAXPAGESIZE)); }\n";
   outputs(behind.zeros);
   os << "} INSERT BEFORE .bss;\n";
   // lld derives _end and _edata from the last segments of the file, which are those that programs
