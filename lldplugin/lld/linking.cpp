@@ -4,6 +4,7 @@
 #include "lld/Common/Driver.h"
 #include "lld/front_output.h"
 #include "lld/lld_hooks.h"
+#include "lld/order_hooks.h"
 #include "lld/packed_relocations.h"
 #include "lld/prefetch_library.h"
 #include "other_lld/child_process.h"
@@ -80,8 +81,9 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
   auto &link = *new FrontLink(std::move(profile), options.profile, options.traits);
   std::vector<const char *> lldArgs = args.vec();
-  // lld would sort the front again, by what calls what in a steady state.
-  lldArgs.push_back("--no-call-graph-profile-sort");
+  // Another lld would sort the front again, by what calls what in a steady state.
+  if (isOther)
+    lldArgs.push_back("--no-call-graph-profile-sort");
   // The front's script makes a linear file together with this.
   lldArgs.insert(lldArgs.end(), {"-z", "separate-loadable-segments"});
   if (!(isOther && program.version < firstLldThatPacks) && shouldPackRelativeRelocations(args))
@@ -107,6 +109,7 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     return runLld(lldArgs, nulls()) ? becomeOther(program, args) : exitVerdict;
   }
   installHooks(link, options.minMatch);
+  installOrderHooks(link);
   if (!runLld(lldArgs))
     return exitVerdict;
   if (!link.isFinished())

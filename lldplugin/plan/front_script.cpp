@@ -39,9 +39,12 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
                         const OutputsBehind &behind) {
   std::string text;
   raw_string_ostream os(text);
+  // lld adds what has no place yet to the last list of an output section, and orders each list by
+  // itself (PGO), so what has its place in first-touch order is in another one.
+  StringRef rest = selection == Selection::ByAnswer ? " *()" : "";
   auto section = [&](StringRef name, Pattern pattern) {
     if (patterns[static_cast<unsigned>(pattern)])
-      os << "  " << name << " : { *(" << inputsOf(pattern, selection) << ") }\n";
+      os << "  " << name << " : { *(" << inputsOf(pattern, selection) << ")" << rest << " }\n";
   };
   os << "OVERWRITE_SECTIONS {\n";
   // The loader reads the names of the needed libraries before anything can be prefetched; with the
