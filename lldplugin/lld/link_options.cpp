@@ -83,10 +83,7 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       continue;
     if (std::optional<LayoutOption> conflict = layoutOption(args, i)) {
       options.conflict = conflict->option, options.reason = conflict->reason;
-    } else if (arg == "-r" || arg == "--relocatable" || arg == "-relocatable") {
-      options.isRelocatable = true;
-    } else if (is_contained({"-pie", "--pie", "-shared", "--shared", "-Bshareable"}, arg)) {
-      options.traits.isRelocated = true;
+    } else if (options.kind.take(args, next)) {
     } else if (takeOption(args, next, "icf", value)) {
       options.traits.foldsCode = value != "none";
     } else if (takeLetter(args, next, "-O", value)) {
@@ -102,6 +99,7 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       options.output = arg.substr(2).str();
     }
   }
+  options.traits.isRelocated = options.kind.isRelocated();
   return others;
 }
 
