@@ -92,7 +92,7 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
     } else if (arg == "--help" || arg == "-help") {
       options.isHelp = true;
     } else if (takeOption(args, next, "defsym", value)) {
-      options.definesEnd |= StringRef(value).ltrim('_').starts_with("end=");
+      options.definesEnd |= StringRef(value).starts_with("_end=");
     } else if (arg == "-o" && i + 1 < args.size()) {
       options.output = args[i + 1];
     } else if (arg.starts_with("-o") && arg.size() > 2) {

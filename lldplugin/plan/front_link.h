@@ -45,6 +45,8 @@ public:
   /// `path` is where the profile came from, for messages.
   FrontLink(StartupProfile p, std::string path, LinkTraits traits);
 
+  /// Takes note of a linker script among the inputs, which does not decide the layout.
+  void addScript(llvm::StringRef script);
   /// Takes note of an input object.
   void addObject(InputObject object) { objects.push_back(object); }
   /// The first of them that is in the link in any case, if there is one, else the first: it tells
@@ -134,7 +136,7 @@ public:
 
   const StartupProfile &startupProfile() const { return profile; }
   /// Whether an input defines `_end` itself.
-  bool definesEnd() const { return startupSet.definesEnd(); }
+  bool definesEnd() const { return isEndAssigned || startupSet.definesEnd(); }
 
   const std::string &profilePath() const { return pathOfProfile; }
 
@@ -165,6 +167,7 @@ private:
   LinkTraits traits;
   PatternSet patterns; ///< those that the script uses
   StartupSet startupSet;
+  bool isEndAssigned = false; ///< by a script
   std::vector<InputObject> objects;
   std::thread planner;
   std::vector<StartupSections> sectionsFound;

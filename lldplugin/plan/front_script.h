@@ -47,10 +47,6 @@ using PatternSet = std::array<bool, numPatterns>;
 /// pattern that it does not need: sections without one go where lld puts them by name.
 std::string frontScript(const PatternSet &patterns, Selection selection);
 
-/// Whether a linker script decides where sections go, as SECTIONS and its like do. Such a script
-/// and a front cannot both be had: each would take sections that the other one means to place.
-bool decidesLayout(llvm::StringRef script);
-
 } // namespace frontload
 
 #endif
