@@ -76,13 +76,15 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     options.other.needsMap |= !options.report.empty();
     options.other.output = options.output;
   }
+  options.traits.packsRelocations =
+      !(isOther && program.version < firstLldThatPacks) && shouldPackRelativeRelocations(args);
 
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
   auto &link = *new FrontLink(std::move(profile), options.profile, options.traits);
   std::vector<const char *> lldArgs = args.vec();
   // lld would sort the front again, by what calls what in a steady state.
   lldArgs.push_back("--no-call-graph-profile-sort");
-  if (!(isOther && program.version < firstLldThatPacks) && shouldPackRelativeRelocations(args))
+  if (options.traits.packsRelocations)
     lldArgs.insert(lldArgs.end(), {"-z", "pack-relative-relocs"});
   std::vector<std::string> added; // lld keeps references
   if (options.wantsPrefetch) {

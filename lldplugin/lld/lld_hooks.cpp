@@ -43,8 +43,12 @@ int frontload::tellMatches(const FrontLink &link, double leastMatch) {
     error(verdict.text, verdict.note);
     return exitVerdict;
   }
+  StringRef needed = link.linkTraits().packsRelocations
+                         ? "; needs glibc 2.36 or newer, for packed relocations (without them: "
+                           "-z nopack-relative-relocs)"
+                         : "";
   // Not stdout: the report may go there.
-  lld::message(programName + ": " + verdict.text, errs());
+  lld::message(programName + ": " + verdict.text + needed, errs());
   return EXIT_SUCCESS;
 }
 

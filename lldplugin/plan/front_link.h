@@ -38,6 +38,8 @@ struct LinkTraits {
   bool isRelocated = false;
   /// How the linker tells sections apart.
   Selection selection = Selection::ByAnswer;
+  /// Whether relative relocations are packed though nobody has said so; every link tells.
+  bool packsRelocations = false;
 };
 
 class FrontLink {
@@ -139,6 +141,7 @@ public:
   bool definesEnd() const { return isEndAssigned || startupSet.definesEnd(); }
 
   const std::string &profilePath() const { return pathOfProfile; }
+  const LinkTraits &linkTraits() const { return traits; }
 
 private:
   /// The startup sections of one object that share a name.
