@@ -4,10 +4,13 @@
 #include "program/command_line.h"
 #include "program/layout_options.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cstdlib>
 
 using namespace llvm;
 
 namespace frontload {
+
+static constexpr char reproduceReason[] = "its files would have different section names";
 
 /// Reads what another linker has to know of `arg`, which is number `i` of lld's `args`.
 static void parseForOther(ArrayRef<const char *> args, size_t i, LinkOptions &options) {
@@ -15,8 +18,9 @@ static void parseForOther(ArrayRef<const char *> args, size_t i, LinkOptions &op
   OtherLink &other = options.other;
   if (arg.starts_with("-") && is_contained({"reproduce", "fat-lto-objects"}, name)) {
     options.otherConflict = arg;
-    options.otherReason = name == "reproduce" ? "its files would have different section names"
-                                              : "its objects are made during the link";
+    options.isReproduced |= name == "reproduce";
+    options.otherReason =
+        name == "reproduce" ? reproduceReason : "its objects are made during the link";
   } else if (takeOption(args, i, "Map", other.map)) {
   } else if (is_contained({"-M", "--print-map", "-print-map"}, arg)) {
     other.printsMap = true;
@@ -100,6 +104,10 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
     }
   }
   options.traits.isRelocated = options.kind.isRelocated();
+  if (const char *variable = "LLD_REPRODUCE"; getenv(variable) && !options.isReproduced) {
+    options.isReproduced = true;
+    options.otherConflict = variable, options.otherReason = reproduceReason;
+  }
   return others;
 }
 

@@ -35,6 +35,7 @@ struct LinkOptions {
   std::string conflict, reason;
   OutputKind kind;
   bool wantsPrefetch = false;
+  bool isReproduced = false; ///< --reproduce, or the variable that stands for it
   LinkTraits traits;
   bool definesEnd = false;
   bool isHelp = false;

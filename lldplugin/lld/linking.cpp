@@ -6,6 +6,7 @@
 #include "lld/lld_hooks.h"
 #include "lld/packed_relocations.h"
 #include "lld/prefetch_library.h"
+#include "lld/reproduce.h"
 #include "other_lld/child_process.h"
 #include "plan/front_report.h"
 #include "profile/profile_file.h"
@@ -82,8 +83,6 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
   auto &link = *new FrontLink(std::move(profile), options.profile, options.traits);
   std::vector<const char *> lldArgs = args.vec();
-  // lld would sort the front again, by what calls what in a steady state.
-  lldArgs.push_back("--no-call-graph-profile-sort");
   if (options.traits.packsRelocations)
     lldArgs.insert(lldArgs.end(), {"-z", "pack-relative-relocs"});
   std::vector<std::string> added; // lld keeps references
@@ -98,6 +97,10 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     for (const std::string &argument : added)
       lldArgs.push_back(argument.c_str());
   }
+  if (options.isReproduced && (refusal = prepareReplay(options, lldArgs)))
+    return refuse(*refusal);
+  // lld would sort the front again, by what calls what in a steady state.
+  lldArgs.push_back("--no-call-graph-profile-sort");
   if (isOther) {
     options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
     installHooks(link, options.minMatch,

@@ -8,6 +8,7 @@
 #include "lld/Common/ErrorHandler.h"
 #include "lld/Common/Strings.h"
 #include "lld/lld_symbols.h"
+#include "lld/reproduce.h"
 #include "plan/front_link.h"
 #include "plan/front_note.h"
 #include "plan/front_script.h"
@@ -114,6 +115,9 @@ static void addNote(lld::elf::Ctx &ctx, StringRef like) {
 
 void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   std::optional<MemoryBufferRef> like;
+  if (!isReplayComplete())
+    endLink(exitVerdict, "the tar of --reproduce lacks the options of the front",
+            "please report this; link without --reproduce until it is fixed");
   if (insteadOfLink) {
     inputs.like = frontLink->firstObject();
     frontLink->finishPlanning();

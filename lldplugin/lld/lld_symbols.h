@@ -23,6 +23,8 @@
 //   answered by the address of the section's name (see FrontLink), others by lld.
 // * getPriority is what SORT_BY_INIT_PRIORITY in a linker script sorts by: the number at the end of
 //   a section's name. The sections of a front have their place in first-touch order instead.
+// * TarWriter::append, of LLVM, is called for each file of the tar that --reproduce makes, first of
+//   all for response.txt: the options, a line each, in their order. The files are readFile's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,11 +51,15 @@
 #define PROCESS_SECTION_COMMANDS "_ZN3lld3elf12LinkerScript22processSectionCommandsEv"
 #define MATCH "_ZNK3lld13StringMatcher5matchEN4llvm9StringRefE"
 #define GET_PRIORITY "_ZN3lld3elf11getPriorityEN4llvm9StringRefE"
+#define TAR_APPEND "_ZN4llvm9TarWriter6appendENS_9StringRefES1_"
 // clang-format on
 
 #define REAL(symbol) asm("__real_" symbol)
 #define WRAP(symbol) asm("__wrap_" symbol)
 
+namespace llvm {
+class TarWriter;
+} // namespace llvm
 namespace lld {
 class StringMatcher;
 namespace elf {
@@ -98,5 +104,9 @@ bool realMatch(const lld::StringMatcher *matcher, llvm::StringRef name) REAL(MAT
 bool wrapMatch(const lld::StringMatcher *matcher, llvm::StringRef name) WRAP(MATCH);
 int realGetPriority(llvm::StringRef name) REAL(GET_PRIORITY);
 int wrapGetPriority(llvm::StringRef name) WRAP(GET_PRIORITY);
+void realTarAppend(llvm::TarWriter *tar, llvm::StringRef path, llvm::StringRef data)
+    REAL(TAR_APPEND);
+void wrapTarAppend(llvm::TarWriter *tar, llvm::StringRef path, llvm::StringRef data)
+    WRAP(TAR_APPEND);
 
 #endif
