@@ -12,22 +12,28 @@ namespace frontload {
 static constexpr uint64_t windowBytes = 64 << 10;
 
 template <class ELFT>
-void settleMatches(ObjectScans<ELFT> &scans, FoundNames &found, std::vector<bool> &unmovable,
-                   std::vector<EntryPlace> &places) {
+void settleMatches(ObjectScans<ELFT> &scans, const EntryGroups &groups, FoundNames &found,
+                   std::vector<bool> &unmovable, std::vector<EntryPlace> &places) {
+  GroupFinds finds(groups, found);
   for (const ObjectScan<ELFT> &scan : scans.all)
     for (const EntryMatch &m : scan.matches)
-      found.note(m.entry, m.rank);
-  for (ObjectScan<ELFT> &scan : scans.all)
-    llvm::erase_if(scan.matches, [&](const EntryMatch &m) {
-      if (!found.accept(m.entry, m.rank, m.definition))
-        return true;
-      if (!m.section) {
-        unmovable[m.entry] = true;
-        return true;
-      }
-      places.push_back(placeOf(scan, m));
-      return false;
-    });
+      finds.note(m.entry, m.rank);
+  finds.endNotes();
+  SmallVector<EntryMatch, 0> kept;
+  for (ObjectScan<ELFT> &scan : scans.all) {
+    kept.clear();
+    for (EntryMatch &m : scan.matches)
+      finds.accept(m.entry, m.rank, m.definition, [&](uint32_t entry) {
+        if (!m.section) {
+          unmovable[entry] = true;
+          return;
+        }
+        kept.push_back(m);
+        kept.back().entry = entry;
+        places.push_back(placeOf(scan, kept.back()));
+      });
+    scan.matches.assign(kept.begin(), kept.end());
+  }
 }
 
 template <class ELFT>
@@ -72,8 +78,8 @@ template <class ELFT> void placeMatches(ObjectScans<ELFT> &scans, const StartupP
 }
 
 #define INSTANTIATE(ELFT)                                                                          \
-  template void settleMatches(ObjectScans<ELFT> &, FoundNames &, std::vector<bool> &,              \
-                              std::vector<EntryPlace> &);                                          \
+  template void settleMatches(ObjectScans<ELFT> &, const EntryGroups &, FoundNames &,              \
+                              std::vector<bool> &, std::vector<EntryPlace> &);                     \
   template void placeMatches(ObjectScans<ELFT> &, const StartupProfile &);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
 

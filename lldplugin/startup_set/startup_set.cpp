@@ -62,7 +62,7 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
   lookUp(scans, {profile, contents, *names}, dataNames);
   for (const ObjectScan<ELFT> &scan : scans.all)
     hasEnd |= scan.definesEnd;
-  settleMatches(scans, found, unmovable, places);
+  settleMatches(scans, names->groups(), found, unmovable, places);
   if (foldsCode)
     addIdenticalCode(scans, places);
   placeMatches(scans, profile);
