@@ -20,36 +20,60 @@ bool isFileOrNull(StringRef path) {
          path == "/dev/null";
 }
 
-int finishOutput(const std::string &path, const LinkOptions &options, FrontLink &link,
+int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontLink &link,
                  std::optional<Front> &front) {
-  auto output = sys::fs::is_regular_file(path)
-                    ? MemoryBuffer::getFile(path, false, false)
-                    : make_error_code(std::errc::no_such_file_or_directory);
-  // It is not one with -o /dev/null and --oformat binary.
-  if (!output || !(*output)->getBuffer().starts_with(ELF::ElfMagic))
+  StringRef contents(bytes.data(), bytes.size());
+  if (!contents.starts_with(ELF::ElfMagic)) // --oformat binary
     return EXIT_SUCCESS;
-  Expected<Front> checked = checkOutput(
-      (*output)->getBuffer(), !options.definesEnd && !link.definesEnd(), link.hotStrings());
+  Expected<Front> checked =
+      checkOutput(contents, !options.definesEnd && !link.definesEnd(), link.hotStrings());
   if (!checked) {
     error(options.output + ": " + toString(checked.takeError()),
           "please report this; link without --startup-profile until it is fixed");
-    sys::fs::remove(path);
     return exitVerdict;
   }
   front = *checked;
   link.finishStrings();
-  if (std::error_code e = fillNote(path, front->endAddress)) {
-    error(options.output + ": " + e.message(), "the note of its front cannot be written");
-    return exitUsage;
-  }
+  fillNote(bytes, front->endAddress);
   return EXIT_SUCCESS;
 }
 
-int reportFront(const LinkOptions &options, const FrontLink &link, std::optional<Front> front) {
-  if (options.report.empty())
+/// The file at `path`, to be written.
+static ErrorOr<std::unique_ptr<WriteThroughMemoryBuffer>> openToWrite(const std::string &path) {
+  auto output = WriteThroughMemoryBuffer::getFile(path);
+  if (output.getError() == std::errc::permission_denied) {
+    // A umask that takes away the right to write takes it from the linker's own output.
+    auto before = sys::fs::getPermissions(path);
+    if (before && !sys::fs::setPermissions(path, *before | sys::fs::owner_write)) {
+      output = WriteThroughMemoryBuffer::getFile(path);
+      sys::fs::setPermissions(path, *before);
+    }
+  }
+  return output;
+}
+
+int finishOutputFile(const std::string &path, const LinkOptions &options, FrontLink &link,
+                     std::optional<Front> &front) {
+  if (!sys::fs::is_regular_file(path)) // /dev/null
     return EXIT_SUCCESS;
-  if (Error e = writeFrontReport(options.report, options.output, link, front)) {
-    error(options.report + ": " + toString(std::move(e)), "the program itself is linked");
+  auto output = openToWrite(path);
+  if (!output) {
+    error(options.output + ": " + output.getError().message(),
+          "the note of its front cannot be written");
+    return exitUsage;
+  }
+  return finishOutput((*output)->getBuffer(), options, link, front);
+}
+
+int publishLink(const LinkOptions &options, const FrontLink &link, std::optional<Front> front,
+                StagedFiles &files) {
+  if (!options.report.empty())
+    if (Error e = writeFrontReport(files.stage(options.report), options.output, link, front)) {
+      error(options.report + ": " + toString(std::move(e)), "write the report to another place");
+      return exitUsage;
+    }
+  if (Error e = files.publish()) {
+    error(toString(std::move(e)), "nothing can be put there; link to another place");
     return exitUsage;
   }
   return EXIT_SUCCESS;

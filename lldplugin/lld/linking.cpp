@@ -6,10 +6,10 @@
 #include "lld/lld_hooks.h"
 #include "lld/packed_relocations.h"
 #include "lld/prefetch_library.h"
+#include "lld/written_files.h"
 #include "other_lld/child_process.h"
 #include "plan/front_report.h"
 #include "profile/profile_file.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
@@ -36,24 +36,13 @@ int becomeOther(const LldProgram &program, ArrayRef<const char *> args) {
 /// Links by the other linker what the built-in one has read.
 static int linkPlanned(const LinkOptions &options, const LinkInputs &inputs, FrontLink &link) {
   std::string linked;
-  if (int code = linkByOther(options.other, inputs, link, linked))
+  if (int code = linkByOther(options.other, inputs, link, stagedFiles(), linked))
     return code;
   std::optional<Front> front;
   int code = tellMatches(link, options.minMatch);
-  if (linked.empty()) // to /dev/null
-    return code ? code : reportFront(options, link, front);
   if (code == EXIT_SUCCESS)
-    code = finishOutput(linked, options, link, front);
-  if (code == EXIT_SUCCESS)
-    if (std::error_code e = sys::fs::rename(linked, options.output)) {
-      error(options.output + ": " + e.message(), "the output cannot be moved to its place");
-      code = exitUsage;
-    }
-  if (code != EXIT_SUCCESS) {
-    sys::fs::remove(linked);
-    return code;
-  }
-  return reportFront(options, link, front);
+    code = finishOutputFile(linked, options, link, front);
+  return code ? code : publishLink(options, link, front, stagedFiles());
 }
 
 int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
@@ -105,15 +94,15 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     return runLld(lldArgs, nulls()) ? becomeOther(program, args) : exitVerdict;
   }
   installHooks(link, options.minMatch);
+  std::optional<Front> front;
+  holdWrittenFiles(lldArgs, options.output, [&](MutableArrayRef<char> bytes) {
+    return finishOutput(bytes, options, link, front);
+  });
   if (!runLld(lldArgs))
     return exitVerdict;
-  if (!link.isFinished())
-    return EXIT_SUCCESS; // no link: --version, --thinlto-index-only
-
-  std::optional<Front> front;
-  if (int code = finishOutput(options.output, options, link, front))
-    return code;
-  return reportFront(options, link, front);
+  if (!link.isFinished()) // no link: --version, --thinlto-index-only
+    options.report.clear();
+  return publishLink(options, link, front, stagedFiles());
 }
 
 } // namespace frontload

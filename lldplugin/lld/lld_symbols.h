@@ -24,6 +24,13 @@
 // * getPriority is what SORT_BY_INIT_PRIORITY in a linker script sorts by: the number at the end of
 //   a section's name. The sections of a front have their place in first-touch order instead.
 //
+// Of what lld calls to write its files (written_files.h):
+// * FileOutputBuffer::create makes the output. It is called before parseFiles, too, to see whether
+//   that is possible. What is made has its place at commit().
+// * unlinkAsync removes the previous output just before.
+// * The constructor of raw_fd_ostream opens maps, lists of dependencies and the like.
+// * timeTraceProfilerWrite writes what --time-trace asks for.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef FRONTLOAD_LLDPLUGIN_LLD_LLD_SYMBOLS_H
@@ -31,8 +38,13 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/FileOutputBuffer.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBufferRef.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 // clang-format off: CMake reads one name per line
@@ -49,6 +61,10 @@
 #define PROCESS_SECTION_COMMANDS "_ZN3lld3elf12LinkerScript22processSectionCommandsEv"
 #define MATCH "_ZNK3lld13StringMatcher5matchEN4llvm9StringRefE"
 #define GET_PRIORITY "_ZN3lld3elf11getPriorityEN4llvm9StringRefE"
+#define CREATE_OUTPUT "_ZN4llvm16FileOutputBuffer6createENS_9StringRefEmj"
+#define UNLINK_ASYNC "_ZN3lld11unlinkAsyncEN4llvm9StringRefE"
+#define OPEN_STREAM "_ZN4llvm14raw_fd_ostreamC1ENS_9StringRefERSt10error_codeNS_3sys2fs9OpenFlagsE"
+#define WRITE_TIME_TRACE "_ZN4llvm22timeTraceProfilerWriteENS_9StringRefES0_"
 // clang-format on
 
 #define REAL(symbol) asm("__real_" symbol)
@@ -98,5 +114,19 @@ bool realMatch(const lld::StringMatcher *matcher, llvm::StringRef name) REAL(MAT
 bool wrapMatch(const lld::StringMatcher *matcher, llvm::StringRef name) WRAP(MATCH);
 int realGetPriority(llvm::StringRef name) REAL(GET_PRIORITY);
 int wrapGetPriority(llvm::StringRef name) WRAP(GET_PRIORITY);
+
+using OutputBuffer = std::unique_ptr<llvm::FileOutputBuffer>;
+llvm::Expected<OutputBuffer> realCreateOutput(llvm::StringRef path, size_t size, unsigned flags)
+    REAL(CREATE_OUTPUT);
+llvm::Expected<OutputBuffer> wrapCreateOutput(llvm::StringRef path, size_t size, unsigned flags)
+    WRAP(CREATE_OUTPUT);
+void realUnlinkAsync(llvm::StringRef path) REAL(UNLINK_ASYNC);
+void wrapUnlinkAsync(llvm::StringRef path) WRAP(UNLINK_ASYNC);
+void realOpenStream(llvm::raw_fd_ostream *stream, llvm::StringRef path, std::error_code &error,
+                    llvm::sys::fs::OpenFlags flags) REAL(OPEN_STREAM);
+void wrapOpenStream(llvm::raw_fd_ostream *stream, llvm::StringRef path, std::error_code &error,
+                    llvm::sys::fs::OpenFlags flags) WRAP(OPEN_STREAM);
+llvm::Error realWriteTimeTrace(llvm::StringRef path, llvm::StringRef output) REAL(WRITE_TIME_TRACE);
+llvm::Error wrapWriteTimeTrace(llvm::StringRef path, llvm::StringRef output) WRAP(WRITE_TIME_TRACE);
 
 #endif

@@ -6,9 +6,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Endian.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <vector>
 
 using namespace llvm;
@@ -152,27 +150,15 @@ static Expected<uint64_t> offsetOfNote(const ELFFile<ELFT> &file, uint64_t size)
   return 0;
 }
 
-std::error_code fillNote(StringRef path, uint64_t end) {
-  auto output = WriteThroughMemoryBuffer::getFile(path);
-  if (output.getError() == std::errc::permission_denied) {
-    // A umask that takes away the right to write takes it from the linker's own output.
-    auto before = sys::fs::getPermissions(path);
-    if (before && !sys::fs::setPermissions(path, *before | sys::fs::owner_write)) {
-      output = WriteThroughMemoryBuffer::getFile(path);
-      sys::fs::setPermissions(path, *before);
-    }
-  }
-  if (!output)
-    return output.getError();
-  StringRef bytes = (*output)->MemoryBuffer::getBuffer();
-  consumeError(withElfFile(bytes, [&]<class ELFT>(const ELFFile<ELFT> &file) {
-    std::string note = noteContents<ELFT>(end);
-    Expected<uint64_t> offset = offsetOfNote(file, note.size());
-    if (offset && *offset)
-      memcpy((*output)->getBufferStart() + *offset, note.data(), note.size());
-    return offset.takeError();
-  }));
-  return {};
+void fillNote(MutableArrayRef<char> bytes, uint64_t end) {
+  consumeError(
+      withElfFile({bytes.data(), bytes.size()}, [&]<class ELFT>(const ELFFile<ELFT> &file) {
+        std::string note = noteContents<ELFT>(end);
+        Expected<uint64_t> offset = offsetOfNote(file, note.size());
+        if (offset && *offset)
+          memcpy(&bytes[*offset], note.data(), note.size());
+        return offset.takeError();
+      }));
 }
 
 } // namespace frontload

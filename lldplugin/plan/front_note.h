@@ -9,10 +9,10 @@
 #ifndef FRONTLOAD_LLDPLUGIN_PLAN_FRONT_NOTE_H
 #define FRONTLOAD_LLDPLUGIN_PLAN_FRONT_NOTE_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <string>
-#include <system_error>
 
 namespace frontload {
 
@@ -20,9 +20,9 @@ namespace frontload {
 /// features (branch protection and the like) that it claims; empty if that is no ELF object.
 std::string makeNoteObject(llvm::StringRef object);
 
-/// Fills in the note of the linked file at `path`: the front ends before address `end`. Does
-/// nothing to a file without the note.
-std::error_code fillNote(llvm::StringRef path, uint64_t end);
+/// Fills in the note of a linked file: the front ends before address `end`. Does nothing to a file
+/// without the note.
+void fillNote(llvm::MutableArrayRef<char> bytes, uint64_t end);
 
 } // namespace frontload
 

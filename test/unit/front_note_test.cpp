@@ -4,10 +4,6 @@
 #include "yaml_object.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/Endian.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 
 using namespace frontload;
 using namespace llvm;
@@ -33,22 +29,6 @@ protected:
     return size == 4 ? support::endian::read32(bytes.data() + at, GetParam().order)
                      : support::endian::read64(bytes.data() + at, GetParam().order);
   }
-};
-
-/// A file that is there for the length of a test.
-class TemporaryFile {
-public:
-  explicit TemporaryFile(StringRef bytes) {
-    int descriptor;
-    EXPECT_FALSE(sys::fs::createTemporaryFile("front_note", "out", descriptor, path));
-    raw_fd_ostream(descriptor, /*shouldClose=*/true) << bytes;
-  }
-  ~TemporaryFile() { sys::fs::remove(path); }
-  std::string contents() const {
-    return (*MemoryBuffer::getFile(path, false, false))->getBuffer().str();
-  }
-
-  SmallString<128> path;
 };
 } // namespace
 
@@ -121,9 +101,8 @@ TEST_P(FrontNote, IsFilledIn) {
                             toHex(blank) + "}\n")
                                .str(),
                            "ET_DYN");
-  TemporaryFile file(before);
-  ASSERT_FALSE(fillNote(file.path, 0x123456789abcdef0));
-  std::string after = file.contents();
+  std::string after = before;
+  fillNote(after, 0x123456789abcdef0);
   size_t at = before.find("Frontload") + 20;
   EXPECT_EQ(number(after, at, 8), 0x123456789abcdef0u);
   EXPECT_EQ(after.substr(0, at), before.substr(0, at));
@@ -136,9 +115,9 @@ TEST_P(FrontNote, IsNotFilledInWhereThereIsNone) {
        {std::string(code),
         "  - {Name: .note.frontload, Type: SHT_NOTE, Size: 48}\n" + code.str()}) {
     std::string before = elf(section, "ET_DYN");
-    TemporaryFile file(before);
-    EXPECT_FALSE(fillNote(file.path, 1));
-    EXPECT_EQ(file.contents(), before);
+    std::string after = before;
+    fillNote(after, 1);
+    EXPECT_EQ(after, before);
   }
 }
 
