@@ -3,6 +3,7 @@
 #include "lld/linking.h"
 #include "lld/Common/Driver.h"
 #include "lld/front_output.h"
+#include "lld/hook_calls.h"
 #include "lld/lld_hooks.h"
 #include "lld/packed_relocations.h"
 #include "lld/prefetch_library.h"
@@ -95,11 +96,14 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   }
   installHooks(link, options.minMatch);
   std::optional<Front> front;
-  holdWrittenFiles(lldArgs, options.output, [&](MutableArrayRef<char> bytes) {
-    return finishOutput(bytes, options, link, front);
+  holdWrittenFiles(lldArgs, options.output, [&](MutableArrayRef<char> bytes, bool isFile) {
+    hookCalls.requireForOutput(link, {bytes.data(), bytes.size()});
+    return isFile ? finishOutput(bytes, options, link, front) : EXIT_SUCCESS;
   });
   if (!runLld(lldArgs))
     return exitVerdict;
+  if (link.isFinished() != hasFinishedOutput())
+    hookCalls.endWithout(Hook::CreateOutput);
   if (!link.isFinished()) // no link: --version, --thinlto-index-only
     options.report.clear();
   return publishLink(options, link, front, stagedFiles());

@@ -46,6 +46,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 // clang-format off: CMake reads one name per line
 #define FRONTLOAD_LLD_VERSION 22
@@ -81,8 +82,8 @@ struct Ctx;
 /// returned in the same way, which by the C++ ABI is decided by the destructor.
 struct OwnedFile {
   void *file;
-  OwnedFile(const OwnedFile &) = delete;
-  ~OwnedFile();
+  OwnedFile(OwnedFile &&other) : file(std::exchange(other.file, nullptr)) {}
+  ~OwnedFile() {} // lld keeps its files to the end
 };
 
 std::optional<llvm::MemoryBufferRef> realReadFile(lld::elf::Ctx &ctx, llvm::StringRef path)

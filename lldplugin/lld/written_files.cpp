@@ -2,6 +2,7 @@
 
 #include "lld/written_files.h"
 #include "lld/Common/ErrorHandler.h"
+#include "lld/hook_calls.h"
 #include "lld/lld_symbols.h"
 #include "program/output_file.h"
 #include "llvm/ADT/STLExtras.h"
@@ -17,6 +18,7 @@ static bool isHolding;
 static std::vector<StringRef> arguments;
 static std::string outputPath;
 static FinishBytes finishBytes;
+static bool isFinished;
 
 // lld leaves by _exit(), after it has ended what LLVM manages.
 static ManagedStatic<StagedFiles> staged;
@@ -31,7 +33,8 @@ void frontload::holdWrittenFiles(ArrayRef<const char *> args, std::string output
 }
 
 namespace {
-/// An output that is finished before it is written.
+/// An output that is finished before it is written: as a file beside its own or, without a name for
+/// that, where it is.
 class HeldOutput final : public FileOutputBuffer {
 public:
   HeldOutput(StringRef path, std::string t, OutputBuffer b)
@@ -42,15 +45,22 @@ public:
   size_t getBufferSize() const override { return buffer->getBufferSize(); }
   void discard() override { buffer->discard(); }
   Error commit() override {
-    auto *bytes = reinterpret_cast<char *>(buffer->getBufferStart());
     if (FinalPath == outputPath)
-      if (int code = finishBytes({bytes, buffer->getBufferSize()}))
-        lld::exitLld(code);
-    staged->addOutput(FinalPath, temporary);
+      finish();
+    if (!temporary.empty())
+      staged->addOutput(FinalPath, temporary);
     return buffer->commit();
   }
 
 private:
+  void finish() {
+    hookCalls.require(Hook::UnlinkAsync);
+    auto *bytes = reinterpret_cast<char *>(buffer->getBufferStart());
+    if (int code = finishBytes({bytes, buffer->getBufferSize()}, !temporary.empty()))
+      lld::exitLld(code);
+    isFinished = true;
+  }
+
   std::string temporary;
   OutputBuffer buffer;
 };
@@ -63,20 +73,25 @@ static bool makesFile(StringRef path) {
 }
 
 Expected<OutputBuffer> wrapCreateOutput(StringRef path, size_t size, unsigned flags) {
-  if (!isHolding || !makesFile(path))
+  hookCalls.count(Hook::CreateOutput);
+  if (!isHolding)
     return realCreateOutput(path, size, flags);
-  std::string temporary = nameForStaged(path);
-  Expected<OutputBuffer> buffer = realCreateOutput(temporary, size, flags);
+  std::string temporary = makesFile(path) ? nameForStaged(path) : "";
+  Expected<OutputBuffer> buffer =
+      realCreateOutput(temporary.empty() ? path : StringRef(temporary), size, flags);
   if (!buffer)
     return buffer;
   return std::make_unique<HeldOutput>(path, std::move(temporary), std::move(*buffer));
 }
 
 void wrapUnlinkAsync(StringRef path) {
+  hookCalls.count(Hook::UnlinkAsync);
   // What is held back takes the place of the previous file when it is good.
   if (!isHolding)
     realUnlinkAsync(path);
 }
+
+bool frontload::hasFinishedOutput() { return isFinished; }
 
 /// Whether the command line names a file: others are for lld's own use.
 static bool isNamed(StringRef path) {

@@ -23,12 +23,14 @@ namespace frontload {
 /// The files of this process that wait for their places. However it ends, they do not stay.
 StagedFiles &stagedFiles();
 
-/// What makes the bytes of the output good, or returns an exit code.
-using FinishBytes = std::function<int(llvm::MutableArrayRef<char>)>;
+/// What makes the bytes of the output good, which may be a file or not, or returns an exit code.
+using FinishBytes = std::function<int(llvm::MutableArrayRef<char>, bool isFile)>;
 
-/// Holds back what lld writes from now on with these `args`. The bytes of a regular file that it
-/// links at `output` go through `finish` first.
+/// Holds back what lld writes from now on with these `args`. The bytes of what it links at `output`
+/// go through `finish` first.
 void holdWrittenFiles(llvm::ArrayRef<const char *> args, std::string output, FinishBytes finish);
+/// Whether they did.
+bool hasFinishedOutput();
 
 } // namespace frontload
 
