@@ -197,8 +197,8 @@ def test_in_a_cgroup(program, strace, run, build, tmp_path, limit, least, most):
     assert asked[0][0] == 0
     front = noted.front_offset(made.path, made.end)
     if end == front:
-        assert f"{front / 1e6:.1f} MB are being read" in said
+        assert f"{front / 1e6:.1f} MB are asked for" in said
     else:
         assert end % 4096 == 0
-        assert f"{end / 1e6:.1f} of {front / 1e6:.1f} MB are being read" in said
+        assert f"{end / 1e6:.1f} of {front / 1e6:.1f} MB are asked for" in said
         assert "the cgroup's memory limit is near" in said

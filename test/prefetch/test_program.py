@@ -153,6 +153,21 @@ def test_as_many_ranges_as_there_may_be(program, prefetched):
     assert all(share > noted.NEARLY_ALL for share in prefetched(made, ranges=ranges))
 
 
+def test_a_small_front_is_asked_for_without_a_look(program, calls):
+    """A look at a page that is missing would cost a request; up to 1 MiB it saves nothing."""
+    made = program()
+    for size, looked in ((MIB, False), (MIB + 1, True)):
+        made.write(noted.note([(made.start, made.start + size)]))
+        pagecache.make_cold(made.path)
+        seen = calls(made)
+        asked = requests(seen)
+        start = noted.front_offset(made.path, made.start)
+        assert asked == pieces(start, start + size)
+        last = [i for i, line in enumerate(seen) if "readahead(" in line][-1]
+        assert any(line.startswith("preadv2(") for line in seen[:last]) == looked
+        assert any("cgroup" in line for line in seen[:last]) == looked
+
+
 def test_all_tiers_are_prefetched(program, prefetched):
     """In a note of version 1 the front goes to the end of the last of as many as eight tiers."""
     made = program()
