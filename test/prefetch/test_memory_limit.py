@@ -16,6 +16,7 @@ from frontload.pagecache import cache as pagecache
 PROGRAMS = Path(__file__).parent / "programs"
 NO_LIMIT = (1 << 64) - 1
 MIB = 1 << 20
+PREFIX = "frontload-prefetch."
 ENOUGH = 1 << 40  # more than any cgroup here leaves
 VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 VERSION_2 = ("memory.max", "memory.current", "inactive_file")
@@ -157,7 +158,11 @@ def limited(limit):
             break
     else:
         parent, name = mount / lines[-1][2][1:], "memory.max"
-    folder = parent / f"frontload-prefetch.{os.getpid()}"
+    folder = parent / f"{PREFIX}{os.getpid()}"
+    for stale in parent.glob(f"{PREFIX}*"):  # what a run left that was killed
+        if not Path("/proc", stale.name.removeprefix(PREFIX)).exists():
+            with suppress(OSError):
+                stale.rmdir()
     try:
         folder.mkdir()
         try:

@@ -146,7 +146,7 @@ def test_ranges_are_asked_for_in_their_order(program, calls):
 
 
 def test_as_many_ranges_as_there_may_be(program, prefetched):
-    """All of sixteen ranges are read, and not what lies between them."""
+    """All of sixteen ranges are read."""
     made = program()
     ranges = [(made.start + 2 * i * MIB, made.start + (2 * i + 1) * MIB) for i in range(16)]
     made.write(noted.note(ranges))
