@@ -4,8 +4,10 @@
 #include "lld/Common/Driver.h"
 #include "lld/front_output.h"
 #include "lld/lld_hooks.h"
+#include "lld/order_hooks.h"
 #include "lld/packed_relocations.h"
 #include "lld/prefetch_library.h"
+#include "lld/reproduce.h"
 #include "other_lld/child_process.h"
 #include "plan/front_report.h"
 #include "profile/profile_file.h"
@@ -76,13 +78,18 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     options.other.needsMap |= !options.report.empty();
     options.other.output = options.output;
   }
+  options.traits.packsRelocations =
+      !(isOther && program.version < firstLldThatPacks) && shouldPackRelativeRelocations(args);
 
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
   auto &link = *new FrontLink(std::move(profile), options.profile, options.traits);
   std::vector<const char *> lldArgs = args.vec();
-  // lld would sort the front again, by what calls what in a steady state.
-  lldArgs.push_back("--no-call-graph-profile-sort");
-  if (!(isOther && program.version < firstLldThatPacks) && shouldPackRelativeRelocations(args))
+  // Another lld would sort the front again, by what calls what in a steady state.
+  if (isOther)
+    lldArgs.push_back("--no-call-graph-profile-sort");
+  // The front's script makes a linear file together with this.
+  lldArgs.insert(lldArgs.end(), {"-z", "separate-loadable-segments"});
+  if (options.traits.packsRelocations)
     lldArgs.insert(lldArgs.end(), {"-z", "pack-relative-relocs"});
   std::vector<std::string> added; // lld keeps references
   if (options.wantsPrefetch) {
@@ -96,6 +103,10 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     for (const std::string &argument : added)
       lldArgs.push_back(argument.c_str());
   }
+  if (options.isReproduced && (refusal = prepareReplay(options, lldArgs)))
+    return refuse(*refusal);
+  // lld would sort the front again, by what calls what in a steady state.
+  lldArgs.push_back("--no-call-graph-profile-sort");
   if (isOther) {
     options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
     installHooks(link, options.minMatch,
@@ -105,6 +116,7 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     return runLld(lldArgs, nulls()) ? becomeOther(program, args) : exitVerdict;
   }
   installHooks(link, options.minMatch);
+  installOrderHooks(link);
   if (!runLld(lldArgs))
     return exitVerdict;
   if (!link.isFinished())

@@ -2,8 +2,6 @@
 
 #include "plan/front_script.h"
 #include "plan/section_marks.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -17,6 +15,13 @@ StringRef textOf(Pattern pattern) {
   return texts[static_cast<unsigned>(pattern)];
 }
 
+std::vector<std::string> OutputsBehind::all() const {
+  std::vector<std::string> result;
+  for (const auto *some : {&code, &constants, &data, &zeros, &unmoved})
+    llvm::append_range(result, *some);
+  return result;
+}
+
 /// The input sections of a pattern, in the words of a linker script.
 static std::string inputsOf(Pattern pattern, Selection selection) {
   if (selection == Selection::ByAnswer) {
@@ -28,12 +33,16 @@ static std::string inputsOf(Pattern pattern, Selection selection) {
                                      : "SORT_BY_NAME(" + markGlob(pattern) + ")";
 }
 
-std::string frontScript(const PatternSet &patterns, Selection selection) {
+std::string frontScript(const PatternSet &patterns, Selection selection,
+                        const OutputsBehind &behind) {
   std::string text;
   raw_string_ostream os(text);
+  // lld adds what has no place yet to the last list of an output section, and orders each list by
+  // itself (PGO), so what has its place in first-touch order is in another one.
+  StringRef rest = selection == Selection::ByAnswer ? " *()" : "";
   auto section = [&](StringRef name, Pattern pattern) {
     if (patterns[static_cast<unsigned>(pattern)])
-      os << "  " << name << " : { *(" << inputsOf(pattern, selection) << ") }\n";
+      os << "  " << name << " : { *(" << inputsOf(pattern, selection) << ")" << rest << " }\n";
   };
   os << "OVERWRITE_SECTIONS {\n";
   // The loader reads the names of the needed libraries before anything can be prefetched; with the
@@ -43,20 +52,28 @@ std::string frontScript(const PatternSet &patterns, Selection selection) {
     os << "  " << name << " : { }\n";
   section(frontRodataSection, Pattern::Rodata);
   section(frontTextSection, Pattern::Text);
-  // lld adds the rest of these behind. Relocation touches nearly all of .data.rel.ro at startup,
-  // and .data is small, so the front holds them whole.
-  section(".data.rel.ro", Pattern::Relro);
-  // Behind these two the kernel clears the rest of a page when it loads the program, so what the
-  // loader reads first is best near to it.
+  // What the loader reads first, .dynamic, is near to what follows it. Relocation touches nearly all
+  // of .data.rel.ro at startup; what it leaves alone is at the end.
   os << "  .dynamic : { }\n"
         "  .got : { }\n";
-  section(".data", Pattern::Data);
+  if (patterns[static_cast<unsigned>(Pattern::Relro)])
+    section(".data.rel.ro", Pattern::Relro);
+  else
+    os << "  .data.rel.ro : { }\n";
+  section(frontDataSection, Pattern::Data);
   if (patterns[static_cast<unsigned>(Pattern::Bss)])
     section(".bss", Pattern::Bss);
   else
     os << "  .bss : { }\n";
-  os << "}\n"
-        "SECTIONS {\n";
+  os << "}\n";
+  // It has no contents, so what follows it would be nearer to the beginning of the file than to that
+  // of memory; what precedes contents of its segment is filled with zeros.
+  os << "SECTIONS { .bss.rel.ro : { } } INSERT BEFORE .dynamic;\n";
+  os << "SECTIONS {\n";
+  auto outputs = [&](ArrayRef<std::string> names) {
+    for (StringRef name : names)
+      os << "  \"" << name << "\" : { }\n";
+  };
   section(stringsSection, Pattern::Strings);
   // And to these all that has no place yet.
   section(".text", Pattern::NextText);
@@ -67,19 +84,24 @@ std::string frontScript(const PatternSet &patterns, Selection selection) {
                                             "exit", "unlikely", "split"};
   for (StringRef kind : kinds)
     os << "  .text." << kind << " : { }\n";
+  outputs(behind.code);
   section(".rodata", Pattern::NextRodata);
   // .eh_frame_hdr is searched by unsigned offsets from itself to the code, so it must not lie
   // between the code of the front and the rest.
   os << "  .gcc_except_table : { }\n"
         "  .eh_frame_hdr : { }\n"
-        "  .eh_frame : { }\n"
-        "} INSERT AFTER .bss;\n";
-  // lld derives these from the last segments of the file, which are not those that programs mean:
-  // garbage collectors scan the data up to _end.
+        "  .eh_frame : { }\n";
+  outputs(behind.constants);
+  outputs(behind.data);
+  // The kernel clears the rest of a page behind what is in the file; here there is none.
+  os << "  .data : { }\n"
+        "  .data.padding : { BYTE(0) . = ALIGN(CONSTANT(MAXPAGESIZE)); }\n";
+  outputs(behind.zeros);
+  os << "} INSERT BEFORE .bss;\n";
+  // lld derives _end and _edata from the last segments of the file, which are those that programs
+  // mean, and this from the last one that cannot be written to, which holds constants here.
   for (StringRef prefix : {"", "_"}) {
-    os << "PROVIDE(" << prefix << "end = ADDR(.bss) + SIZEOF(.bss));\n"
-       << "PROVIDE(" << prefix << "edata = ADDR(.bss));\n"
-       << "PROVIDE(" << prefix << "etext = ADDR(.text) + SIZEOF(.text)";
+    os << "PROVIDE(" << prefix << "etext = ADDR(.text) + SIZEOF(.text)";
     // Whose address is asked for is there, even if it is empty; of its size that is not true. What
     // lies between two of them for alignment is not in the sum.
     for (StringRef kind : kinds)
@@ -87,28 +109,6 @@ std::string frontScript(const PatternSet &patterns, Selection selection) {
     os << ");\n";
   }
   return text;
-}
-
-bool decidesLayout(StringRef script) {
-  while (!script.empty()) {
-    if (script.starts_with("/*")) {
-      size_t end = script.find("*/", 2);
-      script = end == StringRef::npos ? "" : script.substr(end + 2);
-    } else if (script.starts_with("#")) {
-      script = script.drop_until([](char c) { return c == '\n'; });
-    } else if (script.starts_with("\"")) {
-      size_t end = script.find('"', 1);
-      script = end == StringRef::npos ? "" : script.substr(end + 1);
-    } else if (isAlnum(script.front()) || script.front() == '_') {
-      StringRef word = script.take_while([](char c) { return isAlnum(c) || c == '_'; });
-      if (is_contained({"SECTIONS", "OVERWRITE_SECTIONS", "MEMORY", "PHDRS"}, word))
-        return true;
-      script = script.drop_front(word.size());
-    } else {
-      script = script.drop_front();
-    }
-  }
-  return false;
 }
 
 } // namespace frontload

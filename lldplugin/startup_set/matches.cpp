@@ -8,30 +8,69 @@ using namespace llvm::object;
 
 namespace frontload {
 
-/// The windows that profiles count in.
-static constexpr uint64_t windowBytes = 64 << 10;
-
 template <class ELFT>
-void settleMatches(ObjectScans<ELFT> &scans, FoundNames &found, std::vector<bool> &unmovable,
-                   std::vector<EntryPlace> &places) {
+void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, const EntryGroups &groups,
+                   FoundNames &found, std::vector<bool> &unmovable, std::vector<EntryPlace> &places) {
+  GroupFinds finds(groups, found);
   for (const ObjectScan<ELFT> &scan : scans.all)
     for (const EntryMatch &m : scan.matches)
-      found.note(m.entry, m.rank);
-  for (ObjectScan<ELFT> &scan : scans.all)
-    llvm::erase_if(scan.matches, [&](const EntryMatch &m) {
-      if (!found.accept(m.entry, m.rank, m.definition))
-        return true;
-      if (!m.section) {
-        unmovable[m.entry] = true;
-        return true;
-      }
-      places.push_back(placeOf(scan, m));
-      return false;
+      finds.note(m.entry, m.rank);
+  finds.endNotes();
+  SmallVector<EntryMatch, 0> kept;
+  for (ObjectScan<ELFT> &scan : scans.all) {
+    kept.clear();
+    for (EntryMatch &m : scan.matches)
+      finds.accept(m.entry, m.rank, m.definition, [&](uint32_t entry) {
+        if (!m.section) {
+          unmovable[entry] = true;
+          const ProfileEntry &profiled = profile.entries[entry];
+          if (m.keptSection)
+            scan.touchedOthers[m.keptSection] +=
+                profile.share(profiled) * std::max(1.0, static_cast<double>(profiled.windows));
+          return;
+        }
+        kept.push_back(m);
+        kept.back().entry = entry;
+        places.push_back(placeOf(scan, kept.back()));
+      });
+    scan.matches.assign(kept.begin(), kept.end());
+  }
+}
+
+/// Calls `visit(section, windows)` for the named data of an object that is larger than a window: the
+/// loader relocates so many windows of it.
+template <class ELFT, class Visit>
+static void addRelocatedWindows(const ObjectScan<ELFT> &scan, Visit visit) {
+  SmallVector<uint32_t, 0> large;
+  for (const EntryMatch &m : scan.matches)
+    if (m.sectionClass == SectionClass::Data &&
+        scan.object->sections()[m.section].sh_size > windowBytes)
+      large.push_back(m.section);
+  if (!large.empty())
+    forEachRelocated(*scan.object, large, [&](uint32_t index, const auto &relocations) {
+      visit(index, relocatedWindows(scan.object->sections()[index], relocations));
     });
 }
 
+/// Whether a section of this class is in the front only if it is worth that.
+static bool mustBeWorth(SectionClass c, UnnamedRule unnamed) {
+  switch (c) {
+  case SectionClass::Text:
+  case SectionClass::Rodata:
+    return true;
+  case SectionClass::Relro: // the loader writes to all of it, if it writes to any
+    return unnamed == UnnamedRule::Placed;
+  case SectionClass::Data:
+    return unnamed != UnnamedRule::Kept;
+  case SectionClass::Bss:
+    return false;
+  }
+  llvm_unreachable("a class without a rule");
+}
+
 template <class ELFT>
-static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile) {
+static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile,
+                           UnnamedRule unnamed) {
   struct Touched {
     double share = 0, windows = 0;
   };
@@ -46,14 +85,16 @@ static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile
     if (seenWindows.insert({m.section, m.offset / windowBytes}).second)
       t.windows += share * static_cast<double>(entry.windows);
   }
+  if (unnamed == UnnamedRule::Relocated)
+    addRelocatedWindows(scan, [&](uint32_t section, double windows) {
+      Touched &t = touched.find(section)->second;
+      t.windows = std::max(t.windows, windows);
+    });
   for (const EntryMatch &m : scan.matches) {
     const Touched &t = touched.find(m.section)->second;
-    // All of the writable data is in the front anyway.
-    bool isConstant =
-        m.sectionClass == SectionClass::Text || m.sectionClass == SectionClass::Rodata;
-    uint64_t size = scan.object->sections()[m.section].sh_size;
-    lower(isConstant && !belongsToFront(size, t.windows, t.share) ? scan.next : scan.named,
-          m.section, Place{m.entry, m.sectionClass});
+    bool isLeftOut = mustBeWorth(m.sectionClass, unnamed) &&
+                     !belongsToFront(scan.object->sections()[m.section].sh_size, t.windows, t.share);
+    lower(isLeftOut ? scan.next : scan.named, m.section, Place{m.entry, m.sectionClass});
   }
   for (auto [section, place] : scan.named)
     scan.frontier.push_back({place.rank, section});
@@ -67,14 +108,15 @@ static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile
       }
 }
 
-template <class ELFT> void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile) {
-  scans.forEach([&](ObjectScan<ELFT> &scan) { placeMatchesOf(scan, profile); });
+template <class ELFT>
+void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, UnnamedRule unnamed) {
+  scans.forEach([&](ObjectScan<ELFT> &scan) { placeMatchesOf(scan, profile, unnamed); });
 }
 
 #define INSTANTIATE(ELFT)                                                                          \
-  template void settleMatches(ObjectScans<ELFT> &, FoundNames &, std::vector<bool> &,              \
-                              std::vector<EntryPlace> &);                                          \
-  template void placeMatches(ObjectScans<ELFT> &, const StartupProfile &);
+  template void settleMatches(ObjectScans<ELFT> &, const StartupProfile &, const EntryGroups &,    \
+                              FoundNames &, std::vector<bool> &, std::vector<EntryPlace> &);       \
+  template void placeMatches(ObjectScans<ELFT> &, const StartupProfile &, UnnamedRule);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
 
 } // namespace frontload
