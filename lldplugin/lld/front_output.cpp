@@ -38,7 +38,7 @@ int finishOutput(const std::string &path, const LinkOptions &options, FrontLink 
   }
   front = *checked;
   link.finishStrings();
-  if (std::error_code e = fillNote(path, front->endAddress)) {
+  if (std::error_code e = fillNote(path, rangesBefore((*output)->getBuffer(), front->endAddress))) {
     error(options.output + ": " + e.message(), "the note of its front cannot be written");
     return exitUsage;
   }

@@ -1,4 +1,4 @@
-//===- front_note.cpp - the note that says where a file's front ends -------===//
+//===- front_note.cpp - the note that says where a file's front is ---------===//
 
 #include "plan/front_note.h"
 #include "elf/elf_file.h"
@@ -9,6 +9,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <algorithm>
+#include <cassert>
 #include <vector>
 
 using namespace llvm;
@@ -37,15 +39,20 @@ private:
 };
 } // namespace
 
-template <class ELFT> static std::string noteContents(uint64_t end) {
+template <class ELFT> static std::string noteContents(ArrayRef<FrontRange> ranges) {
+  assert(ranges.size() <= FRONTLOAD_NOTE_MAX_RANGES);
   NoteWriter<ELFT> note;
   note.template put<uint32_t>(sizeof FRONTLOAD_NOTE_NAME);
-  note.template put<uint32_t>(FRONTLOAD_NOTE_DESCRIPTOR_SIZE(1));
+  note.template put<uint32_t>(FRONTLOAD_NOTE_DESCRIPTOR_SIZE);
   note.template put<uint32_t>(FRONTLOAD_NOTE_TYPE);
   note.put(FRONTLOAD_NOTE_NAME, FRONTLOAD_NOTE_ALIGNMENT);
   note.template put<uint32_t>(FRONTLOAD_NOTE_VERSION);
-  note.template put<uint32_t>(1);
-  note.template put<uint64_t>(end);
+  note.template put<uint32_t>(static_cast<uint32_t>(ranges.size()));
+  for (size_t i = 0; i < FRONTLOAD_NOTE_MAX_RANGES; ++i) {
+    FrontRange range = i < ranges.size() ? ranges[i] : FrontRange();
+    note.template put<uint64_t>(range.begin);
+    note.template put<uint64_t>(range.end);
+  }
   return note.take();
 }
 
@@ -69,7 +76,7 @@ template <class ELFT> static Expected<std::string> noteObject(const ELFFile<ELFT
   };
   std::vector<Section> sections = {{"", ELF::SHT_NULL, 0, 0, ""},
                                    {FRONTLOAD_NOTE_SECTION, ELF::SHT_NOTE, ELF::SHF_ALLOC,
-                                    FRONTLOAD_NOTE_ALIGNMENT, noteContents<ELFT>(0)}};
+                                    FRONTLOAD_NOTE_ALIGNMENT, noteContents<ELFT>({})}};
   auto others = like.sections();
   if (!others)
     return others.takeError();
@@ -152,7 +159,49 @@ static Expected<uint64_t> offsetOfNote(const ELFFile<ELFT> &file, uint64_t size)
   return 0;
 }
 
-std::error_code fillNote(StringRef path, uint64_t end) {
+std::vector<FrontRange> rangesBefore(StringRef bytes, uint64_t end) {
+  std::vector<FrontRange> ranges;
+  consumeError(withElfFile(bytes, [&](const auto &file) -> Error {
+    auto headers = file.program_headers();
+    if (!headers)
+      return headers.takeError();
+    uint64_t shift = 0; // of the last range, from its offsets to its addresses
+    for (const auto &header : *headers) {
+      if (header.p_type != ELF::PT_LOAD || header.p_filesz == 0)
+        continue;
+      if (header.p_vaddr >= end)
+        break;
+      uint64_t last = std::min<uint64_t>(end, header.p_vaddr + header.p_filesz);
+      if (!ranges.empty() && header.p_vaddr - header.p_offset == shift) {
+        ranges.back().end = last;
+      } else if (ranges.size() < FRONTLOAD_NOTE_MAX_RANGES) {
+        shift = header.p_vaddr - header.p_offset;
+        ranges.push_back({header.p_vaddr, last});
+      } else {
+        break;
+      }
+    }
+    return Error::success();
+  }));
+  return ranges;
+}
+
+bool fillNoteIn(MutableArrayRef<char> bytes, ArrayRef<FrontRange> ranges) {
+  bool isFilled = false;
+  StringRef contents(bytes.data(), bytes.size());
+  consumeError(withElfFile(contents, [&]<class ELFT>(const ELFFile<ELFT> &file) {
+    std::string note = noteContents<ELFT>(ranges);
+    Expected<uint64_t> offset = offsetOfNote(file, note.size());
+    if (offset && *offset) {
+      memcpy(bytes.data() + *offset, note.data(), note.size());
+      isFilled = true;
+    }
+    return offset.takeError();
+  }));
+  return isFilled;
+}
+
+std::error_code fillNote(StringRef path, ArrayRef<FrontRange> ranges) {
   auto output = WriteThroughMemoryBuffer::getFile(path);
   if (output.getError() == std::errc::permission_denied) {
     // A umask that takes away the right to write takes it from the linker's own output.
@@ -164,14 +213,7 @@ std::error_code fillNote(StringRef path, uint64_t end) {
   }
   if (!output)
     return output.getError();
-  StringRef bytes = (*output)->MemoryBuffer::getBuffer();
-  consumeError(withElfFile(bytes, [&]<class ELFT>(const ELFFile<ELFT> &file) {
-    std::string note = noteContents<ELFT>(end);
-    Expected<uint64_t> offset = offsetOfNote(file, note.size());
-    if (offset && *offset)
-      memcpy((*output)->getBufferStart() + *offset, note.data(), note.size());
-    return offset.takeError();
-  }));
+  fillNoteIn((*output)->getBuffer(), ranges);
   return {};
 }
 
