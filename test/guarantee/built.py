@@ -4,7 +4,7 @@ runs and the startup profiles that these make."""
 import os
 import subprocess
 import sys
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -115,9 +115,11 @@ class Bench:
         return Linked(self.program, output)
 
 
-def train(linked: Linked, link_map: Path, folder: Path, has_data: bool = True) -> profile.Profile:
+def train(linked: Linked, link_map: Path, folder: Path, has_data: bool = True,
+          weights: Sequence[int] = ()) -> profile.Profile:
     """The startup profile of all runs, as `frontload profile` makes it."""
     merger = merge.Merger(binary=str(linked.path), link_map=str(link_map) if has_data else None)
-    for number in range(len(linked.program.runs)):
-        merger.add(str(linked.trace(folder / f"training-{number}", number, has_data)))
+    runs = range(len(linked.program.runs))
+    for number, weight in zip(runs, weights or [1] * len(runs), strict=True):
+        merger.add(str(linked.trace(folder / f"training-{number}", number, has_data)), weight)
     return merger.result()

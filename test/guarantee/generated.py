@@ -79,6 +79,7 @@ class Taste:
     runs: tuple[int, int] = (1, 2)
     kinds: tuple[str, ...] = ("pie", "pie", "no-pie", "static", "static-pie", "shared")
     flags_share: float = 0.4
+    leaves_at_once: bool = False  # the first run does hardly anything, like --version
 
 
 # What a section of a datum is called; {} is the datum.
@@ -125,6 +126,7 @@ TASTES = {
     "flags": Taste(flags_share=1.0, blobs=(0, 1)),
     "many runs": Taste(functions=(40, 300), data=(5, 40), runs=(3, 6), touched_share=(0.0, 0.9)),
 }
+LEAVES_AT_ONCE = Taste(functions=(20, 300), data=(0, 30), runs=(1, 4), leaves_at_once=True)
 
 
 def make(seed: int, taste: Taste) -> Program:
@@ -144,6 +146,9 @@ def make(seed: int, taste: Taste) -> Program:
     random.shuffle(parts)
     runs = tuple(tuple(_run(random, functions, data, blobs, taste))
                  for _ in range(random.randint(*taste.runs)))
+    if taste.leaves_at_once:
+        touched = random.sample(functions, random.randint(1, 3))
+        runs = (tuple(Touch(part) for part in touched), *runs)
     return Program(tuple(parts), runs, random.choice(taste.kinds), tuple(_flags(random, taste)))
 
 
