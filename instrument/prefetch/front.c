@@ -1,10 +1,10 @@
-/* Finds and prefetches the front of one file. See front.h. */
+/* Prefetches the front of one file. See front.h. */
 #include "front.h"
 
 #include "base/elf_start.h"
-#include "base/notes.h"
 #include "base/system_calls.h"
-#include "format/frontload_note.h"
+#include "memory_limit.h"
+#include "ranges.h"
 
 #include <errno.h>
 
@@ -12,10 +12,10 @@
 #define RWF_NOWAIT 8
 #endif
 
-/* How to ask. One readahead(2) reads at most the device's readahead or its largest request,
- * whichever is larger, and drops the rest without a word. So each large piece is asked for at once,
- * which gives the fewest requests, and then again in small pieces, which cost nothing where the
- * large one was read as a whole, and fill in what is missing where it was not.
+/* How to ask for a range. One readahead(2) reads at most the device's readahead or its largest
+ * request, whichever is larger, and drops the rest without a word. So each large piece is asked for
+ * at once, which gives the fewest requests, and then again in small pieces, which cost nothing
+ * where the large one was read as a whole, and fill in what is missing where it was not.
  *
  * Measured with a front of 10.7 MB of a 200 MB program, cold, on ext4 with 128 KiB readahead; the
  * 11 faults left are not in the front:
@@ -39,86 +39,15 @@ enum { LARGE_PIECE = 1 << 20, SMALL_PIECE = 128 << 10 };
 /* Far more than any front. A hostile file must not keep us busy, nor fill the memory. */
 static const uint64_t LARGEST_FRONT = 256 << 20;
 
-/* Where the front is looked at to see whether it is resident: enough that few of its pages can be
- * missing, and cheap, at a microsecond each. */
+/* Of what the memory limits of its cgroups leave to the program, the front gets one part in two.
+ * The program has nothing yet: its stack, its heap and its copies of the pages that relocation
+ * writes need the rest, and more for the libraries. Where the front got all of it, the kernel would
+ * reclaim the front's first pages for them before they were used, and read them again. */
+enum { MEMORY_SHARE = 2 };
+
+/* In how many places, spread evenly over all ranges, the front is looked at to see whether it is
+ * resident: enough that few of its pages can be missing, and cheap, at a microsecond each. */
 enum { PROBES = 16 };
-
-static bool is_valid(const struct frontload_note *note) {
-  return note->version == FRONTLOAD_NOTE_VERSION && note->tiers >= 1 &&
-         note->tiers <= FRONTLOAD_NOTE_MAX_TIERS &&
-         note->descriptor_size == FRONTLOAD_NOTE_DESCRIPTOR_SIZE(note->tiers);
-}
-
-/* Looks for ours among `notes`. */
-static bool find_among(struct notes notes, struct frontload_note *found) {
-  struct note note;
-  while (next_note(&notes, &note)) {
-    if (!is_note(&note, FRONTLOAD_NOTE_TYPE, FRONTLOAD_NOTE_NAME, sizeof FRONTLOAD_NOTE_NAME))
-      continue;
-    if (note.descriptor_size > FRONTLOAD_NOTE_DESCRIPTOR_SIZE(FRONTLOAD_NOTE_MAX_TIERS) ||
-        note.descriptor_size < FRONTLOAD_NOTE_DESCRIPTOR_SIZE(1))
-      return false;
-    found->descriptor_size = (uint32_t)note.descriptor_size;
-    copy_bytes((unsigned char *)&found->version, note.descriptor, note.descriptor_size);
-    return is_valid(found);
-  }
-  return false;
-}
-
-static bool find_note(int fd, const struct elf_start *start, struct frontload_note *note) {
-  for (unsigned i = 0; i < start->segments; ++i) {
-    Elf64_Phdr segment;
-    elf_start_segment(start, i, &segment);
-    if (segment.p_type != PT_NOTE)
-      continue;
-    struct notes notes = {.alignment = note_alignment(segment.p_align)};
-    if (segment.p_offset <= start->size && segment.p_filesz <= start->size - segment.p_offset) {
-      notes.bytes = start->bytes + segment.p_offset;
-      notes.size = segment.p_filesz;
-      if (find_among(notes, note))
-        return true;
-      continue;
-    }
-    /* A tool has moved it. */
-    unsigned char bytes[ELF_START_SIZE];
-    long size =
-        sys_pread(fd, bytes, segment.p_filesz < sizeof bytes ? segment.p_filesz : sizeof bytes,
-                  segment.p_offset);
-    notes.bytes = bytes;
-    notes.size = size > 0 ? (size_t)size : 0;
-    if (find_among(notes, note))
-      return true;
-  }
-  return false;
-}
-
-/* The offset in the file of a tier's end; 0, which no tier's end has, if there is none. */
-static uint64_t offset_of(const struct elf_start *start, uint64_t end) {
-  for (unsigned i = 0; i < start->segments; ++i) {
-    Elf64_Phdr segment;
-    elf_start_segment(start, i, &segment);
-    if (segment.p_type == PT_LOAD && segment.p_offset <= start->file_size &&
-        segment.p_filesz <= start->file_size - segment.p_offset && end >= segment.p_vaddr &&
-        end - segment.p_vaddr <= segment.p_filesz)
-      return segment.p_offset + (end - segment.p_vaddr);
-  }
-  return 0;
-}
-
-/* The size of the front; 0 if there is none. */
-static uint64_t find_front(int fd, const struct elf_start *start) {
-  struct frontload_note note;
-  if (!find_note(fd, start, &note))
-    return 0;
-  uint64_t size = 0;
-  for (uint32_t i = 0; i < note.tiers; ++i) {
-    uint64_t offset = offset_of(start, note.ends[i]);
-    if (offset <= size)
-      return 0;
-    size = offset;
-  }
-  return size;
-}
 
 /* Whether the front is in the page cache, as far as a few bytes of it tell.
  *
@@ -131,11 +60,13 @@ static uint64_t find_front(int fd, const struct elf_start *start) {
  * Warm, all of a start's prefetching takes 56 us so, of which these are about 20. Where a file
  * system does not support such reads (overlayfs, FUSE, most network file systems), the answer is
  * no, and to ask for what is there already takes another 0.25 ms for a front of 10.7 MB. */
-static bool is_resident(int fd, uint64_t size) {
+static bool is_resident(int fd, const struct ranges *ranges, uint64_t size) {
   for (unsigned probe = PROBES; probe > 0; --probe) {
     char byte;
     struct iovec to = {&byte, 1};
-    if (sys_preadv2(fd, &to, 1, size * probe / PROBES - 1, RWF_NOWAIT) != 1)
+    const uint64_t through = size * probe / PROBES; /* 0 in a front of a few bytes */
+    const uint64_t offset = offset_in_ranges(ranges, through ? through - 1 : 0);
+    if (sys_preadv2(fd, &to, 1, offset, RWF_NOWAIT) != 1)
       return false;
   }
   return true;
@@ -143,9 +74,10 @@ static bool is_resident(int fd, uint64_t size) {
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-static int read_ahead(int fd, uint64_t size) {
-  for (uint64_t large = 0; large < size; large += LARGE_PIECE) {
-    uint64_t end = smaller(size, large + LARGE_PIECE);
+static int read_ahead(int fd, const struct range *range) {
+  const uint64_t begin = range->begin & -(uint64_t)SMALLEST_PAGE;
+  for (uint64_t large = begin; large < range->end; large += LARGE_PIECE) {
+    const uint64_t end = smaller(range->end, large + LARGE_PIECE);
     long error = sys_readahead(fd, large, end - large);
     if (error < 0)
       return (int)error;
@@ -157,14 +89,24 @@ static int read_ahead(int fd, uint64_t size) {
 
 int prefetch_front(int fd, struct front *front) {
   struct elf_start start;
+  struct ranges ranges;
   int error = elf_start_read(fd, &start);
   if (error < 0)
     return error;
-  front->size = smaller(find_front(fd, &start), LARGEST_FRONT);
+  find_ranges(fd, &start, &ranges);
+  cut_ranges(&ranges, LARGEST_FRONT);
+  front->size = front->asked = size_of_ranges(&ranges);
   if (front->size == 0)
     return -ENODATA;
-  front->was_resident = is_resident(fd, front->size);
-  return front->was_resident ? 0 : read_ahead(fd, front->size);
+  front->was_resident = is_resident(fd, &ranges, front->size);
+  if (front->was_resident)
+    return 0;
+  cut_ranges(&ranges,
+             memory_left(PROCESS_CGROUPS, CGROUP_MOUNT, MEMORY_SHARE * front->size) / MEMORY_SHARE);
+  front->asked = size_of_ranges(&ranges);
+  for (unsigned i = 0; i < ranges.count && !error; ++i)
+    error = read_ahead(fd, &ranges.range[i]);
+  return error;
 }
 
 int prefetch_path(const char *path, struct front *front) {

@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 struct front {
-  uint64_t size;     /* in bytes, from the beginning of the file */
+  uint64_t size;     /* the bytes of all its ranges */
+  uint64_t asked;    /* how many of them were asked for: fewer where memory is limited */
   bool was_resident; /* nothing had to be done */
 };
 

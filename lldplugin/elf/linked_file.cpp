@@ -9,6 +9,13 @@ using namespace llvm::object;
 
 namespace frontload {
 
+uint64_t totalSize(ArrayRef<FileRange> ranges) {
+  uint64_t total = 0;
+  for (FileRange range : ranges)
+    total += range.size();
+  return total;
+}
+
 template <class ELFT>
 static Expected<std::vector<FileSegment>> segmentsOf(uint64_t fileSize, const ELFFile<ELFT> &file) {
   auto headers = file.program_headers();

@@ -24,6 +24,15 @@ struct FileSegment {
   uint64_t written = UINT64_MAX;
 };
 
+/// A part of the file by offsets: of its first byte, and one past its last.
+struct FileRange {
+  uint64_t begin, end;
+  uint64_t size() const { return end - begin; }
+  bool operator==(const FileRange &) const = default;
+};
+
+uint64_t totalSize(llvm::ArrayRef<FileRange> ranges);
+
 /// The loadable segments of the ELF file in `bytes`; fails where a kernel or the dynamic linker
 /// would not map them.
 llvm::Expected<std::vector<FileSegment>> readSegments(llvm::StringRef bytes);

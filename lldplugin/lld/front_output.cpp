@@ -3,6 +3,7 @@
 #include "lld/front_output.h"
 #include "plan/front_note.h"
 #include "plan/front_report.h"
+#include "plan/segment_padding.h"
 #include "program/diagnostics.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
@@ -25,8 +26,12 @@ int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontL
   StringRef contents(bytes.data(), bytes.size());
   if (!contents.starts_with(ELF::ElfMagic)) // --oformat binary
     return EXIT_SUCCESS;
-  Expected<Front> checked =
-      checkOutput(contents, !options.definesEnd && !link.definesEnd(), link.hotStrings());
+  OutputFacts facts;
+  facts.checksEnd = !options.definesEnd && !link.definesEnd();
+  std::vector<std::string> unwanted = link.outputsBehind().all();
+  facts.unwanted = unwanted;
+  facts.touchedRelro = link.touchedRelro();
+  Expected<Front> checked = checkOutput(contents, facts, link.hotStrings());
   if (!checked) {
     error(options.output + ": " + toString(checked.takeError()),
           "please report this; link without --startup-profile until it is fixed");
@@ -34,7 +39,8 @@ int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontL
   }
   front = *checked;
   link.finishStrings();
-  fillNote(bytes, front->endAddress);
+  padSegments(bytes);
+  fillNote(bytes, front->ranges);
   return EXIT_SUCCESS;
 }
 

@@ -150,12 +150,13 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
     isInOrder &= c.file == inOrder[c.archive.empty() ? 0 : 1];
   expect(isInOrder, "parseFiles",
          "is not given what createObjFile has made, in the order of the command line");
-  realReadLinkerScript(ctx, MemoryBufferRef(script, "<script>"));
   realParseFiles(ctx, files);
   static const std::string object = toObject(addedObject);
   auto &owner = *new OwnedFile(realCreateObjFile(ctx, {object, "<added>"}, "", false));
   auto &added = *new SmallVector<void *, 0>{owner.file};
   realParseFiles(ctx, &added);
+  // A script that follows the inputs is as good as one before them.
+  realReadLinkerScript(ctx, MemoryBufferRef(script, "<script>"));
 }
 
 static bool isSplitting;

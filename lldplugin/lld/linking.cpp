@@ -72,6 +72,8 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   std::vector<const char *> lldArgs = args.vec();
   // lld would sort the front again, by what calls what in a steady state.
   lldArgs.push_back("--no-call-graph-profile-sort");
+  // The front's script makes a linear file together with this.
+  lldArgs.insert(lldArgs.end(), {"-z", "separate-loadable-segments"});
   if (!(isOther && program.version < firstLldThatPacks) && shouldPackRelativeRelocations(args))
     lldArgs.insert(lldArgs.end(), {"-z", "pack-relative-relocs"});
   std::vector<std::string> added; // lld keeps references

@@ -139,18 +139,18 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
       realReadFile(ctx, frontLink->profilePath());
     like = frontLink->firstObject();
     frontLink->beginPlanning();
-    script = frontLink->script();
-    realReadLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
   }
   realParseFiles(ctx, files);
   if (like)
     addNote(ctx, like->getBuffer());
   hasNote = like.has_value();
-  if (frontLink)
-    addObjects();
+  if (!frontLink)
+    return;
+  addObjects();
   // A failed link ends soon after this, and takes LLVM's thread pool with it.
-  if (frontLink)
-    frontLink->finishPlanning();
+  frontLink->finishPlanning();
+  script = frontLink->script();
+  realReadLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
 }
 
 /// Which of our patterns `matcher` is. One that fits everything is not ours.

@@ -1,4 +1,4 @@
-//===- front_note.cpp - the note that says where a file's front ends -------===//
+//===- front_note.cpp - the note that says where a file's front is ---------===//
 
 #include "plan/front_note.h"
 #include "elf/elf_file.h"
@@ -7,6 +7,7 @@
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
+#include <cassert>
 #include <vector>
 
 using namespace llvm;
@@ -35,15 +36,20 @@ private:
 };
 } // namespace
 
-template <class ELFT> static std::string noteContents(uint64_t end) {
+template <class ELFT> static std::string noteContents(ArrayRef<FrontRange> ranges) {
+  assert(ranges.size() <= FRONTLOAD_NOTE_MAX_RANGES);
   NoteWriter<ELFT> note;
   note.template put<uint32_t>(sizeof FRONTLOAD_NOTE_NAME);
-  note.template put<uint32_t>(FRONTLOAD_NOTE_DESCRIPTOR_SIZE(1));
+  note.template put<uint32_t>(FRONTLOAD_NOTE_DESCRIPTOR_SIZE);
   note.template put<uint32_t>(FRONTLOAD_NOTE_TYPE);
   note.put(FRONTLOAD_NOTE_NAME, FRONTLOAD_NOTE_ALIGNMENT);
   note.template put<uint32_t>(FRONTLOAD_NOTE_VERSION);
-  note.template put<uint32_t>(1);
-  note.template put<uint64_t>(end);
+  note.template put<uint32_t>(static_cast<uint32_t>(ranges.size()));
+  for (size_t i = 0; i < FRONTLOAD_NOTE_MAX_RANGES; ++i) {
+    FrontRange range = i < ranges.size() ? ranges[i] : FrontRange();
+    note.template put<uint64_t>(range.begin);
+    note.template put<uint64_t>(range.end);
+  }
   return note.take();
 }
 
@@ -67,7 +73,7 @@ template <class ELFT> static Expected<std::string> noteObject(const ELFFile<ELFT
   };
   std::vector<Section> sections = {{"", ELF::SHT_NULL, 0, 0, ""},
                                    {FRONTLOAD_NOTE_SECTION, ELF::SHT_NOTE, ELF::SHF_ALLOC,
-                                    FRONTLOAD_NOTE_ALIGNMENT, noteContents<ELFT>(0)}};
+                                    FRONTLOAD_NOTE_ALIGNMENT, noteContents<ELFT>({})}};
   auto others = like.sections();
   if (!others)
     return others.takeError();
@@ -150,15 +156,19 @@ static Expected<uint64_t> offsetOfNote(const ELFFile<ELFT> &file, uint64_t size)
   return 0;
 }
 
-void fillNote(MutableArrayRef<char> bytes, uint64_t end) {
-  consumeError(
-      withElfFile({bytes.data(), bytes.size()}, [&]<class ELFT>(const ELFFile<ELFT> &file) {
-        std::string note = noteContents<ELFT>(end);
-        Expected<uint64_t> offset = offsetOfNote(file, note.size());
-        if (offset && *offset)
-          memcpy(&bytes[*offset], note.data(), note.size());
-        return offset.takeError();
-      }));
+bool fillNote(MutableArrayRef<char> bytes, ArrayRef<FrontRange> ranges) {
+  bool isFilled = false;
+  StringRef contents(bytes.data(), bytes.size());
+  consumeError(withElfFile(contents, [&]<class ELFT>(const ELFFile<ELFT> &file) {
+    std::string note = noteContents<ELFT>(ranges);
+    Expected<uint64_t> offset = offsetOfNote(file, note.size());
+    if (offset && *offset) {
+      memcpy(bytes.data() + *offset, note.data(), note.size());
+      isFilled = true;
+    }
+    return offset.takeError();
+  }));
+  return isFilled;
 }
 
 } // namespace frontload

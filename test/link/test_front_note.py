@@ -21,6 +21,7 @@ from linking import (
 from whole import PAGE, compile_whole, file_offset, link_whole
 
 NAME = b"Frontload\0\0\0"
+MOST_RANGES = 16
 # Freestanding, for any target.
 PROGRAM = """
     static const char *const words[2] = {"hot", "cold"};
@@ -32,8 +33,8 @@ PROGRAM = """
 """
 
 
-def front_notes(path: Path) -> list[tuple[int, list[int]]]:
-    """The notes of a front in a file's PT_NOTE segments: offset, and the ends of the tiers."""
+def front_notes(path: Path) -> list[tuple[int, list[tuple[int, int]]]]:
+    """The notes of a front in a file's PT_NOTE segments: offset, and the ranges' addresses."""
     found = []
     content = path.read_bytes()
     with path.open("rb") as stream:
@@ -45,21 +46,28 @@ def front_notes(path: Path) -> list[tuple[int, list[int]]]:
                 name_size, size, kind = struct.unpack_from(order + "III", content, at)
                 description = at + 12 + (name_size + 3 & ~3)
                 if name_size == 10 and content[at + 12:at + 24] == NAME and kind == 1:
-                    version, tiers = struct.unpack_from(order + "II", content, description)
-                    assert version == 1 and size == 8 + 8 * tiers
-                    found.append((at, list(struct.unpack_from(order + f"{tiers}Q", content,
-                                                              description + 8))))
+                    version, count = struct.unpack_from(order + "II", content, description)
+                    assert version == 2 and size == 8 + 16 * MOST_RANGES and count >= 1
+                    numbers = struct.unpack_from(order + f"{2 * MOST_RANGES}Q", content,
+                                                 description + 8)
+                    assert not any(numbers[2 * count:])
+                    found.append((at, list(zip(numbers[:2 * count:2], numbers[1:2 * count:2],
+                                               strict=True))))
                 align = max(segment["p_align"], 4)
                 at = description + (size + align - 1 & ~(align - 1))
     return found
 
 
 def check_note(path: Path, report: Path) -> None:
-    """It is in the first page, and tells the end that the report tells."""
-    ((offset, (end,)),) = front_notes(path)
+    """It is in the first page, and tells the end that the report tells; each range is in memory as
+    it is in the file."""
+    ((offset, ranges),) = front_notes(path)
     assert offset < PAGE
     # The last byte of the front is one that is loaded.
-    assert file_offset(path, end - 1) + 1 == report_of(report).end
+    offsets = [(file_offset(path, begin), file_offset(path, end - 1) + 1) for begin, end in ranges]
+    assert all(to - at == end - begin
+               for (at, to), (begin, end) in zip(offsets, ranges, strict=True))
+    assert offsets[0][0] == 0 and offsets[-1][1] == report_of(report).end
 
 
 @pytest.mark.parametrize("flags", [["-no-pie"], ["-pie"], ["-shared"], ["-static"],
@@ -137,12 +145,13 @@ def test_tools_keep_it(tmp_path, tool):
     if not shutil.which(tool[0]):
         pytest.skip(f"needs {tool[0]}")
     front, _ = link_whole(tmp_path, compile_whole(tmp_path, "-g"))
-    ((_, ends),) = front_notes(front)
-    before = front.read_bytes()[file_offset(front, ends[0] - 1)]
+    ((_, ranges),) = front_notes(front)
+    last = ranges[-1][1] - 1
+    before = front.read_bytes()[file_offset(front, last)]
     check_run(*tool, front)
     ((_, after),) = front_notes(front)
-    assert after == ends
-    assert front.read_bytes()[file_offset(front, ends[0] - 1)] == before
+    assert after == ranges
+    assert front.read_bytes()[file_offset(front, last)] == before
 
 
 def test_an_output_that_is_no_file(tmp_path):

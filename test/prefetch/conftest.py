@@ -65,7 +65,7 @@ def program(linked, self_prefetching, tmp_path):
     def program(*flags, compiler="gcc", copy=False):
         path = linked(*(flags or self_prefetching), compiler=compiler)
         made = noted.Noted(Path(shutil.copy(path, tmp_path)) if copy else path)
-        return made.write(noted.note([made.end]))
+        return made.write(noted.note(made.ranges()))
 
     return program
 
@@ -95,16 +95,18 @@ def started():
 @pytest.fixture
 def prefetched(started):
     """prefetched(path): how much of its front is in memory when a program that was cold is in
-    main(). `command` starts it in another way, `front` is another file whose front is looked at."""
+    main(). `command` starts it in another way, `front` is another file whose front is looked at;
+    of several `ranges` of addresses a list says it."""
 
-    def prefetched(made, command=None, front=None, **options):
+    def prefetched(made, command=None, front=None, ranges=None, **options):
         front = front or made
-        end = noted.front_offset(front.path, front.end)
+        parts = [[noted.front_offset(front.path, address) for address in range]
+                 for range in ranges or [(front.loaded()[0][0], front.end)]]
         pagecache.make_cold(front.path)
         with started(*(command or [made.path]), **options) as process:
-            share = noted.resident(front.path, end)
+            shares = [noted.resident(front.path, end, begin) for begin, end in parts]
         assert process.returncode == 7, process.lines
-        return share
+        return shares if ranges else shares[0]
 
     return prefetched
 

@@ -13,7 +13,8 @@ from frontload.pagecache import kernel
 
 PT_LOAD, PT_NOTE = 1, 4
 NAME = b"Frontload\0"
-VERSION, TYPE = 1, 1
+TYPE = 1
+MOST_RANGES = 16
 # What is called the front of programs/front.s, and how much of it is in memory if nobody asked: a
 # fault reads up to 8 MiB around it where the disk's readahead is set that large.
 FRONT_SIZE = 32 << 20
@@ -22,10 +23,21 @@ HARDLY = 0.75
 NEARLY_ALL = 0.95
 
 
-def note(ends, *, version=VERSION, kind=TYPE, name=NAME, count=None, size=None) -> bytes:
-    """The bytes of a note, valid unless something else is asked for."""
-    descriptor = struct.pack("<II", version, len(ends) if count is None else count)
-    descriptor += b"".join(struct.pack("<Q", end) for end in ends)
+def note(ranges, *, version=2, **fields) -> bytes:
+    """The bytes of a note of ranges of addresses, valid unless something else is asked for."""
+    addresses = [address for range in ranges for address in range]
+    room = [0] * (2 * MOST_RANGES - len(addresses))
+    return _note(version, len(ranges), addresses + room, **fields)
+
+
+def tiers(ends, *, version=1, **fields) -> bytes:
+    """The same of version 1, which has nothing but ends."""
+    return _note(version, len(ends), ends, **fields)
+
+
+def _note(version, number, addresses, *, kind=TYPE, name=NAME, count=None, size=None) -> bytes:
+    descriptor = struct.pack(f"<II{len(addresses)}Q", version, number if count is None else count,
+                             *addresses)
     padded = name + bytes(-len(name) % 4)
     return struct.pack("<III", len(name), len(descriptor) if size is None else size,
                        kind) + padded + descriptor
@@ -44,6 +56,15 @@ class Noted:
         symbols = file.linked_symbols()
         self.end = int(symbols.value[symbols.names.all().index(b"front_end")])
         self.start = self.end - FRONT_SIZE
+
+    def loaded(self) -> list[tuple[int, int]]:
+        """The addresses of what its segments have in the file."""
+        return [(fields[3], fields[3] + fields[5]) for _, fields in headers(self.path)
+                if fields[0] == PT_LOAD]
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """All that is in the file before the end of the front, a range for each segment."""
+        return [(begin, min(end, self.end)) for begin, end in self.loaded() if begin < self.end]
 
     def write(self, data: bytes) -> "Noted":
         """Fills the room with a note, and the rest of it with an empty note of nobody's."""
@@ -85,7 +106,7 @@ def front_offset(path: Path, address: int) -> int:
                 if f[0] == PT_LOAD and f[3] <= address <= f[3] + f[5])
 
 
-def resident(path: Path, end: int) -> float:
-    """How much of a front that ends at this offset is resident: 0 to 1."""
-    pages = pagecache.settled(path).pages[:end // kernel.PAGE_SIZE]
+def resident(path: Path, end: int, begin: int = 0) -> float:
+    """How much of a front, or of a range between these offsets, is resident: 0 to 1."""
+    pages = pagecache.settled(path).pages[begin // kernel.PAGE_SIZE:end // kernel.PAGE_SIZE]
     return float(pages.mean())

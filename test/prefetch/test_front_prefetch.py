@@ -53,8 +53,9 @@ def front_end(path: Path) -> int:
     """Where the front ends in the file, by its note."""
     with path.open("rb") as stream:
         note = ELFFile(stream).get_section_by_name(".note.frontload").data()
-    end = int.from_bytes(note[32:40], "little")
-    assert end and len(note) == 40
+    count = int.from_bytes(note[28:32], "little")
+    assert count and len(note) == 32 + 16 * noted.MOST_RANGES
+    end = int.from_bytes(note[24 + 16 * count:32 + 16 * count], "little")
     return noted.front_offset(path, end)
 
 

@@ -15,7 +15,25 @@ from noted import PT_NOTE
 
 DENY = Path(__file__).parents[1] / "runtime" / "programs" / "deny.c"
 SYS = {"fstat": 5, "pread64": 17, "readahead": 187, "preadv2": 327}
+MIB = 1 << 20
+LARGE, SMALL, SMALLEST_PAGE = MIB, 128 << 10, 4096
 EPERM, ENOSYS, EOPNOTSUPP = 1, 38, 95
+
+
+def requests(lines) -> list[tuple[int, int]]:
+    """The offset and size of each readahead(2) among system calls."""
+    found = (re.search(r"readahead\(\d+, (\d+), (\d+)\)", line) for line in lines)
+    return [(int(match[1]), int(match[2])) for match in found if match]
+
+
+def pieces(begin, end) -> list[tuple[int, int]]:
+    """How a range is to be asked for: from the start of its page, in large pieces, each of them
+    again in small ones, but for its beginning."""
+    begin = begin // SMALLEST_PAGE * SMALLEST_PAGE
+    return [piece for large in range(begin, end, LARGE)
+            for piece in [(large, min(LARGE, end - large)),
+                          *((small, min(SMALL, end - small))
+                            for small in range(large + SMALL, min(large + LARGE, end), SMALL))]]
 
 
 def test_the_front_is_resident_before_main(program, prefetched):
@@ -31,12 +49,8 @@ def test_nothing_behind_the_front_is_asked_for(program, calls):
     128 KiB, for devices that read no more at once."""
     made = program()
     pagecache.make_cold(made.path)
-    asked = [tuple(map(int, re.search(r"readahead\(\d+, (\d+), (\d+)\)", line).groups()))
-             for line in calls(made) if "readahead(" in line]
-    end = noted.front_offset(made.path, made.end)
-    large = [(offset, min(1 << 20, end - offset)) for offset in range(0, end, 1 << 20)]
-    small = [(offset, min(1 << 17, end - offset)) for offset in range(0, end, 1 << 17)]
-    assert sorted(asked) == sorted({*large, *(part for part in small if part[0] % (1 << 20))})
+    asked = requests(calls(made))
+    assert asked == pieces(0, noted.front_offset(made.path, made.end))
 
 
 @pytest.mark.parametrize("position", ["first", "last"])
@@ -66,24 +80,43 @@ def test_a_static_program(program, prefetched, archive, compiler, flags):
     assert prefetched(made) > noted.NEARLY_ALL
 
 
+def outside(made, address):
+    """A note whose second range has no place in the file."""
+    return noted.note([(made.start, made.end), (address, address + 8)])
+
+
 WRONG_NOTES = {
-    "none": lambda start, end: b"",
-    "version": lambda start, end: noted.note([end], version=2),
-    "type": lambda start, end: noted.note([end], kind=2),
-    "name": lambda start, end: noted.note([end], name=b"Frontlood\0"),
-    "name size": lambda start, end: noted.note([end], name=b"Frontload"),
-    "no tiers": lambda start, end: noted.note([], count=0),
-    "too many tiers": lambda start, end: noted.note([start + i for i in range(9)]),
-    "more tiers than fit": lambda start, end: noted.note([end], count=2),
-    "fewer tiers than fit": lambda start, end: noted.note([start, end], count=1),
-    "huge count": lambda start, end: noted.note([end], count=0x20000000),
-    "huge descriptor": lambda start, end: noted.note([end], size=0xffffffff),
-    "huge name": lambda start, end: b"\xff" * 4 + noted.note([end])[4:],
-    "outside of the file": lambda start, end: noted.note([end + (1 << 40)]),
-    "last address": lambda start, end: noted.note([(1 << 64) - 1]),
-    "address 0": lambda start, end: noted.note([0]),
-    "descending": lambda start, end: noted.note([end, start]),
-    "twice the same": lambda start, end: noted.note([end, end]),
+    "none": lambda made: b"",
+    "newer version": lambda made: noted.note(made.ranges(), version=3),
+    "type": lambda made: noted.note(made.ranges(), kind=2),
+    "name": lambda made: noted.note(made.ranges(), name=b"Frontlood\0"),
+    "name size": lambda made: noted.note(made.ranges(), name=b"Frontload"),
+    "no ranges": lambda made: noted.note([]),
+    "too many ranges": lambda made: noted.note(made.ranges(), count=17),
+    "huge count": lambda made: noted.note(made.ranges(), count=0x20000000),
+    "no room": lambda made: noted.note(made.ranges(), size=8 + 16 * 15),
+    "more room": lambda made: noted.note(made.ranges(), size=8 + 16 * 17) + bytes(16),
+    "huge descriptor": lambda made: noted.note(made.ranges(), size=0xffffffff),
+    "huge name": lambda made: b"\xff" * 4 + noted.note(made.ranges())[4:],
+    "outside of the file": lambda made: outside(made, made.end + (1 << 40)),
+    "last address": lambda made: outside(made, (1 << 64) - 9),
+    "end outside of the file": lambda made: noted.note([(made.start, made.end + (1 << 40))]),
+    "empty": lambda made: noted.note([(made.start, made.start)]),
+    "descending": lambda made: noted.note([(made.end, made.start)]),
+    "twice the same": lambda made: noted.note([(made.start, made.end)] * 2),
+    "overlapping": lambda made: noted.note([(made.start + 9, made.end),
+                                            (made.start, made.start + 10)]),
+    "another size in the file": lambda made: noted.note([(made.start, made.loaded()[-1][1])]),
+    "tiers: none": lambda made: noted.tiers([]),
+    "tiers: too many": lambda made: noted.tiers([made.start + i for i in range(9)]),
+    "tiers: more than fit": lambda made: noted.tiers([made.end], count=2),
+    "tiers: fewer than fit": lambda made: noted.tiers([made.start, made.end], count=1),
+    "tiers: outside of the file": lambda made: noted.tiers([made.end + (1 << 40)]),
+    "tiers: address 0": lambda made: noted.tiers([0]),
+    "tiers: descending": lambda made: noted.tiers([made.end, made.start]),
+    "tiers: twice the same": lambda made: noted.tiers([made.end, made.end]),
+    "tiers in the newer version": lambda made: noted.tiers([made.end], version=2),
+    "ranges in the older version": lambda made: noted.note(made.ranges(), version=1),
 }
 
 
@@ -92,23 +125,45 @@ def test_a_wrong_note_is_no_note(program, calls, wrong):
     """A note that is missing, hostile, or of another version: the program runs, and nothing is
     asked for."""
     made = program()
-    made.write(WRONG_NOTES[wrong](made.start, made.end))
+    made.write(WRONG_NOTES[wrong](made))
     pagecache.make_cold(made.path)
     seen = calls(made)
     assert seen and not any("readahead(" in line for line in seen)
 
 
-def test_all_tiers_are_prefetched(program, prefetched):
-    """The front goes to the end of the last of as many as eight tiers."""
+def test_ranges_are_asked_for_in_their_order(program, calls):
+    """The note's order is the order of the requests; what lies between two ranges is not asked for,
+    unless that is less than a page."""
     made = program()
-    made.write(noted.note([made.start + (i << 20) for i in range(1, 8)] + [made.end]))
+    spread = [(9, 10), (2, 4), (5, 5.5), (5.5, 6)]
+    made.write(noted.note([(made.start + int(begin * MIB), made.start + int(end * MIB))
+                           for begin, end in spread]))
+    pagecache.make_cold(made.path)
+    start = noted.front_offset(made.path, made.start)
+    assert requests(calls(made)) == [
+        request for begin, end in ((9, 10), (2, 4), (5, 6))
+        for request in pieces(start + begin * MIB, start + end * MIB)]
+
+
+def test_as_many_ranges_as_there_may_be(program, prefetched):
+    """All of sixteen ranges are read, and not what lies between them."""
+    made = program()
+    ranges = [(made.start + 2 * i * MIB, made.start + (2 * i + 1) * MIB) for i in range(16)]
+    made.write(noted.note(ranges))
+    assert all(share > noted.NEARLY_ALL for share in prefetched(made, ranges=ranges))
+
+
+def test_all_tiers_are_prefetched(program, prefetched):
+    """In a note of version 1 the front goes to the end of the last of as many as eight tiers."""
+    made = program()
+    made.write(noted.tiers([made.start + i * MIB for i in range(1, 8)] + [made.end]))
     assert prefetched(made) > noted.NEARLY_ALL
 
 
 def test_a_note_elsewhere_in_the_file(program, prefetched):
     """Where a tool has moved the note, it is found by its program header."""
     made = program(copy=True)
-    data = noted.note([made.end])
+    data = noted.note(made.ranges())
     made.write(b"")
     with open(made.path, "ab") as file:
         offset = file.seek(0, os.SEEK_END) + 3 & ~3
@@ -203,7 +258,7 @@ def test_privileged_programs_prefetch_nothing(linked, library, started, how):
         path = folder / "program"
         shutil.copy(linked("-Wl,--no-as-needed", own, f"-Wl,-rpath,{folder}"), path)
         made = noted.Noted(path)
-        made.write(noted.note([made.end]))
+        made.write(noted.note(made.ranges()))
         shares = []
         for privileged in (False, True):
             path.chmod(0o4755 if privileged and how == "set-user-id" else 0o755)

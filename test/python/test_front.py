@@ -11,28 +11,43 @@ from frontload.elf.front import Loaded
 from frontload.report.places import Places
 from frontload.report.recorded import File, Segment
 
-# As instrument/format/frontload_note.h has it. The ends are addresses.
+# As instrument/format/frontload_note.h has it. The numbers are addresses.
 NOTE = Template('''.section .note.frontload,"a",@note
 .align 4
 .long $name_size, $size, $kind
 .asciz "$name"
 .align 4
-.long $version, $tiers
-.quad $ends
+.long $version, $count
+.quad $addresses
+.zero $room
 ''')
-RIGHT = {"name_size": 10, "size": 16, "kind": 1, "name": "Frontload", "version": 1, "tiers": 1,
-         "ends": "front_end"}
+START, PAGE = "__executable_start", 4096
+RIGHT = {"name_size": 10, "size": 264, "kind": 1, "name": "Frontload", "version": 2, "count": 1,
+         "addresses": f"{START}, main", "room": 240}
+
+
+def ranges(*addresses, **fields) -> dict:
+    """The fields of a note of ranges with these beginnings and ends."""
+    return {"count": len(addresses) // 2, "addresses": ", ".join(addresses),
+            "room": 256 - 8 * len(addresses)} | fields
+
+
+def tiers(*ends, **fields) -> dict:
+    """The same of version 1, which has the ends of tiers instead."""
+    return {"version": 1, "size": 8 + 8 * len(ends), "count": len(ends),
+            "addresses": ", ".join(ends), "room": 0} | fields
 
 
 @pytest.fixture
 def noted(link, tmp_path):
-    """noted(**fields): a program whose front ends at main, if these fields of its note are right.
-    """
+    """noted(*flags, **fields): a program whose front ends at main, if these fields of its note are
+    right. It is linear: address and offset are as far apart in all of it."""
 
-    def noted(**fields):
+    def noted(*flags, **fields):
         source = tmp_path / "note.s"
         source.write_text(NOTE.substitute(RIGHT | fields))
-        return link(str(source), "-no-pie", "-Wl,--defsym=front_end=main", name="noted")
+        return link(str(source), "-no-pie", "-Wl,-z,separate-loadable-segments", *flags,
+                    name="noted")
 
     return noted
 
@@ -44,22 +59,50 @@ def offset_of_main(program) -> int:
 
 
 def test_the_note_says_it(noted):
-    """Of several tiers the last one's end counts."""
+    """The front ends where its last range in the file does."""
     program = noted()
-    assert front.end_of(elf.read(program.path)) == offset_of_main(program) > 0
-    program = noted(size=24, tiers=2, ends="front_end - 1, front_end")
-    assert front.end_of(elf.read(program.path)) == offset_of_main(program)
+    end = offset_of_main(program)
+    read = elf.read(program.path)
+    assert front.ranges_of(read) == [(0, end)]
+    assert front.end_of(read) == end > 0
+
+
+def test_a_note_of_several_ranges(noted):
+    """They come in the order of the note; those that follow each other are one."""
+    program = noted(**ranges("main", "main + 8", START, f"{START} + 16",
+                             f"{START} + {PAGE}", f"{START} + {PAGE + 1}"))
+    end = offset_of_main(program) + 8
+    read = elf.read(program.path)
+    assert front.ranges_of(read) == [(end - 8, end), (0, PAGE + 1)]
+    assert front.end_of(read) == end
+
+
+def test_a_note_of_tiers(noted):
+    """Of the tiers of version 1 the last one's end counts."""
+    program = noted(**tiers("main - 1", "main"))
+    assert front.ranges_of(elf.read(program.path)) == [(0, offset_of_main(program))]
 
 
 @pytest.mark.parametrize("fields", [
-    {"version": 2}, {"kind": 2}, {"name": "Frontloax"}, {"name_size": 9}, {"tiers": 2},
-    {"tiers": 0, "size": 8}, {"tiers": 9, "size": 80, "ends": ", ".join(["front_end"] * 9)},
-    {"ends": "front_end + 0x10000000"}, {"size": 24, "tiers": 2, "ends": "front_end, front_end"},
-    {"size": 24, "tiers": 2, "ends": "front_end, front_end - 1"},
+    {"version": 3}, {"kind": 2}, {"name": "Frontloax"}, {"name_size": 9}, {"count": 2},
+    {"count": 0}, {"count": 17}, {"size": 248}, {"version": 1},
+    {"addresses": "main, main"}, {"addresses": f"main, {START}"},
+    {"addresses": f"{START}, main + 0x10000000"}, {"addresses": "1, main"},
+    ranges(START, "main", "main - 1", "main + 1"),
+    tiers("main", version=2), tiers("main", count=2), tiers(*["main"] * 9), tiers("main", "main"),
+    tiers("main", "main - 1"), tiers("main + 0x10000000"),
 ], ids=str)
 def test_a_wrong_note_is_none(noted, fields):
     """It is passed over, and this file has no sections of a front."""
-    assert front.end_of(elf.read(noted(**fields).path)) is None
+    read = elf.read(noted(**fields).path)
+    assert front.ranges_of(read) == [] and front.end_of(read) is None
+
+
+def test_a_range_of_another_size_in_the_file_is_none(noted):
+    """In a file that is not linear, a range that spans two segments is wrong."""
+    read = elf.read(noted("-Wl,-z,noseparate-code").path)
+    assert len({segment.address - segment.offset for segment in read.segments}) > 1
+    assert front.ranges_of(read) == []
 
 
 def test_without_a_note_sections_say_it():
@@ -72,15 +115,18 @@ def test_without_a_note_sections_say_it():
 
 
 def test_check_and_report_say_the_same(noted, cli, tools, startup):
-    """Of the same file."""
-    program = noted()
-    end = offset_of_main(program)
+    """Of the same file: what lies between two ranges is in neither."""
+    program = noted(**ranges("main", "main + 8", START, f"{START} + 64"))
+    main = offset_of_main(program)
     checked = cli("check", program.path, "--profile", startup("main"), "--min-coverage", "0",
                   "--json")
-    assert json.loads(checked.out)["front"]["bytes"] == end
+    found = json.loads(checked.out)["front"]
+    assert found["bytes"] == 72
+    assert found["ranges"] == [{"offset": main, "bytes": 8}, {"offset": 0, "bytes": 64}]
     read = elf.read(program.path)
     segments = [{"address": each.address, "offset": each.offset, "file_bytes": each.file_bytes,
                  "memory_bytes": each.file_bytes, "flags": "r--"} for each in read.segments]
     file = File(str(program.path), os.path.getsize(program.path), read.build_id.hex(), None, 4096,
                 [], [Segment(**each) for each in segments], None)
-    assert Places(file).front_end == end
+    assert Places(file).front.start.tolist() == [0, main]
+    assert Places(file).front.end.tolist() == [64, main + 8]

@@ -206,8 +206,9 @@ def test_the_front_ends_where_the_file_notes_it(tmp_path, link, start):
                    name="noted")
     writer = start(program)
     place = Places(recorded.parse(writer.to_bytes(), "start.json").files[0])
-    assert place.front_end == int(place.offsets(np.array([program.addresses["main"]]))[0]) > 0
-    assert Places(recorded.parse(start(link()).to_bytes(), "x").files[0]).front_end is None
+    end = int(place.offsets(np.array([program.addresses["main"]]))[0])
+    assert place.front.start.tolist() == [0] and place.front.end.tolist() == [end]
+    assert Places(recorded.parse(start(link()).to_bytes(), "x").files[0]).front is None
 
 
 def test_a_large_table_of_which_little_is_used(tmp_path, link, start):

@@ -1,36 +1,17 @@
-// The note of a front: the object that brings it into a link, and its end in the linked file.
+// The note of a front: the object that brings it into a link, and its ranges in the linked file.
 #include "frontload_note.h"
 #include "plan/front_note.h"
 #include "yaml_object.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
 using namespace frontload;
 using namespace llvm;
 using namespace llvm::object;
-
-namespace {
-struct Kind {
-  const char *elfClass, *data, *machine;
-  endianness order;
-};
-
-class FrontNote : public testing::TestWithParam<Kind> {
-protected:
-  /// A file of this kind with `sections`.
-  std::string elf(StringRef sections, StringRef type = "ET_REL") const {
-    const Kind &k = GetParam();
-    return toObject(("--- !ELF\nFileHeader: {Class: " + Twine(k.elfClass) + ", Data: " + k.data +
-                     ", Type: " + type + ", Machine: " + k.machine + ", Flags: [" +
-                     "]}\nSections:\n" + sections)
-                        .str());
-  }
-  uint64_t number(StringRef bytes, size_t at, size_t size) const {
-    return size == 4 ? support::endian::read32(bytes.data() + at, GetParam().order)
-                     : support::endian::read64(bytes.data() + at, GetParam().order);
-  }
-};
-} // namespace
 
 /// The contents of a section by its name, and its header's type, flags and alignment.
 struct FoundSection {
@@ -55,6 +36,38 @@ static FoundSection sectionOf(StringRef bytes, StringRef name) {
 static constexpr StringLiteral code =
     "  - {Name: .text, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Size: 16}\n";
 
+namespace {
+struct Kind {
+  const char *elfClass, *data, *machine;
+  endianness order;
+};
+
+class FrontNote : public testing::TestWithParam<Kind> {
+protected:
+  /// A file of this kind with `sections`.
+  std::string elf(StringRef sections, StringRef type = "ET_REL") const {
+    const Kind &k = GetParam();
+    return toObject(("--- !ELF\nFileHeader: {Class: " + Twine(k.elfClass) + ", Data: " + k.data +
+                     ", Type: " + type + ", Machine: " + k.machine + ", Flags: [" +
+                     "]}\nSections:\n" + sections)
+                        .str());
+  }
+  /// A linked file with a blank note.
+  std::string noted() const {
+    std::string blank = sectionOf(makeNoteObject(elf(code)), FRONTLOAD_NOTE_SECTION).contents;
+    return elf((code + "  - {Name: .note.frontload, Type: SHT_NOTE, Flags: [SHF_ALLOC], Content: " +
+                toHex(blank) + "}\n")
+                   .str(),
+               "ET_DYN");
+  }
+  uint64_t number(StringRef bytes, size_t at, size_t size) const {
+    return size == 4 ? support::endian::read32(bytes.data() + at, GetParam().order)
+                     : support::endian::read64(bytes.data() + at, GetParam().order);
+  }
+};
+
+} // namespace
+
 // The object is of the kind of the one it is made after, and has a note as the format says.
 TEST_P(FrontNote, IsInAnObjectOfTheSameKind) {
   std::string like = elf(code), made = makeNoteObject(like);
@@ -67,14 +80,13 @@ TEST_P(FrontNote, IsInAnObjectOfTheSameKind) {
   EXPECT_EQ(note.type, ELF::SHT_NOTE);
   EXPECT_EQ(note.flags, ELF::SHF_ALLOC);
   EXPECT_EQ(note.alignment, 4u);
-  ASSERT_EQ(note.contents.size(), FRONTLOAD_NOTE_SIZE(1));
+  ASSERT_EQ(note.contents.size(), FRONTLOAD_NOTE_SIZE);
   EXPECT_EQ(number(note.contents, 0, 4), 10u);
-  EXPECT_EQ(number(note.contents, 4, 4), 16u);
+  EXPECT_EQ(number(note.contents, 4, 4), 264u);
   EXPECT_EQ(number(note.contents, 8, 4), 1u);
   EXPECT_EQ(note.contents.substr(12, 12), StringRef("Frontload\0\0\0", 12));
-  EXPECT_EQ(number(note.contents, 24, 4), 1u);
-  EXPECT_EQ(number(note.contents, 28, 4), 1u);
-  EXPECT_EQ(number(note.contents, 32, 8), 0u);
+  EXPECT_EQ(number(note.contents, 24, 4), 2u);
+  EXPECT_EQ(note.contents.substr(28), std::string(260, '\0'));
 }
 
 // A linked file only has the features that all of its objects claim, so the note's claims what its
@@ -92,21 +104,36 @@ TEST_P(FrontNote, ClaimsTheFeaturesOfItsModel) {
   EXPECT_EQ(sectionOf(makeNoteObject(elf(code)), ".note.gnu.property"), FoundSection{});
 }
 
-// Only the end of the front changes in the linked file.
+// Only the ranges change in the linked file, in the order in which they are given.
 TEST_P(FrontNote, IsFilledIn) {
-  std::string blank = sectionOf(makeNoteObject(elf(code)), FRONTLOAD_NOTE_SECTION).contents;
-  std::string before = elf((code +
-                            "  - {Name: .note.frontload, Type: SHT_NOTE, Flags: [SHF_ALLOC],"
-                            " Content: " +
-                            toHex(blank) + "}\n")
-                               .str(),
-                           "ET_DYN");
+  std::string before = noted();
   std::string after = before;
-  fillNote(after, 0x123456789abcdef0);
-  size_t at = before.find("Frontload") + 20;
-  EXPECT_EQ(number(after, at, 8), 0x123456789abcdef0u);
+  ASSERT_TRUE(fillNote({after.data(), after.size()},
+                       {{0x123456789abcdef0, 0x123456789abcdef8}, {1, 2}}));
+  size_t at = before.find("Frontload") + 16;
+  EXPECT_EQ(number(after, at, 4), 2u);
+  EXPECT_EQ(number(after, at + 4, 8), 0x123456789abcdef0u);
+  EXPECT_EQ(number(after, at + 12, 8), 0x123456789abcdef8u);
+  EXPECT_EQ(number(after, at + 20, 8), 1u);
+  EXPECT_EQ(number(after, at + 28, 8), 2u);
   EXPECT_EQ(after.substr(0, at), before.substr(0, at));
-  EXPECT_EQ(after.substr(at + 8), before.substr(at + 8));
+  EXPECT_EQ(after.substr(at + 36), before.substr(at + 36));
+}
+
+// It has room for as many ranges as a note may have; filled in with fewer, it has no more.
+TEST_P(FrontNote, HasRoomForAllRanges) {
+  std::string bytes = noted();
+  std::vector<FrontRange> ranges;
+  for (uint64_t i = 0; i < FRONTLOAD_NOTE_MAX_RANGES; ++i)
+    ranges.push_back({16 * i, 16 * i + 8});
+  size_t at = bytes.find("Frontload") + 16;
+  std::string rest = bytes.substr(at + 4 + 256);
+  ASSERT_TRUE(fillNote({bytes.data(), bytes.size()}, ranges));
+  EXPECT_EQ(number(bytes, at, 4), 16u);
+  EXPECT_EQ(number(bytes, at + 4 + 15 * 16, 8), 240u);
+  EXPECT_EQ(bytes.substr(at + 4 + 256), rest);
+  ASSERT_TRUE(fillNote({bytes.data(), bytes.size()}, {{1, 2}}));
+  EXPECT_EQ(bytes.substr(at + 4 + 16, 240), std::string(240, '\0'));
 }
 
 // A file without the note, or with one of another size, stays as it is.
@@ -114,10 +141,9 @@ TEST_P(FrontNote, IsNotFilledInWhereThereIsNone) {
   for (const std::string &section :
        {std::string(code),
         "  - {Name: .note.frontload, Type: SHT_NOTE, Size: 48}\n" + code.str()}) {
-    std::string before = elf(section, "ET_DYN");
-    std::string after = before;
-    fillNote(after, 1);
-    EXPECT_EQ(after, before);
+    std::string before = elf(section, "ET_DYN"), bytes = before;
+    EXPECT_FALSE(fillNote({bytes.data(), bytes.size()}, {{1, 2}}));
+    EXPECT_EQ(bytes, before);
   }
 }
 

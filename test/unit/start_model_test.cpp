@@ -128,7 +128,7 @@ TEST(StartModel, CopiesAPageThatWasReadFirst) {
 
 TEST(StartModel, FindsPrefetchedPagesInMemory) {
   OneSegment model(100);
-  model.prefetch(40 * page - 1);
+  model.prefetch(FileRange{0, 40 * page - 1});
   for (uint64_t i = 0; i < 40; ++i)
     model.readPage(i);
   EXPECT_EQ(model.counts().majorFaults, 0u);
@@ -157,10 +157,27 @@ TEST(StartModel, DividesLargeWindows) {
 // 128 pages.
 TEST(StartModel, PrefetchesInLargeRequests) {
   OneSegment model(1000);
-  model.prefetch(300 * page);
+  model.prefetch(FileRange{0, 300 * page});
   EXPECT_EQ(model.counts().requests, 1u + 3u);
   EXPECT_EQ(model.counts().queuedRequests, 2u);
   EXPECT_EQ(cached(model, 1000), "0-299");
+}
+
+// Ranges are asked for one after the other, each from the start of its page.
+TEST(StartModel, PrefetchesRanges) {
+  OneSegment model(1000);
+  model.prefetch({{500 * page + 100, 600 * page + 1}, {10 * page, 20 * page}});
+  EXPECT_EQ(cached(model, 1000), "10-19 500-600");
+  EXPECT_EQ(model.counts().requests, 1u + 1u + 1u); // page 19; 500-600, 10-18
+  EXPECT_EQ(model.counts().bytesRead, 111 * page);
+}
+
+// All ranges are looked at, not just the last one.
+TEST(StartModel, LooksAtEachRange) {
+  OneSegment model(1000);
+  model.readPage(110); // reads 94-125
+  model.prefetch({{500 * page, 532 * page}, {94 * page, 126 * page}});
+  EXPECT_EQ(cached(model, 1000), "94-125 500-531");
 }
 
 // One page is read for being looked at: the last sixteenth's, if the very last one is there. A
@@ -168,15 +185,15 @@ TEST(StartModel, PrefetchesInLargeRequests) {
 TEST(StartModel, LooksWhetherAFrontIsThereBeforeItPrefetches) {
   OneSegment model(320);
   model.readPage(316); // reads 300-319
-  model.prefetch(310 * page);
+  model.prefetch(FileRange{0, 310 * page});
   EXPECT_EQ(model.counts().requests, 1u + 1u + 4u); // page 290; 0-127, 128-255, 256-289, 291-299
-  model.prefetch(320 * page);
+  model.prefetch(FileRange{0, 320 * page});
   EXPECT_EQ(model.counts().requests, 6u);
 }
 
 TEST(StartModel, PrefetchesNoMoreThanThereIs) {
   OneSegment model(10);
-  model.prefetch(UINT64_MAX);
+  model.prefetch(FileRange{0, UINT64_MAX});
   EXPECT_EQ(model.counts().bytesRead, 10 * page);
 }
 
@@ -251,7 +268,7 @@ TEST(StartModel, IgnoresWhatIsNotInTheFile) {
 TEST(StartModel, AnEmptyFileReadsNothing) {
   StartModel model(smallDevice, 0, {});
   model.execute();
-  model.prefetch(page);
+  model.prefetch(FileRange{0, page});
   model.read(0);
   EXPECT_EQ(model.counts().bytesRead, 0u);
 }

@@ -9,7 +9,7 @@
 #include "predict/device_options.h"
 #include "predict/prediction.h"
 #include "predict/prediction_output.h"
-#include "predict/prefetch_size.h"
+#include "predict/prefetched_ranges.h"
 #include "program/diagnostics.h"
 #include "program/option_parser.h"
 #include "llvm/Support/CommandLine.h"
@@ -62,21 +62,21 @@ exit status:
 
 static constexpr StringLiteral readBefore = "all";
 
-/// The bytes that --prefetch stands for; nothing if that is none of its values.
-static std::optional<uint64_t> prefetchBytes(const ProgramFile &program,
-                                             ArrayRef<FileSegment> segments) {
+/// What --prefetch stands for; nothing if that is none of its values.
+static std::optional<std::vector<FileRange>> prefetchedRanges(const ProgramFile &program,
+                                                              ArrayRef<FileSegment> segments) {
   LinkedFile file = {program.bytes(), segments};
   StringRef asked = prefetchOption;
   if (asked == "auto")
-    return prefetchesItself(file, *program.elf) ? frontSize(file) : 0;
+    return prefetchesItself(file, *program.elf) ? frontRanges(file) : std::vector<FileRange>();
   if (asked == "front")
-    return frontSize(file);
-  if (asked == readBefore)
-    return file.bytes.size();
+    return frontRanges(file);
   uint64_t size = 0;
-  if (asked != "none" && asked.getAsInteger(10, size))
+  if (asked == readBefore)
+    size = file.bytes.size();
+  else if (asked != "none" && asked.getAsInteger(10, size))
     return std::nullopt;
-  return size;
+  return std::vector<FileRange>{{0, size}};
 }
 
 int main(int argc, char **argv) {
@@ -95,7 +95,7 @@ int main(int argc, char **argv) {
   ProgramFile program(binaryArgument);
   std::vector<FileSegment> segments =
       orExit(readSegments(program.bytes()), binaryArgument + ": ", linkedFileNote);
-  std::optional<uint64_t> prefetch = prefetchBytes(program, segments);
+  std::optional<std::vector<FileRange>> prefetch = prefetchedRanges(program, segments);
   if (!prefetch)
     fail(exitUsage, "--prefetch=" + prefetchOption + ": is not a size",
          "give auto, front, none, all or bytes");
@@ -113,7 +113,7 @@ int main(int argc, char **argv) {
                        recorded ? *recorded : program,
                        map ? &*map : nullptr,
                        std::move(*devices),
-                       *prefetch,
+                       std::move(*prefetch),
                        prefetchOption == readBefore || prefetchOption == "front"};
   if (touchesOption) {
     printTouches(question, traceArguments);

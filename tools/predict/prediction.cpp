@@ -34,10 +34,10 @@ Prediction predict(const Question &question, StringRef trace) {
   for (const DeviceProfile &device : question.devices) {
     StartModel model(device, bytes.size(), question.segments);
     if (question.isAskedBefore)
-      model.prefetch(question.prefetchBytes);
+      model.prefetch(question.prefetched);
     model.execute();
     if (Error problem = loadProgram(bytes, question.segments, model,
-                                    [&] { model.prefetch(question.prefetchBytes); }))
+                                    [&] { model.prefetch(question.prefetched); }))
       fail(exitData, question.program.path + ": " + toString(std::move(problem)), linkedFileNote);
     for (AddressPair touch : touched)
       model.use(touch.target);

@@ -23,7 +23,7 @@ struct Question {
   const ProgramFile &recorded;
   SymbolMap *map; ///< null where the recorded build is the program itself
   std::vector<DeviceProfile> devices;
-  uint64_t prefetchBytes;
+  std::vector<FileRange> prefetched;
   bool isAskedBefore; ///< by another program, which then executes this one
 };
 

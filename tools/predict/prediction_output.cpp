@@ -36,7 +36,7 @@ void printJson(const Question &question, ArrayRef<Prediction> predictions) {
     out.attribute("schema", "frontload-predict/1");
     out.attribute("binary", json::fixUTF8(question.program.path));
     out.attribute("file_bytes", uint64_t(question.program.bytes().size()));
-    out.attribute("prefetch_bytes", question.prefetchBytes);
+    out.attribute("prefetch_bytes", totalSize(question.prefetched));
     out.attributeArray("predictions", [&] {
       for (const Prediction &prediction : predictions)
         out.object([&] {

@@ -56,20 +56,34 @@ void StartModel::execute() {
 
 /// force_page_cache_ra() of mm/readahead.c: no page is marked. instrument/prefetch/front.c looks at
 /// some pages first, the last one first of all, until one is missing; to look at it reads it.
-void StartModel::prefetch(uint64_t bytes) {
-  bytes = std::min<uint64_t>(bytes, cache.size() * device.pageBytes);
-  unsigned probe = prefetchProbes;
-  auto probed = [&] { return pageOf(std::max<uint64_t>(bytes * probe / prefetchProbes, 1) - 1); };
-  while (probe > 0 && bytes > 0 && cache[probed()].isCached)
+void StartModel::prefetch(ArrayRef<FileRange> asked) {
+  std::vector<FileRange> ranges;
+  for (FileRange range : asked) {
+    range.end = std::min<uint64_t>(range.end, cache.size() * device.pageBytes);
+    if (range.begin < range.end)
+      ranges.push_back(range);
+  }
+  uint64_t bytes = totalSize(ranges);
+  auto probed = [&](unsigned probe) {
+    uint64_t left = std::max<uint64_t>(bytes * probe / prefetchProbes, 1) - 1;
+    const FileRange *range = ranges.data();
+    for (; left >= range->size(); ++range)
+      left -= range->size();
+    return pageOf(range->begin + left);
+  };
+  unsigned probe = bytes ? prefetchProbes : 0;
+  while (probe > 0 && cache[probed(probe)].isCached)
     --probe;
-  if (probe == 0 || bytes == 0)
+  if (probe == 0)
     return;
-  addPages(probed(), 1, 0);
+  addPages(probed(probe), 1, 0);
   uint64_t before = totals.requests, piece = pageOf(prefetchPiece);
-  uint64_t pages = divideCeil(bytes, device.pageBytes);
-  for (uint64_t first = 0; first < pages; first += piece) {
-    requestEnd = UINT64_MAX;
-    addPages(first, std::min(piece, pages - first), 0);
+  for (FileRange range : ranges) {
+    uint64_t end = divideCeil(range.end, device.pageBytes);
+    for (uint64_t first = pageOf(range.begin); first < end; first += piece) {
+      requestEnd = UINT64_MAX;
+      addPages(first, std::min(piece, end - first), 0);
+    }
   }
   totals.queuedRequests += totals.requests - std::min(totals.requests, before + 1);
 }

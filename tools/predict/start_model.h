@@ -44,8 +44,8 @@ public:
 
   /// What the kernel touches before the program's first instruction.
   void execute();
-  /// readahead(2) of the file's first bytes.
-  void prefetch(uint64_t bytes);
+  /// readahead(2) of these parts of the file, one after the other, as instrument/prefetch does it.
+  void prefetch(llvm::ArrayRef<FileRange> ranges);
   /// A read of, or a jump to, an address before load bias; ignored if it is not in the file.
   void read(uint64_t address) { touch(address, false); }
   /// A touch as a trace tells it: what may be written is taken to be.

@@ -1,10 +1,12 @@
-"""Where the front of a linked file ends: the part at its beginning that holds the startup set.
+"""Where the front of a linked file is: its parts that hold the startup set, usually one at the
+beginning.
 
 ld.frontload writes this into a note (instrument/format/frontload_note.h). A file without a valid
 note has a front if it has a section `.text.front` or `.rodata.front`: then the front is everything
 before `.text` and `.rodata`, which hold the rest.
 """
 
+import itertools
 import struct
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -16,8 +18,11 @@ from frontload.elf.file import Elf, LoadSegment, read_range
 _MARKS = (b".text.front", b".rodata.front")
 _REST = (b".text", b".rodata")
 _NOTE = b".note.frontload"
-_NOTE_START = 10, 1, b"Frontload\0\0\0", 1  # the size of the name, type, name, version
-_MOST_TIERS = 8
+_NOTE_START = 10, 1, b"Frontload\0\0\0"  # the size of the name, type, name
+_MOST_RANGES, _MOST_TIERS, _PAGE = 16, 8, 4096
+_NOTE_SIZE = 32 + 16 * _MOST_RANGES
+
+Range = tuple[int, int]  # the offset of the first byte, and one past the last
 
 
 class Loaded(NamedTuple):
@@ -28,12 +33,19 @@ class Loaded(NamedTuple):
     size: int
 
 
-def end_of(elf: Elf) -> int | None:
-    """The offset at which the front ends; None if the file has none."""
+def ranges_of(elf: Elf) -> list[Range]:
+    """The ranges of the front, in the order in which a prefetch asks for them; none if the file has
+    no front."""
     found = _noted(elf)
-    if found is None and any(mark in elf.section_names for mark in _MARKS):
-        found = end_by_sections(_loaded(elf))
+    if not found and any(mark in elf.section_names for mark in _MARKS):
+        end = end_by_sections(_loaded(elf))
+        found = [(0, end)] if end else []
     return found
+
+
+def end_of(elf: Elf) -> int | None:
+    """The offset at which the last range of the front ends; None if the file has no front."""
+    return max((end for _, end in ranges_of(elf)), default=None)
 
 
 def end_by_sections(loaded: Iterable[Loaded]) -> int | None:
@@ -54,30 +66,63 @@ def _loaded(elf: Elf) -> Iterable[Loaded]:
             yield Loaded(name, offset, size)
 
 
-def _noted(elf: Elf) -> int | None:
-    """The end that the file notes; None without a note, or with a wrong one."""
+def _noted(elf: Elf) -> list[Range]:
+    """The ranges that the file notes; none without a note, or with a wrong one."""
     if _NOTE not in elf.section_names:
-        return None
+        return []
     number = elf.section_names.index(_NOTE)
     header = elf.sections[number]
     order = elf.sections.dtype["type"].byteorder  # in the words of struct, too
     try:
-        note = read_range(elf, number, int(header["addr"]),
-                          min(int(header["size"]), 32 + 8 * _MOST_TIERS))
-        name_size, size, kind, name, version, tiers = struct.unpack_from(f"{order}III12sII", note)
-        if ((name_size, kind, name, version) != _NOTE_START or not 1 <= tiers <= _MOST_TIERS
-                or size != 8 + 8 * tiers):
-            return None
-        ends = [_offset_of(end, elf.segments)
-                for end in struct.unpack_from(f"{order}{tiers}Q", note, 32)]
+        note = read_range(elf, number, int(header["addr"]), min(int(header["size"]), _NOTE_SIZE))
+        name_size, size, kind, name, version, count = struct.unpack_from(f"{order}III12sII", note)
+        if (name_size, kind, name) != _NOTE_START:
+            return []
+        if version == 2 and 1 <= count <= _MOST_RANGES and size == _NOTE_SIZE - 24:
+            addresses = struct.unpack_from(f"{order}{2 * _MOST_RANGES}Q", note, 32)[:2 * count]
+            return _joined(_placed(addresses, elf.segments))
+        if version == 1 and 1 <= count <= _MOST_TIERS and size == 8 + 8 * count:
+            return _of_tiers(struct.unpack_from(f"{order}{count}Q", note, 32), elf.segments)
     except (Failure, OSError, struct.error):
-        return None
-    if None in ends or ends != sorted(set(ends)):
-        return None
-    return ends[-1]
+        pass
+    return []
 
 
-def _offset_of(end: int, segments: Sequence[LoadSegment]) -> int | None:
-    """The offset of an address one behind the last byte of something."""
-    return next((segment.offset + end - segment.address for segment in segments
-                 if segment.address <= end <= segment.address + segment.file_bytes), None)
+def _placed(addresses: Sequence[int], segments: Sequence[LoadSegment]) -> list[Range]:
+    """The ranges with these beginnings and ends; none if one of them is wrong."""
+    ranges = []
+    for begin, end in zip(addresses[::2], addresses[1::2], strict=True):
+        first, last = _offset_of(begin, segments), _offset_of(end, segments, is_end=True)
+        if first is None or last is None or not 0 < last - first == end - begin:
+            return []
+        ranges.append((first, last))
+    ascending = sorted(ranges)
+    overlap = any(end > begin for (_, end), (begin, _) in itertools.pairwise(ascending))
+    return [] if overlap else ranges
+
+
+def _joined(ranges: list[Range]) -> list[Range]:
+    """As they are asked for: those that follow each other, with no page between them, are one."""
+    joined: list[Range] = []
+    for begin, end in ranges:
+        if joined and begin >= joined[-1][1] and (
+                begin // _PAGE <= (joined[-1][1] - 1) // _PAGE + 1):
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((begin, end))
+    return joined
+
+
+def _of_tiers(addresses: Sequence[int], segments: Sequence[LoadSegment]) -> list[Range]:
+    """All tiers of a note of version 1 are one range."""
+    ends = [_offset_of(end, segments, is_end=True) for end in addresses]
+    if None in ends or ends != sorted(set(ends)) or ends[0] == 0:
+        return []
+    return [(0, ends[-1])]
+
+
+def _offset_of(address: int, segments: Sequence[LoadSegment], *,
+               is_end: bool = False) -> int | None:
+    """The offset of an address, or of one past the last byte of something."""
+    return next((segment.offset + address - segment.address for segment in segments
+                 if 0 <= address - segment.address < segment.file_bytes + is_end), None)

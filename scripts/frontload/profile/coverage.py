@@ -99,6 +99,7 @@ class Report:
     ambiguous: int  # names that stand for several symbols
     inexact: int  # names whose symbols are called otherwise now
     front_size: int
+    ranges: list[front.Range]  # of the front in the file, in the order of a prefetch
     blocks: list[Block] | None
     longest_run: OrderedRun
     missing: list[MissingName]
@@ -134,9 +135,10 @@ def examine(elf: Elf, profile: Profile, places: list[Place]) -> Report:
     found = _find(elf, symbols, names, [(entries[place.entry], place) for place in places])
     inexact = {place.entry for place in places if place.how != "exact"}
     pieces = _Pieces(elf, symbols, found)
-    blocks, front_size = None, front.end_of(elf)
-    if front_size is not None:
-        in_front = pieces.before(elf, front_size)
+    blocks, ranges = None, front.ranges_of(elf)
+    front_size = sum(end - begin for begin, end in ranges)
+    if ranges:
+        in_front = pieces.within(elf, ranges)
     else:
         blocks, in_front = _startup_blocks(elf, pieces)
         front_size = sum(block.size for block in blocks)
@@ -168,7 +170,7 @@ def examine(elf: Elf, profile: Profile, places: list[Place]) -> Report:
         mine = mine[counts[mine]]
         count.bytes_placed += Cover(pieces.start[mine], pieces.end[mine]).size
     ambiguous = sum(isinstance(rows, list) and len(rows) > 1 for rows in found)
-    return Report(classes, ambiguous, len(inexact), front_size, blocks,
+    return Report(classes, ambiguous, len(inexact), front_size, ranges, blocks,
                   _longest_run(elf, symbols, pieces, names), missing,
                   len(profile.touches) - len(names))
 
@@ -217,10 +219,11 @@ class _Pieces:
         self.start, self.end = start[order], np.maximum(end, start + 1)[order]
         self.in_bss = elf.sections["type"][self.section] == constants.SHT_NOBITS
 
-    def before(self, elf: Elf, file_offset: int) -> np.ndarray:
-        """Which pieces lie in the file before an offset."""
-        offset = signed(elf.sections["offset"])
-        return offset[self.section] + self.end <= file_offset
+    def within(self, elf: Elf, ranges: list[front.Range]) -> np.ndarray:
+        """Which pieces lie in the file within one of these ranges."""
+        offset = signed(elf.sections["offset"])[self.section]
+        return np.any([(begin <= offset + self.start) & (offset + self.end <= end)
+                       for begin, end in ranges], axis=0)
 
     def by_section(self) -> list[tuple[int, np.ndarray]]:
         """The sections with pieces, each with the positions of its pieces."""

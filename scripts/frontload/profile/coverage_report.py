@@ -24,9 +24,7 @@ def show(binary: str, startup: Profile, report: Report) -> None:
     print(f"{printable(binary)}: {report.placed} of {count(report.names, 'name')} of "
           f"{_shown(startup.program)} ({count(startup.runs, 'run')}) in the front: "
           f"{percent(report.placed, report.names)}")
-    where = ("the start of the file" if report.blocks is None else
-             f"in {count(len(report.blocks), 'startup block')}")
-    print(f"front: {report.front_size:,} of {os.path.getsize(binary):,} bytes, {where}; "
+    print(f"front: {report.front_size:,} of {os.path.getsize(binary):,} bytes, {_where(report)}; "
           f"density {report.density:.3f}")
     ordered = report.longest_run
     if ordered.names:
@@ -57,6 +55,14 @@ def show(binary: str, startup: Profile, report: Report) -> None:
                 print(f"  and {len(missing) - _SHOWN} more (--json lists all)")
 
 
+def _where(report: Report) -> str:
+    if report.blocks is not None:
+        return f"in {count(len(report.blocks), 'startup block')}"
+    if len(report.ranges) == 1 and report.ranges[0][0] == 0:
+        return "the start of the file"
+    return f"in {count(len(report.ranges), 'range')} of the file"
+
+
 def as_json(binary: str, report: Report) -> dict:
     """All figures, and all missing names."""
     blocks = report.blocks and [
@@ -76,6 +82,7 @@ def as_json(binary: str, report: Report) -> dict:
             "bytes": report.front_size,
             "file_bytes": os.path.getsize(binary),
             "density": report.density,
+            "ranges": [{"offset": begin, "bytes": end - begin} for begin, end in report.ranges],
             "blocks": blocks,
         },
         "longest_ordered_run": {"names": ordered.names, "section": text(ordered.section),

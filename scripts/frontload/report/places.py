@@ -47,22 +47,25 @@ class Places(Layout):
         return found if found.linked and found.build_id.hex() == self.file.build_id else None
 
     @cached_property
-    def front_end(self) -> int | None:
-        """The offset at which the front ends, None if there is none; as far as the recording says
-        if the file is not here."""
+    def front(self) -> Spans | None:
+        """The bytes of the front, None if there is none; as far as the recording says if the file
+        is not here."""
         if self.elf is not None:
-            return front.end_of(self.elf)
+            ranges = front.ranges_of(self.elf)
+        else:
+            end = self._front_end_by_sections()
+            ranges = [] if end is None else [(0, end)]
+        if not ranges:
+            return None
+        begin, end = np.array(ranges).T
+        return Spans(begin, np.minimum(end, self.file.size))
+
+    def _front_end_by_sections(self) -> int | None:
         return front.end_by_sections(
             front.Loaded(section.name.encode("utf-8", "surrogatepass"), section.offset,
                          section.size)
             for section in self.file.sections
             if any(segment.holds(section.offset) for segment in self.file.segments))
-
-    @cached_property
-    def front(self) -> Spans | None:
-        """The bytes of the front."""
-        end = self.front_end
-        return None if end is None else Spans([0], [min(end, self.file.size)])
 
     @cached_property
     def loading(self) -> Loading | None:

@@ -9,6 +9,6 @@ front_end:
 
     .section .note.frontload, "a", @note
     .balign 4
-    .zero 96
+    .zero 336
 
     .section .note.GNU-stack, "", @progbits

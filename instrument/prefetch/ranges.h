@@ -1,0 +1,41 @@
+/* Where the front of a file is: the ranges of offsets that its note tells (frontload_note.h).
+ *
+ * Nothing in the file is trusted. Like all that is linked into the prefetcher, this uses no libc
+ * (see front.h).
+ */
+#ifndef FRONTLOAD_RANGES_H
+#define FRONTLOAD_RANGES_H
+
+#include "base/elf_start.h"
+#include "format/frontload_note.h"
+
+#include <stdint.h>
+
+/* What is read in at once, on every machine, is a multiple of this. */
+enum { SMALLEST_PAGE = 4096 };
+
+/* From the offset `begin` to before `end`. */
+struct range {
+  uint64_t begin, end;
+};
+
+/* In the order in which they are to be asked for. None is empty, and no two overlap. */
+struct ranges {
+  unsigned count;
+  struct range range[FRONTLOAD_NOTE_MAX_RANGES];
+};
+
+/* The ranges of the front of the file that `start` is of, none if it has no valid note. Those that
+ * follow each other in the file, with no page between them, are one. */
+void find_ranges(int fd, const struct elf_start *start, struct ranges *ranges);
+
+/* All bytes of them together. */
+uint64_t size_of_ranges(const struct ranges *ranges);
+
+/* The offset of a byte, counted through all ranges; it must be less than their size. */
+uint64_t offset_in_ranges(const struct ranges *ranges, uint64_t byte);
+
+/* Leaves no more than `size` bytes: whole ranges as long as they fit, then whole pages. */
+void cut_ranges(struct ranges *ranges, uint64_t size);
+
+#endif

@@ -1,0 +1,137 @@
+// What a file asks for at its start is what its note says, and nothing if the note is wrong.
+#include "frontload_note.h"
+#include "predict/prefetched_ranges.h"
+#include "yaml_object.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace frontload;
+using namespace llvm;
+
+namespace {
+
+using Ranges = std::vector<FileRange>;
+
+/// The bytes of a note with these addresses, and room for as many as `room` in all.
+std::string note(uint32_t version, uint32_t count, std::vector<uint64_t> addresses, size_t room) {
+  std::string bytes;
+  auto put = [&](const auto &value) {
+    bytes.append(reinterpret_cast<const char *>(&value), sizeof value);
+  };
+  addresses.resize(room);
+  put(uint32_t(10));
+  put(uint32_t(8 + 8 * room));
+  put(uint32_t(FRONTLOAD_NOTE_TYPE));
+  bytes.append("Frontload\0\0\0", 12);
+  put(version);
+  put(count);
+  for (uint64_t address : addresses)
+    put(address);
+  return bytes;
+}
+
+/// A file with this note, of two segments that are not equally far in memory from
+/// where they are in the file: 0x1000 to 0x2fff at 0x10000, 0x3000 to 0x3fff at 0x13000, and three
+/// pages on there another one.
+std::string fileWith(const std::string &note) {
+  return toObject(
+      "--- !ELF\n"
+      "FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_DYN, Machine: EM_X86_64}\n"
+      "Sections:\n"
+      "  - {Name: .note.frontload, Type: SHT_NOTE, Flags: [SHF_ALLOC], Address: 0x10000,"
+      " Offset: 0x1000, AddressAlign: 4, Content: " +
+      toHex(note) +
+      "}\n"
+      "  - {Name: .a, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x11000, Offset: 0x2000,"
+      " Size: 0x1000}\n"
+      "  - {Name: .b, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x13000, Offset: 0x3000,"
+      " Size: 0x1000}\n"
+      "  - {Name: .c, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x17000, Offset: 0x7000,"
+      " Size: 0x1000}\n"
+      "ProgramHeaders:\n"
+      "  - {Type: PT_NOTE, VAddr: 0x10000, Align: 4, FirstSec: .note.frontload,"
+      " LastSec: .note.frontload}\n"
+      "  - {Type: PT_LOAD, VAddr: 0x10000, FirstSec: .note.frontload, LastSec: .a}\n"
+      "  - {Type: PT_LOAD, VAddr: 0x13000, FirstSec: .b, LastSec: .b}\n"
+      "  - {Type: PT_LOAD, VAddr: 0x17000, FirstSec: .c, LastSec: .c}\n");
+}
+
+Ranges rangesOfNote(const std::string &note) {
+  std::string bytes = fileWith(note);
+  auto segments = readSegments(bytes);
+  EXPECT_TRUE(bool(segments)) << toString(segments.takeError());
+  return frontRanges({bytes, *segments});
+}
+
+Ranges rangesOf(std::vector<uint64_t> addresses) {
+  auto count = static_cast<uint32_t>(addresses.size() / 2);
+  return rangesOfNote(note(2, count, std::move(addresses), 32));
+}
+
+TEST(PrefetchedRanges, ComeInTheOrderOfTheNote) {
+  EXPECT_EQ(rangesOf({0x17800, 0x17900, 0x10010, 0x10020}),
+            (Ranges{{0x7800, 0x7900}, {0x1010, 0x1020}}));
+}
+
+// No page lies between them.
+TEST(PrefetchedRanges, AreOneWhereTheyFollowEachOther) {
+  EXPECT_EQ(rangesOf({0x10010, 0x12000, 0x13000, 0x13010, 0x13020, 0x13030}),
+            (Ranges{{0x1010, 0x3030}}));
+  EXPECT_EQ(rangesOf({0x10010, 0x10fff, 0x11fff, 0x12000}), (Ranges{{0x1010, 0x3000}}));
+  EXPECT_EQ(rangesOf({0x10010, 0x10fff, 0x13000, 0x13001}),
+            (Ranges{{0x1010, 0x1fff}, {0x3000, 0x3001}}));
+  EXPECT_EQ(rangesOf({0x11000, 0x11001, 0x10010, 0x10020}),
+            (Ranges{{0x2000, 0x2001}, {0x1010, 0x1020}}));
+}
+
+TEST(PrefetchedRanges, MaySpanSegmentsThatAreInMemoryAsInTheFile) {
+  EXPECT_EQ(rangesOf({0x13800, 0x17800}), (Ranges{{0x3800, 0x7800}}));
+  EXPECT_EQ(rangesOf({0x11800, 0x13800}), Ranges());
+}
+
+TEST(PrefetchedRanges, AreNoneIfOneIsWrong) {
+  for (auto [begin, end] : {std::pair(0x10010u, 0x10010u),
+                            {0x10020u, 0x10010u},
+                            {0x12000u, 0x12010u},
+                            {0x10000u, 0x12001u},
+                            {0xffffu, 0x10001u},
+                            {0x17850u, 0x17860u},
+                            {0x17000u, 0x17801u},
+                            {0x17000u, 0x18000u}})
+    EXPECT_EQ(rangesOf({0x17800, 0x17900, begin, end}), Ranges()) << begin << " to " << end;
+}
+
+TEST(PrefetchedRanges, AreNoneInANoteOfAnotherShape) {
+  std::vector<uint64_t> one = {0x10000, 0x10010};
+  EXPECT_EQ(rangesOfNote(note(2, 1, one, 32)), (Ranges{{0x1000, 0x1010}}));
+  EXPECT_EQ(rangesOfNote(note(3, 1, one, 32)), Ranges());
+  EXPECT_EQ(rangesOfNote(note(2, 0, one, 32)), Ranges());
+  EXPECT_EQ(rangesOfNote(note(2, 17, one, 32)), Ranges());
+  EXPECT_EQ(rangesOfNote(note(2, 1, one, 30)), Ranges());
+  EXPECT_EQ(rangesOfNote(note(2, 1, one, 34)), Ranges());
+  EXPECT_EQ(rangesOfNote(note(1, 1, one, 32)), Ranges());
+}
+
+// A note of version 1 has ends.
+TEST(PrefetchedRanges, OfTiersAreOne) {
+  EXPECT_EQ(rangesOfNote(note(1, 2, {0x10800, 0x13010}, 2)), (Ranges{{0, 0x3010}}));
+  EXPECT_EQ(rangesOfNote(note(1, 2, {0x13010, 0x10800}, 2)), Ranges());
+  EXPECT_EQ(rangesOfNote(note(1, 1, {0x10800, 0x13010}, 2)), Ranges());
+  EXPECT_EQ(rangesOfNote(note(1, 1, {0x12001}, 1)), Ranges());
+  EXPECT_EQ(rangesOfNote(note(2, 1, {0x10800}, 1)), Ranges());
+}
+
+// A damaged file is no reason to crash, and no range is outside of it.
+TEST(PrefetchedRanges, LieInDamagedFilesToo) {
+  std::vector<uint64_t> addresses = {0x17800, 0x17900, 0x10010, 0x10020};
+  forDamaged(fileWith(note(2, 2, addresses, 32)), [](StringRef bytes) {
+    auto segments = readSegments(bytes);
+    if (!segments)
+      return consumeError(segments.takeError());
+    for (FileRange range : frontRanges({bytes, *segments})) {
+      EXPECT_LT(range.begin, range.end);
+      EXPECT_LE(range.end, bytes.size());
+    }
+  });
+}
+
+} // namespace

@@ -1,0 +1,171 @@
+//===- prefetched_ranges.cpp - what a file asks for of itself at its start -===//
+//
+// Follows find_ranges() of instrument/prefetch/ranges.c. The file is untrusted: a file that LLVM
+// does not accept has no front.
+//
+//===----------------------------------------------------------------------===//
+
+#include "elf/elf_file.h"
+#include "frontload_note.h"
+#include "predict/prefetched_ranges.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+#include <optional>
+
+using namespace llvm;
+using namespace llvm::object;
+
+namespace frontload {
+
+/// As in instrument/prefetch/front.c.
+static constexpr uint64_t largestFront = 256 << 20, smallestPage = 4096;
+
+/// The offset in the file of a range's beginning, or of its end, which may be one past the last
+/// byte of a segment; nothing if it is in no segment.
+static std::optional<uint64_t> offsetOf(ArrayRef<FileSegment> segments, uint64_t address,
+                                        bool isEnd) {
+  for (const FileSegment &segment : segments)
+    if (address >= segment.address && address - segment.address < segment.fileBytes + isEnd)
+      return segment.offset + (address - segment.address);
+  return std::nullopt;
+}
+
+/// The end of the last tier; nothing if the tiers do not ascend, or lie outside of the file.
+static std::optional<uint64_t> endOfTiers(ArrayRef<uint64_t> ends, ArrayRef<FileSegment> segments) {
+  uint64_t size = 0;
+  for (uint64_t end : ends) {
+    std::optional<uint64_t> offset = offsetOf(segments, end, true);
+    if (!offset || *offset <= size)
+      return std::nullopt;
+    size = *offset;
+  }
+  return size;
+}
+
+/// Adds a range, to the one before it where no page lies between; false if it is not a valid one.
+static bool addRange(std::vector<FileRange> &ranges, uint64_t begin, uint64_t end,
+                     ArrayRef<FileSegment> segments) {
+  std::optional<uint64_t> from = offsetOf(segments, begin, false),
+                          to = offsetOf(segments, end, true);
+  if (!from || !to || *to <= *from || *to - *from != end - begin ||
+      any_of(ranges, [&](FileRange other) { return *from < other.end && other.begin < *to; }))
+    return false;
+  if (!ranges.empty() && *from >= ranges.back().end &&
+      *from / smallestPage <= (ranges.back().end - 1) / smallestPage + 1)
+    ranges.back().end = *to;
+  else
+    ranges.push_back({*from, *to});
+  return true;
+}
+
+/// Leaves `bytes` of the ranges: whole ones as long as they fit, then whole pages.
+static void cut(std::vector<FileRange> &ranges, uint64_t bytes) {
+  for (auto range = ranges.begin(); range != ranges.end(); ++range) {
+    if (range->size() <= bytes) {
+      bytes -= range->size();
+      continue;
+    }
+    range->end = alignDown(range->begin + bytes, smallestPage);
+    ranges.erase(range->begin < range->end ? range + 1 : range, ranges.end());
+    return;
+  }
+}
+
+template <endianness Order>
+static std::vector<FileRange> rangesIn(ArrayRef<uint8_t> descriptor,
+                                       ArrayRef<FileSegment> segments) {
+  using support::endian::read;
+  if (descriptor.size() < 8 || descriptor.size() > FRONTLOAD_NOTE_DESCRIPTOR_SIZE)
+    return {};
+  uint32_t version = read<uint32_t, Order>(descriptor.data());
+  uint32_t count = read<uint32_t, Order>(descriptor.data() + 4);
+  std::vector<uint64_t> addresses;
+  for (size_t at = 8; at + 8 <= descriptor.size(); at += 8)
+    addresses.push_back(read<uint64_t, Order>(descriptor.data() + at));
+  std::vector<FileRange> ranges;
+  if (version == FRONTLOAD_NOTE_TIERS_VERSION) {
+    if (count < 1 || count > FRONTLOAD_NOTE_MAX_TIERS ||
+        descriptor.size() != FRONTLOAD_NOTE_TIERS_DESCRIPTOR_SIZE(count))
+      return {};
+    if (std::optional<uint64_t> end = endOfTiers(addresses, segments))
+      ranges.push_back({0, *end});
+  } else if (version == FRONTLOAD_NOTE_VERSION) {
+    if (count < 1 || count > FRONTLOAD_NOTE_MAX_RANGES ||
+        descriptor.size() != FRONTLOAD_NOTE_DESCRIPTOR_SIZE)
+      return {};
+    for (uint32_t i = 0; i < count; ++i)
+      if (!addRange(ranges, addresses[2 * i], addresses[2 * i + 1], segments))
+        return {};
+  }
+  cut(ranges, largestFront);
+  return ranges;
+}
+
+std::vector<FileRange> frontRanges(const LinkedFile &file) {
+  std::vector<FileRange> ranges;
+  consumeError(withElfFile(file.bytes, [&]<class ELFT>(const ELFFile<ELFT> &elf) -> Error {
+    auto headers = elf.program_headers();
+    if (!headers)
+      return headers.takeError();
+    bool isFound = false;
+    for (const auto &header : *headers) {
+      if (header.p_type != ELF::PT_NOTE || isFound)
+        continue;
+      Error problem = Error::success();
+      for (const auto &note : elf.notes(header, problem)) {
+        if (isFound || note.getType() != FRONTLOAD_NOTE_TYPE ||
+            note.getName() != FRONTLOAD_NOTE_NAME)
+          continue;
+        isFound = true;
+        ranges =
+            rangesIn<ELFT::Endianness>(note.getDesc(header.p_align == 8 ? 8 : 4), file.segments);
+      }
+      consumeError(std::move(problem));
+    }
+    return Error::success();
+  }));
+  return ranges;
+}
+
+/// Whether the dynamic section names the library.
+template <class ELFT>
+static Expected<bool> needsLibrary(const ELFFile<ELFT> &elf, const LinkedFile &file) {
+  auto headers = elf.program_headers();
+  if (!headers)
+    return headers.takeError();
+  for (const auto &header : *headers) {
+    if (header.p_type != ELF::PT_DYNAMIC)
+      continue;
+    auto entries = file.table<typename ELFT::Dyn>(header.p_vaddr, header.p_filesz);
+    if (!entries)
+      return entries.takeError();
+    uint64_t strings = 0;
+    for (const auto &entry : *entries)
+      if (entry.getTag() == ELF::DT_STRTAB)
+        strings = entry.getVal();
+    for (const auto &entry : *entries)
+      if (entry.getTag() == ELF::DT_NEEDED &&
+          file.at(strings + entry.getVal()).starts_with("libfrontload-prefetch.so"))
+        return true;
+  }
+  return false;
+}
+
+bool prefetchesItself(const LinkedFile &file, const ELFObjectFileBase &elf) {
+  bool needs = false;
+  consumeError(withElfFile(file.bytes, [&](const auto &view) {
+    auto found = needsLibrary(view, file);
+    needs = found && *found;
+    return found.takeError();
+  }));
+  return needs || any_of(elf.symbols(), [](const ELFSymbolRef &symbol) {
+           auto name = symbol.getName();
+           if (!name)
+             return consumeError(name.takeError()), false;
+           return *name == "frontload_prefetch_at_start";
+         });
+}
+
+} // namespace frontload
