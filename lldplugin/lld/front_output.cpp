@@ -3,7 +3,7 @@
 #include "lld/front_output.h"
 #include "plan/front_note.h"
 #include "plan/front_report.h"
-#include "plan/segment_padding.h"
+#include "plan/linear_segments.h"
 #include "program/diagnostics.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
@@ -39,7 +39,7 @@ int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontL
   }
   front = *checked;
   link.finishStrings();
-  padSegments(bytes);
+  completeSegments(bytes);
   fillNote(bytes, front->ranges);
   return EXIT_SUCCESS;
 }

@@ -5,8 +5,10 @@
 #include "lld/front_output.h"
 #include "lld/hook_calls.h"
 #include "lld/lld_hooks.h"
+#include "lld/order_hooks.h"
 #include "lld/packed_relocations.h"
 #include "lld/prefetch_library.h"
+#include "lld/reproduce.h"
 #include "lld/written_files.h"
 #include "other_lld/child_process.h"
 #include "plan/front_report.h"
@@ -66,15 +68,18 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     options.other.needsMap |= !options.report.empty();
     options.other.output = options.output;
   }
+  options.traits.packsRelocations =
+      !(isOther && program.version < firstLldThatPacks) && shouldPackRelativeRelocations(args);
 
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
   auto &link = *new FrontLink(std::move(profile), options.profile, options.traits);
   std::vector<const char *> lldArgs = args.vec();
-  // lld would sort the front again, by what calls what in a steady state.
-  lldArgs.push_back("--no-call-graph-profile-sort");
+  // Another lld would sort the front again, by what calls what in a steady state.
+  if (isOther)
+    lldArgs.push_back("--no-call-graph-profile-sort");
   // The front's script makes a linear file together with this.
   lldArgs.insert(lldArgs.end(), {"-z", "separate-loadable-segments"});
-  if (!(isOther && program.version < firstLldThatPacks) && shouldPackRelativeRelocations(args))
+  if (options.traits.packsRelocations)
     lldArgs.insert(lldArgs.end(), {"-z", "pack-relative-relocs"});
   std::vector<std::string> added; // lld keeps references
   if (options.wantsPrefetch) {
@@ -88,6 +93,8 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     for (const std::string &argument : added)
       lldArgs.push_back(argument.c_str());
   }
+  if (options.isReproduced && (refusal = prepareReplay(options, lldArgs)))
+    return refuse(*refusal);
   if (isOther) {
     options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
     installHooks(link, options.minMatch,
@@ -102,6 +109,7 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     hookCalls.requireForOutput(link, {bytes.data(), bytes.size()});
     return isFile ? finishOutput(bytes, options, link, front) : EXIT_SUCCESS;
   });
+  installOrderHooks(link);
   if (!runLld(lldArgs))
     return exitVerdict;
   if (link.isFinished() != hasFinishedOutput())

@@ -10,9 +10,11 @@
 #include "lld/gathered_objects.h"
 #include "lld/hook_calls.h"
 #include "lld/lld_symbols.h"
+#include "lld/reproduce.h"
 #include "plan/front_link.h"
 #include "plan/front_note.h"
 #include "plan/front_script.h"
+#include "plan/other_script.h"
 #include "program/diagnostics.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -50,16 +52,42 @@ int frontload::tellMatches(const FrontLink &link, double leastMatch) {
     error(verdict.text, verdict.note);
     return exitVerdict;
   }
+  StringRef needed = link.linkTraits().packsRelocations
+                         ? "; needs glibc 2.36 or newer, for packed relocations (without them: "
+                           "-z nopack-relative-relocs)"
+                         : "";
   // Not stdout: the report may go there.
-  lld::message(programName + ": " + verdict.text, errs());
+  lld::message(programName + ": " + verdict.text + needed, errs());
   return EXIT_SUCCESS;
+}
+
+/// Looks at a linker script before lld does.
+static void addScript(MemoryBufferRef mb) {
+  if (decidesLayout(mb.getBuffer()))
+    endLink(exitUsage,
+            mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
+                                       "combined with --startup-profile",
+            "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are fine");
+  frontLink->addScript(mb.getBuffer());
+}
+
+/// How many linker scripts are being read, one by the other. What they INCLUDE is only read.
+static unsigned scriptDepth;
+
+static std::optional<MemoryBufferRef> readFile(lld::elf::Ctx &ctx, StringRef path) {
+  std::optional<MemoryBufferRef> buffer = realReadFile(ctx, path);
+  // lld takes for a script what is nothing else.
+  if (frontLink && scriptDepth && buffer &&
+      identify_magic(buffer->getBuffer()) == file_magic::unknown)
+    addScript(*buffer);
+  return buffer;
 }
 
 std::optional<MemoryBufferRef> wrapReadFile(lld::elf::Ctx &ctx, StringRef path) {
   hookCalls.count(Hook::ReadFile);
   // Before it is read: what is written in between is then noticed, not missed.
   FileIdentity identity = insteadOfLink ? identityOf(path.str()) : FileIdentity();
-  std::optional<MemoryBufferRef> buffer = realReadFile(ctx, path);
+  std::optional<MemoryBufferRef> buffer = readFile(ctx, path);
   if (buffer && identify_magic(buffer->getBuffer()) == file_magic::elf_relocatable)
     hasReadObject = true;
   if (buffer && insteadOfLink) {
@@ -102,12 +130,11 @@ static void checkInputs() {
 }
 
 void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
-  if (frontLink && decidesLayout(mb.getBuffer()))
-    endLink(exitUsage,
-            mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
-                                       "combined with --startup-profile",
-            "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are fine");
+  if (frontLink)
+    addScript(mb);
+  ++scriptDepth;
   realReadLinkerScript(ctx, mb);
+  --scriptDepth;
 }
 
 /// Gives lld an object with a blank note (front_note.h) to link, for the machine of `like`.
@@ -128,6 +155,9 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
     addObjects(*static_cast<const SmallVector<const void *, 0> *>(files));
     checkInputs();
   }
+  if (!isReplayComplete())
+    endLink(exitVerdict, "the tar of --reproduce lacks the options of the front",
+            "please report this; link without --reproduce until it is fixed");
   if (insteadOfLink) {
     inputs.like = frontLink->firstObject();
     frontLink->finishPlanning();

@@ -23,6 +23,12 @@
 //   answered by the address of the section's name (see FrontLink), others by lld.
 // * getPriority is what SORT_BY_INIT_PRIORITY in a linker script sorts by: the number at the end of
 //   a section's name. The sections of a front have their place in first-touch order instead.
+// * computeCallGraphProfileOrder and runBalancedPartitioning are lld's own orders: called after
+//   processSectionCommands, at most one of them and once. lld sorts each list of input sections of
+//   its script by what they return, and leaves what that does not mention in the order it has. The
+//   type that they return is checked by no name (see rest_order.h).
+// * TarWriter::append, of LLVM, is called for each file of the tar that --reproduce makes, first of
+//   all for response.txt: the options, a line each, in their order. The files are readFile's.
 //
 // Of what lld calls to write its files (written_files.h):
 // * FileOutputBuffer::create makes the output. It is called before parseFiles, too, to see whether
@@ -36,6 +42,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_LLD_LLD_SYMBOLS_H
 #define FRONTLOAD_LLDPLUGIN_LLD_LLD_SYMBOLS_H
 
+#include "lld/rest_order.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -66,11 +73,17 @@
 #define UNLINK_ASYNC "_ZN3lld11unlinkAsyncEN4llvm9StringRefE"
 #define OPEN_STREAM "_ZN4llvm14raw_fd_ostreamC1ENS_9StringRefERSt10error_codeNS_3sys2fs9OpenFlagsE"
 #define WRITE_TIME_TRACE "_ZN4llvm22timeTraceProfilerWriteENS_9StringRefES0_"
+#define CALL_GRAPH_ORDER "_ZN3lld3elf28computeCallGraphProfileOrderERNS0_3CtxE"
+#define BALANCED_PARTITIONING "_ZN3lld3elf23runBalancedPartitioningERNS0_3CtxEN4llvm9StringRefEbbbb"
+#define TAR_APPEND "_ZN4llvm9TarWriter6appendENS_9StringRefES1_"
 // clang-format on
 
 #define REAL(symbol) asm("__real_" symbol)
 #define WRAP(symbol) asm("__wrap_" symbol)
 
+namespace llvm {
+class TarWriter;
+} // namespace llvm
 namespace lld {
 class StringMatcher;
 namespace elf {
@@ -115,6 +128,18 @@ bool realMatch(const lld::StringMatcher *matcher, llvm::StringRef name) REAL(MAT
 bool wrapMatch(const lld::StringMatcher *matcher, llvm::StringRef name) WRAP(MATCH);
 int realGetPriority(llvm::StringRef name) REAL(GET_PRIORITY);
 int wrapGetPriority(llvm::StringRef name) WRAP(GET_PRIORITY);
+frontload::SectionOrder realCallGraphOrder(lld::elf::Ctx &ctx) REAL(CALL_GRAPH_ORDER);
+frontload::SectionOrder wrapCallGraphOrder(lld::elf::Ctx &ctx) WRAP(CALL_GRAPH_ORDER);
+frontload::SectionOrder realBalancedPartitioning(lld::elf::Ctx &ctx, llvm::StringRef profile,
+                                                 bool ofCode, bool ofData, bool ofStartup,
+                                                 bool isVerbose) REAL(BALANCED_PARTITIONING);
+frontload::SectionOrder wrapBalancedPartitioning(lld::elf::Ctx &ctx, llvm::StringRef profile,
+                                                 bool ofCode, bool ofData, bool ofStartup,
+                                                 bool isVerbose) WRAP(BALANCED_PARTITIONING);
+void realTarAppend(llvm::TarWriter *tar, llvm::StringRef path, llvm::StringRef data)
+    REAL(TAR_APPEND);
+void wrapTarAppend(llvm::TarWriter *tar, llvm::StringRef path, llvm::StringRef data)
+    WRAP(TAR_APPEND);
 
 using OutputBuffer = std::unique_ptr<llvm::FileOutputBuffer>;
 llvm::Expected<OutputBuffer> realCreateOutput(llvm::StringRef path, size_t size, unsigned flags)
