@@ -50,8 +50,11 @@ function(frontload_check_hooks folder)
   unset(frontload_hooks_build CACHE)
   unset(frontload_hooks_code CACHE)
   if(NOT builds)
-    # What the linker says of each name that this lld does not have.
+    # What the linker says of each name that this lld does not have; else, what the compiler says.
     string(REGEX MATCHALL "undefined (reference to|symbol:)[^\n]*" missing "${output}")
+    if(NOT missing)
+      string(REGEX MATCHALL "error:[^\n]*" missing "${output}")
+    endif()
     list(REMOVE_DUPLICATES missing)
     if(missing)
       list(JOIN missing "\n  " output)

@@ -104,12 +104,12 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     return runLld(lldArgs, nulls()) ? becomeOther(program, args) : exitVerdict;
   }
   installHooks(link, options.minMatch);
+  installOrderHooks(link);
   std::optional<Front> front;
   holdWrittenFiles(lldArgs, options.output, [&](MutableArrayRef<char> bytes, bool isFile) {
     hookCalls.requireForOutput(link, {bytes.data(), bytes.size()});
     return isFile ? finishOutput(bytes, options, link, front) : EXIT_SUCCESS;
   });
-  installOrderHooks(link);
   if (!runLld(lldArgs))
     return exitVerdict;
   if (link.isFinished() != hasFinishedOutput())

@@ -149,15 +149,15 @@ static void addNote(lld::elf::Ctx &ctx, StringRef like) {
 
 void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   std::optional<MemoryBufferRef> like;
+  if (!isReplayComplete())
+    endLink(exitVerdict, "the tar of --reproduce lacks the options of the front",
+            "please report this; link without --reproduce until it is fixed");
   if (frontLink) {
     hookCalls.count(Hook::ParseFiles);
     // A vector of owning pointers looks like one of plain pointers.
     addObjects(*static_cast<const SmallVector<const void *, 0> *>(files));
     checkInputs();
   }
-  if (!isReplayComplete())
-    endLink(exitVerdict, "the tar of --reproduce lacks the options of the front",
-            "please report this; link without --reproduce until it is fixed");
   if (insteadOfLink) {
     inputs.like = frontLink->firstObject();
     frontLink->finishPlanning();

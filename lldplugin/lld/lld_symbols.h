@@ -69,13 +69,13 @@
 #define PROCESS_SECTION_COMMANDS "_ZN3lld3elf12LinkerScript22processSectionCommandsEv"
 #define MATCH "_ZNK3lld13StringMatcher5matchEN4llvm9StringRefE"
 #define GET_PRIORITY "_ZN3lld3elf11getPriorityEN4llvm9StringRefE"
+#define CALL_GRAPH_ORDER "_ZN3lld3elf28computeCallGraphProfileOrderERNS0_3CtxE"
+#define BALANCED_PARTITIONING "_ZN3lld3elf23runBalancedPartitioningERNS0_3CtxEN4llvm9StringRefEbbbb"
+#define TAR_APPEND "_ZN4llvm9TarWriter6appendENS_9StringRefES1_"
 #define CREATE_OUTPUT "_ZN4llvm16FileOutputBuffer6createENS_9StringRefEmj"
 #define UNLINK_ASYNC "_ZN3lld11unlinkAsyncEN4llvm9StringRefE"
 #define OPEN_STREAM "_ZN4llvm14raw_fd_ostreamC1ENS_9StringRefERSt10error_codeNS_3sys2fs9OpenFlagsE"
 #define WRITE_TIME_TRACE "_ZN4llvm22timeTraceProfilerWriteENS_9StringRefES0_"
-#define CALL_GRAPH_ORDER "_ZN3lld3elf28computeCallGraphProfileOrderERNS0_3CtxE"
-#define BALANCED_PARTITIONING "_ZN3lld3elf23runBalancedPartitioningERNS0_3CtxEN4llvm9StringRefEbbbb"
-#define TAR_APPEND "_ZN4llvm9TarWriter6appendENS_9StringRefES1_"
 // clang-format on
 
 #define REAL(symbol) asm("__real_" symbol)
