@@ -1,11 +1,11 @@
 //===- lld_symbols.h - the functions of lld that ld.frontload wraps --------===//
 //
 // Everything that depends on lld's internals, and so on its version, is here and in what
-// lld_hooks.cpp and written_files.cpp do in these functions. CMake reads the version and the mangled
-// names from this file, and tries by hook_probe.cpp whether lld has them and does what is said here
-// (a changed signature changes the mangled name; but that does not contain the type that a function
-// returns). docs/lld-hooks.md says why each is needed. For another lld, let CMake try, see whether
-// test/link passes, and then change the version.
+// lld_hooks.cpp and written_files.cpp do in these functions. CMake reads the version and the
+// mangled names from this file, and tries by hook_probe.cpp whether lld has them and does what is
+// said here (a changed signature changes the mangled name; but that does not contain the type that
+// a function returns). docs/lld-hooks.md says why each is needed. For another lld, let CMake try,
+// see whether test/link passes, and then change the version.
 //
 // * readFile is called once for each file of the command line that is not a linker script's: with
 //   the path, which becomes the identifier of the buffer.
