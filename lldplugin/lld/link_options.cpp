@@ -49,6 +49,7 @@ static StringRef nearestOwn(StringRef arg) {
 
 std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOptions &options) {
   std::vector<const char *> others;
+  bool exportsAll = false; // a version script may hide some, all the same
   std::string value;
   for (size_t i = 0; i < args.size(); ++i) {
     if (takeOption(args, i, "startup-profile", options.profile) ||
@@ -79,6 +80,8 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
     others.push_back(args[i]);
     parseForOther(args, i, options);
     size_t next = i;
+    exportsAll |= is_contained(
+        {"-shared", "--shared", "-Bshareable", "-E", "--export-dynamic", "-export-dynamic"}, arg);
     if (takeOption(args, next, "output", options.output))
       continue;
     if (std::optional<LayoutOption> conflict = layoutOption(args, i)) {
@@ -88,7 +91,9 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
     } else if (is_contained({"-pie", "--pie", "-shared", "--shared", "-Bshareable"}, arg)) {
       options.traits.isRelocated = true;
     } else if (takeOption(args, next, "icf", value)) {
-      options.traits.foldsCode = value != "none";
+      options.traits.folding = value == "all"    ? Folding::All
+                               : value == "safe" ? Folding::Listed
+                                                 : Folding::None;
     } else if (takeLetter(args, next, "-O", value)) {
       if (unsigned level; !StringRef(value).getAsInteger(10, level))
         options.traits.mergesStrings = level == 1;
@@ -102,6 +107,8 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       options.output = arg.substr(2).str();
     }
   }
+  if (exportsAll && options.traits.folding == Folding::Listed)
+    options.traits.folding = Folding::ListedAndHidden;
   return others;
 }
 

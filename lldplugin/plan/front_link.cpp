@@ -87,7 +87,7 @@ static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &tr
         bytes += entry.bytes ? entry.bytes : leastToOrder;
     // What of it may be folded the linker knows by its name, which a mark would change.
     bool isLeft = c == SectionClass::Relro &&
-                  (traits.isRelocated || (traits.foldsCode && traits.selection == Selection::ByMark));
+                  (traits.isRelocated || (traits.folding != Folding::None && traits.selection == Selection::ByMark));
     if ((bytes >= leastToOrder || c == SectionClass::Relro) && !isLeft)
       use(*patternOf(c, Region::Front));
   }
@@ -96,7 +96,7 @@ static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &tr
 
 FrontLink::FrontLink(StartupProfile p, std::string path, LinkTraits t)
     : profile(inPlannedOrder(std::move(p))), pathOfProfile(std::move(path)), traits(t),
-      patterns(patternsOf(profile, t)), startupSet(profile, t.mergesStrings, t.foldsCode,
+      patterns(patternsOf(profile, t)), startupSet(profile, t.mergesStrings, t.folding,
                  t.isRelocated ? UnnamedRule::Relocated : UnnamedRule::Placed) {}
 
 std::optional<MemoryBufferRef> FrontLink::firstObject() const {

@@ -33,7 +33,7 @@ struct LinkTraits {
   /// that end alike share their ends.
   bool mergesStrings = true;
   /// Whether the linker keeps one of several identical functions: --icf.
-  bool foldsCode = false;
+  Folding folding = Folding::None;
   /// Whether the output is position-independent, so that the loader relocates its data.
   bool isRelocated = false;
   /// How the linker tells sections apart.
