@@ -224,6 +224,10 @@ int wrapGetPriority(StringRef name) {
   return name == ".text.two" ? 1 : 2;
 }
 
+void wrapReplace(lld::elf::InputSection *kept, lld::elf::InputSection *folded) {
+  realReplace(kept, folded);
+}
+
 frontload::SectionOrder wrapCallGraphOrder(lld::elf::Ctx &ctx) { return realCallGraphOrder(ctx); }
 
 frontload::SectionOrder wrapBalancedPartitioning(lld::elf::Ctx &ctx, StringRef profile, bool ofCode,

@@ -67,7 +67,11 @@ def test_identical_functions_are_folded_in_the_front(tmp_path, hot):
     image = Image(tmp_path / "out")
     assert image.symbols["first"] == image.symbols["second"] == image.symbols["third"]
     assert image.section_of("second") == ".text.front"
-    assert json.loads(report.read_text())["names"]["missing"] == []
+    told = json.loads(report.read_text())
+    assert told["names"]["missing"] == []
+    # It is there once, and so it counts: beside main.
+    sizes = {s.address: s.size for s in image.symbols.values() if s.section == ".text.front"}
+    assert told["classes"]["text"] == {"sections": 2, "referred": 0, "bytes": sum(sizes.values())}
 
 
 def test_functions_that_only_look_identical_are_no_twins(tmp_path):
