@@ -231,6 +231,10 @@ int wrapGetPriority(StringRef name) {
   return name == ".text.two" ? 1 : 2;
 }
 
+void wrapReplace(lld::elf::InputSection *kept, lld::elf::InputSection *folded) {
+  realReplace(kept, folded);
+}
+
 namespace {
 /// An output that goes elsewhere, as that of a link with a front does.
 class Output final : public FileOutputBuffer {

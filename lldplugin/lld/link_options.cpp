@@ -56,6 +56,7 @@ static StringRef nearestOwn(StringRef arg) {
 
 std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOptions &options) {
   std::vector<const char *> others;
+  bool exportsAll = false; // a version script may hide some, all the same
   std::string value;
   for (size_t i = 0; i < args.size(); ++i) {
     if (takeOption(args, i, "startup-profile", options.profile) ||
@@ -86,13 +87,17 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
     others.push_back(args[i]);
     parseForOther(args, i, options);
     size_t next = i;
+    exportsAll |= is_contained(
+        {"-shared", "--shared", "-Bshareable", "-E", "--export-dynamic", "-export-dynamic"}, arg);
     if (takeOption(args, next, "output", options.output))
       continue;
     if (std::optional<LayoutOption> conflict = layoutOption(args, i)) {
       options.conflict = conflict->option, options.reason = conflict->reason;
     } else if (options.kind.take(args, next)) {
     } else if (takeOption(args, next, "icf", value)) {
-      options.traits.foldsCode = value != "none";
+      options.traits.folding = value == "all"    ? Folding::All
+                               : value == "safe" ? Folding::Listed
+                                                 : Folding::None;
     } else if (takeLetter(args, next, "-O", value)) {
       if (unsigned level; !StringRef(value).getAsInteger(10, level))
         options.traits.mergesStrings = level == 1;
@@ -106,6 +111,8 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       options.output = arg.substr(2).str();
     }
   }
+  if (exportsAll && options.traits.folding == Folding::Listed)
+    options.traits.folding = Folding::ListedAndHidden;
   options.traits.isRelocated = options.kind.isRelocated();
   if (const char *variable = "LLD_REPRODUCE"; getenv(variable) && !options.isReproduced) {
     options.isReproduced = true;

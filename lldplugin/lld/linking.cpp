@@ -2,6 +2,7 @@
 
 #include "lld/linking.h"
 #include "lld/Common/Driver.h"
+#include "lld/folding_hook.h"
 #include "lld/front_output.h"
 #include "lld/hook_calls.h"
 #include "lld/lld_hooks.h"
@@ -104,6 +105,7 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   }
   installHooks(link, options.minMatch);
   installOrderHooks(link);
+  installFoldingHook(link);
   std::optional<Front> front;
   holdWrittenFiles(lldArgs, options.output, [&](MutableArrayRef<char> bytes, bool isFile) {
     hookCalls.requireForOutput(link, {bytes.data(), bytes.size()});

@@ -5,7 +5,6 @@
 #include "plan/other_script.h"
 #include "profile/tiers.h"
 #include "startup_set/front_worth.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Parallel.h"
@@ -88,7 +87,7 @@ static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &tr
         bytes += entry.bytes ? entry.bytes : leastToOrder;
     // What of it may be folded the linker knows by its name, which a mark would change.
     bool isLeft = c == SectionClass::Relro &&
-                  (traits.isRelocated || (traits.foldsCode && traits.selection == Selection::ByMark));
+                  (traits.isRelocated || (traits.folding != Folding::None && traits.selection == Selection::ByMark));
     if ((bytes >= leastToOrder || c == SectionClass::Relro) && !isLeft)
       use(*patternOf(c, Region::Front));
   }
@@ -97,7 +96,7 @@ static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &tr
 
 FrontLink::FrontLink(StartupProfile p, std::string path, LinkTraits t)
     : profile(inPlannedOrder(std::move(p))), pathOfProfile(std::move(path)), traits(t),
-      patterns(patternsOf(profile, t)), startupSet(profile, t.mergesStrings, t.foldsCode,
+      patterns(patternsOf(profile, t)), startupSet(profile, t.mergesStrings, t.folding,
                  t.isRelocated ? UnnamedRule::Relocated : UnnamedRule::Placed) {}
 
 void FrontLink::addScript(StringRef script) { isEndAssigned |= assigns(script, "_end"); }
@@ -303,15 +302,13 @@ void FrontLink::keepPlace(StringRef name) {
 }
 
 void FrontLink::finish() {
-  DenseSet<uint32_t> contributors;
   for (const Known &k : known)
     if (k.isPlaced && k.keepsPlace) {
       numKeptSections += k.contents.sections;
     } else if (k.isPlaced && k.region == Region::Front) {
       sums[static_cast<unsigned>(k.sectionClass)] += k.contents;
-      contributors.insert(k.object);
+      contributors[k.object] += k.contents.sections;
     }
-  numPlacedObjects = contributors.size();
 
   states.assign(profile.entries.size(), EntryState::NotDefined);
   auto raise = [&](uint32_t entry, EntryState state) {
@@ -328,6 +325,22 @@ void FrontLink::finish() {
   for (auto [entry, state] : enumerate(states))
     if (startupSet.unmovableEntries()[entry] || profile.entries[entry].kind == EntryKind::String)
       raise(entry, EntryState::Unmovable);
+}
+
+void FrontLink::fold(StringRef name) {
+  std::optional<uint32_t> number = numberOf(name);
+  if (!number)
+    return;
+  Known &k = known[*number];
+  if (!k.isPlaced || k.keepsPlace || k.region != Region::Front || !k.contents.sections)
+    return;
+  // Of several that share the name it may be any.
+  uint64_t all = k.contents.sections;
+  Placed one{1, (k.contents.referred + all - 1) / all, k.contents.bytes / all};
+  k.contents -= one;
+  sums[static_cast<unsigned>(k.sectionClass)] -= one;
+  if (!--contributors[k.object])
+    contributors.erase(k.object);
 }
 
 MatchSummary FrontLink::matchSummary() const {

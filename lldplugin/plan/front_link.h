@@ -33,7 +33,7 @@ struct LinkTraits {
   /// that end alike share their ends.
   bool mergesStrings = true;
   /// Whether the linker keeps one of several identical functions: --icf.
-  bool foldsCode = false;
+  Folding folding = Folding::None;
   /// Whether the output is position-independent, so that the loader relocates its data.
   bool isRelocated = false;
   /// How the linker tells sections apart.
@@ -106,6 +106,9 @@ public:
 
   /// To be called when all sections have their place: adds up what follows.
   void finish();
+  /// To be called after that when the linker has folded the section with this name into another one,
+  /// which then counts alone.
+  void fold(llvm::StringRef name);
   /// To be called when the hot strings of the output have been counted.
   void finishStrings();
   bool isFinished() const { return !states.empty(); }
@@ -125,10 +128,16 @@ public:
       bytes += other.bytes;
       return *this;
     }
+    Placed &operator-=(const Placed &other) {
+      sections -= other.sections;
+      referred -= other.referred;
+      bytes -= other.bytes;
+      return *this;
+    }
   };
   const Placed &placed(SectionClass c) const { return sums[static_cast<unsigned>(c)]; }
   /// The number of objects that it came from.
-  uint64_t placedObjects() const { return numPlacedObjects; }
+  uint64_t placedObjects() const { return contributors.size(); }
   /// The number of sections that are in the link and keep their place.
   uint64_t keptSections() const { return numKeptSections; }
 
@@ -192,7 +201,8 @@ private:
   NameFilter knownNames{1 << 19};
 
   std::array<Placed, numSectionClasses> sums = {};
-  uint64_t numPlacedObjects = 0, numKeptSections = 0;
+  llvm::DenseMap<uint32_t, uint64_t> contributors; ///< how many sections each object has placed
+  uint64_t numKeptSections = 0;
   std::vector<EntryState> states;
 };
 
