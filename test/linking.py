@@ -101,6 +101,15 @@ def report_of(path: Path) -> SimpleNamespace:
                            missing={m["name"] for m in names["missing"]})
 
 
+def is_linear(path: Path) -> bool:
+    """Whether address and offset are equally far apart in all of a file, and every segment but the
+    last is in the file as it is in memory."""
+    with path.open("rb") as stream:
+        loaded = [s.header for s in ELFFile(stream).iter_segments("PT_LOAD")]
+    return (len({s.p_vaddr - s.p_offset for s in loaded}) == 1
+            and all(s.p_filesz == s.p_memsz for s in loaded[:-1]))
+
+
 def link(output: Path, *arguments, linker: Path = LD_FRONTLOAD, driver=None, profile=None,
          code: int = 0) -> subprocess.CompletedProcess:
     """Links through a compiler driver; expects exit code `code` (the driver's)."""

@@ -3,6 +3,7 @@
 #include "lld/front_output.h"
 #include "plan/front_note.h"
 #include "plan/front_report.h"
+#include "plan/segment_padding.h"
 #include "program/diagnostics.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
@@ -20,6 +21,22 @@ bool isFileOrNull(StringRef path) {
          path == "/dev/null";
 }
 
+/// Lets `edit` change the file at `path`, which is an output of this link, in place.
+static std::error_code editFile(StringRef path, function_ref<void(MutableArrayRef<char>)> edit) {
+  auto output = WriteThroughMemoryBuffer::getFile(path);
+  if (output.getError() == std::errc::permission_denied) {
+    // A umask that takes away the right to write takes it from the linker's own output.
+    auto before = sys::fs::getPermissions(path);
+    if (before && !sys::fs::setPermissions(path, *before | sys::fs::owner_write)) {
+      output = WriteThroughMemoryBuffer::getFile(path);
+      sys::fs::setPermissions(path, *before);
+    }
+  }
+  if (output)
+    edit((*output)->getBuffer());
+  return output.getError();
+}
+
 int finishOutput(const std::string &path, const LinkOptions &options, FrontLink &link,
                  std::optional<Front> &front) {
   auto output = sys::fs::is_regular_file(path)
@@ -28,8 +45,12 @@ int finishOutput(const std::string &path, const LinkOptions &options, FrontLink 
   // It is not one with -o /dev/null and --oformat binary.
   if (!output || !(*output)->getBuffer().starts_with(ELF::ElfMagic))
     return EXIT_SUCCESS;
-  Expected<Front> checked = checkOutput(
-      (*output)->getBuffer(), !options.definesEnd && !link.definesEnd(), link.hotStrings());
+  OutputFacts facts;
+  facts.checksEnd = !options.definesEnd && !link.definesEnd();
+  std::vector<std::string> unwanted = link.outputsBehind().all();
+  facts.unwanted = unwanted;
+  facts.touchedRelro = link.touchedRelro();
+  Expected<Front> checked = checkOutput((*output)->getBuffer(), facts, link.hotStrings());
   if (!checked) {
     error(options.output + ": " + toString(checked.takeError()),
           "please report this; link without --startup-profile until it is fixed");
@@ -38,8 +59,12 @@ int finishOutput(const std::string &path, const LinkOptions &options, FrontLink 
   }
   front = *checked;
   link.finishStrings();
-  if (std::error_code e = fillNote(path, rangesBefore((*output)->getBuffer(), front->endAddress))) {
-    error(options.output + ": " + e.message(), "the note of its front cannot be written");
+  std::error_code problem = editFile(path, [&](MutableArrayRef<char> bytes) {
+    padSegments(bytes);
+    fillNote(bytes, front->ranges);
+  });
+  if (problem) {
+    error(options.output + ": " + problem.message(), "the note of its front cannot be written");
     return exitUsage;
   }
   return EXIT_SUCCESS;

@@ -101,6 +101,8 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     return refuse(*refusal);
   // lld would sort the front again, by what calls what in a steady state.
   lldArgs.push_back("--no-call-graph-profile-sort");
+  // The front's script makes a linear file together with this.
+  lldArgs.insert(lldArgs.end(), {"-z", "separate-loadable-segments"});
   if (isOther) {
     options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
     installHooks(link, options.minMatch,

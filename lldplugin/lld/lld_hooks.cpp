@@ -129,15 +129,16 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
       realReadFile(ctx, frontLink->profilePath());
     like = frontLink->firstObject();
     frontLink->beginPlanning();
-    script = frontLink->script();
-    realReadLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
   }
   realParseFiles(ctx, files);
   if (like)
     addNote(ctx, like->getBuffer());
+  if (!frontLink)
+    return;
   // A failed link ends soon after this, and takes LLVM's thread pool with it.
-  if (frontLink)
-    frontLink->finishPlanning();
+  frontLink->finishPlanning();
+  script = frontLink->script();
+  realReadLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
 }
 
 /// Which of our patterns `matcher` is. One that fits everything is not ours.

@@ -4,7 +4,10 @@
 #include "names/hashed_name.h"
 #include "plan/other_script.h"
 #include "profile/tiers.h"
+#include "startup_set/front_worth.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/TimeProfiler.h"
 #include <functional>
@@ -24,24 +27,44 @@ static uint32_t hashOf(const char *name) {
 /// A page: less data than that, in bytes, is not put in order.
 static constexpr uint64_t leastToOrder = 4096;
 
+/// So many bytes of what is not wanted in a front are not worth moving: four pages.
+static constexpr uint64_t mostUnwanted = 16 << 10;
+
+/// Code and data must not lie further apart than 2 GiB. So many bytes of large data (SHF_X86_64_LARGE,
+/// which code reaches wherever it is) may lie between them.
+static constexpr uint64_t mostBetween = 1 << 30;
+
+/// What a section of .data.rel.ro may need for its alignment, in bytes: pointers and tables of them
+/// need less.
+static constexpr uint64_t mostAlignment = 64;
+
+static bool isLarge(const OtherOutput &output) { return output.flags & ELF::SHF_X86_64_LARGE; }
+
+/// Whether a linker script can have the name in quotes.
+static bool isPlainName(StringRef name) {
+  return llvm::all_of(name, [](char c) { return isPrint(c) && c != '"' && c != '\\'; });
+}
+
 static StartupProfile inPlannedOrder(StartupProfile profile) {
   sortByTier(profile);
   return profile;
 }
 
-static Pattern patternOf(SectionClass c, Region region) {
+/// The pattern of a section; none of writable data behind the front, which has no order.
+static std::optional<Pattern> patternOf(SectionClass c, Region region) {
   bool isFront = region == Region::Front;
+  auto ifFront = [&](Pattern pattern) { return isFront ? std::optional(pattern) : std::nullopt; };
   switch (c) {
   case SectionClass::Rodata:
     return isFront ? Pattern::Rodata : Pattern::NextRodata;
   case SectionClass::Text:
     return isFront ? Pattern::Text : Pattern::NextText;
   case SectionClass::Relro:
-    return Pattern::Relro;
+    return ifFront(Pattern::Relro);
   case SectionClass::Data:
-    return Pattern::Data;
+    return ifFront(Pattern::Data);
   case SectionClass::Bss:
-    return Pattern::Bss;
+    return ifFront(Pattern::Bss);
   }
   llvm_unreachable("a class without a pattern");
 }
@@ -51,29 +74,31 @@ static Pattern patternOf(SectionClass c, Region region) {
 static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &traits) {
   PatternSet patterns = {};
   auto use = [&](Pattern pattern) { patterns[static_cast<unsigned>(pattern)] = true; };
-  for (Pattern always : {Pattern::Rodata, Pattern::Text, Pattern::NextRodata, Pattern::NextText})
+  for (Pattern always : {Pattern::Rodata, Pattern::Text, Pattern::Data, Pattern::NextRodata,
+                         Pattern::NextText})
     use(always);
   if (traits.mergesStrings)
     use(Pattern::Strings);
-  // The front has all of the writable data, so its order matters less, and every pattern costs a
-  // hundredth of the link. Relocation writes to nearly all of .data.rel.ro, and less than a page
-  // has no order worth having.
-  for (SectionClass c : {SectionClass::Relro, SectionClass::Data, SectionClass::Bss}) {
+  // Every pattern costs a hundredth of the link. Relocation writes to nearly all of .data.rel.ro, if
+  // there is any; .bss is not in the file, and less than a page of it has no order worth having.
+  for (SectionClass c : {SectionClass::Relro, SectionClass::Bss}) {
     uint64_t bytes = 0;
     for (const ProfileEntry &entry : profile.entries)
       if (entry.sectionClass == c)
         bytes += entry.bytes ? entry.bytes : leastToOrder;
     // What of it may be folded the linker knows by its name, which a mark would change.
-    bool isLeft = c == SectionClass::Relro && (traits.isRelocated || traits.foldsCode);
-    if (bytes >= leastToOrder && !isLeft)
-      use(patternOf(c, Region::Front));
+    bool isLeft = c == SectionClass::Relro &&
+                  (traits.isRelocated || (traits.foldsCode && traits.selection == Selection::ByMark));
+    if ((bytes >= leastToOrder || c == SectionClass::Relro) && !isLeft)
+      use(*patternOf(c, Region::Front));
   }
   return patterns;
 }
 
 FrontLink::FrontLink(StartupProfile p, std::string path, LinkTraits t)
     : profile(inPlannedOrder(std::move(p))), pathOfProfile(std::move(path)), traits(t),
-      patterns(patternsOf(profile, t)), startupSet(profile, t.mergesStrings, t.foldsCode) {}
+      patterns(patternsOf(profile, t)), startupSet(profile, t.mergesStrings, t.foldsCode,
+                 t.isRelocated ? UnnamedRule::Relocated : UnnamedRule::Placed) {}
 
 void FrontLink::addScript(StringRef script) { isEndAssigned |= assigns(script, "_end"); }
 
@@ -154,9 +179,10 @@ void FrontLink::putInOrder() {
   for (uint32_t i = known.size(); i-- > 0;)
     sorted[--begins[placeOf(known[i])]] = i;
 
-  std::array<uint32_t, numPatterns> next = {};
+  std::array<uint32_t, numPatterns + 1> next = {}; // the last is of those without a pattern
   auto nextOf = [&](const Known &k) -> uint32_t & {
-    return next[static_cast<unsigned>(patternOf(k.sectionClass, k.region))];
+    std::optional<Pattern> pattern = patternOf(k.sectionClass, k.region);
+    return next[pattern ? static_cast<unsigned>(*pattern) : numPatterns];
   };
   DenseMap<CachedHashStringRef, uint32_t> copies; // the order of the names of one rank
   for (auto [begin, end] : zip_equal(begins, ends)) {
@@ -175,12 +201,68 @@ void FrontLink::putInOrder() {
   }
 }
 
-std::string FrontLink::script() const { return frontScript(patterns, traits.selection); }
+std::string FrontLink::script() const {
+  return frontScript(patterns, traits.selection, outputsBehind());
+}
+
+/// Whether a section that the linker keeps together under a name of its own is worth a place in the
+/// front.
+static bool belongsToFront(const OtherOutput &output) {
+  return frontload::belongsToFront(output.bytes, output.windows, std::min(output.windows, 1.0));
+}
+
+OutputsBehind FrontLink::outputsBehind() const {
+  std::vector<std::pair<StringRef, const OtherOutput *>> unwanted;
+  uint64_t largeBytes = 0;
+  for (const auto &[name, output] : startupSet.otherOutputs()) {
+    if (!belongsToFront(output))
+      unwanted.push_back({name, &output});
+    if (isLarge(output) && !output.isZeros)
+      largeBytes += output.bytes;
+  }
+  llvm::sort(unwanted, [](const auto &a, const auto &b) {
+    return std::tie(a.second->bytes, a.first) < std::tie(b.second->bytes, b.first);
+  });
+  OutputsBehind result;
+  uint64_t small = 0;
+  for (auto [name, output] : unwanted) {
+    // To move what is small is worth nothing.
+    if (small + output->bytes <= mostUnwanted && !isLarge(*output)) {
+      small += output->bytes;
+      continue;
+    }
+    // What is too large to lie between code and data is where the linker puts it, far from both.
+    bool isFar = isLarge(*output) && (output->isZeros || largeBytes > mostBetween);
+    if (output->keepsPlace || isFar || !isPlainName(name))
+      result.unmoved.push_back(name.str());
+    else if (output->isZeros)
+      result.zeros.push_back(name.str());
+    else if (output->flags & ELF::SHF_EXECINSTR)
+      result.code.push_back(name.str());
+    else if (output->flags & ELF::SHF_WRITE)
+      result.data.push_back(name.str());
+    else
+      result.constants.push_back(name.str());
+  }
+  return result;
+}
+
+std::optional<uint64_t> FrontLink::touchedRelro() const {
+  if (traits.isRelocated)
+    return std::nullopt;
+  if (!patterns[static_cast<unsigned>(Pattern::Relro)])
+    return std::nullopt;
+  uint64_t bytes = 0;
+  for (const Known &k : known)
+    if (k.isPlaced && usedPatternOf(k) == Pattern::Relro)
+      bytes += k.contents.bytes + k.contents.sections * mostAlignment;
+  return bytes;
+}
 
 /// The pattern of a known section, if the script has it.
 std::optional<Pattern> FrontLink::usedPatternOf(const Known &k) const {
-  Pattern pattern = patternOf(k.sectionClass, k.region);
-  return patterns[static_cast<unsigned>(pattern)] ? std::optional(pattern) : std::nullopt;
+  std::optional<Pattern> pattern = patternOf(k.sectionClass, k.region);
+  return pattern && patterns[static_cast<unsigned>(*pattern)] ? pattern : std::nullopt;
 }
 
 std::vector<FrontLink::PlannedSection> FrontLink::plannedSections() const {

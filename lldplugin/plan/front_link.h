@@ -66,8 +66,14 @@ public:
   /// object, in the order in which they were added, its startup sections.
   llvm::ArrayRef<StartupSections> sections() const { return sectionsFound; }
 
-  /// The linker script that places them.
+  /// The linker script that places them; after finishPlanning().
   std::string script() const;
+
+  /// The output sections that are not worth a place in the front.
+  OutputsBehind outputsBehind() const;
+  /// How many bytes of .data.rel.ro a start touches, at most, which are its first. None if that is
+  /// all of it. To be called after finish().
+  std::optional<uint64_t> touchedRelro() const;
 
   /// The pattern of the script that the section with this name, by its address, belongs to.
   std::optional<Pattern> patternFor(llvm::StringRef name) const;

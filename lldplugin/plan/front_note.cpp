@@ -6,10 +6,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Endian.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include <algorithm>
 #include <cassert>
 #include <vector>
 
@@ -159,34 +156,7 @@ static Expected<uint64_t> offsetOfNote(const ELFFile<ELFT> &file, uint64_t size)
   return 0;
 }
 
-std::vector<FrontRange> rangesBefore(StringRef bytes, uint64_t end) {
-  std::vector<FrontRange> ranges;
-  consumeError(withElfFile(bytes, [&](const auto &file) -> Error {
-    auto headers = file.program_headers();
-    if (!headers)
-      return headers.takeError();
-    uint64_t shift = 0; // of the last range, from its offsets to its addresses
-    for (const auto &header : *headers) {
-      if (header.p_type != ELF::PT_LOAD || header.p_filesz == 0)
-        continue;
-      if (header.p_vaddr >= end)
-        break;
-      uint64_t last = std::min<uint64_t>(end, header.p_vaddr + header.p_filesz);
-      if (!ranges.empty() && header.p_vaddr - header.p_offset == shift) {
-        ranges.back().end = last;
-      } else if (ranges.size() < FRONTLOAD_NOTE_MAX_RANGES) {
-        shift = header.p_vaddr - header.p_offset;
-        ranges.push_back({header.p_vaddr, last});
-      } else {
-        break;
-      }
-    }
-    return Error::success();
-  }));
-  return ranges;
-}
-
-bool fillNoteIn(MutableArrayRef<char> bytes, ArrayRef<FrontRange> ranges) {
+bool fillNote(MutableArrayRef<char> bytes, ArrayRef<FrontRange> ranges) {
   bool isFilled = false;
   StringRef contents(bytes.data(), bytes.size());
   consumeError(withElfFile(contents, [&]<class ELFT>(const ELFFile<ELFT> &file) {
@@ -199,22 +169,6 @@ bool fillNoteIn(MutableArrayRef<char> bytes, ArrayRef<FrontRange> ranges) {
     return offset.takeError();
   }));
   return isFilled;
-}
-
-std::error_code fillNote(StringRef path, ArrayRef<FrontRange> ranges) {
-  auto output = WriteThroughMemoryBuffer::getFile(path);
-  if (output.getError() == std::errc::permission_denied) {
-    // A umask that takes away the right to write takes it from the linker's own output.
-    auto before = sys::fs::getPermissions(path);
-    if (before && !sys::fs::setPermissions(path, *before | sys::fs::owner_write)) {
-      output = WriteThroughMemoryBuffer::getFile(path);
-      sys::fs::setPermissions(path, *before);
-    }
-  }
-  if (!output)
-    return output.getError();
-  fillNoteIn((*output)->getBuffer(), ranges);
-  return {};
 }
 
 } // namespace frontload

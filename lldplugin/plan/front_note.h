@@ -13,8 +13,6 @@
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <string>
-#include <system_error>
-#include <vector>
 
 namespace frontload {
 
@@ -28,18 +26,10 @@ struct FrontRange {
 /// protection and the like) that it claims; empty if that is no ELF object.
 std::string makeNoteObject(llvm::StringRef object);
 
-/// The ranges of a front that is all of the linked file in `bytes` before the address `end`: one
-/// where all of that is in memory as it is in the file, or else one for each part that is. At most
-/// as many as a note has room for; empty if `bytes` are no linked file.
-std::vector<FrontRange> rangesBefore(llvm::StringRef bytes, uint64_t end);
-
 /// Fills in the note in the linked file whose bytes these are, with 1 to FRONTLOAD_NOTE_MAX_RANGES
 /// ranges in the order in which they are to be asked for. False if the file has no note; then
 /// nothing changes.
-bool fillNoteIn(llvm::MutableArrayRef<char> file, llvm::ArrayRef<FrontRange> ranges);
-
-/// The same in the file at `path`. That it has no note is no error.
-std::error_code fillNote(llvm::StringRef path, llvm::ArrayRef<FrontRange> ranges);
+bool fillNote(llvm::MutableArrayRef<char> file, llvm::ArrayRef<FrontRange> ranges);
 
 } // namespace frontload
 

@@ -15,6 +15,13 @@ StringRef textOf(Pattern pattern) {
   return texts[static_cast<unsigned>(pattern)];
 }
 
+std::vector<std::string> OutputsBehind::all() const {
+  std::vector<std::string> result;
+  for (const auto *some : {&code, &constants, &data, &zeros, &unmoved})
+    llvm::append_range(result, *some);
+  return result;
+}
+
 /// The input sections of a pattern, in the words of a linker script.
 static std::string inputsOf(Pattern pattern, Selection selection) {
   if (selection == Selection::ByAnswer) {
@@ -26,7 +33,8 @@ static std::string inputsOf(Pattern pattern, Selection selection) {
                                      : "SORT_BY_NAME(" + markGlob(pattern) + ")";
 }
 
-std::string frontScript(const PatternSet &patterns, Selection selection) {
+std::string frontScript(const PatternSet &patterns, Selection selection,
+                        const OutputsBehind &behind) {
   std::string text;
   raw_string_ostream os(text);
   auto section = [&](StringRef name, Pattern pattern) {
@@ -41,20 +49,28 @@ std::string frontScript(const PatternSet &patterns, Selection selection) {
     os << "  " << name << " : { }\n";
   section(frontRodataSection, Pattern::Rodata);
   section(frontTextSection, Pattern::Text);
-  // lld adds the rest of these behind. Relocation touches nearly all of .data.rel.ro at startup,
-  // and .data is small, so the front holds them whole.
-  section(".data.rel.ro", Pattern::Relro);
-  // Behind these two the kernel clears the rest of a page when it loads the program, so what the
-  // loader reads first is best near to it.
+  // What the loader reads first, .dynamic, is near to what follows it. Relocation touches nearly all
+  // of .data.rel.ro at startup; what it leaves alone is at the end.
   os << "  .dynamic : { }\n"
         "  .got : { }\n";
-  section(".data", Pattern::Data);
+  if (patterns[static_cast<unsigned>(Pattern::Relro)])
+    section(".data.rel.ro", Pattern::Relro);
+  else
+    os << "  .data.rel.ro : { }\n";
+  section(frontDataSection, Pattern::Data);
   if (patterns[static_cast<unsigned>(Pattern::Bss)])
     section(".bss", Pattern::Bss);
   else
     os << "  .bss : { }\n";
-  os << "}\n"
-        "SECTIONS {\n";
+  os << "}\n";
+  // It has no contents, so what follows it would be nearer to the beginning of the file than to that
+  // of memory; what precedes contents of its segment is filled with zeros.
+  os << "SECTIONS { .bss.rel.ro : { } } INSERT BEFORE .dynamic;\n";
+  os << "SECTIONS {\n";
+  auto outputs = [&](ArrayRef<std::string> names) {
+    for (StringRef name : names)
+      os << "  \"" << name << "\" : { }\n";
+  };
   section(stringsSection, Pattern::Strings);
   // And to these all that has no place yet.
   section(".text", Pattern::NextText);
@@ -65,19 +81,24 @@ std::string frontScript(const PatternSet &patterns, Selection selection) {
                                             "exit", "unlikely", "split"};
   for (StringRef kind : kinds)
     os << "  .text." << kind << " : { }\n";
+  outputs(behind.code);
   section(".rodata", Pattern::NextRodata);
   // .eh_frame_hdr is searched by unsigned offsets from itself to the code, so it must not lie
   // between the code of the front and the rest.
   os << "  .gcc_except_table : { }\n"
         "  .eh_frame_hdr : { }\n"
-        "  .eh_frame : { }\n"
-        "} INSERT AFTER .bss;\n";
-  // lld derives these from the last segments of the file, which are not those that programs mean:
-  // garbage collectors scan the data up to _end.
+        "  .eh_frame : { }\n";
+  outputs(behind.constants);
+  outputs(behind.data);
+  // The kernel clears the rest of a page behind what is in the file; here there is none.
+  os << "  .data : { }\n"
+        "  .data.padding : { . = ALIGN(CONSTANT(MAXPAGESIZE)); }\n";
+  outputs(behind.zeros);
+  os << "} INSERT BEFORE .bss;\n";
+  // lld derives _end and _edata from the last segments of the file, which are those that programs
+  // mean, and this from the last one that cannot be written to, which holds constants here.
   for (StringRef prefix : {"", "_"}) {
-    os << "PROVIDE(" << prefix << "end = ADDR(.bss) + SIZEOF(.bss));\n"
-       << "PROVIDE(" << prefix << "edata = ADDR(.bss));\n"
-       << "PROVIDE(" << prefix << "etext = ADDR(.text) + SIZEOF(.text)";
+    os << "PROVIDE(" << prefix << "etext = ADDR(.text) + SIZEOF(.text)";
     // Whose address is asked for is there, even if it is empty; of its size that is not true. What
     // lies between two of them for alignment is not in the sum.
     for (StringRef kind : kinds)

@@ -13,13 +13,15 @@
 #include "llvm/ADT/StringRef.h"
 #include <array>
 #include <string>
+#include <vector>
 
 namespace frontload {
 
-/// The output sections that hold the startup set's code and constants. What they leave behind stays
-/// in .text and .rodata, which follow all other data.
+/// The output sections that hold the startup set's code, constants and data. What they leave behind
+/// stays in .text, .rodata and .data, which follow the front.
 constexpr llvm::StringLiteral frontTextSection = ".text.front";
 constexpr llvm::StringLiteral frontRodataSection = ".rodata.front";
+constexpr llvm::StringLiteral frontDataSection = ".data.front";
 /// The output section of the merged strings. Those of startup are at its beginning and end the
 /// front; the others follow.
 constexpr llvm::StringLiteral stringsSection = ".rodata.strings";
@@ -40,12 +42,26 @@ enum class Selection : uint8_t { ByAnswer, ByMark };
 /// Which patterns a script needs.
 using PatternSet = std::array<bool, numPatterns>;
 
+/// Output sections with names of their own that are to lie behind the front, by what they hold.
+struct OutputsBehind {
+  std::vector<std::string> code, constants, data, zeros;
+  /// Those that are not wanted in the front, and yet stay where the linker puts them.
+  std::vector<std::string> unmoved;
+
+  std::vector<std::string> all() const;
+};
+
 /// The script. It sorts startup sections by the linker's priority of their names, which is
 /// first-touch order where the linker asks Frontload for it; or by their marks.
 ///
 /// Every pattern makes the linker look at every input section of the link, so the script has no
 /// pattern that it does not need: sections without one go where lld puts them by name.
-std::string frontScript(const PatternSet &patterns, Selection selection);
+///
+/// Together with -z separate-loadable-segments it makes a *linear file*: the address of each byte is
+/// its offset in the file and one constant. So .bss is the last section of all, what lies before it
+/// ends on a page, and sections without contents lie before others or at the end.
+std::string frontScript(const PatternSet &patterns, Selection selection,
+                        const OutputsBehind &behind = {});
 
 } // namespace frontload
 

@@ -2,7 +2,10 @@
 
 #include "plan/output_check.h"
 #include "elf/elf_file.h"
+#include "frontload_note.h"
 #include "plan/front_script.h"
+#include "startup_set/front_worth.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Support/Endian.h"
@@ -35,9 +38,19 @@ template <class ELFT> static Error checkEhFrameHdr(ArrayRef<uint8_t> header) {
   return Error::success();
 }
 
+/// One behind the last byte of a program in memory, as far as sections tell.
+template <class ELFT> static uint64_t endOfProgram(typename ELFT::ShdrRange sections) {
+  uint64_t end = 0;
+  for (const auto &section : sections)
+    if ((section.sh_flags & ELF::SHF_ALLOC) &&
+        !((section.sh_flags & ELF::SHF_TLS) && section.sh_type == ELF::SHT_NOBITS))
+      end = std::max<uint64_t>(end, section.sh_addr + section.sh_size);
+  return end;
+}
+
 template <class ELFT>
 static Error checkEndSymbol(const ELFFile<ELFT> &file, const typename ELFT::Shdr &symtab,
-                            const typename ELFT::Shdr *bss) {
+                            uint64_t end) {
   auto symbols = file.symbols(&symtab);
   if (!symbols)
     return symbols.takeError();
@@ -51,56 +64,165 @@ static Error checkEndSymbol(const ELFFile<ELFT> &file, const typename ELFT::Shdr
     if (symbol.getType() != ELF::STT_NOTYPE || symbol.st_shndx == ELF::SHN_UNDEF ||
         (isLocal && symbol.getVisibility() != ELF::STV_HIDDEN) || symbol.st_name >= names->size())
       continue;
-    if (StringRef(names->data() + symbol.st_name) == "_end" &&
-        (!bss || symbol.st_value != bss->sh_addr + bss->sh_size))
-      return createStringError("symbol '_end' is not at the end of .bss");
+    if (StringRef(names->data() + symbol.st_name) == "_end" && symbol.st_value != end)
+      return createStringError("symbol '_end' is not at the end of the program");
   }
   return Error::success();
 }
 
-/// Finds the end of the front: the end of its last section, or of the hot strings behind it.
+uint64_t Front::read() const {
+  uint64_t sum = 0;
+  for (FrontRange range : ranges)
+    sum += range.end - range.begin;
+  return sum;
+}
+
+/// The output sections that the rest begins with; see frontScript().
+static bool isOfRest(StringRef name) {
+  return name == stringsSection || is_contained({".text", ".rodata", ".data"}, name);
+}
+
+/// The sections into which the front's own are gathered.
+static bool isOfFront(StringRef name) {
+  return is_contained({frontTextSection, frontRodataSection, frontDataSection}, name);
+}
+
+/// Whether a section that is not gathered holds what the loader reads or writes, or the code that
+/// runs before main(). `isRelocated` is whether the loader writes to constants with pointers.
+template <class Shdr>
+static bool isLoaderS(StringRef name, const Shdr &section, bool isRelocated) {
+  return section.sh_type != ELF::SHT_PROGBITS || (section.sh_flags & ELF::SHF_TLS) ||
+         (isRelocated && name == ".data.rel.ro") ||
+         is_contained({".interp", ".init", ".fini", ".plt", ".iplt", ".plt.got", ".plt.sec", ".got",
+                       ".got.plt", ".relro_padding"},
+                      name);
+}
+
+namespace {
+/// Gathers what is to be read.
+class Ranges {
+public:
+  /// `first` is the address of the first byte of the file.
+  explicit Ranges(uint64_t first) : begin(first), lastDistance(first) {}
+
+  /// Adds `bytes` bytes at `address`, which ascends. Returns whether what lies before them is read
+  /// along.
+  /// `distance` is that of addresses and offsets: it is the same in all of a range.
+  bool add(uint64_t address, uint64_t bytes, uint64_t distance) {
+    // What precedes the first section are the headers.
+    bool isNext = distance == lastDistance && isWorthReading(address - (isOpen ? end : begin));
+    if (isOpen && !isNext)
+      done.push_back({begin, end});
+    if (!isNext)
+      begin = address;
+    end = address + bytes;
+    lastDistance = distance;
+    isOpen = true;
+    return isNext;
+  }
+
+  /// At most as many as a note has room for: then also what lies between those that are nearest to
+  /// each other.
+  std::vector<FrontRange> take() {
+    if (isOpen)
+      done.push_back({begin, end});
+    while (done.size() > FRONTLOAD_NOTE_MAX_RANGES) {
+      size_t nearest = 1;
+      for (size_t i = 2; i < done.size(); ++i)
+        if (done[i].begin - done[i - 1].end < done[nearest].begin - done[nearest - 1].end)
+          nearest = i;
+      done[nearest - 1].end = done[nearest].end;
+      done.erase(done.begin() + nearest);
+    }
+    return std::move(done);
+  }
+
+private:
+  uint64_t begin, end = 0, lastDistance;
+  bool isOpen = false;
+  std::vector<FrontRange> done;
+};
+} // namespace
+
+/// Finds the front: from the beginning of the file to its last section, or to the end of the hot
+/// strings behind it, without what is not wanted.
 template <class ELFT>
-static Expected<Front> findFront(const ELFFile<ELFT> &file, HotStrings &strings) {
+static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &facts,
+                                 HotStrings &strings) {
+  using Shdr = typename ELFT::Shdr;
   auto sections = file.sections();
   if (!sections)
     return sections.takeError();
+  auto segments = file.program_headers();
+  if (!segments)
+    return segments.takeError();
+  struct Loaded {
+    StringRef name;
+    const Shdr *section;
+  };
+  std::vector<Loaded> loaded;
   uint64_t cold = UINT64_MAX;
-  const typename ELFT::Shdr *merged = nullptr, *last = nullptr;
-  // The sections of the rest are the last that have contents and are loaded; see frontScript.
   for (const auto &section : *sections) {
     if (!(section.sh_flags & ELF::SHF_ALLOC) || section.sh_type == ELF::SHT_NOBITS)
       continue;
     auto name = file.getSectionName(section);
     if (!name)
       return name.takeError();
-    bool isStrings = *name == stringsSection;
-    bool isFront = *name == frontTextSection || *name == frontRodataSection ||
-                   *name == ".data.rel.ro" || *name == ".data";
-    if (isStrings || *name == ".text" || *name == ".rodata")
-      cold = std::min<uint64_t>(cold, section.sh_offset);
-    if (isStrings)
-      merged = &section;
-    if (isFront && section.sh_size && section.sh_offset > cold)
-      return createStringError(*name + " lies after what is not in the front");
     // An empty section may lie anywhere in memory, also in no segment.
-    if (section.sh_size && section.sh_offset + section.sh_size <= cold)
-      last = &section;
+    if (section.sh_size)
+      loaded.push_back({*name, &section});
+    if (isOfRest(*name))
+      cold = std::min<uint64_t>(cold, section.sh_offset);
   }
+  llvm::stable_sort(loaded, [](const Loaded &a, const Loaded &b) {
+    return a.section->sh_offset < b.section->sh_offset;
+  });
+
   Front front;
-  if (last)
-    front = {last->sh_offset + last->sh_size, last->sh_addr + last->sh_size, 0};
-  if (merged) {
-    auto contents = file.getSectionContents(*merged);
-    if (!contents)
-      return contents.takeError();
-    if (uint64_t hot = strings.placePrefix(toStringRef(*contents)))
-      front = {merged->sh_offset + hot, merged->sh_addr + hot, hot};
+  uint64_t begin = UINT64_MAX;
+  front.isLinear = true;
+  std::optional<uint64_t> distance;
+  for (const auto &segment : *segments)
+    if (segment.p_type == ELF::PT_LOAD) {
+      uint64_t own = segment.p_vaddr - segment.p_offset;
+      begin = std::min<uint64_t>(begin, own);
+      front.isLinear &= distance.value_or(own) == own;
+      distance = own;
+    }
+  bool isRelocated = file.getHeader().e_type == ELF::ET_DYN;
+  Ranges ranges(begin == UINT64_MAX ? 0 : begin);
+  uint64_t unwanted = 0; // since the last range
+  for (auto [name, section] : loaded) {
+    if (isOfFront(name) && section->sh_offset > cold)
+      return createStringError(name + " lies after what is not in the front");
+    uint64_t bytes = section->sh_size;
+    if (section->sh_offset >= cold && name == stringsSection) {
+      auto contents = file.getSectionContents(*section);
+      if (!contents)
+        return contents.takeError();
+      front.strings = bytes = strings.placePrefix(toStringRef(*contents));
+    } else if (section->sh_offset >= cold || is_contained(facts.unwanted, name)) {
+      bytes = 0;
+    } else if (name == ".data.rel.ro" && facts.touchedRelro && !isRelocated) {
+      bytes = std::min(bytes, *facts.touchedRelro);
+    } else if (!isOfFront(name) && !isLoaderS(name, *section, isRelocated)) {
+      front.unnamed += bytes;
+    }
+    if (bytes) {
+      front.bytes = section->sh_offset + bytes;
+      if (ranges.add(section->sh_addr, bytes, section->sh_addr - section->sh_offset))
+        front.unnamed += unwanted;
+      unwanted = 0;
+    }
+    unwanted += section->sh_size - bytes;
   }
+  front.ranges = ranges.take();
   return front;
 }
 
 template <class ELFT>
-static Expected<Front> check(const ELFFile<ELFT> &file, bool checkEnd, HotStrings &strings) {
+static Expected<Front> check(const ELFFile<ELFT> &file, const OutputFacts &facts,
+                             HotStrings &strings) {
   auto sections = file.sections();
   if (!sections)
     return sections.takeError();
@@ -113,15 +235,13 @@ static Expected<Front> check(const ELFFile<ELFT> &file, bool checkEnd, HotString
       return createStringError("a segment's address does not fit its place in the file, so it "
                                "could not be loaded");
 
-  const typename ELFT::Shdr *bss = nullptr, *symtab = nullptr;
+  const typename ELFT::Shdr *symtab = nullptr;
   for (const auto &section : *sections) {
     auto name = file.getSectionName(section);
     if (!name)
       return name.takeError();
     if (section.sh_type == ELF::SHT_SYMTAB)
       symtab = &section;
-    if (*name == ".bss")
-      bss = &section;
     if (*name != ".eh_frame_hdr")
       continue;
     auto contents = file.getSectionContents(section);
@@ -130,16 +250,16 @@ static Expected<Front> check(const ELFFile<ELFT> &file, bool checkEnd, HotString
     if (Error e = checkEhFrameHdr<ELFT>(*contents))
       return e;
   }
-  if (checkEnd && symtab)
-    if (Error e = checkEndSymbol(file, *symtab, bss))
+  if (facts.checksEnd && symtab)
+    if (Error e = checkEndSymbol(file, *symtab, endOfProgram<ELFT>(*sections)))
       return e;
-  return findFront(file, strings);
+  return findFront(file, facts, strings);
 }
 
-Expected<Front> checkOutput(StringRef bytes, bool checkEnd, HotStrings &strings) {
+Expected<Front> checkOutput(StringRef bytes, const OutputFacts &facts, HotStrings &strings) {
   Front result;
   Error problem = withElfFile(bytes, [&](const auto &file) {
-    Expected<Front> front = check(file, checkEnd, strings);
+    Expected<Front> front = check(file, facts, strings);
     if (front)
       result = *front;
     return front.takeError();

@@ -8,30 +8,55 @@
 #ifndef FRONTLOAD_LLDPLUGIN_PLAN_OUTPUT_CHECK_H
 #define FRONTLOAD_LLDPLUGIN_PLAN_OUTPUT_CHECK_H
 
+#include "plan/front_note.h"
 #include "startup_set/hot_strings.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace frontload {
 
-/// Where the front of a linked file ends.
+/// Where the front of a linked file is.
 struct Front {
-  /// The file offset of the first byte that is not in the front.
+  /// The file offset of the first byte behind it.
   uint64_t bytes = 0;
-  /// The address of that byte, or one behind the last byte of the front.
-  uint64_t endAddress = 0;
+  /// What of it is to be read, by address, ascending. More than one range if what lies in between
+  /// costs more to read along than a request.
+  std::vector<FrontRange> ranges;
   /// How many of its bytes are merged strings.
   uint64_t strings = 0;
+  /// How many bytes of the ranges hold what no startup needs, as far as is known: sections that
+  /// neither the profile nor anything that it names led to, and that no loader reads.
+  uint64_t unnamed = 0;
+  /// Whether the address of each loaded byte is its offset and one constant.
+  bool isLinear = false;
+
+  /// How many bytes are to be read.
+  uint64_t read() const;
 };
 
-/// Checks the ELF file in `bytes`, with `checkEnd` also where `_end` is, and finds the end of its
-/// front, to which those of `strings` belong that begin the merged ones: they count as placed.
-/// Fails with what is wrong:
+/// What a link knows of its output.
+struct OutputFacts {
+  /// Whether `_end` is the linker's, and has to be where the program ends.
+  bool checksEnd = true;
+  /// Sections that are not wanted in the front, by name.
+  llvm::ArrayRef<std::string> unwanted = {};
+  /// How many bytes of .data.rel.ro are wanted, from its beginning; all of them if none.
+  std::optional<uint64_t> touchedRelro = std::nullopt;
+};
+
+/// Checks the ELF file in `bytes`, and finds its front, to which those of `strings` belong that
+/// begin the merged ones: they count as placed. Fails with what is wrong:
 /// * .eh_frame_hdr is not sorted by address: unwinding would miss functions and end in terminate.
-/// * `_end` is not the end of .bss.
+/// * `_end` is not the end of the program in memory.
 /// * a section of the front lies behind one of the rest in the file.
 /// * a loadable segment's address and offset do not agree modulo its alignment.
-llvm::Expected<Front> checkOutput(llvm::StringRef bytes, bool checkEnd, HotStrings &strings);
+llvm::Expected<Front> checkOutput(llvm::StringRef bytes, const OutputFacts &facts,
+                                  HotStrings &strings);
 
 } // namespace frontload
 

@@ -15,8 +15,13 @@ static constexpr StringLiteral plannedDevice = "ssd";
 /// The typical size of a section, in bytes: cc1's startup set has 8,437 functions in 4.5 MB.
 static constexpr double typicalSectionSize = 512;
 
-bool belongsToFront(uint64_t size, double windows, double share) {
+static const DeviceProfile &plannedFor() {
   static const DeviceProfile &device = *findDeviceProfile(plannedDevice);
+  return device;
+}
+
+bool belongsToFront(uint64_t size, double windows, double share) {
+  const DeviceProfile &device = plannedFor();
   double window = static_cast<double>(device.readaheadBytes);
   double expectedFaults;
   if (size >= device.readaheadBytes) {
@@ -28,6 +33,11 @@ bool belongsToFront(uint64_t size, double windows, double share) {
     expectedFaults = (1 - untouched) * static_cast<double>(size) / window;
   }
   return expectedFaults * device.secondsIfFaulted(1) >= device.secondsIfRead(size);
+}
+
+bool isWorthReading(uint64_t bytes) {
+  const DeviceProfile &device = plannedFor();
+  return device.secondsIfRead(bytes) <= device.latency;
 }
 
 } // namespace frontload

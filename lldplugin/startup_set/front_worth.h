@@ -13,10 +13,16 @@
 
 namespace frontload {
 
+/// The windows that profiles count in, in bytes.
+constexpr uint64_t windowBytes = 64 << 10;
+
 /// Whether a section of `size` bytes should be read with the front although only this `share` of
 /// the runs touches it. `windows` is how many windows of it a run touches, on the average of all
 /// runs.
 bool belongsToFront(uint64_t size, double windows, double share);
+
+/// Whether `bytes` that nobody needs are cheaper to read along than to make two requests of one.
+bool isWorthReading(uint64_t bytes);
 
 } // namespace frontload
 

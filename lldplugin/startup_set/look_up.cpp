@@ -54,6 +54,8 @@ static void lookUpSymbols(ObjectScan<ELFT> &scan, const WantedNames &wanted,
     uint32_t section = object.sectionOf(symbol);
     bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
     scan.definesEnd |= !isLocal && name.text() == "_end";
+    if (!isLocal && (name.text() == "data_start" || name.text() == "__data_start"))
+      scan.dataStart = section;
     if (!isLocal && section) {
       uint32_t hash = name.whole().hash();
       (type == ELF::STT_FUNC ? scan.code : scan.data).push_back({hash, index});
@@ -78,6 +80,8 @@ static void lookUpSymbols(ObjectScan<ELFT> &scan, const WantedNames &wanted,
       EntryMatch match{entry, rank, {name.text(), scan.number, isLocal}};
       if (auto c = section ? object.classify(object.sections()[section]) : std::nullopt)
         match.section = section, match.sectionClass = *c;
+      else
+        match.keptSection = section;
       match.offset = symbol.st_value;
       scan.matches.push_back(match);
     });

@@ -11,6 +11,7 @@
 #include "profile/startup_profile.h"
 #include "startup_set/entry_place.h"
 #include "startup_set/object_scan.h"
+#include "startup_set/unnamed_sections.h"
 
 namespace frontload {
 
@@ -23,11 +24,13 @@ template <class ELFT> EntryPlace placeOf(const ObjectScan<ELFT> &scan, const Ent
 /// Drops the matches that do not count, and takes note of where the others are: in `places`, or, by
 /// their entries, in what keeps its place.
 template <class ELFT>
-void settleMatches(ObjectScans<ELFT> &scans, FoundNames &found, std::vector<bool> &unmovable,
-                   std::vector<EntryPlace> &places);
+void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, FoundNames &found,
+                   std::vector<bool> &unmovable, std::vector<EntryPlace> &places);
 
 /// Turns the matches into sections of the front, or of what follows it.
-template <class ELFT> void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile);
+/// `unnamed` tells whether writable data has to be worth its place, too.
+template <class ELFT>
+void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, UnnamedRule unnamed);
 
 } // namespace frontload
 

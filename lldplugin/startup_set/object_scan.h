@@ -49,7 +49,8 @@ struct EntryMatch {
   Definition definition;
   uint32_t section = 0; ///< 0 if it keeps its place
   SectionClass sectionClass = {};
-  uint64_t offset = 0; ///< in the section
+  uint64_t offset = 0;      ///< in the section
+  uint32_t keptSection = 0; ///< the section that keeps its place; 0 if it is in none
 };
 
 /// A symbol that other objects may refer to by its name. There are many: no more than it takes to
@@ -81,6 +82,9 @@ template <class ELFT> struct ObjectScan {
       }
   }
 
+  /// Sections that keep their place, by their index, and how many windows a run touches of each.
+  llvm::SmallDenseMap<uint32_t, double> touchedOthers;
+  uint32_t dataStart = 0; ///< the section that defines data_start, where a program's data begins
   Places named;
   Places referred; ///< data that the front refers to
   Places next;     ///< what follows the front

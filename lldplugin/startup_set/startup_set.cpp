@@ -16,14 +16,15 @@
 #include "startup_set/matches.h"
 #include "startup_set/next_sections.h"
 #include "startup_set/relocation_walk.h"
+#include "startup_set/unnamed_sections.h"
 #include <functional>
 
 using namespace llvm;
 
 namespace frontload {
 
-StartupSet::StartupSet(const StartupProfile &p, bool g, bool f)
-    : profile(p), gathersStrings(g), foldsCode(f),
+StartupSet::StartupSet(const StartupProfile &p, bool g, bool f, UnnamedRule u)
+    : profile(p), gathersStrings(g), foldsCode(f), unnamed(u),
       namesMade(std::async(std::launch::async, [this] { names.emplace(profile); })), contents(p),
       found(p.entries.size()), unmovable(p.entries.size(), false) {
   strings.add(""); // profiles cannot name it, and nearly every program reads it
@@ -33,13 +34,15 @@ StartupSet::StartupSet(const StartupProfile &p, bool g, bool f)
 }
 
 /// The sections that were found in each object.
-template <class ELFT> static std::vector<StartupSections> sectionsIn(ObjectScans<ELFT> &scans) {
+template <class ELFT>
+static std::vector<StartupSections> sectionsIn(ObjectScans<ELFT> &scans, UnnamedRule unnamed) {
   std::vector<StartupSections> result(scans.all.size());
   shareWork(scans.numThreads, scans.all.size(), [&](size_t i) {
     auto add = [&](const Places &found, Region region, bool named) {
       for (const auto &[index, place] : found) {
-        // All of the writable data is in the front; a guess is not worth putting it in order.
-        if (&found == &scans.all[i].referred && place.sectionClass != SectionClass::Rodata)
+        bool isPlaced = place.sectionClass == SectionClass::Rodata ||
+                        (place.sectionClass == SectionClass::Data && unnamed != UnnamedRule::Kept);
+        if (&found == &scans.all[i].referred && !isPlaced)
           continue;
         const auto &section = scans.all[i].object->sections()[index];
         result[i].push_back({scans.all[i].object->nameBegin(section).data(), index, place.rank,
@@ -62,19 +65,25 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
   lookUp(scans, {profile, contents, *names}, dataNames);
   for (const ObjectScan<ELFT> &scan : scans.all)
     hasEnd |= scan.definesEnd;
-  settleMatches(scans, found, unmovable, places);
+  settleMatches(scans, profile, found, unmovable, places);
   if (foldsCode)
     addIdenticalCode(scans, places);
-  placeMatches(scans, profile);
+  placeMatches(scans, profile, unnamed);
   // From code to data, then from data to the data it points to.
   RelocationWalk<ELFT> walk(scans, profile, contents, dataNames, gathersStrings);
   walk.step();
   walk.step();
   placeCalls(scans, profile);
+  if (unnamed != UnnamedRule::Kept) {
+    bool isRelocated = unnamed == UnnamedRule::Relocated;
+    addUnnamedData(scans, uint32_t(profile.entries.size()), isRelocated);
+    for (const auto &[name, output] : findOtherOutputs(scans, isRelocated))
+      others[name] += output;
+  }
   for (const ObjectScan<ELFT> &scan : scans.all)
     for (StringRef string : scan.strings)
       strings.add(string);
-  return sectionsIn(scans);
+  return sectionsIn(scans, unnamed);
 }
 
 std::vector<StartupSections> StartupSet::find(ArrayRef<InputObject> objects, unsigned numThreads) {

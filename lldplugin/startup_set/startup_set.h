@@ -16,6 +16,7 @@
 #include "startup_set/entry_place.h"
 #include "startup_set/hot_strings.h"
 #include "startup_set/input_object.h"
+#include "startup_set/other_outputs.h"
 #include "startup_set/profile_contents.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -42,9 +43,8 @@ struct StartupSection {
   uint64_t size; ///< in bytes
 };
 
-/// The startup sections of one object, each once, by their index. Data that is only referred to is
-/// among them if it is constant; writable data is all in the front, and not put in order on a
-/// guess.
+/// The startup sections of one object, each once, by their index. Data that no entry names is among
+/// them if it is constant, and by the UnnamedRule.
 using StartupSections = llvm::SmallVector<StartupSection, 0>;
 
 class StartupSet {
@@ -52,7 +52,9 @@ public:
   /// `profile` must outlive the set. With `gathersStrings`, merged strings get their order by
   /// hotStrings(); without, all strings of an object go where the startup sections of it go. With
   /// `foldsCode`, the linker keeps one of several identical functions (--icf).
-  StartupSet(const StartupProfile &profile, bool gathersStrings, bool foldsCode = false);
+  /// `unnamed` says what becomes of what the profile does not name.
+  StartupSet(const StartupProfile &profile, bool gathersStrings, bool foldsCode = false,
+             UnnamedRule unnamed = UnnamedRule::Kept);
 
   /// Finds the startup sections of `objects`, one list per object, in so many threads. May be
   /// called again for objects that appear later in the link (those made by LTO).
@@ -74,6 +76,8 @@ public:
   /// which of them are defined in a section that keeps its place (.init, COMMON, a C-identifier
   /// name, ...).
   const FoundNames &foundNames() const { return found; }
+  /// The sections with names of their own in all objects so far; none with UnnamedRule::Kept.
+  const OtherOutputs &otherOutputs() const { return others; }
   llvm::ArrayRef<EntryPlace> entryPlaces() const { return places; }
   const std::vector<bool> &unmovableEntries() const { return unmovable; }
 
@@ -83,6 +87,7 @@ private:
 
   const StartupProfile &profile;
   const bool gathersStrings, foldsCode;
+  const UnnamedRule unnamed;
   std::optional<NameTable> names;
   std::future<void> namesMade; ///< in a thread of its own, while the linker opens its inputs
   ProfileContents contents;
@@ -91,6 +96,7 @@ private:
   FoundNames found;
   std::vector<EntryPlace> places;
   std::vector<bool> unmovable;
+  OtherOutputs others;
   uint32_t numObjects = 0;
 };
 

@@ -9,7 +9,7 @@ using namespace llvm;
 
 /// A file with a front; `hdr` is the content of .eh_frame_hdr, `end` the address of `_end`, `text`
 /// the name of the section that lies first.
-static std::string image(StringRef hdr, StringRef end = "0x3010", StringRef first = ".text.front",
+static std::string image(StringRef hdr, StringRef end = "0x5010", StringRef first = ".text.front",
                          StringRef second = ".text", int secondSize = 16) {
   std::string yaml =
       (R"(
@@ -19,14 +19,14 @@ Sections:
   - {Name: )" +
        first +
        R"(, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Address: 0x1000, Size: 16}
-  - {Name: .data, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_WRITE], Address: 0x2000, Size: 8}
-  - {Name: .bss, Type: SHT_NOBITS, Flags: [SHF_ALLOC, SHF_WRITE], Address: 0x3000, Size: 16}
+  - {Name: .data.front, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_WRITE], Address: 0x2000, Size: 8}
   - {Name: )" +
        second +
-       R"(, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Address: 0x4000, Size: )" +
+       R"(, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Address: 0x3000, Size: )" +
        std::to_string(secondSize) + R"(}
-  - {Name: .eh_frame_hdr, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x5000, Content: ")" +
+  - {Name: .eh_frame_hdr, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x4000, Content: ")" +
        hdr + R"("}
+  - {Name: .bss, Type: SHT_NOBITS, Flags: [SHF_ALLOC, SHF_WRITE], Address: 0x5000, Size: 16}
 Symbols:
   - {Name: _end, Section: .bss, Value: )" +
        end + R"(, Other: [STV_HIDDEN]}
@@ -42,7 +42,9 @@ Symbols:
 static HotStrings noStrings;
 
 static std::string errorOf(StringRef bytes, bool checkEnd = true) {
-  auto front = checkOutput(bytes, checkEnd, noStrings);
+  OutputFacts facts;
+  facts.checksEnd = checkEnd;
+  auto front = checkOutput(bytes, facts, noStrings);
   return front ? "" : toString(front.takeError());
 }
 
@@ -54,19 +56,21 @@ static constexpr StringLiteral straddling =
     "011b033b000000000200000000f0ffff100000000010000020000000";
 static constexpr StringLiteral tooLong = "011b033b00000000ff00000000c0ffff1000000000f0ffff20000000";
 
-// A good file passes, and its front ends with .data.
+// A good file passes, and its front ends with .data.front.
 TEST(OutputCheck, AcceptsAGoodFile) {
-  auto front = checkOutput(image(sorted), true, noStrings);
+  auto front = checkOutput(image(sorted), {}, noStrings);
   ASSERT_TRUE(bool(front)) << toString(front.takeError());
   EXPECT_GT(front->bytes, 0u);
-  EXPECT_EQ(front->endAddress, 0x2008u);
+  ASSERT_FALSE(front->ranges.empty());
+  EXPECT_EQ(front->ranges.back().end, 0x2008u);
 }
 
 // If nothing is left for .text, it is empty, and in no segment: the end of the front is not there.
 TEST(OutputCheck, DoesNotTakeAnEmptySectionForTheEnd) {
-  auto front = checkOutput(image(sorted, "0x3010", ".text.front", ".text", 0), true, noStrings);
+  auto front = checkOutput(image(sorted, "0x5010", ".text.front", ".text", 0), {}, noStrings);
   ASSERT_TRUE(bool(front)) << toString(front.takeError());
-  EXPECT_EQ(front->endAddress, 0x2008u);
+  ASSERT_FALSE(front->ranges.empty());
+  EXPECT_EQ(front->ranges.back().end, 0x2008u);
 }
 
 // Each of the known ways in which a front could break a program is refused.
@@ -75,7 +79,7 @@ TEST(OutputCheck, RefusesBrokenFiles) {
   EXPECT_NE(errorOf(image(straddling)).find("out of order"), std::string::npos);
   EXPECT_NE(errorOf(image(tooLong)).find("longer than the section"), std::string::npos);
   EXPECT_NE(errorOf(image(sorted, "0x4010")).find("'_end'"), std::string::npos);
-  EXPECT_NE(errorOf(image(sorted, "0x3010", ".text", ".text.front")).find("lies after what"),
+  EXPECT_NE(errorOf(image(sorted, "0x5010", ".text", ".text.front")).find("lies after what"),
             std::string::npos);
   EXPECT_NE(errorOf("not an ELF file"), "");
 }

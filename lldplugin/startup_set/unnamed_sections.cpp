@@ -1,0 +1,128 @@
+//===- unnamed_sections.cpp - what of a link no profile names --------------===//
+
+#include "startup_set/unnamed_sections.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+using namespace llvm::object;
+
+namespace frontload {
+
+OtherOutput &OtherOutput::operator+=(const OtherOutput &other) {
+  bytes += other.bytes;
+  flags |= other.flags;
+  isZeros &= other.isZeros;
+  keepsPlace |= other.keepsPlace;
+  windows += other.windows;
+  return *this;
+}
+
+template <class ELFT>
+static void addUnnamedDataOf(ObjectScan<ELFT> &scan, uint32_t rank, bool isRelocated) {
+  const ElfObject<ELFT> &object = *scan.object;
+  constexpr uint64_t kinds = ELF::SHF_ALLOC | ELF::SHF_WRITE | ELF::SHF_EXECINSTR | ELF::SHF_TLS;
+  SmallVector<uint32_t, 0> unnamed;
+  for (auto [index, section] : enumerate(object.sections()))
+    if ((section.sh_flags & kinds) == (ELF::SHF_ALLOC | ELF::SHF_WRITE) && section.sh_size &&
+        section.sh_type == ELF::SHT_PROGBITS && !scan.named.count(index) &&
+        object.classify(section) == SectionClass::Data)
+      unnamed.push_back(uint32_t(index));
+  if (unnamed.empty())
+    return;
+  if (isRelocated)
+    forEachRelocated(object, unnamed, [&](uint32_t index, const auto &relocations) {
+      const auto &section = object.sections()[index];
+      if (belongsToFront(section.sh_size, relocatedWindows(section, relocations), 1))
+        scan.referred.try_emplace(index, Place{rank, SectionClass::Data});
+    });
+  // Conservative collectors of garbage look at what lies between this, which the start files of the
+  // C library define, and _end.
+  if (is_contained(unnamed, scan.dataStart))
+    scan.referred[scan.dataStart] = Place{0, SectionClass::Data};
+}
+
+template <class ELFT>
+void addUnnamedData(ObjectScans<ELFT> &scans, uint32_t rank, bool isRelocated) {
+  scans.forEach([&](ObjectScan<ELFT> &scan) { addUnnamedDataOf(scan, rank, isRelocated); });
+}
+
+/// Whether a linker or the loader gives sections of this name a place of its own, or needs them
+/// near to something else.
+static bool hasItsPlace(StringRef name, uint64_t flags) {
+  // Small data of RISC-V, MIPS and PowerPC lies near its base register.
+  static constexpr StringLiteral stems[] = {
+      ".init",  ".fini", ".ctors", ".dtors",    ".jcr",   ".eh_frame", ".gcc_except_table", ".tdata",
+      ".sdata", ".sbss", ".toc",   ".tocbss",   ".got",   ".plt",      ".opd",              ".lit4",
+      ".lit8",  ".srdata", ".ARM", ".branch_lt", ".interp", ".dynamic", ".openbsd"};
+  if (flags & (ELF::SHF_TLS | ELF::SHF_MIPS_GPREL | ELF::SHF_LINK_ORDER | ELF::SHF_EXCLUDE))
+    return true;
+  return any_of(stems, [&](StringRef stem) {
+    return name.starts_with(stem) && (name.size() == stem.size() || name[stem.size()] == '.');
+  });
+}
+
+/// The output section that a linker makes of large data: .ldata.x goes to .ldata.
+static StringRef outputNameOf(StringRef name) {
+  for (StringRef stem : {".ldata", ".lrodata", ".lbss", ".ltext"})
+    if (name.starts_with(stem) && name.size() > stem.size() && name[stem.size()] == '.')
+      return name.take_front(stem.size());
+  return name;
+}
+
+template <class ELFT>
+static OtherOutputs findOthersIn(const ObjectScan<ELFT> &scan, bool isRelocated) {
+  const ElfObject<ELFT> &object = *scan.object;
+  OtherOutputs result;
+  SmallVector<uint32_t, 0> found;
+  for (auto [index, section] : enumerate(object.sections())) {
+    if (!(section.sh_flags & ELF::SHF_ALLOC) || !section.sh_size ||
+        (section.sh_type != ELF::SHT_PROGBITS && section.sh_type != ELF::SHT_NOBITS))
+      continue;
+    // As nearly all are.
+    StringRef begin = object.nameBegin(section);
+    if (any_of(ArrayRef<StringRef>{".text.", ".rodata.", ".data.", ".bss."}, [&](StringRef usual) {
+          return begin.starts_with(usual.take_front(begin.size()));
+        }))
+      continue;
+    StringRef name = object.name(section);
+    if (object.classify(section) || hasItsPlace(name, section.sh_flags))
+      continue;
+    // Go's runtime expects its sections in the order of Go's own linker. Code that writes to itself
+    // is nothing that others are to lie beside.
+    constexpr uint64_t both = ELF::SHF_WRITE | ELF::SHF_EXECINSTR;
+    OtherOutput own{section.sh_size, section.sh_flags, section.sh_type == ELF::SHT_NOBITS,
+                    scan.isGo || (section.sh_flags & both) == both,
+                    scan.touchedOthers.lookup(uint32_t(index))};
+    result[outputNameOf(name)] += own;
+    found.push_back(uint32_t(index));
+  }
+  if (isRelocated && !found.empty())
+    forEachRelocated(object, found, [&](uint32_t index, const auto &relocations) {
+      const auto &section = object.sections()[index];
+      if (section.sh_flags & ELF::SHF_WRITE)
+        result[outputNameOf(object.name(section))].windows +=
+            relocatedWindows(section, relocations);
+    });
+  return result;
+}
+
+template <class ELFT>
+OtherOutputs findOtherOutputs(ObjectScans<ELFT> &scans, bool isRelocated) {
+  std::vector<OtherOutputs> found(scans.all.size());
+  shareWork(scans.numThreads, scans.all.size(), [&](size_t i) {
+    if (scans.all[i].object)
+      found[i] = findOthersIn(scans.all[i], isRelocated);
+  });
+  OtherOutputs result;
+  for (const OtherOutputs &some : found)
+    for (const auto &[name, output] : some)
+      result[name] += output;
+  return result;
+}
+
+#define INSTANTIATE(ELFT)                                                                          \
+  template void addUnnamedData(ObjectScans<ELFT> &, uint32_t, bool);                               \
+  template OtherOutputs findOtherOutputs(ObjectScans<ELFT> &, bool);
+FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
+
+} // namespace frontload

@@ -1,0 +1,51 @@
+//===- unnamed_sections.h - what of a link no profile names ----------------===//
+//
+// A front must not hold what startup leaves alone: a table of 40 MB that a run touches at one end,
+// the 60 MB of a section with a name of its own. Nobody names them, so this looks at every section
+// of the link. Writable data belongs to the front if the loader relocates it, or if something in the
+// front refers to it and it is small. Sections with names of their own, which a linker keeps
+// together under that name, belong to it as a whole or not at all.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_UNNAMED_SECTIONS_H
+#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_UNNAMED_SECTIONS_H
+
+#include "startup_set/front_worth.h"
+#include "startup_set/object_scan.h"
+#include "startup_set/other_outputs.h"
+
+namespace frontload {
+
+/// How many windows of a section the loader writes to, at most, if it relocates it: each of
+/// `relocations` lies in one.
+template <class Shdr> double relocatedWindows(const Shdr &section, const Shdr &relocations) {
+  uint64_t entry = std::max<uint64_t>(relocations.sh_entsize, 1);
+  uint64_t windows = (section.sh_size + windowBytes - 1) / windowBytes;
+  return double(std::min<uint64_t>(windows, relocations.sh_size / entry));
+}
+
+/// Calls `visit(index, relocations)` for each of the sections, by their indices, that has some.
+template <class ELFT, class Visit>
+void forEachRelocated(const ElfObject<ELFT> &object, llvm::ArrayRef<uint32_t> sections,
+                      Visit visit) {
+  llvm::SmallVector<std::pair<uint32_t, uint32_t>, 0> origins;
+  for (uint32_t index : sections)
+    origins.push_back({index, index}); // what is handed back is the first
+  object.forEachRelocationsOf(
+      origins, [&](const auto &relocations, uint32_t index) { visit(index, relocations); });
+}
+
+/// Adds the writable data of a link that its start touches without being named to
+/// ObjectScan::referred, with `rank` if nothing in the front refers to it. With `isRelocated`, the
+/// loader adjusts the pointers in data (PIE, shared library).
+template <class ELFT>
+void addUnnamedData(ObjectScans<ELFT> &scans, uint32_t rank, bool isRelocated);
+
+/// The sections with names of their own.
+template <class ELFT>
+OtherOutputs findOtherOutputs(ObjectScans<ELFT> &scans, bool isRelocated);
+
+} // namespace frontload
+
+#endif
