@@ -1,6 +1,7 @@
 //===- front_output.cpp - what happens to a linked file with a front -------===//
 
 #include "lld/front_output.h"
+#include "plan/code_padding.h"
 #include "plan/front_note.h"
 #include "plan/front_report.h"
 #include "plan/segment_padding.h"
@@ -58,6 +59,9 @@ int finishOutput(const std::string &path, const LinkOptions &options, FrontLink 
     return exitVerdict;
   }
   front = *checked;
+  if (options.frontAlign)
+    note("--front-align=" + *options.frontAlign + ": " +
+         Twine(codePadding((*output)->getBuffer())) + " bytes of padding");
   link.finishStrings();
   std::error_code problem = editFile(path, [&](MutableArrayRef<char> bytes) {
     padSegments(bytes);

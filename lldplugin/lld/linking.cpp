@@ -2,6 +2,7 @@
 
 #include "lld/linking.h"
 #include "lld/Common/Driver.h"
+#include "lld/front_align.h"
 #include "lld/front_output.h"
 #include "lld/lld_hooks.h"
 #include "lld/packed_relocations.h"
@@ -103,6 +104,9 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   lldArgs.push_back("--no-call-graph-profile-sort");
   // The front's script makes a linear file together with this.
   lldArgs.insert(lldArgs.end(), {"-z", "separate-loadable-segments"});
+  std::string imageBase = frontAlignArgument(options);
+  if (!imageBase.empty())
+    lldArgs.push_back(imageBase.c_str());
   if (isOther) {
     options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
     installHooks(link, options.minMatch,
