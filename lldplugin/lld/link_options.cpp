@@ -22,6 +22,9 @@ static void parseForOther(ArrayRef<const char *> args, size_t i, LinkOptions &op
     options.isReproduced |= name == "reproduce";
     options.otherReason =
         name == "reproduce" ? reproduceReason : "its objects are made during the link";
+  } else if (asksForOwnOrder(arg)) {
+    options.otherConflict = arg;
+    options.otherReason = "it would order the front as well";
   } else if (takeOption(args, i, "Map", other.map)) {
   } else if (is_contained({"-M", "--print-map", "-print-map"}, arg)) {
     other.printsMap = true;

@@ -128,6 +128,8 @@ void FrontLink::finishPlanning() {
 }
 
 void FrontLink::plan(ArrayRef<InputObject> begun, unsigned threads) {
+  for (const InputObject &object : begun)
+    inputBytes.push_back(object.buffer.getBuffer());
   size_t before = known.size();
   take(startupSet.find(begun, threads));
   if (known.size() != before)

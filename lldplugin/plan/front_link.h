@@ -58,6 +58,9 @@ public:
   /// what kind of file is linked.
   std::optional<llvm::MemoryBufferRef> firstObject() const;
 
+  /// The bytes of all objects that were planned with.
+  llvm::ArrayRef<llvm::StringRef> inputs() const { return inputBytes; }
+
   /// Begins to find the startup sections of the objects that were added, in all threads but one:
   /// lld spends the next while on the symbol table, which occupies one core.
   void beginPlanning();
@@ -181,6 +184,7 @@ private:
   StartupSet startupSet;
   bool isEndAssigned = false; ///< by a script
   std::vector<InputObject> objects;
+  std::vector<llvm::StringRef> inputBytes;
   std::thread planner;
   std::vector<StartupSections> sectionsFound;
   std::vector<Known> known;                       ///< by object, and by index

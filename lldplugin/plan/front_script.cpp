@@ -42,11 +42,14 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
                         const OutputsBehind &behind, uint64_t codeAlign) {
   std::string text;
   raw_string_ostream os(text);
+  // lld adds what has no place yet to the last list of an output section, and orders each list by
+  // itself (PGO), so what has its place in first-touch order is in another one.
+  StringRef rest = selection == Selection::ByAnswer ? " *()" : "";
   std::string align = codeAlign ? " : ALIGN(" + std::to_string(codeAlign) + ") " : " : ";
   auto section = [&](StringRef name, Pattern pattern) {
     if (patterns[static_cast<unsigned>(pattern)])
       os << "  " << name << (isCode(pattern) ? align : " : ") << "{ *("
-         << inputsOf(pattern, selection) << ") }\n";
+         << inputsOf(pattern, selection) << ")" << rest << " }\n";
   };
   os << "OVERWRITE_SECTIONS {\n";
   // The loader reads the names of the needed libraries before anything can be prefetched; with the
@@ -99,7 +102,7 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
   outputs(behind.data);
   // The kernel clears the rest of a page behind what is in the file; here there is none.
   os << "  .data : { }\n"
-        "  .data.padding : { . = ALIGN(CONSTANT(MAXPAGESIZE)); }\n";
+        "  .data.padding : { BYTE(0) . = ALIGN(CONSTANT(MAXPAGESIZE)); }\n";
   outputs(behind.zeros);
   os << "} INSERT BEFORE .bss;\n";
   // lld derives _end and _edata from the last segments of the file, which are those that programs

@@ -207,8 +207,7 @@ def test_scripts_that_name_files_are_no_trouble(tmp_path, program):
 
 
 @pytest.mark.parametrize("flag", ["-N", "--omagic", "--symbol-ordering-file=x",
-                                  "-shuffle-sections=*=1", "--bp-startup-sort=function",
-                                  "--unique", "-znosectionheader",
+                                  "-shuffle-sections=*=1", "--unique", "-znosectionheader",
                                   "--enable-non-contiguous-regions"])
 def test_options_that_decide_the_order_are_refused(tmp_path, program, flag):
     """Two orders cannot both be had, and a silent choice would be wrong for somebody."""
