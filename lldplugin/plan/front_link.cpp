@@ -29,8 +29,8 @@ static constexpr uint64_t leastToOrder = 4096;
 /// So many bytes of what is not wanted in a front are not worth moving: four pages.
 static constexpr uint64_t mostUnwanted = 16 << 10;
 
-/// Code and data must not lie further apart than 2 GiB. So many bytes of large data (SHF_X86_64_LARGE,
-/// which code reaches wherever it is) may lie between them.
+/// Code and data must not lie further apart than 2 GiB. So many bytes of large data
+/// (SHF_X86_64_LARGE, which code reaches wherever it is) may lie between them.
 static constexpr uint64_t mostBetween = 1 << 30;
 
 /// What a section of .data.rel.ro may need for its alignment, in bytes: pointers and tables of them
@@ -73,13 +73,13 @@ static std::optional<Pattern> patternOf(SectionClass c, Region region) {
 static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &traits) {
   PatternSet patterns = {};
   auto use = [&](Pattern pattern) { patterns[static_cast<unsigned>(pattern)] = true; };
-  for (Pattern always : {Pattern::Rodata, Pattern::Text, Pattern::Data, Pattern::NextRodata,
-                         Pattern::NextText})
+  for (Pattern always :
+       {Pattern::Rodata, Pattern::Text, Pattern::Data, Pattern::NextRodata, Pattern::NextText})
     use(always);
   if (traits.mergesStrings)
     use(Pattern::Strings);
-  // Every pattern costs a hundredth of the link. Relocation writes to nearly all of .data.rel.ro, if
-  // there is any; .bss is not in the file, and less than a page of it has no order worth having.
+  // Every pattern costs a hundredth of the link. Relocation writes to nearly all of .data.rel.ro,
+  // if there is any; .bss is not in the file, and less than a page of it has no order worth having.
   for (SectionClass c : {SectionClass::Relro, SectionClass::Bss}) {
     uint64_t bytes = 0;
     for (const ProfileEntry &entry : profile.entries)
@@ -87,7 +87,8 @@ static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &tr
         bytes += entry.bytes ? entry.bytes : leastToOrder;
     // What of it may be folded the linker knows by its name, which a mark would change.
     bool isLeft = c == SectionClass::Relro &&
-                  (traits.isRelocated || (traits.folding != Folding::None && traits.selection == Selection::ByMark));
+                  (traits.isRelocated || (traits.folding != Folding::None &&
+                                          traits.selection == Selection::ByMark));
     if ((bytes >= leastToOrder || c == SectionClass::Relro) && !isLeft)
       use(*patternOf(c, Region::Front));
   }
@@ -96,7 +97,8 @@ static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &tr
 
 FrontLink::FrontLink(StartupProfile p, std::string path, LinkTraits t)
     : profile(inPlannedOrder(std::move(p))), pathOfProfile(std::move(path)), traits(t),
-      patterns(patternsOf(profile, t)), startupSet(profile, t.mergesStrings, t.folding,
+      patterns(patternsOf(profile, t)),
+      startupSet(profile, t.mergesStrings, t.folding,
                  t.isRelocated ? UnnamedRule::Relocated : UnnamedRule::Placed) {}
 
 void FrontLink::addScript(StringRef script) { isEndAssigned |= assigns(script, "_end"); }
@@ -202,7 +204,9 @@ void FrontLink::putInOrder() {
   }
 }
 
-std::string FrontLink::script() const { return frontScript(patterns, traits.selection); }
+std::string FrontLink::script() const {
+  return frontScript(patterns, traits.selection, traits.frontAlign);
+}
 
 std::string FrontLink::laterScript() const { return behindScript(outputsBehind()); }
 

@@ -38,6 +38,9 @@ struct LinkTraits {
   bool isRelocated = false;
   /// How the linker tells sections apart.
   Selection selection = Selection::ByAnswer;
+  /// What the front's code begins at a multiple of, in bytes, in the file as in memory; and the
+  /// code behind the front. 0: of nothing in particular.
+  uint64_t frontAlign = 0;
   /// Whether relative relocations are packed though nobody has said so; every link tells.
   bool packsRelocations = false;
 };

@@ -2,6 +2,7 @@
 
 #include "plan/front_script.h"
 #include "plan/section_marks.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -33,15 +34,21 @@ static std::string inputsOf(Pattern pattern, Selection selection) {
                                      : "SORT_BY_NAME(" + markGlob(pattern) + ")";
 }
 
-std::string frontScript(const PatternSet &patterns, Selection selection) {
+static bool isCode(Pattern pattern) {
+  return pattern == Pattern::Text || pattern == Pattern::NextText;
+}
+
+std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign) {
   std::string text;
   raw_string_ostream os(text);
   // lld adds what has no place yet to the last list of an output section, and orders each list by
   // itself (PGO), so what has its place in first-touch order is in another one.
   StringRef rest = selection == Selection::ByAnswer ? " *()" : "";
+  std::string align = codeAlign ? " : ALIGN(" + std::to_string(codeAlign) + ") " : " : ";
   auto section = [&](StringRef name, Pattern pattern) {
     if (patterns[static_cast<unsigned>(pattern)])
-      os << "  " << name << " : { *(" << inputsOf(pattern, selection) << ")" << rest << " }\n";
+      os << "  " << name << (isCode(pattern) ? align : " : ") << "{ *("
+         << inputsOf(pattern, selection) << ")" << rest << " }\n";
   };
   os << "OVERWRITE_SECTIONS {\n";
   // The loader reads the names of the needed libraries before anything can be prefetched; with the
@@ -51,8 +58,8 @@ std::string frontScript(const PatternSet &patterns, Selection selection) {
     os << "  " << name << " : { }\n";
   section(frontRodataSection, Pattern::Rodata);
   section(frontTextSection, Pattern::Text);
-  // What the loader reads first, .dynamic, is near to what follows it. Relocation touches nearly all
-  // of .data.rel.ro at startup; what it leaves alone is at the end.
+  // What the loader reads first, .dynamic, is near to what follows it. Relocation touches nearly
+  // all of .data.rel.ro at startup; what it leaves alone is at the end.
   os << "  .dynamic : { }\n"
         "  .got : { }\n";
   if (patterns[static_cast<unsigned>(Pattern::Relro)])
@@ -65,8 +72,8 @@ std::string frontScript(const PatternSet &patterns, Selection selection) {
   else
     os << "  .bss : { }\n";
   os << "}\n";
-  // It has no contents, so what follows it would be nearer to the beginning of the file than to that
-  // of memory; what precedes contents of its segment is filled with zeros.
+  // It has no contents, so what follows it would be nearer to the beginning of the file than to
+  // that of memory; what precedes contents of its segment is filled with zeros.
   os << "SECTIONS { .bss.rel.ro : { } } INSERT BEFORE .dynamic;\n";
   os << "SECTIONS {\n";
   section(stringsSection, Pattern::Strings);
