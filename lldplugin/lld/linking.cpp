@@ -3,13 +3,16 @@
 #include "lld/linking.h"
 #include "lld/Common/Driver.h"
 #include "lld/front_output.h"
+#include "lld/hook_calls.h"
 #include "lld/lld_hooks.h"
+#include "lld/order_hooks.h"
 #include "lld/packed_relocations.h"
 #include "lld/prefetch_library.h"
+#include "lld/reproduce.h"
+#include "lld/written_files.h"
 #include "other_lld/child_process.h"
 #include "plan/front_report.h"
 #include "profile/profile_file.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
@@ -36,24 +39,13 @@ int becomeOther(const LldProgram &program, ArrayRef<const char *> args) {
 /// Links by the other linker what the built-in one has read.
 static int linkPlanned(const LinkOptions &options, const LinkInputs &inputs, FrontLink &link) {
   std::string linked;
-  if (int code = linkByOther(options.other, inputs, link, linked))
+  if (int code = linkByOther(options.other, inputs, link, stagedFiles(), linked))
     return code;
   std::optional<Front> front;
   int code = tellMatches(link, options.minMatch);
-  if (linked.empty()) // to /dev/null
-    return code ? code : reportFront(options, link, front);
   if (code == EXIT_SUCCESS)
-    code = finishOutput(linked, options, link, front);
-  if (code == EXIT_SUCCESS)
-    if (std::error_code e = sys::fs::rename(linked, options.output)) {
-      error(options.output + ": " + e.message(), "the output cannot be moved to its place");
-      code = exitUsage;
-    }
-  if (code != EXIT_SUCCESS) {
-    sys::fs::remove(linked);
-    return code;
-  }
-  return reportFront(options, link, front);
+    code = finishOutputFile(linked, options, link, front);
+  return code ? code : publishLink(options, link, front, stagedFiles());
 }
 
 int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
@@ -76,15 +68,18 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     options.other.needsMap |= !options.report.empty();
     options.other.output = options.output;
   }
+  options.traits.packsRelocations =
+      !(isOther && program.version < firstLldThatPacks) && shouldPackRelativeRelocations(args);
 
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
   auto &link = *new FrontLink(std::move(profile), options.profile, options.traits);
   std::vector<const char *> lldArgs = args.vec();
-  // lld would sort the front again, by what calls what in a steady state.
-  lldArgs.push_back("--no-call-graph-profile-sort");
+  // Another lld would sort the front again, by what calls what in a steady state.
+  if (isOther)
+    lldArgs.push_back("--no-call-graph-profile-sort");
   // The front's script makes a linear file together with this.
   lldArgs.insert(lldArgs.end(), {"-z", "separate-loadable-segments"});
-  if (!(isOther && program.version < firstLldThatPacks) && shouldPackRelativeRelocations(args))
+  if (options.traits.packsRelocations)
     lldArgs.insert(lldArgs.end(), {"-z", "pack-relative-relocs"});
   std::vector<std::string> added; // lld keeps references
   if (options.wantsPrefetch) {
@@ -98,6 +93,10 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     for (const std::string &argument : added)
       lldArgs.push_back(argument.c_str());
   }
+  if (options.isReproduced && (refusal = prepareReplay(options, lldArgs)))
+    return refuse(*refusal);
+  // lld would sort the front again, by what calls what in a steady state.
+  lldArgs.push_back("--no-call-graph-profile-sort");
   if (isOther) {
     options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
     installHooks(link, options.minMatch,
@@ -107,15 +106,19 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     return runLld(lldArgs, nulls()) ? becomeOther(program, args) : exitVerdict;
   }
   installHooks(link, options.minMatch);
+  installOrderHooks(link);
+  std::optional<Front> front;
+  holdWrittenFiles(lldArgs, options.output, [&](MutableArrayRef<char> bytes, bool isFile) {
+    hookCalls.requireForOutput(link, {bytes.data(), bytes.size()});
+    return isFile ? finishOutput(bytes, options, link, front) : EXIT_SUCCESS;
+  });
   if (!runLld(lldArgs))
     return exitVerdict;
-  if (!link.isFinished())
-    return EXIT_SUCCESS; // no link: --version, --thinlto-index-only
-
-  std::optional<Front> front;
-  if (int code = finishOutput(options.output, options, link, front))
-    return code;
-  return reportFront(options, link, front);
+  if (link.isFinished() != hasFinishedOutput())
+    hookCalls.endWithout(Hook::CreateOutput);
+  if (!link.isFinished()) // no link: --version, --thinlto-index-only
+    options.report.clear();
+  return publishLink(options, link, front, stagedFiles());
 }
 
 } // namespace frontload

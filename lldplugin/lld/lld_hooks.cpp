@@ -7,15 +7,22 @@
 #include "lld/lld_hooks.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld/Common/Strings.h"
+#include "lld/gathered_objects.h"
+#include "lld/hook_calls.h"
 #include "lld/lld_symbols.h"
+#include "lld/reproduce.h"
 #include "plan/front_link.h"
 #include "plan/front_note.h"
 #include "plan/front_script.h"
+#include "plan/other_script.h"
 #include "program/diagnostics.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FileSystem.h"
 #include <array>
+#include <atomic>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -25,8 +32,12 @@ using namespace frontload;
 static FrontLink *frontLink;
 static double minMatch;
 static std::function<int(const LinkInputs &)> insteadOfLink;
-static LinkInputs inputs;  // gathered for insteadOfLink only
-static std::string script; // lld keeps references into its text
+static LinkInputs inputs; // gathered for insteadOfLink only
+static std::mutex inputsMutex;
+static GatheredObjects gathered;
+static std::atomic<bool> hasReadObject; // a file that is one, on the command line
+static bool hasNote;                    // which is an input, whatever else is
+static std::string script;              // lld keeps references into its text
 
 /// Ends the link before it has written anything.
 [[noreturn]] static void endLink(int code, const Twine &message, const Twine &note) {
@@ -41,45 +52,96 @@ int frontload::tellMatches(const FrontLink &link, double leastMatch) {
     error(verdict.text, verdict.note);
     return exitVerdict;
   }
+  StringRef needed = link.linkTraits().packsRelocations
+                         ? "; needs glibc 2.36 or newer, for packed relocations (without them: "
+                           "-z nopack-relative-relocs)"
+                         : "";
   // Not stdout: the report may go there.
-  lld::message(programName + ": " + verdict.text, errs());
+  lld::message(programName + ": " + verdict.text + needed, errs());
   return EXIT_SUCCESS;
 }
 
-std::optional<MemoryBufferRef> wrapReadFile(lld::elf::Ctx &ctx, StringRef path) {
-  if (!insteadOfLink)
-    return realReadFile(ctx, path);
-  // Before it is read: what is written in between is then noticed, not missed.
-  FileIdentity identity = identityOf(path.str());
-  std::optional<MemoryBufferRef> buffer = realReadFile(ctx, path);
-  if (buffer)
-    inputs.files.push_back({*buffer, identity});
-  return buffer;
-}
-
-OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive, bool lazy) {
-  if (frontLink)
-    frontLink->addObject({mb, archive, lazy});
-  if (insteadOfLink)
-    inputs.objects.push_back({mb, archive, lazy});
-  return realCreateObjFile(ctx, mb, archive, lazy);
-}
-
-void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
-  if (frontLink && decidesLayout(mb.getBuffer()))
+/// Looks at a linker script before lld does.
+static void addScript(MemoryBufferRef mb) {
+  if (decidesLayout(mb.getBuffer()))
     endLink(exitUsage,
             mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
                                        "combined with --startup-profile",
             "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are fine");
+  frontLink->addScript(mb.getBuffer());
+}
+
+/// How many linker scripts are being read, one by the other. What they INCLUDE is only read.
+static unsigned scriptDepth;
+
+static std::optional<MemoryBufferRef> readFile(lld::elf::Ctx &ctx, StringRef path) {
+  std::optional<MemoryBufferRef> buffer = realReadFile(ctx, path);
+  // lld takes for a script what is nothing else.
+  if (frontLink && scriptDepth && buffer &&
+      identify_magic(buffer->getBuffer()) == file_magic::unknown)
+    addScript(*buffer);
+  return buffer;
+}
+
+std::optional<MemoryBufferRef> wrapReadFile(lld::elf::Ctx &ctx, StringRef path) {
+  hookCalls.count(Hook::ReadFile);
+  // Before it is read: what is written in between is then noticed, not missed.
+  FileIdentity identity = insteadOfLink ? identityOf(path.str()) : FileIdentity();
+  std::optional<MemoryBufferRef> buffer = readFile(ctx, path);
+  if (buffer && identify_magic(buffer->getBuffer()) == file_magic::elf_relocatable)
+    hasReadObject = true;
+  if (buffer && insteadOfLink) {
+    std::lock_guard lock(inputsMutex);
+    inputs.files.push_back({*buffer, identity});
+  }
+  return buffer;
+}
+
+OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive, bool lazy) {
+  hookCalls.count(Hook::CreateObjFile);
+  OwnedFile created = realCreateObjFile(ctx, mb, archive, lazy);
+  if (frontLink)
+    gathered.add(created.file, {mb, archive, lazy});
+  return created;
+}
+
+/// Tells the link of the objects that were created since the last time.
+static void addObjects(ArrayRef<const void *> files = {}) {
+  for (const InputObject &object : gathered.take(files)) {
+    frontLink->addObject(object);
+    if (insteadOfLink)
+      inputs.objects.push_back(object);
+  }
+}
+
+/// Ends the link if one of the hooks was not called that lld should have called by the time when it
+/// has opened its inputs.
+static void checkInputs() {
+  hookCalls.requireOnce(Hook::ParseFiles);
+  if (hookCalls.has(Hook::CreateObjFile))
+    hookCalls.require(Hook::ReadFile);
+  if (insteadOfLink && hasReadObject)
+    hookCalls.require(Hook::CreateObjFile);
+  // What it has tried is whether it can write the output.
+  hookCalls.require(Hook::CreateOutput);
+  if (gathered.hasFoundNone())
+    endLink(exitVerdict, "this lld keeps its files in another way than ld.frontload expects",
+            "link without --startup-profile; docs/lld-hooks.md says what it expects");
+}
+
+void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
+  if (frontLink)
+    addScript(mb);
+  ++scriptDepth;
   realReadLinkerScript(ctx, mb);
+  --scriptDepth;
 }
 
 /// Gives lld an object with a blank note (front_note.h) to link, for the machine of `like`.
 static void addNote(lld::elf::Ctx &ctx, StringRef like) {
   static std::string object; // lld keeps references into it
   object = makeNoteObject(like);
-  // Neither is freed: the link refers to them to its end. A vector of owning pointers looks like
-  // one of plain pointers.
+  // Neither is freed: the link refers to them to its end.
   auto &owner = *new OwnedFile(realCreateObjFile(ctx, {object, "<frontload>"}, "", false));
   auto &files = *new SmallVector<void *, 0>{owner.file};
   realParseFiles(ctx, &files);
@@ -87,6 +149,15 @@ static void addNote(lld::elf::Ctx &ctx, StringRef like) {
 
 void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   std::optional<MemoryBufferRef> like;
+  if (!isReplayComplete())
+    endLink(exitVerdict, "the tar of --reproduce lacks the options of the front",
+            "please report this; link without --reproduce until it is fixed");
+  if (frontLink) {
+    hookCalls.count(Hook::ParseFiles);
+    // A vector of owning pointers looks like one of plain pointers.
+    addObjects(*static_cast<const SmallVector<const void *, 0> *>(files));
+    checkInputs();
+  }
   if (insteadOfLink) {
     inputs.like = frontLink->firstObject();
     frontLink->finishPlanning();
@@ -102,8 +173,10 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   realParseFiles(ctx, files);
   if (like)
     addNote(ctx, like->getBuffer());
+  hasNote = like.has_value();
   if (!frontLink)
     return;
+  addObjects();
   // A failed link ends soon after this, and takes LLVM's thread pool with it.
   frontLink->finishPlanning();
   script = frontLink->script();
@@ -152,8 +225,16 @@ static bool isAwaiting;
 /// sorts these before it goes on, and asks for each of them dozens of times.
 static DenseMap<const char *, uint32_t> orders;
 
+/// To be called when lld has got all sections of a pattern, and has sorted them.
+static void checkSorted() {
+  if (orders.size() > 1)
+    hookCalls.require(Hook::GetPriority);
+}
+
 static CurrentPattern recognize(const lld::StringMatcher *matcher) {
   CurrentPattern result{matcher, ownPattern(matcher)};
+  if (result.ours)
+    hookCalls.note(Hook::Match);
   if (result.ours && std::exchange(isAwaiting, true))
     result.awaited = &awaited[static_cast<unsigned>(*result.ours)];
   return result;
@@ -179,11 +260,19 @@ static HotStrings *hotStrings;
 
 uint64_t wrapXxh3(ArrayRef<uint8_t> data) {
   uint64_t hash = realXxh3(data);
-  return hotStrings ? hotStrings->meet(hash) : hash;
+  if (!hotStrings)
+    return hash;
+  hookCalls.note(Hook::Hash);
+  return hotStrings->meet(hash);
 }
 
 static void splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
+  hookCalls.count(Hook::SplitSections);
   if (frontLink) {
+    hookCalls.requireOnce(Hook::ParseFiles);
+    if (hasReadObject)
+      hookCalls.require(Hook::CreateObjFile);
+    addObjects();
     frontLink->finishPlanning(); // with what link-time optimization has made
     if (frontLink->gathersStrings())
       hotStrings = &frontLink->hotStrings();
@@ -200,9 +289,14 @@ void wrapSplitSections64BE(lld::elf::Ctx &ctx) { splitSections(ctx, realSplitSec
 void wrapProcessSectionCommands(void *linkerScript) {
   if (!frontLink)
     return realProcessSectionCommands(linkerScript);
+  hookCalls.count(Hook::ProcessSectionCommands);
+  hookCalls.requireOnce(Hook::SplitSections);
   isPlacing = true;
   realProcessSectionCommands(linkerScript);
+  checkSorted();
   isPlacing = false;
+  if (hasNote)
+    hookCalls.require(Hook::Match);
   if (!hasAskedForAll())
     endLink(exitVerdict, "the sections of the front are not all placed",
             "please report this; link without --startup-profile until it is fixed");
@@ -215,6 +309,7 @@ bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
   if (!isPlacing)
     return realMatch(matcher, name);
   if (currentPattern.matcher != matcher) {
+    checkSorted();
     currentPattern = recognize(matcher);
     orders.clear();
   }
@@ -234,7 +329,10 @@ bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
 
 int wrapGetPriority(StringRef name) {
   auto order = isPlacing ? orders.find(name.data()) : orders.end();
-  return order == orders.end() ? realGetPriority(name) : int(order->second);
+  if (order == orders.end())
+    return realGetPriority(name);
+  hookCalls.note(Hook::GetPriority);
+  return int(order->second);
 }
 
 void frontload::installHooks(FrontLink &link, double leastMatch,

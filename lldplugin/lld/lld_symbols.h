@@ -1,11 +1,11 @@
 //===- lld_symbols.h - the functions of lld that ld.frontload wraps --------===//
 //
 // Everything that depends on lld's internals, and so on its version, is here and in what
-// lld_hooks.cpp does in these functions. CMake reads the version and the mangled names from this
-// file. For another lld, check that each function exists (a changed signature changes the mangled
-// name, so the link of ld.frontload fails; but the name does not contain the type that it returns).
-// Check that lld calls it when and how this file says, and that test/link passes. Then change the
-// version.
+// lld_hooks.cpp and written_files.cpp do in these functions. CMake reads the version and the mangled
+// names from this file, and tries by hook_probe.cpp whether lld has them and does what is said here
+// (a changed signature changes the mangled name; but that does not contain the type that a function
+// returns). docs/lld-hooks.md says why each is needed. For another lld, let CMake try, see whether
+// test/link passes, and then change the version.
 //
 // * readFile is called once for each file of the command line that is not a linker script's: with
 //   the path, which becomes the identifier of the buffer.
@@ -23,17 +23,37 @@
 //   answered by the address of the section's name (see FrontLink), others by lld.
 // * getPriority is what SORT_BY_INIT_PRIORITY in a linker script sorts by: the number at the end of
 //   a section's name. The sections of a front have their place in first-touch order instead.
+// * computeCallGraphProfileOrder and runBalancedPartitioning are lld's own orders: called after
+//   processSectionCommands, at most one of them and once. lld sorts each list of input sections of
+//   its script by what they return, and leaves what that does not mention in the order it has. The
+//   type that they return is checked by no name (see rest_order.h).
+// * TarWriter::append, of LLVM, is called for each file of the tar that --reproduce makes, first of
+//   all for response.txt: the options, a line each, in their order. The files are readFile's.
+//
+// Of what lld calls to write its files (written_files.h):
+// * FileOutputBuffer::create makes the output. It is called before parseFiles, too, to see whether
+//   that is possible. What is made has its place at commit().
+// * unlinkAsync removes the previous output just before.
+// * The constructor of raw_fd_ostream opens maps, lists of dependencies and the like.
+// * timeTraceProfilerWrite writes what --time-trace asks for.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FRONTLOAD_LLDPLUGIN_LLD_LLD_SYMBOLS_H
 #define FRONTLOAD_LLDPLUGIN_LLD_LLD_SYMBOLS_H
 
+#include "lld/rest_order.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/FileOutputBuffer.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBufferRef.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 
 // clang-format off: CMake reads one name per line
 #define FRONTLOAD_LLD_VERSION 22
@@ -49,11 +69,21 @@
 #define PROCESS_SECTION_COMMANDS "_ZN3lld3elf12LinkerScript22processSectionCommandsEv"
 #define MATCH "_ZNK3lld13StringMatcher5matchEN4llvm9StringRefE"
 #define GET_PRIORITY "_ZN3lld3elf11getPriorityEN4llvm9StringRefE"
+#define CALL_GRAPH_ORDER "_ZN3lld3elf28computeCallGraphProfileOrderERNS0_3CtxE"
+#define BALANCED_PARTITIONING "_ZN3lld3elf23runBalancedPartitioningERNS0_3CtxEN4llvm9StringRefEbbbb"
+#define TAR_APPEND "_ZN4llvm9TarWriter6appendENS_9StringRefES1_"
+#define CREATE_OUTPUT "_ZN4llvm16FileOutputBuffer6createENS_9StringRefEmj"
+#define UNLINK_ASYNC "_ZN3lld11unlinkAsyncEN4llvm9StringRefE"
+#define OPEN_STREAM "_ZN4llvm14raw_fd_ostreamC1ENS_9StringRefERSt10error_codeNS_3sys2fs9OpenFlagsE"
+#define WRITE_TIME_TRACE "_ZN4llvm22timeTraceProfilerWriteENS_9StringRefES0_"
 // clang-format on
 
 #define REAL(symbol) asm("__real_" symbol)
 #define WRAP(symbol) asm("__wrap_" symbol)
 
+namespace llvm {
+class TarWriter;
+} // namespace llvm
 namespace lld {
 class StringMatcher;
 namespace elf {
@@ -65,8 +95,8 @@ struct Ctx;
 /// returned in the same way, which by the C++ ABI is decided by the destructor.
 struct OwnedFile {
   void *file;
-  OwnedFile(const OwnedFile &) = delete;
-  ~OwnedFile();
+  OwnedFile(OwnedFile &&other) : file(std::exchange(other.file, nullptr)) {}
+  ~OwnedFile() {} // lld keeps its files to the end
 };
 
 std::optional<llvm::MemoryBufferRef> realReadFile(lld::elf::Ctx &ctx, llvm::StringRef path)
@@ -98,5 +128,31 @@ bool realMatch(const lld::StringMatcher *matcher, llvm::StringRef name) REAL(MAT
 bool wrapMatch(const lld::StringMatcher *matcher, llvm::StringRef name) WRAP(MATCH);
 int realGetPriority(llvm::StringRef name) REAL(GET_PRIORITY);
 int wrapGetPriority(llvm::StringRef name) WRAP(GET_PRIORITY);
+frontload::SectionOrder realCallGraphOrder(lld::elf::Ctx &ctx) REAL(CALL_GRAPH_ORDER);
+frontload::SectionOrder wrapCallGraphOrder(lld::elf::Ctx &ctx) WRAP(CALL_GRAPH_ORDER);
+frontload::SectionOrder realBalancedPartitioning(lld::elf::Ctx &ctx, llvm::StringRef profile,
+                                                 bool ofCode, bool ofData, bool ofStartup,
+                                                 bool isVerbose) REAL(BALANCED_PARTITIONING);
+frontload::SectionOrder wrapBalancedPartitioning(lld::elf::Ctx &ctx, llvm::StringRef profile,
+                                                 bool ofCode, bool ofData, bool ofStartup,
+                                                 bool isVerbose) WRAP(BALANCED_PARTITIONING);
+void realTarAppend(llvm::TarWriter *tar, llvm::StringRef path, llvm::StringRef data)
+    REAL(TAR_APPEND);
+void wrapTarAppend(llvm::TarWriter *tar, llvm::StringRef path, llvm::StringRef data)
+    WRAP(TAR_APPEND);
+
+using OutputBuffer = std::unique_ptr<llvm::FileOutputBuffer>;
+llvm::Expected<OutputBuffer> realCreateOutput(llvm::StringRef path, size_t size, unsigned flags)
+    REAL(CREATE_OUTPUT);
+llvm::Expected<OutputBuffer> wrapCreateOutput(llvm::StringRef path, size_t size, unsigned flags)
+    WRAP(CREATE_OUTPUT);
+void realUnlinkAsync(llvm::StringRef path) REAL(UNLINK_ASYNC);
+void wrapUnlinkAsync(llvm::StringRef path) WRAP(UNLINK_ASYNC);
+void realOpenStream(llvm::raw_fd_ostream *stream, llvm::StringRef path, std::error_code &error,
+                    llvm::sys::fs::OpenFlags flags) REAL(OPEN_STREAM);
+void wrapOpenStream(llvm::raw_fd_ostream *stream, llvm::StringRef path, std::error_code &error,
+                    llvm::sys::fs::OpenFlags flags) WRAP(OPEN_STREAM);
+llvm::Error realWriteTimeTrace(llvm::StringRef path, llvm::StringRef output) REAL(WRITE_TIME_TRACE);
+llvm::Error wrapWriteTimeTrace(llvm::StringRef path, llvm::StringRef output) WRAP(WRITE_TIME_TRACE);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "plan/front_link.h"
 #include "names/hashed_name.h"
+#include "plan/other_script.h"
 #include "profile/tiers.h"
 #include "startup_set/front_worth.h"
 #include "llvm/ADT/DenseSet.h"
@@ -99,6 +100,8 @@ FrontLink::FrontLink(StartupProfile p, std::string path, LinkTraits t)
       patterns(patternsOf(profile, t)), startupSet(profile, t.mergesStrings, t.foldsCode,
                  t.isRelocated ? UnnamedRule::Relocated : UnnamedRule::Placed) {}
 
+void FrontLink::addScript(StringRef script) { isEndAssigned |= assigns(script, "_end"); }
+
 std::optional<MemoryBufferRef> FrontLink::firstObject() const {
   auto found = llvm::find_if(objects, [](const InputObject &o) { return !o.isLazy && o.isElf(); });
   if (found == objects.end())
@@ -123,6 +126,8 @@ void FrontLink::finishPlanning() {
 }
 
 void FrontLink::plan(ArrayRef<InputObject> begun, unsigned threads) {
+  for (const InputObject &object : begun)
+    inputBytes.push_back(object.buffer.getBuffer());
   size_t before = known.size();
   take(startupSet.find(begun, threads));
   if (known.size() != before)

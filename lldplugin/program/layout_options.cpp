@@ -8,10 +8,11 @@ using namespace llvm;
 
 namespace frontload {
 
-/// Options of lld that order sections themselves, without their dashes.
-static constexpr StringLiteral orderingOptions[] = {"symbol-ordering-file",
-                                                    "call-graph-ordering-file", "shuffle-sections",
-                                                    "bp-startup-sort", "bp-compression-sort"};
+/// Options of lld that ask for an order that is in a file, or random, without their dashes.
+static constexpr StringLiteral orderingOptions[] = {"symbol-ordering-file", "shuffle-sections"};
+/// Options that ask for one that lld itself makes.
+static constexpr StringLiteral ownOrders[] = {"call-graph-ordering-file", "bp-startup-sort",
+                                              "bp-compression-sort"};
 
 std::optional<LayoutOption> layoutOption(ArrayRef<const char *> args, size_t i) {
   StringRef arg = args[i];
@@ -22,17 +23,23 @@ std::optional<LayoutOption> layoutOption(ArrayRef<const char *> args, size_t i) 
       return LayoutOption{"-z nosectionheader", "the section headers tell where the front is"};
   } else if (arg == "--unique" || arg == "-unique") {
     return LayoutOption{arg.str(), "it puts every section into one of its own"};
+  } else if (arg == "--enable-non-contiguous-regions") {
+    return LayoutOption{arg.str(), "it moves sections to where a memory region has room for them"};
   } else if (arg == "-N" || arg == "--omagic") {
     return LayoutOption{arg.str(), "it puts everything into one segment"};
   } else if (arg.starts_with("-") &&
              is_contained({"Tbss", "Tdata", "Ttext", "section-start"}, name)) {
     return LayoutOption{arg.str(), "it decides where sections lie in memory"};
-  } else if (arg.ends_with("sort=none")) {
-    // The default: lld does not sort.
   } else if (arg.starts_with("-") && is_contained(orderingOptions, name)) {
     return LayoutOption{arg.str(), "both decide the order of sections"};
   }
   return std::nullopt;
+}
+
+bool asksForOwnOrder(StringRef arg) {
+  // Without a sort lld does not.
+  return arg.starts_with("-") && !arg.ends_with("sort=none") &&
+         is_contained(ownOrders, arg.ltrim('-').take_until([](char c) { return c == '='; }));
 }
 
 } // namespace frontload

@@ -233,6 +233,14 @@ def test_what_orders_strips_or_writes_other_files_is_left_out(tmp_path, monkeypa
     assert made[4:] == ["a.o", "-Wl,-z", "-Wl,now", "-o", "new"]
 
 
+@pytest.mark.parametrize("option", ["-Wl,--bp-startup-sort=function",
+                                    "-Wl,--call-graph-ordering-file=x"])
+def test_orders_that_lld_makes_stay(tmp_path, monkeypatch, build, option):
+    """They go on for what is outside of the front."""
+    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+    assert command(f"gcc a.o {option} -o app", tmp_path)[4:] == ["a.o", option, "-o", "new"]
+
+
 @pytest.mark.parametrize("option", ["-Wl,-N", "-Wl,-Ttext=0x1000", "-Wl,--unique", "-T x.ld",
                                     "-Wl,-T,x.ld", "-Wl,-Tx.ld", "-Wl,--script=x.ld"])
 def test_what_decides_the_layout_is_refused(tmp_path, monkeypatch, build, option):

@@ -65,7 +65,8 @@ def test_options_that_decide_the_layout(wrapper, flags):
 
 
 @pytest.mark.parametrize("flag", ["-z now", "-Wl,-z,relro,-z,now", "-Wl,--version-script=x.map",
-                                  "-Wl,--gc-sections", "-Wl,--build-id", "-Wl,-rpath,/x"])
+                                  "-Wl,--bp-startup-sort=function", "-Wl,--gc-sections",
+                                  "-Wl,--build-id", "-Wl,-rpath,/x"])
 def test_others_do_not(wrapper, linker_flags, flag):
     assert wrapper.added(MODES[1], "gcc", *flag.split(), "a.o", "-o", "app")[:2] == linker_flags
 

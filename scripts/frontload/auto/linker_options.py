@@ -10,13 +10,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_ORDERS = ("symbol-ordering-file", "section-ordering-file", "call-graph-ordering-file",
-           "shuffle-sections", "bp-startup-sort", "bp-compression-sort", "irpgo-profile",
-           "bp-startup-sort-file")
+# Not lld's own, by a call graph or by balanced partitioning: they go on outside of the front.
+_ORDERS = ("symbol-ordering-file", "section-ordering-file", "shuffle-sections")
 _SIDE_FILES = ("Map", "dependency-file", "out-implib", "time-trace", "cref", "print-map",
                "reproduce", "why-extract", "print-symbol-order", "thinlto-index-only")
 _OWN = ("startup-profile", "startup-profile-dir", "front-prefetch", "front-report", "min-match")
-_WITH_VALUE = {"symbol-ordering-file", "section-ordering-file", "call-graph-ordering-file", "Map",
+_WITH_VALUE = {"symbol-ordering-file", "section-ordering-file", "Map",
                "dependency-file", "out-implib", "reproduce", "why-extract", "print-symbol-order",
                "startup-profile", "startup-profile-dir", "front-report", "min-match",
                "section-start", "Ttext", "Tdata", "Tbss", "script", "default-script", "T"}
@@ -107,8 +106,6 @@ def _hindrance(found: Sequence[Token], position: int, directory: str) -> Hindran
     if not token.of_linker:
         return _of_driver(text, value, following, directory)
     if name in _ORDERS:
-        if value == "none":
-            return None
         return Hindrance(text, DROPPED, "both decide the order of sections",
                          "take it out: a startup profile takes its place (frontload import reads "
                          "order files)")

@@ -1,0 +1,57 @@
+//===- rest_order.cpp - lld's own orders, for what is outside of the front -===//
+
+#include "lld/rest_order.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cstring>
+#include <vector>
+
+using namespace llvm;
+
+namespace frontload {
+
+namespace {
+/// The input objects, as a place to look up addresses in.
+class InputBytes {
+public:
+  explicit InputBytes(ArrayRef<StringRef> inputs) : sorted(inputs.begin(), inputs.end()) {
+    llvm::sort(sorted, beginsLower);
+  }
+
+  /// Whether `text` lies in one of them, and ends there with a zero byte as names do.
+  bool hasName(StringRef text) const {
+    auto after = llvm::upper_bound(sorted, text, beginsLower);
+    if (after == sorted.begin())
+      return false;
+    StringRef input = *std::prev(after);
+    // In numbers, since it may be no address at all.
+    size_t at =
+        reinterpret_cast<uintptr_t>(text.data()) - reinterpret_cast<uintptr_t>(input.data());
+    return at < input.size() && text.size() < input.size() - at && input[at + text.size()] == 0;
+  }
+
+private:
+  static bool beginsLower(StringRef a, StringRef b) {
+    return std::less<const char *>()(a.data(), b.data());
+  }
+
+  std::vector<StringRef> sorted;
+};
+} // namespace
+
+std::optional<SectionOrder> restOf(const SectionOrder &order, const FrontLink &link) {
+  InputBytes inputs(link.inputs());
+  SectionOrder rest;
+  bool isNameKnown = order.empty();
+  for (auto [section, position] : order) {
+    SectionHead head;
+    std::memcpy(static_cast<void *>(&head), section, sizeof(head));
+    // lld's own sections, as for common symbols, have names of its own.
+    bool isOfInput = inputs.hasName(head.name);
+    isNameKnown |= isOfInput;
+    if (!isOfInput || !link.patternFor(head.name))
+      rest.try_emplace(section, position);
+  }
+  return isNameKnown ? std::optional(std::move(rest)) : std::nullopt;
+}
+
+} // namespace frontload

@@ -1,0 +1,91 @@
+// What is left of lld's own orders when the front is taken out.
+#include "lld/rest_order.h"
+#include "yaml_object.h"
+#include <deque>
+
+using namespace frontload;
+using namespace llvm;
+
+namespace {
+/// A link of one object whose function `hot` is in the front, and whose `cold` is not.
+class RestOrder : public testing::Test {
+protected:
+  RestOrder() {
+    link.addObject({MemoryBufferRef(object, "a.o"), "", false});
+    link.finishPlanning();
+  }
+
+  static StartupProfile profile() {
+    StartupProfile result;
+    result.entries.emplace_back().name = "hot";
+    return result;
+  }
+  /// A name as lld has it: where it is in the object.
+  StringRef inObject(StringRef name) const {
+    return StringRef(object).substr(object.find(name.str() + '\0'), name.size());
+  }
+  const lld::elf::InputSectionBase *section(StringRef name) {
+    return asSection(heads.emplace_back(&object, name));
+  }
+  template <class T> static const lld::elf::InputSectionBase *asSection(const T &bytes) {
+    return reinterpret_cast<const lld::elf::InputSectionBase *>(&bytes);
+  }
+
+  std::string object = toObject(R"(--- !ELF
+FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_REL, Machine: EM_X86_64}
+Sections:
+  - {Name: .text.hot, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Size: 16}
+  - {Name: .text.cold, Type: SHT_PROGBITS, Flags: [SHF_ALLOC, SHF_EXECINSTR], Size: 16}
+Symbols:
+  - {Name: hot, Type: STT_FUNC, Section: .text.hot, Binding: STB_GLOBAL}
+  - {Name: cold, Type: STT_FUNC, Section: .text.cold, Binding: STB_GLOBAL}
+)");
+  FrontLink link{profile(), "a.startup", LinkTraits()};
+  std::deque<SectionHead> heads;
+};
+} // namespace
+
+// The order says nothing of the front any more, and of others what it said; lld's own sections, as
+// for common symbols, have a name that is in no object.
+TEST_F(RestOrder, HasAllButTheFront) {
+  const auto *hot = section(inObject(".text.hot")), *cold = section(inObject(".text.cold")),
+             *common = section("COMMON");
+  SectionOrder order;
+  order[hot] = 1, order[cold] = 2, order[common] = 3;
+  std::optional<SectionOrder> rest = restOf(order, link);
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->size(), 2u);
+  EXPECT_EQ(rest->lookup(cold), 2);
+  EXPECT_EQ(rest->lookup(common), 3);
+}
+
+// Where no order was made there is none left.
+TEST_F(RestOrder, OfNothingIsNothing) {
+  std::optional<SectionOrder> rest = restOf(SectionOrder(), link);
+  ASSERT_TRUE(rest);
+  EXPECT_TRUE(rest->empty());
+}
+
+// Another lld may have the name elsewhere. Nothing may be read where it is not, and no front be
+// taken for the rest.
+TEST_F(RestOrder, IsRefusedIfSectionsAreOtherwise) {
+  struct {
+    StringRef name;
+    const void *file;
+  } moved = {inObject(".text.hot"), &object};
+  SectionOrder order;
+  order[asSection(moved)] = 1;
+  EXPECT_FALSE(restOf(order, link));
+}
+
+// A name ends with a zero byte in its object: what only points into it is none.
+TEST_F(RestOrder, TakesNothingElseForAName) {
+  StringRef name = inObject(".text.hot"), bytes = object;
+  for (StringRef other :
+       {name.drop_back(), bytes, bytes.drop_front(), bytes.take_back(), StringRef(bytes.end(), 1),
+        StringRef(bytes.begin() - 1, 1), StringRef(name.begin(), SIZE_MAX - 1), StringRef()}) {
+    SectionOrder order;
+    order[section(other)] = 1;
+    EXPECT_FALSE(restOf(order, link)) << other.size();
+  }
+}
