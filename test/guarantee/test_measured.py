@@ -53,7 +53,7 @@ def test_the_kernel_reads_no_more(number, pairs, measured):
     pair = pairs[number]
     problems = [f"run {run}: {problem}" for run, (plain, front) in enumerate(
         zip(measured[pair.plain.path], measured[pair.front.path], strict=True))
-        for problem in excess(plain, front)]
+        for problem in excess(plain, front, pair.filled)]
     assert not problems, f"{pair.plain.program.describe()}\n" + "\n".join(problems)
 
 
