@@ -11,6 +11,7 @@
 #define FRONTLOAD_LLDPLUGIN_ELF_ELF_OBJECT_H
 
 #include "elf/elf_type.h"
+#include "elf/implicit_addend.h"
 #include "elf/section_class.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
@@ -154,33 +155,51 @@ public:
     }
   }
 
-  /// Calls `visit(index, addend)` for each symbol that `relocations` refer to, by its index. The
-  /// addend is 0 where it is not in the relocation.
+  /// Calls `visit(index, addend)` for each symbol that `relocations` refer to, by its index.
   template <class Visit> void forEachTarget(const Shdr &relocations, Visit visit) const {
-    auto visitAll = [&](const auto &entries) {
-      for (const auto &entry : entries)
-        if (uint32_t index = entry.getSymbol(/*isMips64EL=*/false); index && index < syms.size()) {
-          if constexpr (requires { entry.r_addend; })
-            visit(index, int64_t(entry.r_addend));
-          else
-            visit(index, 0);
-        }
+    bool isMips64EL = file.isMips64EL();
+    auto visitOne = [&](uint32_t index, auto addend) {
+      if (index && index < syms.size())
+        visit(index, addend());
     };
-    auto visitTable = [&](auto table) {
-      if (table)
-        visitAll(*table);
-      else
-        llvm::consumeError(table.takeError());
+    llvm::StringRef relocated; // what has the addends that are not in the relocations
+    auto readAddend = [&](const auto &entry, bool isMips) {
+      return readImplicitAddend(file.getHeader().e_machine, entry.getType(isMips),
+                                relocated.substr(entry.r_offset), ELFT::Endianness);
+    };
+    auto beginImplicit = [&] {
+      if (relocations.sh_info < sectionTable.size())
+        relocated = contents(sectionTable[relocations.sh_info]);
+    };
+    auto visitTable = [&](auto table, auto addendOf) {
+      if (!table)
+        return llvm::consumeError(table.takeError());
+      for (const auto &entry : *table)
+        visitOne(entry.getSymbol(isMips64EL), [&] { return addendOf(entry); });
     };
     if (relocations.sh_type == llvm::ELF::SHT_RELA) {
-      visitTable(file.relas(relocations));
+      visitTable(file.relas(relocations),
+                 [](const auto &entry) { return int64_t(entry.r_addend); });
     } else if (relocations.sh_type == llvm::ELF::SHT_REL) {
-      visitTable(file.rels(relocations));
-    } else if (auto tables = file.crels(relocations)) {
-      visitAll(tables->first);
-      visitAll(tables->second);
+      beginImplicit();
+      visitTable(file.rels(relocations),
+                 [&](const auto &entry) { return readAddend(entry, isMips64EL); });
     } else {
-      llvm::consumeError(tables.takeError());
+      // LLVM's crels() makes room for as many as a header says, which a damaged file may lie about.
+      // MIPS has no layout of its own for these.
+      bool hasAddends = false;
+      llvm::consumeError(llvm::object::decodeCrel<ELFT::Is64Bits>(
+          llvm::arrayRefFromStringRef(contents(relocations)),
+          [&](uint64_t, bool has) {
+            hasAddends = has;
+            if (!has)
+              beginImplicit();
+          },
+          [&](typename ELFT::Crel entry) {
+            visitOne(entry.getSymbol(false), [&] {
+              return hasAddends ? int64_t(entry.r_addend) : readAddend(entry, false);
+            });
+          }));
     }
   }
 

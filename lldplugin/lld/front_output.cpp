@@ -3,7 +3,7 @@
 #include "lld/front_output.h"
 #include "plan/front_note.h"
 #include "plan/front_report.h"
-#include "plan/segment_padding.h"
+#include "plan/linear_segments.h"
 #include "program/diagnostics.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
@@ -60,7 +60,7 @@ int finishOutput(const std::string &path, const LinkOptions &options, FrontLink 
   front = *checked;
   link.finishStrings();
   std::error_code problem = editFile(path, [&](MutableArrayRef<char> bytes) {
-    padSegments(bytes);
+    completeSegments(bytes);
     fillNote(bytes, front->ranges);
   });
   if (problem) {

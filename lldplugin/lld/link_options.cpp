@@ -4,10 +4,13 @@
 #include "program/command_line.h"
 #include "program/layout_options.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cstdlib>
 
 using namespace llvm;
 
 namespace frontload {
+
+static constexpr char reproduceReason[] = "its files would have different section names";
 
 /// Reads what another linker has to know of `arg`, which is number `i` of lld's `args`.
 static void parseForOther(ArrayRef<const char *> args, size_t i, LinkOptions &options) {
@@ -15,8 +18,9 @@ static void parseForOther(ArrayRef<const char *> args, size_t i, LinkOptions &op
   OtherLink &other = options.other;
   if (arg.starts_with("-") && is_contained({"reproduce", "fat-lto-objects"}, name)) {
     options.otherConflict = arg;
-    options.otherReason = name == "reproduce" ? "its files would have different section names"
-                                              : "its objects are made during the link";
+    options.isReproduced |= name == "reproduce";
+    options.otherReason =
+        name == "reproduce" ? reproduceReason : "its objects are made during the link";
   } else if (asksForOwnOrder(arg)) {
     options.otherConflict = arg;
     options.otherReason = "it would order the front as well";
@@ -86,10 +90,7 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       continue;
     if (std::optional<LayoutOption> conflict = layoutOption(args, i)) {
       options.conflict = conflict->option, options.reason = conflict->reason;
-    } else if (arg == "-r" || arg == "--relocatable" || arg == "-relocatable") {
-      options.isRelocatable = true;
-    } else if (is_contained({"-pie", "--pie", "-shared", "--shared", "-Bshareable"}, arg)) {
-      options.traits.isRelocated = true;
+    } else if (options.kind.take(args, next)) {
     } else if (takeOption(args, next, "icf", value)) {
       options.traits.foldsCode = value != "none";
     } else if (takeLetter(args, next, "-O", value)) {
@@ -98,12 +99,17 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
     } else if (arg == "--help" || arg == "-help") {
       options.isHelp = true;
     } else if (takeOption(args, next, "defsym", value)) {
-      options.definesEnd |= StringRef(value).ltrim('_').starts_with("end=");
+      options.definesEnd |= StringRef(value).starts_with("_end=");
     } else if (arg == "-o" && i + 1 < args.size()) {
       options.output = args[i + 1];
     } else if (arg.starts_with("-o") && arg.size() > 2) {
       options.output = arg.substr(2).str();
     }
+  }
+  options.traits.isRelocated = options.kind.isRelocated();
+  if (const char *variable = "LLD_REPRODUCE"; getenv(variable) && !options.isReproduced) {
+    options.isReproduced = true;
+    options.otherConflict = variable, options.otherReason = reproduceReason;
   }
   return others;
 }

@@ -12,6 +12,7 @@
 #include "plan/front_link.h"
 #include "profile/match_summary.h"
 #include "program/diagnostics.h"
+#include "program/output_kind.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
@@ -32,8 +33,9 @@ struct LinkOptions {
   std::string output = "a.out";
   /// An option that cannot be had together with a front, and why.
   std::string conflict, reason;
-  bool isRelocatable = false;
+  OutputKind kind;
   bool wantsPrefetch = false;
+  bool isReproduced = false; ///< --reproduce, or the variable that stands for it
   LinkTraits traits;
   bool definesEnd = false;
   bool isHelp = false;

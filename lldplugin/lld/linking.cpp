@@ -7,6 +7,7 @@
 #include "lld/order_hooks.h"
 #include "lld/packed_relocations.h"
 #include "lld/prefetch_library.h"
+#include "lld/reproduce.h"
 #include "other_lld/child_process.h"
 #include "plan/front_report.h"
 #include "profile/profile_file.h"
@@ -77,6 +78,8 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     options.other.needsMap |= !options.report.empty();
     options.other.output = options.output;
   }
+  options.traits.packsRelocations =
+      !(isOther && program.version < firstLldThatPacks) && shouldPackRelativeRelocations(args);
 
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
   auto &link = *new FrontLink(std::move(profile), options.profile, options.traits);
@@ -86,7 +89,7 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     lldArgs.push_back("--no-call-graph-profile-sort");
   // The front's script makes a linear file together with this.
   lldArgs.insert(lldArgs.end(), {"-z", "separate-loadable-segments"});
-  if (!(isOther && program.version < firstLldThatPacks) && shouldPackRelativeRelocations(args))
+  if (options.traits.packsRelocations)
     lldArgs.insert(lldArgs.end(), {"-z", "pack-relative-relocs"});
   std::vector<std::string> added; // lld keeps references
   if (options.wantsPrefetch) {
@@ -100,6 +103,10 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     for (const std::string &argument : added)
       lldArgs.push_back(argument.c_str());
   }
+  if (options.isReproduced && (refusal = prepareReplay(options, lldArgs)))
+    return refuse(*refusal);
+  // lld would sort the front again, by what calls what in a steady state.
+  lldArgs.push_back("--no-call-graph-profile-sort");
   if (isOther) {
     options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
     installHooks(link, options.minMatch,

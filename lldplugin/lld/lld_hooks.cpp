@@ -8,12 +8,15 @@
 #include "lld/Common/ErrorHandler.h"
 #include "lld/Common/Strings.h"
 #include "lld/lld_symbols.h"
+#include "lld/reproduce.h"
 #include "plan/front_link.h"
 #include "plan/front_note.h"
 #include "plan/front_script.h"
+#include "plan/other_script.h"
 #include "program/diagnostics.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FileSystem.h"
 #include <array>
 #include <utility>
@@ -41,17 +44,43 @@ int frontload::tellMatches(const FrontLink &link, double leastMatch) {
     error(verdict.text, verdict.note);
     return exitVerdict;
   }
+  StringRef needed = link.linkTraits().packsRelocations
+                         ? "; needs glibc 2.36 or newer, for packed relocations (without them: "
+                           "-z nopack-relative-relocs)"
+                         : "";
   // Not stdout: the report may go there.
-  lld::message(programName + ": " + verdict.text, errs());
+  lld::message(programName + ": " + verdict.text + needed, errs());
   return EXIT_SUCCESS;
+}
+
+/// Looks at a linker script before lld does.
+static void addScript(MemoryBufferRef mb) {
+  if (decidesLayout(mb.getBuffer()))
+    endLink(exitUsage,
+            mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
+                                       "combined with --startup-profile",
+            "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are fine");
+  frontLink->addScript(mb.getBuffer());
+}
+
+/// How many linker scripts are being read, one by the other. What they INCLUDE is only read.
+static unsigned scriptDepth;
+
+static std::optional<MemoryBufferRef> readFile(lld::elf::Ctx &ctx, StringRef path) {
+  std::optional<MemoryBufferRef> buffer = realReadFile(ctx, path);
+  // lld takes for a script what is nothing else.
+  if (frontLink && scriptDepth && buffer &&
+      identify_magic(buffer->getBuffer()) == file_magic::unknown)
+    addScript(*buffer);
+  return buffer;
 }
 
 std::optional<MemoryBufferRef> wrapReadFile(lld::elf::Ctx &ctx, StringRef path) {
   if (!insteadOfLink)
-    return realReadFile(ctx, path);
+    return readFile(ctx, path);
   // Before it is read: what is written in between is then noticed, not missed.
   FileIdentity identity = identityOf(path.str());
-  std::optional<MemoryBufferRef> buffer = realReadFile(ctx, path);
+  std::optional<MemoryBufferRef> buffer = readFile(ctx, path);
   if (buffer)
     inputs.files.push_back({*buffer, identity});
   return buffer;
@@ -66,12 +95,11 @@ OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef ar
 }
 
 void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
-  if (frontLink && decidesLayout(mb.getBuffer()))
-    endLink(exitUsage,
-            mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
-                                       "combined with --startup-profile",
-            "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are fine");
+  if (frontLink)
+    addScript(mb);
+  ++scriptDepth;
   realReadLinkerScript(ctx, mb);
+  --scriptDepth;
 }
 
 /// Gives lld an object with a blank note (front_note.h) to link, for the machine of `like`.
@@ -87,6 +115,9 @@ static void addNote(lld::elf::Ctx &ctx, StringRef like) {
 
 void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   std::optional<MemoryBufferRef> like;
+  if (!isReplayComplete())
+    endLink(exitVerdict, "the tar of --reproduce lacks the options of the front",
+            "please report this; link without --reproduce until it is fixed");
   if (insteadOfLink) {
     inputs.like = frontLink->firstObject();
     frontLink->finishPlanning();

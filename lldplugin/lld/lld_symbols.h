@@ -27,6 +27,8 @@
 //   processSectionCommands, at most one of them and once. lld sorts each list of input sections of
 //   its script by what they return, and leaves what that does not mention in the order it has. The
 //   type that they return is checked by no name (see rest_order.h).
+// * TarWriter::append, of LLVM, is called for each file of the tar that --reproduce makes, first of
+//   all for response.txt: the options, a line each, in their order. The files are readFile's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,11 +58,15 @@
 #define GET_PRIORITY "_ZN3lld3elf11getPriorityEN4llvm9StringRefE"
 #define CALL_GRAPH_ORDER "_ZN3lld3elf28computeCallGraphProfileOrderERNS0_3CtxE"
 #define BALANCED_PARTITIONING "_ZN3lld3elf23runBalancedPartitioningERNS0_3CtxEN4llvm9StringRefEbbbb"
+#define TAR_APPEND "_ZN4llvm9TarWriter6appendENS_9StringRefES1_"
 // clang-format on
 
 #define REAL(symbol) asm("__real_" symbol)
 #define WRAP(symbol) asm("__wrap_" symbol)
 
+namespace llvm {
+class TarWriter;
+} // namespace llvm
 namespace lld {
 class StringMatcher;
 namespace elf {
@@ -113,5 +119,9 @@ frontload::SectionOrder realBalancedPartitioning(lld::elf::Ctx &ctx, llvm::Strin
 frontload::SectionOrder wrapBalancedPartitioning(lld::elf::Ctx &ctx, llvm::StringRef profile,
                                                  bool ofCode, bool ofData, bool ofStartup,
                                                  bool isVerbose) WRAP(BALANCED_PARTITIONING);
+void realTarAppend(llvm::TarWriter *tar, llvm::StringRef path, llvm::StringRef data)
+    REAL(TAR_APPEND);
+void wrapTarAppend(llvm::TarWriter *tar, llvm::StringRef path, llvm::StringRef data)
+    WRAP(TAR_APPEND);
 
 #endif

@@ -22,13 +22,13 @@ const StringLiteral frontload::programName = "ld.frontload";
 /// the exit code.
 static int linkByOptions(ArrayRef<const char *> args, ArrayRef<const char *> others,
                          LinkOptions &options) {
-  if (options.profileFolder && options.profile.empty() && !options.isRelocatable)
+  if (options.profileFolder && options.profile.empty() && !options.kind.isRelocatable)
     if (auto refusal = findProfile(*options.profileFolder, options.output, options.profile))
       return refuse(*refusal);
   if (std::optional<Refusal> refusal = checkLinkOptions(options))
     return refuse(*refusal);
   // Build systems pass the same flags to every link: objects have no front.
-  if (options.profile.empty() || options.isRelocatable) {
+  if (options.profile.empty() || options.kind.isRelocatable) {
     if (options.lld)
       return becomeOther(options.other.program, others);
     bool isPlain = options.profile.empty() && !options.profileFolder;

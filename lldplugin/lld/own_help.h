@@ -15,6 +15,9 @@ inline constexpr char ownHelp[] = R"(usage: ld.frontload [options] FILE...
 Links as ld.lld does, and lays out a front. Without a startup profile, its output is ld.lld's, byte
 for byte. The compiler calls it: clang with --ld-path, gcc as the ld.lld in a -B folder.
 
+With a profile, it packs the relative relocations of what it links with glibc 2.36 or newer, which
+then is needed where that runs. -z nopack-relative-relocs leaves them as they are.
+
 options:
   --startup-profile=FILE  place what the profile names in a contiguous front
   --startup-profile-dir=DIR

@@ -3,6 +3,7 @@
 #include "lld/packed_relocations.h"
 #include "elf/elf_file.h"
 #include "program/command_line.h"
+#include "program/output_kind.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -22,7 +23,8 @@ struct Link {
     bool isLibrary, isStatic;
   };
   std::vector<Input> inputs;
-  bool isPie = false, isShared = false, isDecided = false;
+  OutputKind kind;
+  bool isDecided = false;
 
   explicit Link(ArrayRef<const char *> args);
   std::string inSysroot(StringRef path) const { return sysroot + "/" + path.ltrim('/').str(); }
@@ -44,10 +46,8 @@ Link::Link(ArrayRef<const char *> args) {
       isDecided |= value == "pack-relative-relocs" || value == "nopack-relative-relocs";
     else if (takeOption(args, i, "pack-dyn-relocs", value))
       isDecided = true;
-    else if (name == "pie" || name == "pic-executable" || name == "no-pie")
-      isPie = name != "no-pie";
-    else if (name == "shared" || name == "Bshareable")
-      isShared = true;
+    else if (kind.take(args, i))
+      continue;
     else if (is_contained({"Bstatic", "static", "dn", "non_shared"}, name))
       isStatic = true;
     else if (is_contained({"Bdynamic", "dy", "call_shared"}, name))
@@ -137,7 +137,7 @@ static bool definesVersion(StringRef bytes, StringRef version) {
 
 bool frontload::shouldPackRelativeRelocations(ArrayRef<const char *> args) {
   Link link(args.drop_front());
-  if (link.isDecided || !(link.isPie || link.isShared))
+  if (link.isDecided || !link.kind.isRelocated())
     return false;
   for (const Link::Input &input : link.inputs) {
     if (input.isLibrary ? input.name != "c" && !StringRef(input.name).starts_with(":libc.so")

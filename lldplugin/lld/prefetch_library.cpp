@@ -1,34 +1,15 @@
 //===- prefetch_library.cpp - what --front-prefetch adds to a link ---------===//
 
 #include "lld/prefetch_library.h"
-#include "program/command_line.h"
+#include "program/output_kind.h"
 #include "program/own_files.h"
 
 using namespace llvm;
 
 namespace frontload {
 
-namespace {
-struct Output {
-  bool isShared = false;
-  /// Empty for a static program. Compiler drivers name one for whatever has one; -static comes and
-  /// goes between libraries.
-  std::string dynamicLinker;
-};
-} // namespace
-
-static Output outputOf(ArrayRef<const char *> args) {
-  Output output;
-  for (size_t i = 0; i < args.size(); ++i) {
-    StringRef arg = args[i];
-    output.isShared |= arg == "-shared" || arg == "--shared" || arg == "-Bshareable";
-    takeOption(args, i, "dynamic-linker", output.dynamicLinker);
-  }
-  return output;
-}
-
 Expected<std::vector<std::string>> prefetchArguments(ArrayRef<const char *> args) {
-  Output output = outputOf(args);
+  OutputKind output = outputKind(args);
   if (output.isShared)
     return std::vector<std::string>();
   bool isStatic = output.dynamicLinker.empty();

@@ -3,6 +3,7 @@
 #include "names/name_table.h"
 #include "names/constructors.h"
 #include <algorithm>
+#include <tuple>
 
 using namespace llvm;
 
@@ -13,37 +14,51 @@ namespace frontload {
 /// too many.
 static constexpr size_t mostOfForm = 128;
 
-void NameTable::Index::add(CachedHashStringRef form, const Wanted &wanted, StringRef file) {
-  auto addTo = [&](Forms &forms) {
-    if (forms.size() < mostOfForm)
-      forms.push_back(wanted);
+void NameTable::add(Index &index, CachedHashStringRef form, uint32_t entry, const NameParts &parts,
+                    Likeness least) {
+  const ProfileEntry &profiled = profile.entries[entry];
+  Wanted fresh{entry, parts, least, profiled.kind, !profiled.file.empty()};
+  auto isAlike = [&](const Wanted &other) {
+    return std::tie(other.least, other.kind, other.tellsFile, other.parts.clones, other.parts.parts,
+                    other.parts.hash, other.parts.stem) ==
+           std::tie(fresh.least, fresh.kind, fresh.tellsFile, parts.clones, parts.parts, parts.hash,
+                    parts.stem);
   };
-  addTo(all[form]);
-  if (!file.empty())
-    addTo(ofFile[{form, CachedHashStringRef(file)}]);
+  auto addTo = [&](Forms &forms) {
+    if (forms.numEntries == mostOfForm)
+      return;
+    ++forms.numEntries;
+    if (auto alike = llvm::find_if(forms.wanted, isAlike); alike != forms.wanted.end())
+      alike->group = entryGroups.join(alike->group, entry);
+    else
+      forms.wanted.push_back(fresh);
+  };
+  addTo(index.all[form]);
+  if (!profiled.file.empty())
+    addTo(index.ofFile[{form, CachedHashStringRef(profiled.file)}]);
 }
 
-NameTable::NameTable(const StartupProfile &p) : profile(p) {
+NameTable::NameTable(const StartupProfile &p) : profile(p), entryGroups(p.entries.size()) {
   for (auto [i, entry] : enumerate(p.entries)) {
     if (entry.kind != EntryKind::Function && entry.kind != EntryKind::Data)
       continue;
     NameParts parts = takeApart(entry.name);
     HashedName stem(parts.stem);
     auto number = uint32_t(i);
-    byName.add(hashName(entry.name), {number, parts, Likeness::Exact}, entry.file);
-    byStem.add(stem.whole(), {number, parts, Likeness::Suffix}, entry.file);
+    add(byName, hashName(entry.name), number, parts, Likeness::Exact);
+    add(byStem, stem.whole(), number, parts, Likeness::Suffix);
     heads.add(stem.hashOfHead());
     if (parts.stem != entry.name)
       otherStems.add(stem.whole().hash());
     for (const std::string &variant : otherVariants(parts.stem)) {
       HashedName other(saver.save(StringRef(variant)));
-      byStem.add(other.whole(), {number, parts, Likeness::Variant}, entry.file);
+      add(byStem, other.whole(), number, parts, Likeness::Variant);
       heads.add(other.hashOfHead());
       otherStems.add(other.whole().hash());
     }
     if (isRustV0(parts.stem)) {
       StringRef path = saver.save(StringRef(withoutCrateHashes(parts.stem)));
-      byRustPath.add(hashName(path), {number, parts, Likeness::Hash}, entry.file);
+      add(byRustPath, hashName(path), number, parts, Likeness::Hash);
     }
   }
 }
@@ -51,45 +66,50 @@ NameTable::NameTable(const StartupProfile &p) : profile(p) {
 template <class F>
 void NameTable::forEach(const Index &index, CachedHashStringRef form,
                         ArrayRef<CachedHashStringRef> files, F f) const {
-  auto isOfThese = [&](const Wanted &wanted) {
-    return llvm::any_of(files, [&](CachedHashStringRef file) {
-      return file.val() == profile.entries[wanted.entry].file;
-    });
-  };
   auto all = index.all.find(form);
   if (all == index.all.end())
     return;
   for (CachedHashStringRef file : files)
     if (auto it = index.ofFile.find({form, file}); it != index.ofFile.end())
-      llvm::for_each(it->second, f);
-  for (const Wanted &wanted : all->second)
-    if (profile.entries[wanted.entry].file.empty() || !isOfThese(wanted))
-      f(wanted);
+      for (const Wanted &wanted : it->second.wanted)
+        f(wanted, /*isOfFile=*/true);
+  for (const Wanted &wanted : all->second.wanted) {
+    bool isOfThese = wanted.tellsFile && !entryGroups.isShared(wanted.group) &&
+                     llvm::any_of(files, [&](CachedHashStringRef file) {
+                       return file.val() == profile.entries[wanted.group].file;
+                     });
+    if (!isOfThese)
+      f(wanted, /*isOfFile=*/false);
+  }
 }
 
 void NameTable::findThorough(const HashedName &hashed, ArrayRef<CachedHashStringRef> files,
                              Visit visit) const {
   StringRef name = hashed.text();
   NameParts parts = takeApart(name);
-  auto visitOther = [&](const Wanted &wanted) {
-    if (profile.entries[wanted.entry].name != name)
+  auto visitOther = [&](const Wanted &wanted, bool isOfFile) {
+    bool isExact =
+        !entryGroups.isShared(wanted.group) && profile.entries[wanted.group].name == name;
+    if (!isExact)
       if (std::optional<Likeness> likeness = compare(wanted.parts, parts))
-        visit(wanted.entry, std::max(*likeness, wanted.least));
+        visit({wanted.group, std::max(*likeness, wanted.least), isOfFile});
   };
   if (heads.mayContain(hashed.hashOfHead())) {
     CachedHashStringRef whole = hashed.whole();
     CachedHashStringRef stem = hashed.isPlain() ? whole : hashName(parts.stem);
-    forEach(byName, whole, files,
-            [&](const Wanted &wanted) { visit(wanted.entry, Likeness::Exact); });
+    forEach(byName, whole, files, [&](const Wanted &wanted, bool isOfFile) {
+      visit({wanted.group, Likeness::Exact, isOfFile});
+    });
     // Most that are found at all are found exactly.
     if (!hashed.isPlain() || otherStems.mayContain(stem.hash()))
       forEach(byStem, stem, files, visitOther);
   }
   if (!byRustPath.all.empty() && isRustV0(name))
-    forEach(byRustPath, hashName(withoutCrateHashes(parts.stem)), files, [&](const Wanted &wanted) {
-      if (wanted.parts.stem != parts.stem)
-        visitOther(wanted);
-    });
+    forEach(byRustPath, hashName(withoutCrateHashes(parts.stem)), files,
+            [&](const Wanted &wanted, bool isOfFile) {
+              if (wanted.parts.stem != parts.stem)
+                visitOther(wanted, isOfFile);
+            });
 }
 
 } // namespace frontload

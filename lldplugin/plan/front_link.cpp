@@ -2,6 +2,7 @@
 
 #include "plan/front_link.h"
 #include "names/hashed_name.h"
+#include "plan/other_script.h"
 #include "profile/tiers.h"
 #include "startup_set/front_worth.h"
 #include "llvm/ADT/DenseSet.h"
@@ -98,6 +99,8 @@ FrontLink::FrontLink(StartupProfile p, std::string path, LinkTraits t)
     : profile(inPlannedOrder(std::move(p))), pathOfProfile(std::move(path)), traits(t),
       patterns(patternsOf(profile, t)), startupSet(profile, t.mergesStrings, t.foldsCode,
                  t.isRelocated ? UnnamedRule::Relocated : UnnamedRule::Placed) {}
+
+void FrontLink::addScript(StringRef script) { isEndAssigned |= assigns(script, "_end"); }
 
 std::optional<MemoryBufferRef> FrontLink::firstObject() const {
   auto found = llvm::find_if(objects, [](const InputObject &o) { return !o.isLazy && o.isElf(); });

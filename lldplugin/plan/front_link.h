@@ -38,6 +38,8 @@ struct LinkTraits {
   bool isRelocated = false;
   /// How the linker tells sections apart.
   Selection selection = Selection::ByAnswer;
+  /// Whether relative relocations are packed though nobody has said so; every link tells.
+  bool packsRelocations = false;
 };
 
 class FrontLink {
@@ -45,6 +47,8 @@ public:
   /// `path` is where the profile came from, for messages.
   FrontLink(StartupProfile p, std::string path, LinkTraits traits);
 
+  /// Takes note of a linker script among the inputs, which does not decide the layout.
+  void addScript(llvm::StringRef script);
   /// Takes note of an input object.
   void addObject(InputObject object) { objects.push_back(object); }
   /// The first of them that is in the link in any case, if there is one, else the first: it tells
@@ -143,9 +147,10 @@ public:
 
   const StartupProfile &startupProfile() const { return profile; }
   /// Whether an input defines `_end` itself.
-  bool definesEnd() const { return startupSet.definesEnd(); }
+  bool definesEnd() const { return isEndAssigned || startupSet.definesEnd(); }
 
   const std::string &profilePath() const { return pathOfProfile; }
+  const LinkTraits &linkTraits() const { return traits; }
 
 private:
   /// The startup sections of one object that share a name.
@@ -174,6 +179,7 @@ private:
   LinkTraits traits;
   PatternSet patterns; ///< those that the script uses
   StartupSet startupSet;
+  bool isEndAssigned = false; ///< by a script
   std::vector<InputObject> objects;
   std::vector<llvm::StringRef> inputBytes;
   std::thread planner;

@@ -2,8 +2,6 @@
 
 #include "plan/front_script.h"
 #include "plan/section_marks.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -97,7 +95,7 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
   outputs(behind.data);
   // The kernel clears the rest of a page behind what is in the file; here there is none.
   os << "  .data : { }\n"
-        "  .data.padding : { . = ALIGN(CONSTANT(MAXPAGESIZE)); }\n";
+        "  .data.padding : { BYTE(0) . = ALIGN(CONSTANT(MAXPAGESIZE)); }\n";
   outputs(behind.zeros);
   os << "} INSERT BEFORE .bss;\n";
   // lld derives _end and _edata from the last segments of the file, which are those that programs
@@ -111,28 +109,6 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
     os << ");\n";
   }
   return text;
-}
-
-bool decidesLayout(StringRef script) {
-  while (!script.empty()) {
-    if (script.starts_with("/*")) {
-      size_t end = script.find("*/", 2);
-      script = end == StringRef::npos ? "" : script.substr(end + 2);
-    } else if (script.starts_with("#")) {
-      script = script.drop_until([](char c) { return c == '\n'; });
-    } else if (script.starts_with("\"")) {
-      size_t end = script.find('"', 1);
-      script = end == StringRef::npos ? "" : script.substr(end + 1);
-    } else if (isAlnum(script.front()) || script.front() == '_') {
-      StringRef word = script.take_while([](char c) { return isAlnum(c) || c == '_'; });
-      if (is_contained({"SECTIONS", "OVERWRITE_SECTIONS", "MEMORY", "PHDRS"}, word))
-        return true;
-      script = script.drop_front(word.size());
-    } else {
-      script = script.drop_front();
-    }
-  }
-  return false;
 }
 
 } // namespace frontload

@@ -63,10 +63,6 @@ struct OutputsBehind {
 std::string frontScript(const PatternSet &patterns, Selection selection,
                         const OutputsBehind &behind = {});
 
-/// Whether a linker script decides where sections go, as SECTIONS and its like do. Such a script
-/// and a front cannot both be had: each would take sections that the other one means to place.
-bool decidesLayout(llvm::StringRef script);
-
 } // namespace frontload
 
 #endif

@@ -23,6 +23,8 @@ std::optional<LayoutOption> layoutOption(ArrayRef<const char *> args, size_t i) 
       return LayoutOption{"-z nosectionheader", "the section headers tell where the front is"};
   } else if (arg == "--unique" || arg == "-unique") {
     return LayoutOption{arg.str(), "it puts every section into one of its own"};
+  } else if (arg == "--enable-non-contiguous-regions") {
+    return LayoutOption{arg.str(), "it moves sections to where a memory region has room for them"};
   } else if (arg == "-N" || arg == "--omagic") {
     return LayoutOption{arg.str(), "it puts everything into one segment"};
   } else if (arg.starts_with("-") &&

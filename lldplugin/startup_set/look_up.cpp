@@ -39,13 +39,12 @@ static void lookUpSymbols(ObjectScan<ELFT> &scan, const WantedNames &wanted,
   // What entries may call the file of a local symbol; the object's name is empty if none does.
   std::array<CachedHashStringRef, 2> files = {CachedHashStringRef(scan.name),
                                               CachedHashStringRef("")};
-  StringRef sourceFile;
   for (uint32_t index = 0; index < object.symbols().size(); ++index) {
     const auto &symbol = object.symbols()[index];
     uint8_t type = symbol.getType();
     if (type == ELF::STT_FILE) {
-      files[1] = CachedHashStringRef(sourceFile = object.name(symbol));
-      scan.isGo |= sourceFile == "go.go";
+      files[1] = CachedHashStringRef(object.name(symbol));
+      scan.isGo |= files[1].val() == "go.go";
     }
     // Half of all symbols are references to elsewhere.
     if (type == ELF::STT_FILE || type == ELF::STT_SECTION || symbol.st_shndx == ELF::SHN_UNDEF)
@@ -67,17 +66,16 @@ static void lookUpSymbols(ObjectScan<ELFT> &scan, const WantedNames &wanted,
     if (isLocal && section && !name.isPlain() && takeApart(name.text()).isCold)
       scan.coldParts.insert(section);
     auto mayAgree = ArrayRef(files).take_front(isLocal && contents.hasFiles ? files.size() : 0);
-    wanted.names.find(name, mayAgree, [&](uint32_t entry, Likeness likeness) {
-      const ProfileEntry &profiled = wanted.profile.entries[entry];
+    wanted.names.find(name, mayAgree, [&](const NameTable::Match &found) {
+      const ProfileEntry &profiled =
+          wanted.profile.entries[wanted.names.groups().first(found.group)];
       // What is not called so has to be of its kind; who imports names may not know that.
       bool isCode = section && (object.sections()[section].sh_flags & ELF::SHF_EXECINSTR);
       bool isOfKind = !section || isCode == (profiled.kind == EntryKind::Function);
-      if (likeness != Likeness::Exact && !isOfKind)
+      if (found.likeness != Likeness::Exact && !isOfKind)
         return;
-      StringRef file = profiled.file;
-      bool agrees = isLocal && (file == sourceFile || file == scan.name);
-      FindRank rank(likeness, isLocal, !file.empty(), agrees);
-      EntryMatch match{entry, rank, {name.text(), scan.number, isLocal}};
+      FindRank rank(found.likeness, isLocal, !profiled.file.empty(), found.isOfFile);
+      EntryMatch match{found.group, rank, {name.text(), scan.number, isLocal}};
       if (auto c = section ? object.classify(object.sections()[section]) : std::nullopt)
         match.section = section, match.sectionClass = *c;
       else

@@ -9,26 +9,32 @@ using namespace llvm::object;
 namespace frontload {
 
 template <class ELFT>
-void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, FoundNames &found,
-                   std::vector<bool> &unmovable, std::vector<EntryPlace> &places) {
+void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, const EntryGroups &groups,
+                   FoundNames &found, std::vector<bool> &unmovable, std::vector<EntryPlace> &places) {
+  GroupFinds finds(groups, found);
   for (const ObjectScan<ELFT> &scan : scans.all)
     for (const EntryMatch &m : scan.matches)
-      found.note(m.entry, m.rank);
-  for (ObjectScan<ELFT> &scan : scans.all)
-    llvm::erase_if(scan.matches, [&](const EntryMatch &m) {
-      if (!found.accept(m.entry, m.rank, m.definition))
-        return true;
-      if (!m.section) {
-        unmovable[m.entry] = true;
-        const ProfileEntry &entry = profile.entries[m.entry];
-        if (m.keptSection)
-          scan.touchedOthers[m.keptSection] +=
-              profile.share(entry) * std::max(1.0, static_cast<double>(entry.windows));
-        return true;
-      }
-      places.push_back(placeOf(scan, m));
-      return false;
-    });
+      finds.note(m.entry, m.rank);
+  finds.endNotes();
+  SmallVector<EntryMatch, 0> kept;
+  for (ObjectScan<ELFT> &scan : scans.all) {
+    kept.clear();
+    for (EntryMatch &m : scan.matches)
+      finds.accept(m.entry, m.rank, m.definition, [&](uint32_t entry) {
+        if (!m.section) {
+          unmovable[entry] = true;
+          const ProfileEntry &profiled = profile.entries[entry];
+          if (m.keptSection)
+            scan.touchedOthers[m.keptSection] +=
+                profile.share(profiled) * std::max(1.0, static_cast<double>(profiled.windows));
+          return;
+        }
+        kept.push_back(m);
+        kept.back().entry = entry;
+        places.push_back(placeOf(scan, kept.back()));
+      });
+    scan.matches.assign(kept.begin(), kept.end());
+  }
 }
 
 /// Calls `visit(section, windows)` for the named data of an object that is larger than a window: the
@@ -108,8 +114,8 @@ void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, Unnam
 }
 
 #define INSTANTIATE(ELFT)                                                                          \
-  template void settleMatches(ObjectScans<ELFT> &, const StartupProfile &, FoundNames &,           \
-                              std::vector<bool> &, std::vector<EntryPlace> &);                                          \
+  template void settleMatches(ObjectScans<ELFT> &, const StartupProfile &, const EntryGroups &,    \
+                              FoundNames &, std::vector<bool> &, std::vector<EntryPlace> &);       \
   template void placeMatches(ObjectScans<ELFT> &, const StartupProfile &, UnnamedRule);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
 

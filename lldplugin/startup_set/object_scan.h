@@ -42,7 +42,8 @@ bool lower(Map &map, const Key &key, const Value &value) {
   return isNew;
 }
 
-/// A place that an entry of the profile may stand for.
+/// A place that an entry of the profile may stand for; until it is settled which of them count, a
+/// group of entries.
 struct EntryMatch {
   uint32_t entry;
   FindRank rank;

@@ -65,7 +65,7 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
   lookUp(scans, {profile, contents, *names}, dataNames);
   for (const ObjectScan<ELFT> &scan : scans.all)
     hasEnd |= scan.definesEnd;
-  settleMatches(scans, profile, found, unmovable, places);
+  settleMatches(scans, profile, names->groups(), found, unmovable, places);
   if (foldsCode)
     addIdenticalCode(scans, places);
   placeMatches(scans, profile, unnamed);

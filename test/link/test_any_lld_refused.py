@@ -109,6 +109,12 @@ def test_options(tmp_path, program, flag):
     assert flag in refused(tmp_path, program, other_lld("22"), flag)
 
 
+def test_the_variable_for_reproduce(tmp_path, program, monkeypatch, tmp_path_factory):
+    """It stands for the option, and has to go as well."""
+    monkeypatch.setenv("LLD_REPRODUCE", str(tmp_path_factory.mktemp("tar") / "x.tar"))
+    assert "with LLD_REPRODUCE: " in refused(tmp_path, program, other_lld("22"))
+
+
 def test_a_linker_that_loads_no_libraries(tmp_path, program):
     """It would lay out no front, without a word."""
     wrapper = tmp_path / "wrapper"

@@ -164,6 +164,39 @@ def test_scripts_that_decide_the_layout_are_refused(tmp_path, program, flags):
     assert "layout.ld" in refused(tmp_path, program, profile, 2, *flags, script)
 
 
+def test_an_included_script_that_decides_the_layout_is_refused(tmp_path, program):
+    """lld reads it in the place of the line that names it."""
+    (tmp_path / "layout.ld").write_text(SECTIONS_SCRIPT)
+    script = tmp_path / "outer.ld"
+    script.write_text(f"x = 1;\nINCLUDE {tmp_path}/layout.ld\n")
+    profile = write_profile(tmp_path, "main")
+    assert "layout.ld" in refused(tmp_path, program, profile, 2, script)
+
+
+@pytest.mark.parametrize("assignment, places", [
+    ("_end = ADDR(.bss) + SIZEOF(.bss) + 0x100;", {"_end": 0x110}),
+    ("PROVIDE(_end = ADDR(.bss) + 4);", {"_end": 4}),
+    ("_end = ADDR(.bss); end = _end + 1; edata = _end + 2; _etext = end + 2;",
+     {"_end": 0, "end": 1, "edata": 2, "_etext": 3}),
+    ("end = ADDR(.bss) + 5;", {"_end": 16, "end": 5})])
+@pytest.mark.parametrize("is_included", [False, True], ids=["script", "included"])
+def test_a_script_may_set_the_end_itself(tmp_path, assignment, places, is_included):
+    """Small systems keep room for a stack before it; what their script says holds."""
+    program = compile_text(tmp_path, "a.c", TWO_FUNCTIONS + "extern char _end[];\n"
+                           "char zeroes[16];\nchar *end_of_program(void) { return _end; }\n")
+    script = tmp_path / "end.ld"
+    script.write_text(assignment)
+    if is_included:
+        (tmp_path / "outer.ld").write_text(f"INCLUDE {script}\n")
+        script = tmp_path / "outer.ld"
+    ld(program, script, "-o", tmp_path / "out", "-e", "main",
+       f"--startup-profile={write_profile(tmp_path, 'main')}")
+    image = Image(tmp_path / "out")
+    begin = image.sections[".bss"]["sh_addr"]
+    assert image.sections[".bss"]["sh_size"] == 16
+    assert {name: image.symbols[name].address - begin for name in places} == places
+
+
 def test_scripts_that_name_files_are_no_trouble(tmp_path, program):
     """libc.so is such a script on most systems."""
     script = tmp_path / "libhelper.so"
@@ -174,7 +207,8 @@ def test_scripts_that_name_files_are_no_trouble(tmp_path, program):
 
 
 @pytest.mark.parametrize("flag", ["-N", "--omagic", "--symbol-ordering-file=x",
-                                  "-shuffle-sections=*=1", "--unique", "-znosectionheader"])
+                                  "-shuffle-sections=*=1", "--unique", "-znosectionheader",
+                                  "--enable-non-contiguous-regions"])
 def test_options_that_decide_the_order_are_refused(tmp_path, program, flag):
     """Two orders cannot both be had, and a silent choice would be wrong for somebody."""
     message = refused(tmp_path, program, write_profile(tmp_path, "main"), 2, flag)

@@ -9,6 +9,7 @@ from linking import (
     check_run,
     compile_source,
     compile_text,
+    ld,
     link,
     measured,
     report_of,
@@ -17,6 +18,7 @@ from linking import (
 from whole import PROGRAMS
 
 NUL = b"\0"
+CREL = ("-Wa,--crel,--allow-experimental-crel",)
 
 
 def contents_of(name: str) -> list[bytes]:
@@ -203,3 +205,33 @@ def test_sections_that_are_only_named_like_strings(tmp_path, kind):
     assert check_run(tmp_path / "out") == "hot string\nodd1odd2\n"
 
 
+
+
+# i386, 32-bit ARM and MIPS have addends in the bytes that are relocated, and 64-bit MIPS of little
+# endian has a layout of its own for relocations.
+TARGETS = {"i386": (), "i386 -fPIC": ("-fPIC",), "i386 CREL": CREL, "armv7": (), "armebv7": (),
+           "thumbv7": (), "mips": (), "mipsel": (), "mips64": (), "mips64el": (), "riscv64": (),
+           "aarch64": (), "x86_64 CREL": CREL}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_strings_of_any_target_are_found_by_reference(tmp_path, target):
+    """Those that code and tables refer to, by a label or by their place in the section."""
+    o = compile_text(tmp_path, "a.c", """
+        const char *volatile sink;
+        const char *const *volatile tables;
+        static const char *const hot_table[] = {"hot, the first", "hot, the second"};
+        static const char *const cold_table[] = {"cold, the first", "cold, the second"};
+        __attribute__((noinline)) void cold(void) { sink = "cold alone"; tables = cold_table; }
+        __attribute__((noinline)) void hot(void) { sink = "hot alone"; tables = hot_table; }
+        void __start(void) { hot(); cold(); }
+    """, f"--target={target.split()[0]}-linux-gnu", "-ffreestanding", "-fno-pic", "-Wno-everything",
+                     *TARGETS[target], compiler="clang")
+    report = tmp_path / "report.json"
+    ld(o, "-o", tmp_path / "out", "-e", "__start", f"--front-report={report}",
+       f"--startup-profile={write_profile(tmp_path, '__start', 'hot')}")
+    content = (tmp_path / "out").read_bytes()
+    for text in (b"alone", b"the first", b"the second"):
+        words = b" " if text == b"alone" else b", "
+        assert content.index(b"hot" + words + text + NUL) < report_of(report).end, text
+        assert content.index(b"cold" + words + text + NUL) >= report_of(report).end, text

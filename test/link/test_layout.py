@@ -119,7 +119,7 @@ def test_named_data_is_placed_by_class(tmp_path):
         image = Image(tmp_path / "out")
         assert image.section_of("ro_b") == ".rodata.front"
         assert image.section_of("unrelated") == ".rodata"
-        assert text_order(image, "rw_c", "rw_a", "rw_b")
+        assert text_order(image, "rw_c", "rw_a") and image.section_of("rw_a") == ".data.front"
         # Where relocation writes to all of it, there is nothing to gain from an order.
         is_first = text_order(image, "rel_b", "rel_a") and text_order(image, "rel_b", "rel_c")
         assert is_first == (mode == "-no-pie")
@@ -254,6 +254,28 @@ def test_32_bit_objects(tmp_path):
     ld(o, "-o", tmp_path / "out", f"--startup-profile={write_profile(tmp_path, 'b', '_start')}")
     image = Image(tmp_path / "out")
     assert text_order(image, "b", "_start") and image.section_of("a") == ".text"
+
+
+def test_objects_with_more_sections_than_a_symbol_can_number(tmp_path):
+    """From 65,280 on the number is in a table of its own, for the names of sections too."""
+    text = "".join(f'.section .text.f{i},"ax",@progbits\nret\n' for i in range(66000))
+    o = compile_text(tmp_path, "a.s", text + """
+        .globl hot, cold
+        .section .text.f65998
+        cold: ret
+        .section .text.f65999
+        hot: ret
+        .section .rodata.c,"a",@progbits
+        .Lc: .quad 7
+        .section .text._start,"ax",@progbits
+        .globl _start
+        _start: lea .Lc(%rip), %rax
+    """, compiler="clang")
+    profile = write_profile(tmp_path, "hot", "_start")
+    ld(o, "-o", tmp_path / "out", f"--startup-profile={profile}")
+    image = Image(tmp_path / "out")
+    assert text_order(image, "hot", "_start") and image.section_of("cold") == ".text"
+    assert image.sections[".rodata.front"]["sh_size"] == 8
 
 
 def test_big_endian_objects(tmp_path):

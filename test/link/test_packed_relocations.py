@@ -94,6 +94,33 @@ def test_the_libc_of_the_link_decides(tmp_path, program, profile, libc, versions
     assert is_packed(tmp_path / "out") == needs_new_glibc(tmp_path / "out") == packed
 
 
+@pytest.mark.parametrize("flags, packed", [
+    (["-pic-executable"], True), (["--pic-executable"], True), (["--Bshareable"], True),
+    (["-pie", "--no-pie"], False), (["-no-pie", "-pie"], True),
+    (["--pie", "-no-pie", "--pic-executable"], True)])
+def test_the_last_of_what_says_the_kind_of_output_counts(tmp_path, program, profile, libc, flags,
+                                                         packed):
+    """In whatever spelling: what is not relocated has nothing to pack."""
+    folder = libc(GLIBC_2_36).parent
+    ld(program, "-o", tmp_path / "out", *flags, "-e", "main", f"--startup-profile={profile}",
+       f"--sysroot={folder.parent}", f"-L{folder}", "-lc")
+    assert is_packed(tmp_path / "out") == packed
+
+
+@pytest.mark.parametrize("versions, flags, is_told", [
+    (GLIBC_2_36, [], True), (GLIBC_2_36, ["-z", "pack-relative-relocs"], False),
+    (GLIBC_2_36, ["-z", "nopack-relative-relocs"], False), (GLIBC_2_36, ["-no-pie"], False),
+    (GLIBC_2_35, [], False)])
+def test_what_nobody_asked_for_is_told(tmp_path, program, profile, libc, versions, flags, is_told):
+    """Once, in the line that every link says, with the option that leaves it out."""
+    folder = libc(versions).parent
+    result = ld(program, "-o", tmp_path / "out", "-pie", *flags, "-e", "main", f"-L{folder}",
+                f"--sysroot={folder.parent}", f"--startup-profile={profile}", "-lc")
+    told = ("; needs glibc 2.36 or newer, for packed relocations (without them: "
+            "-z nopack-relative-relocs)" if is_told else "")
+    assert result.stderr == f"ld.frontload: {profile}: 1 of 1 names found (100.0%){told}\n"
+
+
 def test_an_archive_of_a_new_glibc_says_nothing(tmp_path, program, profile, libc):
     """-Bstatic -lc takes libc.a, even if libc.so lies next to it."""
     folder = libc(GLIBC_2_36).parent

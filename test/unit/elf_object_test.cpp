@@ -113,3 +113,82 @@ TEST(StartupSet, SurvivesDamagedObjects) {
     set.find(InputObject{MemoryBufferRef(bytes, "o"), ""});
   });
 }
+
+/// What the relocations of the first section of an object refer to: names and addends.
+template <class ELFT>
+static std::vector<std::pair<std::string, int64_t>> targetsIn(StringRef bytes) {
+  std::vector<std::pair<std::string, int64_t>> result;
+  auto elf = ElfObject<ELFT>::open(bytes);
+  if (!elf)
+    return result;
+  elf->forEachRelocationsOf(std::make_pair(0u, 1u), [&](const auto &relocations, uint32_t) {
+    elf->forEachTarget(relocations, [&](uint32_t index, int64_t addend) {
+      result.push_back({elf->name(elf->symbols()[index]).str(), addend});
+    });
+  });
+  return result;
+}
+using Targets = std::vector<std::pair<std::string, int64_t>>;
+
+static std::string objectWith(StringRef header, StringRef contents, StringRef relocations) {
+  return toObject(("--- !ELF\nFileHeader: {Type: ET_REL, " + header +
+                   "}\nSections:\n"
+                   "  - {Name: .text, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Content: '" +
+                   contents + "'}\n  - {Name: .relocations, Link: .symtab, Info: .text, " +
+                   relocations + "}\nSymbols:\n  - {Name: f}\n  - {Name: g}\n")
+                      .str());
+}
+
+// Addends that are not in the relocations are in what is relocated: as bytes, halfwords, words, or
+// spread over an instruction; and none where that ends too early.
+TEST(ElfObject, ReadsAddendsWhereTheyAre) {
+  std::string i386 =
+      objectWith("Class: ELFCLASS32, Data: ELFDATA2LSB, Machine: EM_386", "fcffffff0201ff",
+                 "Type: SHT_REL, Relocations: [{Offset: 0, Symbol: f, Type: R_386_32}, "
+                 "{Offset: 4, Symbol: g, Type: R_386_16}, "
+                 "{Offset: 6, Symbol: g, Type: R_386_8}, "
+                 "{Offset: 5, Symbol: g, Type: R_386_32}, "
+                 "{Offset: 99, Symbol: f, Type: R_386_32}]");
+  EXPECT_EQ(targetsIn<object::ELF32LE>(i386),
+            (Targets{{"f", -4}, {"g", 0x102}, {"g", -1}, {"g", 0}, {"f", 0}}));
+  std::string arm =
+      objectWith("Class: ELFCLASS32, Data: ELFDATA2MSB, Machine: EM_ARM",
+                 "00000123" // .word
+                 "e30a0bcd" // movw r0, #0xabcd
+                 "f2407012" // movw r0, #0x712
+                 "e30f0fff",
+                 "Type: SHT_REL, Relocations: [{Offset: 0, Symbol: f, Type: R_ARM_ABS32}, "
+                 "{Offset: 4, Symbol: f, Type: R_ARM_MOVW_ABS_NC}, "
+                 "{Offset: 8, Symbol: g, Type: R_ARM_THM_MOVW_ABS_NC}, "
+                 "{Offset: 12, Symbol: g, Type: R_ARM_CALL}]");
+  EXPECT_EQ(targetsIn<object::ELF32BE>(arm),
+            (Targets{{"f", 0x123}, {"f", int16_t(0xabcd)}, {"g", 0x712}, {"g", 0}}));
+}
+
+// MIPS of 64 bits and little endian has the symbol where others have the type.
+TEST(ElfObject, ReadsSymbolsOfMips64) {
+  for (StringRef order : {"ELFDATA2LSB", "ELFDATA2MSB"}) {
+    std::string mips =
+        objectWith(("Class: ELFCLASS64, Machine: EM_MIPS, Data: " + order).str(), "00",
+                   "Type: SHT_RELA, Relocations: [{Offset: 0, Symbol: g, Type: "
+                   "R_MIPS_64, Addend: 7}, {Offset: 8, Symbol: f, Type: R_MIPS_64}]");
+    EXPECT_EQ(order == "ELFDATA2LSB" ? targetsIn<object::ELF64LE>(mips)
+                                     : targetsIn<object::ELF64BE>(mips),
+              (Targets{{"g", 7}, {"f", 0}}));
+  }
+}
+
+// Compact relocations have addends or not; and their header may lie about how many there are.
+TEST(ElfObject, ReadsCompactRelocations) {
+  constexpr StringLiteral header = "Class: ELFCLASS64, Data: ELFDATA2LSB, Machine: EM_X86_64";
+  // Two: symbol 1 of type 1 with addend 5 at 0; symbol 2 with addend 3 at 8.
+  EXPECT_EQ(targetsIn<object::ELF64LE>(
+                objectWith(header, "00", "Type: SHT_CREL, Content: '140701010545017e'")),
+            (Targets{{"f", 5}, {"g", 3}}));
+  // One without: its addend is in the section.
+  EXPECT_EQ(targetsIn<object::ELF64LE>(
+                objectWith(header, "2a00000000000000", "Type: SHT_CREL, Content: '08030101'")),
+            (Targets{{"f", 42}}));
+  constexpr StringLiteral lie = "Type: SHT_CREL, Content: 'fcffffffffffffff7f07010105'";
+  EXPECT_EQ(targetsIn<object::ELF64LE>(objectWith(header, "00", lie)), (Targets{{"f", 5}}));
+}

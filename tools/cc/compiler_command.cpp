@@ -1,6 +1,7 @@
 //===- compiler_command.cpp - what a compiler is asked to do ---------------===//
 
 #include "cc/compiler_command.h"
+#include "program/output_kind.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -190,9 +191,10 @@ CompilerCommand Parser::parse() {
   command.hasInputs |= hasLibraries;
   command.isLink = stage == Stage::Program && (command.hasInputs || asksLinker);
   command.makesCode &= stage != Stage::Nothing;
-  command.isRelocatable |= any_of(command.linkerArguments, [](StringRef argument) {
-    return is_contained({"-r", "--relocatable", "-relocatable", "-i"}, argument);
-  });
+  std::vector<const char *> linkerArgs;
+  for (const std::string &argument : command.linkerArguments)
+    linkerArgs.push_back(argument.c_str());
+  command.isRelocatable |= outputKind(linkerArgs).isRelocatable;
   return std::move(command);
 }
 

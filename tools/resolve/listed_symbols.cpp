@@ -11,8 +11,8 @@ namespace frontload {
 
 namespace {
 struct Match {
-  ListedPlace place;
-  bool isLocal;
+  ListedPlace place; ///< of a group of entries
+  bool isLocal, isOfFile;
   uint32_t object;
 };
 } // namespace
@@ -47,8 +47,10 @@ Expected<std::vector<ListedPlace>> findListed(const StartupProfile &profile, Str
     if (StringRef built = source.rsplit('.').first; built != source)
       filesOf[built].emplace_back(entry.file);
   }
+  auto fileOf = [&](uint32_t group) { return profile.entries[names.groups().first(group)].file; };
   std::vector<Match> matches;
-  std::vector<bool> hasItsObject(profile.entries.size());
+  const EntryGroups &groups = names.groups();
+  std::vector<bool> hasItsObject(profile.entries.size() + groups.numShared()); // by group
   StringRef lastObject;
   uint32_t object = 0;
   for (uint32_t line = 0; !list.empty(); ++line) {
@@ -65,28 +67,36 @@ Expected<std::vector<ListedPlace>> findListed(const StartupProfile &profile, Str
     auto files = filesOf.find(stem(objectName));
     auto mayAgree = isLocal && files != filesOf.end() ? ArrayRef(files->second)
                                                       : ArrayRef<CachedHashStringRef>();
-    names.find(HashedName(name), mayAgree, [&](uint32_t entry, Likeness likeness) {
-      matches.push_back({{entry, likeness, line, objectName, name}, isLocal, object});
-      if (isLocal && profile.entries[entry].file == objectName)
-        hasItsObject[entry] = true;
+    names.find(HashedName(name), mayAgree, [&](const NameTable::Match &match) {
+      StringRef file = fileOf(match.group);
+      matches.push_back(
+          {{match.group, match.likeness, line, objectName, name}, isLocal, match.isOfFile, object});
+      if (isLocal && match.isOfFile && file == objectName && !hasItsObject[match.group]) {
+        hasItsObject[match.group] = true;
+        groups.forEach(match.group, [&](uint32_t entry) { hasItsObject[entry] = true; });
+      }
     });
   }
 
   auto rank = [&](const Match &match) {
-    const auto &[entry, likeness, line, objectName, name] = match.place;
-    StringRef file = profile.entries[entry].file;
-    bool agrees = match.isLocal &&
-                  (hasItsObject[entry] ? file == objectName : isOfOneSource(file, objectName));
+    const auto &[group, likeness, line, objectName, name] = match.place;
+    StringRef file = fileOf(group);
+    bool agrees = match.isLocal && match.isOfFile &&
+                  (hasItsObject[group] ? file == objectName : isOfOneSource(file, objectName));
     return FindRank(likeness, match.isLocal, !file.empty(), agrees);
   };
   FoundNames found(profile.entries.size());
+  GroupFinds finds(groups, found);
   for (const Match &match : matches)
-    found.note(match.place.entry, rank(match));
+    finds.note(match.place.entry, rank(match));
+  finds.endNotes();
   std::vector<ListedPlace> places;
   for (const Match &match : matches)
-    if (found.accept(match.place.entry, rank(match),
-                     {match.place.name, match.object, match.isLocal}))
-      places.push_back(match.place);
+    finds.accept(match.place.entry, rank(match), {match.place.name, match.object, match.isLocal},
+                 [&](uint32_t entry) {
+                   places.push_back(match.place);
+                   places.back().entry = entry;
+                 });
   return places;
 }
 

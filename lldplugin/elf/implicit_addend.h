@@ -1,0 +1,28 @@
+//===- implicit_addend.h - addends that are not in the relocation ----------===//
+//
+// A relocation of SHT_REL, or of SHT_CREL without addends, has its addend where it is applied: in
+// the bytes of the section. i386, 32-bit ARM and MIPS have only such ones. A reference to a string
+// or a constant often names the section that it lies in, and then only the addend tells which of
+// them it means.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_ELF_IMPLICIT_ADDEND_H
+#define FRONTLOAD_LLDPLUGIN_ELF_IMPLICIT_ADDEND_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Endian.h"
+#include <cstdint>
+
+namespace frontload {
+
+/// The addend of a relocation of this type (R_386_32, R_ARM_ABS32, ...) for a machine (EM_386, ...)
+/// that is applied to the beginning of `bytes`. 0 of those that are spread over the bits of an
+/// instruction, other than ARM's MOVW and MOVT: assemblers write them only with symbols that mean
+/// the very place. Also 0 where `bytes` ends too early.
+int64_t readImplicitAddend(uint16_t machine, uint32_t type, llvm::StringRef bytes,
+                           llvm::endianness byteOrder);
+
+} // namespace frontload
+
+#endif

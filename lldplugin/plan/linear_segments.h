@@ -1,0 +1,28 @@
+//===- linear_segments.h - segments without gaps ---------------------------===//
+//
+// A segment that is larger in memory than in the file has the kernel clear the rest of its last
+// page, for which it has to read that page before the program runs a single instruction. In a
+// linear file (front_script.h) the file has room for all that is in memory before .bss, filled with
+// zeros. So the program headers can as well say so, and nothing is cleared. Segments that are then
+// one in memory become one: each is a system call for the loader.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_PLAN_LINEAR_SEGMENTS_H
+#define FRONTLOAD_LLDPLUGIN_PLAN_LINEAR_SEGMENTS_H
+
+#include "llvm/ADT/ArrayRef.h"
+
+namespace frontload {
+
+/// Changes the headers of the ELF file in `bytes` where its loadable segments are linear:
+/// * each segment but the last reaches up to where the next one begins, in memory and in the file;
+/// * what of it was in memory only is a section with contents now;
+/// * neighbours with the same flags are one.
+/// Leaves each segment for which that would not be right, and all of a file that cannot be read, as
+/// they are.
+void completeSegments(llvm::MutableArrayRef<char> bytes);
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,25 @@
+//===- other_script.h - what linker scripts of others say ------------------===//
+//
+// Most linker scripts that a link reads only name files, or give a few symbols their values; such a
+// one and a front get along. One that places sections does not.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_PLAN_OTHER_SCRIPT_H
+#define FRONTLOAD_LLDPLUGIN_PLAN_OTHER_SCRIPT_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace frontload {
+
+/// Whether a linker script decides where sections go, as SECTIONS and its like do. Such a script
+/// and a front cannot both be had: each would take sections that the other one means to place.
+bool decidesLayout(llvm::StringRef script);
+
+/// Whether a linker script gives the symbol of this name a value: by any of the operators that
+/// assign, in PROVIDE and the like or not.
+bool assigns(llvm::StringRef script, llvm::StringRef symbol);
+
+} // namespace frontload
+
+#endif
