@@ -94,6 +94,13 @@ OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef ar
   return realCreateObjFile(ctx, mb, archive, lazy);
 }
 
+void wrapBitcodeFile(void *file, lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive,
+                     uint64_t offset, bool lazy) {
+  if (frontLink)
+    frontLink->expectObjects();
+  realBitcodeFile(file, ctx, mb, archive, offset, lazy);
+}
+
 void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
   if (frontLink)
     addScript(mb);
@@ -192,10 +199,8 @@ static CurrentPattern recognize(const lld::StringMatcher *matcher) {
 
 /// Whether the section of this name belongs to the first of our patterns.
 static bool matchesFirst(StringRef name) {
-  std::optional<Pattern> pattern = frontLink->patternFor(name);
-  if (!pattern)
-    frontLink->place(name);
-  else if (pattern != currentPattern.ours)
+  std::optional<Pattern> pattern = frontLink->meet(name);
+  if (pattern && pattern != currentPattern.ours)
     awaited[static_cast<unsigned>(*pattern)].names.push_back(name.data());
   return pattern == currentPattern.ours;
 }
@@ -234,6 +239,7 @@ void wrapProcessSectionCommands(void *linkerScript) {
   isPlacing = true;
   realProcessSectionCommands(linkerScript);
   isPlacing = false;
+  currentPattern = CurrentPattern(); // its matcher may be gone, and another one in its place
   if (!hasAskedForAll())
     endLink(exitVerdict, "the sections of the front are not all placed",
             "please report this; link without --startup-profile until it is fixed");
@@ -243,6 +249,10 @@ void wrapProcessSectionCommands(void *linkerScript) {
 }
 
 bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
+  // As nearly all: a few instructions, for each section and each of our patterns but the first.
+  if (currentPattern.matcher == matcher && currentPattern.awaited &&
+      !currentPattern.awaited->isNext(name.data()))
+    return false;
   if (!isPlacing)
     return realMatch(matcher, name);
   if (currentPattern.matcher != matcher) {
@@ -251,7 +261,7 @@ bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
   }
   if (Awaited *ours = currentPattern.awaited) {
     if (!ours->isNext(name.data()))
-      return false; // as nearly all
+      return false;
     ++ours->next;
   } else if (!currentPattern.ours) {
     return realMatch(matcher, name);
