@@ -1,6 +1,7 @@
 """What all pytest tests share: where the build is, and how programs are compiled and run."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -53,6 +54,15 @@ def run():
         return result
 
     return run
+
+
+@pytest.fixture
+def strace() -> str:
+    """Skips a test where strace is missing or may not trace."""
+    tool = shutil.which("strace")
+    if tool is None or subprocess.run([tool, "true"], capture_output=True).returncode:
+        pytest.skip("needs strace, and the permission to trace")
+    return tool
 
 
 @pytest.fixture

@@ -36,11 +36,11 @@ exclude_each_other(packages packaging/test_after_the_link packaging/test_debian
   packaging/test_install_tree packaging/test_pkg_config packaging/test_python_package
   packaging/test_recipes)
 
-takes(120 matrix/test_cpp)
+takes(120 matrix/test_cpp random_fronts/test_random_fronts)
 # Of the packages one after the other, so that the first one begins early.
 takes(50 packaging/test_after_the_link packaging/test_debian packaging/test_install_tree
   packaging/test_pkg_config packaging/test_python_package packaging/test_recipes)
-takes(40 matrix/test_judging python/test_auto python/test_bench)
+takes(40 guarantee/test_generated matrix/test_judging python/test_auto python/test_bench)
 takes(30 examples/test_bazel examples/test_cargo)
 takes(20 cmake/test_generators cmake/test_targets examples/test_autotools
   examples/test_third_party link/test_any_lld matrix/test_rust order/test_order_bfd
@@ -57,5 +57,10 @@ takes(10 cmake/test_arguments cmake/test_manners cmake/test_package cmake/test_t
 # nobody has touched since: where the machine is crowded, that moment is long.
 foreach(name prefetch/test_front_prefetch prefetch/test_library prefetch/test_program
     prefetch/test_run)
+  set_tests_properties(${name} PROPERTIES PROCESSORS 2)
+endforeach()
+
+# They keep two processors busy by themselves.
+foreach(name guarantee/test_generated random_fronts/test_random_fronts)
   set_tests_properties(${name} PROPERTIES PROCESSORS 2)
 endforeach()

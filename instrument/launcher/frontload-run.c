@@ -46,11 +46,11 @@ static void tell(const char *path, const struct front *front, int error) {
   if (error)
     fprintf(stderr, "cannot be prefetched: %s\n", strerror(-error));
   else if (front->asked < front->size)
-    fprintf(stderr, "%.1f of %.1f MB are being read: the cgroup's memory limit is near\n",
+    fprintf(stderr, "%.1f of %.1f MB are asked for: the cgroup's memory limit is near\n",
             (double)front->asked / 1e6, (double)front->size / 1e6);
   else
     fprintf(stderr, "%.1f MB %s\n", (double)front->size / 1e6,
-            front->was_resident ? "are in memory already" : "are being read");
+            front->was_resident ? "are in memory already" : "are asked for");
 }
 
 static void prefetch(const char *path) {

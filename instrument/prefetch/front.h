@@ -12,7 +12,7 @@
 struct front {
   uint64_t size;     /* the bytes of all its ranges */
   uint64_t asked;    /* how many of them were asked for: fewer where memory is limited */
-  bool was_resident; /* nothing had to be done */
+  bool was_resident; /* nothing had to be done; false where it is too small to look */
 };
 
 /* Returns 0, or a negative errno: -ENODATA if the file has no front that can be found. */

@@ -21,8 +21,31 @@ bool isFileOrNull(StringRef path) {
          path == "/dev/null";
 }
 
-/// Lets `edit` change the file at `path`, which is an output of this link, in place.
-static std::error_code editFile(StringRef path, function_ref<void(MutableArrayRef<char>)> edit) {
+int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontLink &link,
+                 std::optional<Front> &front) {
+  StringRef contents(bytes.data(), bytes.size());
+  if (!contents.starts_with(ELF::ElfMagic)) // --oformat binary
+    return EXIT_SUCCESS;
+  OutputFacts facts;
+  facts.checksEnd = !options.definesEnd && !link.definesEnd();
+  std::vector<std::string> unwanted = link.outputsBehind().all();
+  facts.unwanted = unwanted;
+  facts.touchedRelro = link.touchedRelro();
+  Expected<Front> checked = checkOutput(contents, facts, link.hotStrings());
+  if (!checked) {
+    error(options.output + ": " + toString(checked.takeError()),
+          "please report this; link without --startup-profile until it is fixed");
+    return exitVerdict;
+  }
+  front = *checked;
+  link.finishStrings();
+  completeSegments(bytes);
+  fillNote(bytes, front->ranges);
+  return EXIT_SUCCESS;
+}
+
+/// The file at `path`, to be written.
+static ErrorOr<std::unique_ptr<WriteThroughMemoryBuffer>> openToWrite(const std::string &path) {
   auto output = WriteThroughMemoryBuffer::getFile(path);
   if (output.getError() == std::errc::permission_denied) {
     // A umask that takes away the right to write takes it from the linker's own output.
@@ -32,49 +55,31 @@ static std::error_code editFile(StringRef path, function_ref<void(MutableArrayRe
       sys::fs::setPermissions(path, *before);
     }
   }
-  if (output)
-    edit((*output)->getBuffer());
-  return output.getError();
+  return output;
 }
 
-int finishOutput(const std::string &path, const LinkOptions &options, FrontLink &link,
-                 std::optional<Front> &front) {
-  auto output = sys::fs::is_regular_file(path)
-                    ? MemoryBuffer::getFile(path, false, false)
-                    : make_error_code(std::errc::no_such_file_or_directory);
-  // It is not one with -o /dev/null and --oformat binary.
-  if (!output || !(*output)->getBuffer().starts_with(ELF::ElfMagic))
+int finishOutputFile(const std::string &path, const LinkOptions &options, FrontLink &link,
+                     std::optional<Front> &front) {
+  if (!sys::fs::is_regular_file(path)) // /dev/null
     return EXIT_SUCCESS;
-  OutputFacts facts;
-  facts.checksEnd = !options.definesEnd && !link.definesEnd();
-  std::vector<std::string> unwanted = link.outputsBehind().all();
-  facts.unwanted = unwanted;
-  facts.touchedRelro = link.touchedRelro();
-  Expected<Front> checked = checkOutput((*output)->getBuffer(), facts, link.hotStrings());
-  if (!checked) {
-    error(options.output + ": " + toString(checked.takeError()),
-          "please report this; link without --startup-profile until it is fixed");
-    sys::fs::remove(path);
-    return exitVerdict;
-  }
-  front = *checked;
-  link.finishStrings();
-  std::error_code problem = editFile(path, [&](MutableArrayRef<char> bytes) {
-    completeSegments(bytes);
-    fillNote(bytes, front->ranges);
-  });
-  if (problem) {
-    error(options.output + ": " + problem.message(), "the note of its front cannot be written");
+  auto output = openToWrite(path);
+  if (!output) {
+    error(options.output + ": " + output.getError().message(),
+          "the note of its front cannot be written");
     return exitUsage;
   }
-  return EXIT_SUCCESS;
+  return finishOutput((*output)->getBuffer(), options, link, front);
 }
 
-int reportFront(const LinkOptions &options, const FrontLink &link, std::optional<Front> front) {
-  if (options.report.empty())
-    return EXIT_SUCCESS;
-  if (Error e = writeFrontReport(options.report, options.output, link, front)) {
-    error(options.report + ": " + toString(std::move(e)), "the program itself is linked");
+int publishLink(const LinkOptions &options, const FrontLink &link, std::optional<Front> front,
+                StagedFiles &files) {
+  if (!options.report.empty())
+    if (Error e = writeFrontReport(files.stage(options.report), options.output, link, front)) {
+      error(options.report + ": " + toString(std::move(e)), "write the report to another place");
+      return exitUsage;
+    }
+  if (Error e = files.publish()) {
+    error(toString(std::move(e)), "nothing can be put there; link to another place");
     return exitUsage;
   }
   return EXIT_SUCCESS;

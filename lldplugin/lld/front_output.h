@@ -10,6 +10,7 @@
 
 #include "lld/link_options.h"
 #include "plan/output_check.h"
+#include "program/staged_files.h"
 
 namespace frontload {
 
@@ -17,13 +18,18 @@ namespace frontload {
 /// /dev/null, where configure scripts link to.
 bool isFileOrNull(llvm::StringRef path);
 
-/// Checks the output in `path`, whose front it finds, and notes the front in it. Returns the exit
-/// code; a bad output does not stay.
-int finishOutput(const std::string &path, const LinkOptions &options, FrontLink &link,
+/// Checks the output in `bytes`, whose front it finds, and notes the front in it. Returns the exit
+/// code.
+int finishOutput(llvm::MutableArrayRef<char> bytes, const LinkOptions &options, FrontLink &link,
                  std::optional<Front> &front);
+/// The same for the file at `path`, if it is one.
+int finishOutputFile(const std::string &path, const LinkOptions &options, FrontLink &link,
+                     std::optional<Front> &front);
 
-/// Writes the report, if one is wanted. Returns the exit code.
-int reportFront(const LinkOptions &options, const FrontLink &link, std::optional<Front> front);
+/// Writes the report, if one is wanted, and puts all that the link has written in its place.
+/// Returns the exit code; after a failure all is as it was.
+int publishLink(const LinkOptions &options, const FrontLink &link, std::optional<Front> front,
+                StagedFiles &files);
 
 } // namespace frontload
 

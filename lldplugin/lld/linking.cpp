@@ -3,15 +3,16 @@
 #include "lld/linking.h"
 #include "lld/Common/Driver.h"
 #include "lld/front_output.h"
+#include "lld/hook_calls.h"
 #include "lld/lld_hooks.h"
 #include "lld/order_hooks.h"
 #include "lld/packed_relocations.h"
 #include "lld/prefetch_library.h"
 #include "lld/reproduce.h"
+#include "lld/written_files.h"
 #include "other_lld/child_process.h"
 #include "plan/front_report.h"
 #include "profile/profile_file.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
@@ -38,24 +39,13 @@ int becomeOther(const LldProgram &program, ArrayRef<const char *> args) {
 /// Links by the other linker what the built-in one has read.
 static int linkPlanned(const LinkOptions &options, const LinkInputs &inputs, FrontLink &link) {
   std::string linked;
-  if (int code = linkByOther(options.other, inputs, link, linked))
+  if (int code = linkByOther(options.other, inputs, link, stagedFiles(), linked))
     return code;
   std::optional<Front> front;
   int code = tellMatches(link, options.minMatch);
-  if (linked.empty()) // to /dev/null
-    return code ? code : reportFront(options, link, front);
   if (code == EXIT_SUCCESS)
-    code = finishOutput(linked, options, link, front);
-  if (code == EXIT_SUCCESS)
-    if (std::error_code e = sys::fs::rename(linked, options.output)) {
-      error(options.output + ": " + e.message(), "the output cannot be moved to its place");
-      code = exitUsage;
-    }
-  if (code != EXIT_SUCCESS) {
-    sys::fs::remove(linked);
-    return code;
-  }
-  return reportFront(options, link, front);
+    code = finishOutputFile(linked, options, link, front);
+  return code ? code : publishLink(options, link, front, stagedFiles());
 }
 
 int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
@@ -114,15 +104,18 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   }
   installHooks(link, options.minMatch);
   installOrderHooks(link);
+  std::optional<Front> front;
+  holdWrittenFiles(lldArgs, options.output, [&](MutableArrayRef<char> bytes, bool isFile) {
+    hookCalls.requireForOutput(link, {bytes.data(), bytes.size()});
+    return isFile ? finishOutput(bytes, options, link, front) : EXIT_SUCCESS;
+  });
   if (!runLld(lldArgs))
     return exitVerdict;
-  if (!link.isFinished())
-    return EXIT_SUCCESS; // no link: --version, --thinlto-index-only
-
-  std::optional<Front> front;
-  if (int code = finishOutput(options.output, options, link, front))
-    return code;
-  return reportFront(options, link, front);
+  if (link.isFinished() != hasFinishedOutput())
+    hookCalls.endWithout(Hook::CreateOutput);
+  if (!link.isFinished()) // no link: --version, --thinlto-index-only
+    options.report.clear();
+  return publishLink(options, link, front, stagedFiles());
 }
 
 } // namespace frontload

@@ -7,6 +7,8 @@
 #include "lld/lld_hooks.h"
 #include "lld/Common/ErrorHandler.h"
 #include "lld/Common/Strings.h"
+#include "lld/gathered_objects.h"
+#include "lld/hook_calls.h"
 #include "lld/lld_symbols.h"
 #include "lld/reproduce.h"
 #include "plan/front_link.h"
@@ -19,6 +21,8 @@
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FileSystem.h"
 #include <array>
+#include <atomic>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -28,8 +32,12 @@ using namespace frontload;
 static FrontLink *frontLink;
 static double minMatch;
 static std::function<int(const LinkInputs &)> insteadOfLink;
-static LinkInputs inputs;  // gathered for insteadOfLink only
-static std::string script; // lld keeps references into its text
+static LinkInputs inputs; // gathered for insteadOfLink only
+static std::mutex inputsMutex;
+static GatheredObjects gathered;
+static std::atomic<bool> hasReadObject; // a file that is one, on the command line
+static bool hasNote;                    // which is an input, whatever else is
+static std::string script;              // lld keeps references into its text
 
 /// Ends the link before it has written anything.
 [[noreturn]] static void endLink(int code, const Twine &message, const Twine &note) {
@@ -76,22 +84,49 @@ static std::optional<MemoryBufferRef> readFile(lld::elf::Ctx &ctx, StringRef pat
 }
 
 std::optional<MemoryBufferRef> wrapReadFile(lld::elf::Ctx &ctx, StringRef path) {
-  if (!insteadOfLink)
-    return readFile(ctx, path);
+  hookCalls.count(Hook::ReadFile);
   // Before it is read: what is written in between is then noticed, not missed.
-  FileIdentity identity = identityOf(path.str());
+  FileIdentity identity = insteadOfLink ? identityOf(path.str()) : FileIdentity();
   std::optional<MemoryBufferRef> buffer = readFile(ctx, path);
-  if (buffer)
+  if (buffer && identify_magic(buffer->getBuffer()) == file_magic::elf_relocatable)
+    hasReadObject = true;
+  if (buffer && insteadOfLink) {
+    std::lock_guard lock(inputsMutex);
     inputs.files.push_back({*buffer, identity});
+  }
   return buffer;
 }
 
 OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive, bool lazy) {
+  hookCalls.count(Hook::CreateObjFile);
+  OwnedFile created = realCreateObjFile(ctx, mb, archive, lazy);
   if (frontLink)
-    frontLink->addObject({mb, archive, lazy});
-  if (insteadOfLink)
-    inputs.objects.push_back({mb, archive, lazy});
-  return realCreateObjFile(ctx, mb, archive, lazy);
+    gathered.add(created.file, {mb, archive, lazy});
+  return created;
+}
+
+/// Tells the link of the objects that were created since the last time.
+static void addObjects(ArrayRef<const void *> files = {}) {
+  for (const InputObject &object : gathered.take(files)) {
+    frontLink->addObject(object);
+    if (insteadOfLink)
+      inputs.objects.push_back(object);
+  }
+}
+
+/// Ends the link if one of the hooks was not called that lld should have called by the time when it
+/// has opened its inputs.
+static void checkInputs() {
+  hookCalls.requireOnce(Hook::ParseFiles);
+  if (hookCalls.has(Hook::CreateObjFile))
+    hookCalls.require(Hook::ReadFile);
+  if (insteadOfLink && hasReadObject)
+    hookCalls.require(Hook::CreateObjFile);
+  // What it has tried is whether it can write the output.
+  hookCalls.require(Hook::CreateOutput);
+  if (gathered.hasFoundNone())
+    endLink(exitVerdict, "this lld keeps its files in another way than ld.frontload expects",
+            "link without --startup-profile; docs/lld-hooks.md says what it expects");
 }
 
 void wrapBitcodeFile(void *file, lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive,
@@ -113,8 +148,7 @@ void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
 static void addNote(lld::elf::Ctx &ctx, StringRef like) {
   static std::string object; // lld keeps references into it
   object = makeNoteObject(like);
-  // Neither is freed: the link refers to them to its end. A vector of owning pointers looks like
-  // one of plain pointers.
+  // Neither is freed: the link refers to them to its end.
   auto &owner = *new OwnedFile(realCreateObjFile(ctx, {object, "<frontload>"}, "", false));
   auto &files = *new SmallVector<void *, 0>{owner.file};
   realParseFiles(ctx, &files);
@@ -125,6 +159,12 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   if (!isReplayComplete())
     endLink(exitVerdict, "the tar of --reproduce lacks the options of the front",
             "please report this; link without --reproduce until it is fixed");
+  if (frontLink) {
+    hookCalls.count(Hook::ParseFiles);
+    // A vector of owning pointers looks like one of plain pointers.
+    addObjects(*static_cast<const SmallVector<const void *, 0> *>(files));
+    checkInputs();
+  }
   if (insteadOfLink) {
     inputs.like = frontLink->firstObject();
     frontLink->finishPlanning();
@@ -140,8 +180,10 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   realParseFiles(ctx, files);
   if (like)
     addNote(ctx, like->getBuffer());
+  hasNote = like.has_value();
   if (!frontLink)
     return;
+  addObjects();
   // A failed link ends soon after this, and takes LLVM's thread pool with it.
   frontLink->finishPlanning();
   script = frontLink->script();
@@ -190,8 +232,16 @@ static bool isAwaiting;
 /// sorts these before it goes on, and asks for each of them dozens of times.
 static DenseMap<const char *, uint32_t> orders;
 
+/// To be called when lld has got all sections of a pattern, and has sorted them.
+static void checkSorted() {
+  if (orders.size() > 1)
+    hookCalls.require(Hook::GetPriority);
+}
+
 static CurrentPattern recognize(const lld::StringMatcher *matcher) {
   CurrentPattern result{matcher, ownPattern(matcher)};
+  if (result.ours)
+    hookCalls.note(Hook::Match);
   if (result.ours && std::exchange(isAwaiting, true))
     result.awaited = &awaited[static_cast<unsigned>(*result.ours)];
   return result;
@@ -215,11 +265,19 @@ static HotStrings *hotStrings;
 
 uint64_t wrapXxh3(ArrayRef<uint8_t> data) {
   uint64_t hash = realXxh3(data);
-  return hotStrings ? hotStrings->meet(hash) : hash;
+  if (!hotStrings)
+    return hash;
+  hookCalls.note(Hook::Hash);
+  return hotStrings->meet(hash);
 }
 
 static void splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
+  hookCalls.count(Hook::SplitSections);
   if (frontLink) {
+    hookCalls.requireOnce(Hook::ParseFiles);
+    if (hasReadObject)
+      hookCalls.require(Hook::CreateObjFile);
+    addObjects();
     frontLink->finishPlanning(); // with what link-time optimization has made
     if (frontLink->gathersStrings())
       hotStrings = &frontLink->hotStrings();
@@ -236,10 +294,15 @@ void wrapSplitSections64BE(lld::elf::Ctx &ctx) { splitSections(ctx, realSplitSec
 void wrapProcessSectionCommands(void *linkerScript) {
   if (!frontLink)
     return realProcessSectionCommands(linkerScript);
+  hookCalls.count(Hook::ProcessSectionCommands);
+  hookCalls.requireOnce(Hook::SplitSections);
   isPlacing = true;
   realProcessSectionCommands(linkerScript);
+  checkSorted();
   isPlacing = false;
   currentPattern = CurrentPattern(); // its matcher may be gone, and another one in its place
+  if (hasNote)
+    hookCalls.require(Hook::Match);
   if (!hasAskedForAll())
     endLink(exitVerdict, "the sections of the front are not all placed",
             "please report this; link without --startup-profile until it is fixed");
@@ -256,6 +319,7 @@ bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
   if (!isPlacing)
     return realMatch(matcher, name);
   if (currentPattern.matcher != matcher) {
+    checkSorted();
     currentPattern = recognize(matcher);
     orders.clear();
   }
@@ -275,7 +339,10 @@ bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
 
 int wrapGetPriority(StringRef name) {
   auto order = isPlacing ? orders.find(name.data()) : orders.end();
-  return order == orders.end() ? realGetPriority(name) : int(order->second);
+  if (order == orders.end())
+    return realGetPriority(name);
+  hookCalls.note(Hook::GetPriority);
+  return int(order->second);
 }
 
 void frontload::installHooks(FrontLink &link, double leastMatch,

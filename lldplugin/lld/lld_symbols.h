@@ -1,11 +1,11 @@
 //===- lld_symbols.h - the functions of lld that ld.frontload wraps --------===//
 //
 // Everything that depends on lld's internals, and so on its version, is here and in what
-// lld_hooks.cpp does in these functions. CMake reads the version and the mangled names from this
-// file. For another lld, check that each function exists (a changed signature changes the mangled
-// name, so the link of ld.frontload fails; but the name does not contain the type that it returns).
-// Check that lld calls it when and how this file says, and that test/link passes. Then change the
-// version.
+// lld_hooks.cpp and written_files.cpp do in these functions. CMake reads the version and the mangled
+// names from this file, and tries by hook_probe.cpp whether lld has them and does what is said here
+// (a changed signature changes the mangled name; but that does not contain the type that a function
+// returns). docs/lld-hooks.md says why each is needed. For another lld, let CMake try, see whether
+// test/link passes, and then change the version.
 //
 // * readFile is called once for each file of the command line that is not a linker script's: with
 //   the path, which becomes the identifier of the buffer.
@@ -32,6 +32,13 @@
 // * TarWriter::append, of LLVM, is called for each file of the tar that --reproduce makes, first of
 //   all for response.txt: the options, a line each, in their order. The files are readFile's.
 //
+// Of what lld calls to write its files (written_files.h):
+// * FileOutputBuffer::create makes the output. It is called before parseFiles, too, to see whether
+//   that is possible. What is made has its place at commit().
+// * unlinkAsync removes the previous output just before.
+// * The constructor of raw_fd_ostream opens maps, lists of dependencies and the like.
+// * timeTraceProfilerWrite writes what --time-trace asks for.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef FRONTLOAD_LLDPLUGIN_LLD_LLD_SYMBOLS_H
@@ -40,9 +47,15 @@
 #include "lld/rest_order.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/FileOutputBuffer.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBufferRef.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 
 // clang-format off: CMake reads one name per line
 #define FRONTLOAD_LLD_VERSION 22
@@ -62,6 +75,10 @@
 #define CALL_GRAPH_ORDER "_ZN3lld3elf28computeCallGraphProfileOrderERNS0_3CtxE"
 #define BALANCED_PARTITIONING "_ZN3lld3elf23runBalancedPartitioningERNS0_3CtxEN4llvm9StringRefEbbbb"
 #define TAR_APPEND "_ZN4llvm9TarWriter6appendENS_9StringRefES1_"
+#define CREATE_OUTPUT "_ZN4llvm16FileOutputBuffer6createENS_9StringRefEmj"
+#define UNLINK_ASYNC "_ZN3lld11unlinkAsyncEN4llvm9StringRefE"
+#define OPEN_STREAM "_ZN4llvm14raw_fd_ostreamC1ENS_9StringRefERSt10error_codeNS_3sys2fs9OpenFlagsE"
+#define WRITE_TIME_TRACE "_ZN4llvm22timeTraceProfilerWriteENS_9StringRefES0_"
 // clang-format on
 
 #define REAL(symbol) asm("__real_" symbol)
@@ -81,8 +98,8 @@ struct Ctx;
 /// returned in the same way, which by the C++ ABI is decided by the destructor.
 struct OwnedFile {
   void *file;
-  OwnedFile(const OwnedFile &) = delete;
-  ~OwnedFile();
+  OwnedFile(OwnedFile &&other) : file(std::exchange(other.file, nullptr)) {}
+  ~OwnedFile() {} // lld keeps its files to the end
 };
 
 std::optional<llvm::MemoryBufferRef> realReadFile(lld::elf::Ctx &ctx, llvm::StringRef path)
@@ -130,5 +147,19 @@ void realTarAppend(llvm::TarWriter *tar, llvm::StringRef path, llvm::StringRef d
     REAL(TAR_APPEND);
 void wrapTarAppend(llvm::TarWriter *tar, llvm::StringRef path, llvm::StringRef data)
     WRAP(TAR_APPEND);
+
+using OutputBuffer = std::unique_ptr<llvm::FileOutputBuffer>;
+llvm::Expected<OutputBuffer> realCreateOutput(llvm::StringRef path, size_t size, unsigned flags)
+    REAL(CREATE_OUTPUT);
+llvm::Expected<OutputBuffer> wrapCreateOutput(llvm::StringRef path, size_t size, unsigned flags)
+    WRAP(CREATE_OUTPUT);
+void realUnlinkAsync(llvm::StringRef path) REAL(UNLINK_ASYNC);
+void wrapUnlinkAsync(llvm::StringRef path) WRAP(UNLINK_ASYNC);
+void realOpenStream(llvm::raw_fd_ostream *stream, llvm::StringRef path, std::error_code &error,
+                    llvm::sys::fs::OpenFlags flags) REAL(OPEN_STREAM);
+void wrapOpenStream(llvm::raw_fd_ostream *stream, llvm::StringRef path, std::error_code &error,
+                    llvm::sys::fs::OpenFlags flags) WRAP(OPEN_STREAM);
+llvm::Error realWriteTimeTrace(llvm::StringRef path, llvm::StringRef output) REAL(WRITE_TIME_TRACE);
+llvm::Error wrapWriteTimeTrace(llvm::StringRef path, llvm::StringRef output) WRAP(WRITE_TIME_TRACE);
 
 #endif

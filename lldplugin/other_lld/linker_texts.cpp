@@ -22,7 +22,8 @@ static void replaceAll(std::string &text, StringRef from, StringRef to) {
     text.replace(at, from.size(), to);
 }
 
-void removeTemporary(const std::string &path) {
+/// Removes a file that a signal would have removed, too.
+static void removeTemporary(const std::string &path) {
   if (path.empty())
     return;
   sys::fs::remove(path);
@@ -99,7 +100,7 @@ Expected<std::string> LinkerTexts::read(const TextFile &file, const StandIns &st
   return standIns.restored(std::move(written));
 }
 
-Error LinkerTexts::restore(const StandIns &standIns) const {
+Error LinkerTexts::restore(const StandIns &standIns, StagedFiles &files) const {
   for (const TextFile *file : all()) {
     if (file->temporary.empty() || (file->path.empty() && !other.printsReferences))
       continue;
@@ -117,7 +118,7 @@ Error LinkerTexts::restore(const StandIns &standIns) const {
       replaceAll(*text, " \\\n " + ourName.str(), "");
       replaceAll(*text, "\n" + ourName.str() + ":\n", "");
     }
-    if (Error e = writeOutputFile(file->path, [&](raw_ostream &os) { os << *text; }))
+    if (Error e = writeOutputFile(files.stage(file->path), [&](raw_ostream &os) { os << *text; }))
       return createStringError(file->path + ": " + toString(std::move(e)));
   }
   return Error::success();

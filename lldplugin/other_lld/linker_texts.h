@@ -37,8 +37,8 @@ public:
   llvm::Error makeFiles();
   /// The options that have the linker write them there.
   std::vector<std::string> options() const;
-  /// Puts what the linker has written where it is wanted.
-  llvm::Error restore(const StandIns &standIns) const;
+  /// Writes what the linker has written as it is wanted, to `files` where it is to be a file.
+  llvm::Error restore(const StandIns &standIns, StagedFiles &files) const;
   /// The map, which there is if OtherLink::needsMap says so and it is not printed.
   llvm::Expected<std::string> map(const StandIns &standIns) const {
     return read(mapFile, standIns);
@@ -60,9 +60,6 @@ private:
   const OtherLink &other;
   TextFile mapFile, dependencies, removed, trace;
 };
-
-/// Removes a file that a signal would have removed, too.
-void removeTemporary(const std::string &path);
 
 } // namespace frontload
 

@@ -8,13 +8,11 @@
 #include "other_lld/readable_inputs.h"
 #include "plan/front_note.h"
 #include "program/diagnostics.h"
-#include "program/output_file.h"
 #include "program/own_files.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
-#include "llvm/Support/Signals.h"
 
 using namespace llvm;
 
@@ -24,14 +22,13 @@ namespace {
 /// One run of the linker.
 class Run {
 public:
-  Run(const OtherLink &o, const LinkInputs &i, FrontLink &l)
-      : other(o), inputs(i), link(l), texts(o) {}
-  ~Run() { removeTemporary(linked); }
+  Run(const OtherLink &o, const LinkInputs &i, FrontLink &l, StagedFiles &f)
+      : other(o), inputs(i), link(l), files(f), texts(o) {}
 
   Error prepare();
   int run();
-  /// Leaves the output to the caller. Under this name it is still removed by a signal.
-  std::string takeOutput() { return std::exchange(linked, ""); }
+  /// Where the output is; empty if that is no file.
+  const std::string &output() const { return linked; }
 
 private:
   Error findLibrary();
@@ -43,6 +40,7 @@ private:
   const OtherLink &other;
   const LinkInputs &inputs;
   FrontLink &link;
+  StagedFiles &files;
   LinkerTexts texts;
   std::optional<LinkPlan> plan;
   MemoryFile script, note;
@@ -58,9 +56,9 @@ void Run::nameOutput() {
   sys::fs::file_status status;
   if (!sys::fs::status(other.output, status) && status.type() != sys::fs::file_type::regular_file)
     return; // /dev/null
-  linked = nameBeside(other.output, "-frontload-");
+  linked = nameForStaged(other.output);
+  files.addOutput(other.output, linked);
   standIns.suffix = linked.substr(other.output.size());
-  sys::RemoveFileOnSignal(linked);
 }
 
 /// What is to be preloaded.
@@ -177,7 +175,7 @@ int Run::run() {
           "give --lld the path of an ld.lld, or leave it out");
     return exitUsage;
   }
-  if (Error e = texts.restore(standIns))
+  if (Error e = texts.restore(standIns, files))
     return fail(std::move(e), "write it to another place");
   if (Error e = tellPlaced(*finished))
     return fail(std::move(e), "link without --front-report");
@@ -187,17 +185,17 @@ int Run::run() {
 }
 
 int linkByOther(const OtherLink &other, const LinkInputs &inputs, FrontLink &link,
-                std::string &linked) {
+                StagedFiles &files, std::string &linked) {
   if (!areAllThere(inputs))
     return exitUsage;
-  Run run(other, inputs, link);
+  Run run(other, inputs, link, files);
   if (Error e = run.prepare()) {
     error(toString(std::move(e)), "link without --lld");
     return exitUsage;
   }
   int code = run.run();
   if (code == EXIT_SUCCESS)
-    linked = run.takeOutput();
+    linked = run.output();
   return code;
 }
 

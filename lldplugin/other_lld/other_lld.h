@@ -12,6 +12,7 @@
 
 #include "other_lld/link_plan.h"
 #include "other_lld/lld_program.h"
+#include "program/staged_files.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <optional>
 
@@ -32,11 +33,11 @@ struct OtherLink {
   bool opensLib = false;                ///< --start-lib without its --end-lib
 };
 
-/// Plans `link` for `inputs`, runs the linker and tells `link` what it has placed. `linked` becomes
-/// the path of the output, which is not yet where it is wanted if that is a file. Returns the exit
-/// code; what went wrong has been said, and no output is left.
+/// Plans `link` for `inputs`, runs the linker and tells `link` what it has placed. What it writes
+/// waits in `files`; `linked` becomes the path of the output there, empty if that is no file.
+/// Returns the exit code; what went wrong has been said.
 int linkByOther(const OtherLink &other, const LinkInputs &inputs, FrontLink &link,
-                std::string &linked);
+                StagedFiles &files, std::string &linked);
 
 } // namespace frontload
 

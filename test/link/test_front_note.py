@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
+from frontload.elf import file as elf
+from frontload.elf import front
 from linking import (
     LD_FRONTLOAD,
     LLVM,
@@ -38,9 +40,9 @@ def front_notes(path: Path) -> list[tuple[int, list[tuple[int, int]]]]:
     found = []
     content = path.read_bytes()
     with path.open("rb") as stream:
-        elf = ELFFile(stream)
-        order = "<" if elf.little_endian else ">"
-        for segment in elf.iter_segments("PT_NOTE"):
+        linked = ELFFile(stream)
+        order = "<" if linked.little_endian else ">"
+        for segment in linked.iter_segments("PT_NOTE"):
             at, end = segment["p_offset"], segment["p_offset"] + segment["p_filesz"]
             while at < end:
                 name_size, size, kind = struct.unpack_from(order + "III", content, at)
@@ -68,6 +70,8 @@ def check_note(path: Path, report: Path) -> None:
     assert all(to - at == end - begin
                for (at, to), (begin, end) in zip(offsets, ranges, strict=True))
     assert offsets[0][0] == 0 and offsets[-1][1] == report_of(report).end
+    # They follow each other, so they are one range for who reads the file.
+    assert front.ranges_of(elf.read(path)) == [(0, report_of(report).end)]
 
 
 @pytest.mark.parametrize("flags", [["-no-pie"], ["-pie"], ["-shared"], ["-static"],
@@ -144,14 +148,16 @@ def test_tools_keep_it(tmp_path, tool):
     """What makes a file smaller leaves the note, and where it points to."""
     if not shutil.which(tool[0]):
         pytest.skip(f"needs {tool[0]}")
-    front, _ = link_whole(tmp_path, compile_whole(tmp_path, "-g"))
-    ((_, ranges),) = front_notes(front)
+    path, _ = link_whole(tmp_path, compile_whole(tmp_path, "-g"))
+    ((_, ranges),) = front_notes(path)
     last = ranges[-1][1] - 1
-    before = front.read_bytes()[file_offset(front, last)]
-    check_run(*tool, front)
-    ((_, after),) = front_notes(front)
+    before = path.read_bytes()[file_offset(path, last)]
+    check_run(*tool, path)
+    ((_, after),) = front_notes(path)
     assert after == ranges
-    assert front.read_bytes()[file_offset(front, last)] == before
+    assert path.read_bytes()[file_offset(path, last)] == before
+    # Who reads it finds all of it, too: no range has another size in the file now.
+    assert front.end_of(elf.read(path)) == file_offset(path, last) + 1
 
 
 def test_an_output_that_is_no_file(tmp_path):

@@ -36,15 +36,6 @@ def self_prefetching(library) -> list:
     return ["-Wl,--no-as-needed", library, f"-Wl,-rpath,{library.parent}"]
 
 
-@pytest.fixture
-def strace() -> str:
-    """Skips a test where strace is missing or may not trace."""
-    tool = shutil.which("strace")
-    if tool is None or subprocess.run([tool, "true"], capture_output=True).returncode:
-        pytest.skip("needs strace, and the permission to trace")
-    return tool
-
-
 @pytest.fixture(scope="session")
 def linked(tmp_path_factory, llvm):
     """linked(*flags): programs/front.s and main.c linked with flags, once for each set of them: to

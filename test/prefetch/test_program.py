@@ -146,11 +146,26 @@ def test_ranges_are_asked_for_in_their_order(program, calls):
 
 
 def test_as_many_ranges_as_there_may_be(program, prefetched):
-    """All of sixteen ranges are read, and not what lies between them."""
+    """All of sixteen ranges are read."""
     made = program()
     ranges = [(made.start + 2 * i * MIB, made.start + (2 * i + 1) * MIB) for i in range(16)]
     made.write(noted.note(ranges))
     assert all(share > noted.NEARLY_ALL for share in prefetched(made, ranges=ranges))
+
+
+def test_a_small_front_is_asked_for_without_a_look(program, calls):
+    """A look at a page that is missing would cost a request; up to 1 MiB it saves nothing."""
+    made = program()
+    for size, looked in ((MIB, False), (MIB + 1, True)):
+        made.write(noted.note([(made.start, made.start + size)]))
+        pagecache.make_cold(made.path)
+        seen = calls(made)
+        asked = requests(seen)
+        start = noted.front_offset(made.path, made.start)
+        assert asked == pieces(start, start + size)
+        last = [i for i, line in enumerate(seen) if "readahead(" in line][-1]
+        assert any(line.startswith("preadv2(") for line in seen[:last]) == looked
+        assert any("cgroup" in line for line in seen[:last]) == looked
 
 
 def test_all_tiers_are_prefetched(program, prefetched):

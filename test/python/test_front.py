@@ -130,3 +130,12 @@ def test_check_and_report_say_the_same(noted, cli, tools, startup):
                 [], [Segment(**each) for each in segments], None)
     assert Places(file).front.start.tolist() == [0, main]
     assert Places(file).front.end.tolist() == [64, main + 8]
+
+
+def test_what_lies_between_two_ranges_is_not_in_the_front(noted, cli, tools, startup):
+    """A check counts a function only if all of it is in one of the ranges."""
+    for begin, placed in (("main", 1), ("main + 1", 0)):
+        program = noted(**ranges(begin, "etext", START, f"{START} + 64"))
+        checked = cli("check", program.path, "--profile", startup("main"), "--min-coverage", "0",
+                      "--json")
+        assert json.loads(checked.out)["placed"] == placed

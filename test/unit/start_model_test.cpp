@@ -168,16 +168,25 @@ TEST(StartModel, PrefetchesRanges) {
   OneSegment model(1000);
   model.prefetch({{500 * page + 100, 600 * page + 1}, {10 * page, 20 * page}});
   EXPECT_EQ(cached(model, 1000), "10-19 500-600");
-  EXPECT_EQ(model.counts().requests, 1u + 1u + 1u); // page 19; 500-600, 10-18
+  EXPECT_EQ(model.counts().requests, 2u);
   EXPECT_EQ(model.counts().bytesRead, 111 * page);
+}
+
+// To ask costs less than to look if there is 1 MiB to ask for.
+TEST(StartModel, DoesNotLookAtASmallFront) {
+  OneSegment small(1000), large(1000);
+  small.prefetch(FileRange{0, 256 * page});
+  EXPECT_EQ(small.counts().requests, 2u);
+  large.prefetch(FileRange{0, 256 * page + 1});
+  EXPECT_EQ(large.counts().requests, 1u + 2u); // page 256 is looked at
 }
 
 // All ranges are looked at, not just the last one.
 TEST(StartModel, LooksAtEachRange) {
   OneSegment model(1000);
   model.readPage(110); // reads 94-125
-  model.prefetch({{500 * page, 532 * page}, {94 * page, 126 * page}});
-  EXPECT_EQ(cached(model, 1000), "94-125 500-531");
+  model.prefetch({{500 * page, 800 * page}, {94 * page, 126 * page}});
+  EXPECT_EQ(cached(model, 1000), "94-125 500-799");
 }
 
 // One page is read for being looked at: the last sixteenth's, if the very last one is there. A

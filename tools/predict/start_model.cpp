@@ -17,8 +17,9 @@ namespace frontload {
 /// MMAP_LOTSAMISS of mm/filemap.c: from so many misses more than hits on, one page is read.
 static constexpr unsigned manyMisses = 100;
 static constexpr uint64_t mostSegments = 128, largestSegment = 64 << 10;
-/// LARGE_PIECE of instrument/prefetch/front.c, what it asks for at once, and its PROBES.
-static constexpr uint64_t prefetchPiece = 1 << 20;
+/// LARGE_PIECE of instrument/prefetch/front.c, what it asks for at once, its SMALL_FRONT and
+/// PROBES.
+static constexpr uint64_t prefetchPiece = 1 << 20, prefetchUnseen = 1 << 20;
 static constexpr unsigned prefetchProbes = 16;
 
 StartModel::StartModel(const DeviceProfile &profile, uint64_t fileBytes,
@@ -55,7 +56,8 @@ void StartModel::execute() {
 }
 
 /// force_page_cache_ra() of mm/readahead.c: no page is marked. instrument/prefetch/front.c looks at
-/// some pages first, the last one first of all, until one is missing; to look at it reads it.
+/// some pages of a large front first, the last one first of all, until one is missing; to look at
+/// it reads it.
 void StartModel::prefetch(ArrayRef<FileRange> asked) {
   std::vector<FileRange> ranges;
   for (FileRange range : asked) {
@@ -71,12 +73,14 @@ void StartModel::prefetch(ArrayRef<FileRange> asked) {
       left -= range->size();
     return pageOf(range->begin + left);
   };
-  unsigned probe = bytes ? prefetchProbes : 0;
-  while (probe > 0 && cache[probed(probe)].isCached)
-    --probe;
-  if (probe == 0)
-    return;
-  addPages(probed(probe), 1, 0);
+  if (bytes > prefetchUnseen) {
+    unsigned probe = prefetchProbes;
+    while (probe > 0 && cache[probed(probe)].isCached)
+      --probe;
+    if (probe == 0)
+      return;
+    addPages(probed(probe), 1, 0);
+  }
   uint64_t before = totals.requests, piece = pageOf(prefetchPiece);
   for (FileRange range : ranges) {
     uint64_t end = divideCeil(range.end, device.pageBytes);

@@ -1,0 +1,37 @@
+//===- written_files.h - what lld writes is held back until all is good ----===//
+//
+// lld removes the previous output before it writes the new one, and maps and the like in place. In
+// a link with a front, all that it writes is staged instead (program/staged_files.h). lld goes on
+// knowing each file by its own name, which is in its messages, in lists of dependencies and in what
+// --reproduce keeps, so nothing that it writes depends on the names for the time being.
+//
+// Two things stay lld's: what --reproduce keeps, which is for links that fail, and the temporary
+// files of link-time optimization.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_LLD_WRITTEN_FILES_H
+#define FRONTLOAD_LLDPLUGIN_LLD_WRITTEN_FILES_H
+
+#include "program/staged_files.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <functional>
+#include <string>
+
+namespace frontload {
+
+/// The files of this process that wait for their places. However it ends, they do not stay.
+StagedFiles &stagedFiles();
+
+/// What makes the bytes of the output good, which may be a file or not, or returns an exit code.
+using FinishBytes = std::function<int(llvm::MutableArrayRef<char>, bool isFile)>;
+
+/// Holds back what lld writes from now on with these `args`. The bytes of what it links at `output`
+/// go through `finish` first.
+void holdWrittenFiles(llvm::ArrayRef<const char *> args, std::string output, FinishBytes finish);
+/// Whether they did.
+bool hasFinishedOutput();
+
+} // namespace frontload
+
+#endif

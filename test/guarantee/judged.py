@@ -1,0 +1,121 @@
+"""Holds a generated program to the guarantee: whatever it is, and however its training fits, no
+trained run reads more with a front than without."""
+
+import contextlib
+import io
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from built import Bench, Linked, train
+from frontload.profile import format as profile
+from generated import LEAVES_AT_ONCE, TASTES, Part, Program, make, next_build
+from reading import DEVICES, Reading, excess, predicted, slower
+from training import LOSSES, without
+
+WITHOUT_PREFETCH = 4  # of so many programs one is also looked at where nobody prefetches
+
+
+@dataclass(frozen=True)
+class Case:
+    """A generated program and how it is trained: by numbers, so that a process can be told."""
+
+    taste: str
+    seed: int
+    loss: str = "exact"
+    is_older: bool = False  # an older build was trained
+    has_data: bool = True  # the training recorded data, not only functions
+
+    def __str__(self) -> str:
+        older = " of an older build" * self.is_older
+        functions = " of functions" * (not self.has_data)
+        return f"{self.taste} {self.seed}, {self.loss} training{functions}{older}"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A program linked without a front and with one, and what of it the training did not know."""
+
+    plain: Linked
+    front: Linked
+    folder: Path
+    unknown: frozenset[Part] = frozenset()
+
+    def readings(self, linked: Linked, *options: str,
+                 devices: Sequence[str] = ("ssd",)) -> list[Reading]:
+        """What each trained run reads."""
+        traces = [linked.trace(self.folder / f"{linked.path.parent.name}-{run}", run,
+                               lost=self.unknown) for run in range(len(linked.program.runs))]
+        return predicted(linked.path, traces, *options, devices=devices)
+
+    @property
+    def prefetch(self) -> str:
+        """A library is asked for by its program."""
+        return "--prefetch=front" if self.front.program.kind == "shared" else "--prefetch=auto"
+
+
+def judge(case: Case) -> list[str]:
+    """What it reads more."""
+    program = make(case.seed, TASTES[case.taste])
+    with _silent_folder() as folder:
+        return [f"{case} ({program.describe()}): {problem}"
+                for problem in _judge(case, link_pair(case, program, folder))]
+
+
+def judge_seconds(seed: int) -> list[str]:
+    """Where a program of which a run leaves at once starts more slowly."""
+    program = make(seed, LEAVES_AT_ONCE)
+    random = Random(seed)
+    weights = [random.choice((1, 1, 3, 10)) for _ in program.runs]
+    case = Case("leaves at once", seed)
+    with _silent_folder() as folder:
+        pair = link_pair(case, program, folder, weights)
+        plain = pair.readings(pair.plain, devices=DEVICES)
+        front = pair.readings(pair.front, pair.prefetch, devices=DEVICES)
+        return [f"{case} ({program.describe()}): run {run} of weight {weights[run]}: {problem}"
+                for run in range(len(plain)) for problem in slower(plain[run], front[run])]
+
+
+@contextlib.contextmanager
+def _silent_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="guarantee-") as folder, \
+            contextlib.redirect_stderr(io.StringIO()):
+        yield Path(folder)
+
+
+def link_pair(case: Case, program: Program, folder: Path, weights: Sequence[int] = ()) -> Pair:
+    """Trains a program, and links it with and without a front."""
+    trained, link_map = Bench(_new(folder / "trained"), program), folder / "trained" / "app.map"
+    plain = trained.plain(f"-Map={link_map}")
+    random = Random(case.seed)
+    lost = {part for part in program.parts if random.random() < LOSSES[case.loss]}
+    startup = without(train(plain, link_map, folder, case.has_data, weights), lost)
+    bench = trained
+    if case.is_older:
+        later = next_build(program, case.seed)
+        bench = Bench(_new(folder / "built"), later)
+        plain = bench.plain()
+        # What has another name is new to it.
+        lost = {part for old, part in zip(program.parts, later.parts, strict=False)
+                if old in lost or old.name != part.name}
+    (folder / "app.startup").write_bytes(profile.to_bytes(startup))
+    front = bench.front(folder / "app.startup", "--front-prefetch")
+    return Pair(plain, front, folder, frozenset(lost))
+
+
+def _judge(case: Case, pair: Pair) -> list[str]:
+    options = [pair.prefetch]
+    if case.seed % WITHOUT_PREFETCH == 0:
+        options.append("--prefetch=none")
+    plain = pair.readings(pair.plain)
+    return [f"run {run}, {option}: {problem}"
+            for option in options
+            for run, reading in enumerate(pair.readings(pair.front, option))
+            for problem in excess(plain[run], reading)]
+
+
+def _new(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
