@@ -11,6 +11,8 @@
 //   the path, which becomes the identifier of the buffer.
 // * createObjFile is called once for each object: files, members of archives (extracted or not) and
 //   the output of LTO.
+// * BitcodeFile's constructor is called for each input that link-time optimization may make an object
+//   of. Until it has, nobody knows what will be in the link.
 // * readLinkerScript is called for each linker script, by option or among the inputs, and by us for
 //   ours.
 // * parseFiles is called once, after the objects of the command line are created and before lld
@@ -61,6 +63,7 @@
 #define FRONTLOAD_LLD_VERSION 22
 #define READ_FILE "_ZN3lld3elf8readFileERNS0_3CtxEN4llvm9StringRefE"
 #define CREATE_OBJ_FILE "_ZN3lld3elf13createObjFileERNS0_3CtxEN4llvm15MemoryBufferRefENS3_9StringRefEb"
+#define BITCODE_FILE "_ZN3lld3elf11BitcodeFileC1ERNS0_3CtxEN4llvm15MemoryBufferRefENS4_9StringRefEmb"
 #define READ_LINKER_SCRIPT "_ZN3lld3elf16readLinkerScriptERNS0_3CtxEN4llvm15MemoryBufferRefE"
 #define PARSE_FILES "_ZN3lld3elf10parseFilesERNS0_3CtxERKN4llvm11SmallVectorISt10unique_ptrINS0_9InputFileESt14default_deleteIS6_EELj0EEE"
 #define SPLIT_SECTIONS_32LE "_ZN3lld3elf13splitSectionsIN4llvm6object7ELFTypeILNS2_10endiannessE1ELb0EEEEEvRNS0_3CtxE"
@@ -111,6 +114,10 @@ OwnedFile realCreateObjFile(lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb, llvm::
                             bool lazy) REAL(CREATE_OBJ_FILE);
 OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb, llvm::StringRef archive,
                             bool lazy) WRAP(CREATE_OBJ_FILE);
+void realBitcodeFile(void *file, lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb,
+                     llvm::StringRef archive, uint64_t offset, bool lazy) REAL(BITCODE_FILE);
+void wrapBitcodeFile(void *file, lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb,
+                     llvm::StringRef archive, uint64_t offset, bool lazy) WRAP(BITCODE_FILE);
 void realReadLinkerScript(lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb) REAL(READ_LINKER_SCRIPT);
 void wrapReadLinkerScript(lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb) WRAP(READ_LINKER_SCRIPT);
 /// `files` is a SmallVector<std::unique_ptr<InputFile>, 0>.

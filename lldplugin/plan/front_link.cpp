@@ -204,11 +204,24 @@ void FrontLink::putInOrder() {
   }
 }
 
-std::string FrontLink::script() const {
-  return frontScript(patterns, traits.selection, traits.frontAlign);
+/// The patterns that have sections, or may get some: each costs a hundredth of the link.
+PatternSet FrontLink::neededPatterns() const {
+  if (expectsObjects)
+    return patterns;
+  PatternSet needed = {};
+  // Of the first two there are hardly ever none, and of strings it is not known.
+  for (Pattern kept : {Pattern::Rodata, Pattern::Text, Pattern::Strings})
+    needed[static_cast<unsigned>(kept)] = patterns[static_cast<unsigned>(kept)];
+  for (const Known &k : known)
+    if (std::optional<Pattern> pattern = usedPatternOf(k))
+      needed[static_cast<unsigned>(*pattern)] = true;
+  return needed;
 }
 
-std::string FrontLink::laterScript() const { return behindScript(outputsBehind()); }
+std::string FrontLink::script() const {
+  return frontScript(neededPatterns(), traits.selection, traits.frontAlign) +
+         behindScript(outputsBehind());
+}
 
 /// Whether a section that the linker keeps together under a name of its own is worth a place in the
 /// front.
@@ -285,11 +298,25 @@ std::optional<uint32_t> FrontLink::numberOf(StringRef name) const {
   return it == numbers.end() ? std::nullopt : std::optional(it->second);
 }
 
-std::optional<Pattern> FrontLink::patternFor(StringRef name) const {
-  if (std::optional<uint32_t> number = numberOf(name))
-    return usedPatternOf(known[*number]);
+/// The pattern of a section that is not one of the startup set.
+std::optional<Pattern> FrontLink::patternOfUnknown(StringRef name) const {
   return traits.mergesStrings && isStringSection(name) ? std::optional(Pattern::Strings)
                                                        : std::nullopt;
+}
+
+std::optional<Pattern> FrontLink::patternFor(StringRef name) const {
+  std::optional<uint32_t> number = numberOf(name);
+  return number ? usedPatternOf(known[*number]) : patternOfUnknown(name);
+}
+
+std::optional<Pattern> FrontLink::meet(StringRef name) {
+  // Looked up once: this is asked of all sections of the link.
+  std::optional<uint32_t> number = numberOf(name);
+  if (!number)
+    return patternOfUnknown(name);
+  std::optional<Pattern> pattern = usedPatternOf(known[*number]);
+  known[*number].isPlaced |= !pattern;
+  return pattern;
 }
 
 std::optional<uint32_t> FrontLink::place(StringRef name) {

@@ -20,6 +20,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include <array>
+#include <atomic>
 #include <optional>
 #include <string>
 #include <thread>
@@ -72,11 +73,11 @@ public:
   /// object, in the order in which they were added, its startup sections.
   llvm::ArrayRef<StartupSections> sections() const { return sectionsFound; }
 
-  /// The linker script that places them.
+  /// To be called if the linker will make objects of what it has read, and add them later.
+  void expectObjects() { expectsObjects = true; }
+
+  /// The linker script that places them; after finishPlanning().
   std::string script() const;
-  /// Another one, to be read after it, that moves what is not worth a place in the front; empty if
-  /// there is nothing to move. After finishPlanning().
-  std::string laterScript() const;
 
   /// The output sections that are not worth a place in the front.
   OutputsBehind outputsBehind() const;
@@ -86,6 +87,9 @@ public:
 
   /// The pattern of the script that the section with this name, by its address, belongs to.
   std::optional<Pattern> patternFor(llvm::StringRef name) const;
+  /// The same, of a section that is in the link; one of the startup set that has no pattern has got
+  /// its place by that.
+  std::optional<Pattern> meet(llvm::StringRef name);
 
   /// To be called when such a section is in the link and gets the place of its pattern, or, without
   /// one, goes with all of its class; after finishPlanning(). Returns where in the pattern, in
@@ -185,7 +189,9 @@ private:
   void plan(llvm::ArrayRef<InputObject> begun, unsigned threads);
   void take(std::vector<StartupSections> found);
   void putInOrder();
+  PatternSet neededPatterns() const;
   std::optional<Pattern> usedPatternOf(const Known &k) const;
+  std::optional<Pattern> patternOfUnknown(llvm::StringRef name) const;
   /// The number in `known` of the section with this name; none if it is none of them.
   std::optional<uint32_t> numberOf(llvm::StringRef name) const;
 
@@ -197,6 +203,7 @@ private:
   bool isEndAssigned = false; ///< by a script
   std::vector<InputObject> objects;
   std::vector<llvm::StringRef> inputBytes;
+  std::atomic<bool> expectsObjects = false;
   std::thread planner;
   std::vector<StartupSections> sectionsFound;
   std::vector<Known> known;                       ///< by object, and by index

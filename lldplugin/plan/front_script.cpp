@@ -50,6 +50,13 @@ std::string frontScript(const PatternSet &patterns, Selection selection, uint64_
       os << "  " << name << (isCode(pattern) ? align : " : ") << "{ *("
          << inputsOf(pattern, selection) << ")" << rest << " }\n";
   };
+  // One that is there in any case.
+  auto placed = [&](StringRef name, Pattern pattern) {
+    if (patterns[static_cast<unsigned>(pattern)])
+      section(name, pattern);
+    else
+      os << "  " << name << " : { }\n";
+  };
   os << "OVERWRITE_SECTIONS {\n";
   // The loader reads the names of the needed libraries before anything can be prefetched; with the
   // headers the kernel has read the next few pages.
@@ -62,15 +69,9 @@ std::string frontScript(const PatternSet &patterns, Selection selection, uint64_
   // all of .data.rel.ro at startup; what it leaves alone is at the end.
   os << "  .dynamic : { }\n"
         "  .got : { }\n";
-  if (patterns[static_cast<unsigned>(Pattern::Relro)])
-    section(".data.rel.ro", Pattern::Relro);
-  else
-    os << "  .data.rel.ro : { }\n";
+  placed(".data.rel.ro", Pattern::Relro);
   section(frontDataSection, Pattern::Data);
-  if (patterns[static_cast<unsigned>(Pattern::Bss)])
-    section(".bss", Pattern::Bss);
-  else
-    os << "  .bss : { }\n";
+  placed(".bss", Pattern::Bss);
   os << "}\n";
   // It has no contents, so what follows it would be nearer to the beginning of the file than to
   // that of memory; what precedes contents of its segment is filled with zeros.
@@ -78,7 +79,7 @@ std::string frontScript(const PatternSet &patterns, Selection selection, uint64_
   os << "SECTIONS {\n";
   section(stringsSection, Pattern::Strings);
   // And to these all that has no place yet.
-  section(".text", Pattern::NextText);
+  placed(".text", Pattern::NextText);
   // With -z keep-text-section-prefix, as PGO builds have it, lld gives each kind of code an output
   // section of its own. It takes the code that it finds first, that of the front, for their place:
   // all cold code would be there.
@@ -86,7 +87,7 @@ std::string frontScript(const PatternSet &patterns, Selection selection, uint64_
                                             "exit", "unlikely", "split"};
   for (StringRef kind : kinds)
     os << "  .text." << kind << " : { }\n";
-  section(".rodata", Pattern::NextRodata);
+  placed(".rodata", Pattern::NextRodata);
   // .eh_frame_hdr is searched by unsigned offsets from itself to the code, so it must not lie
   // between the code of the front and the rest.
   os << "  .gcc_except_table : { }\n"
