@@ -74,11 +74,6 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
   auto &link = *new FrontLink(std::move(profile), options.profile, options.traits);
   std::vector<const char *> lldArgs = args.vec();
-  // Another lld would sort the front again, by what calls what in a steady state.
-  if (isOther)
-    lldArgs.push_back("--no-call-graph-profile-sort");
-  // The front's script makes a linear file together with this.
-  lldArgs.insert(lldArgs.end(), {"-z", "separate-loadable-segments"});
   if (options.traits.packsRelocations)
     lldArgs.insert(lldArgs.end(), {"-z", "pack-relative-relocs"});
   std::vector<std::string> added; // lld keeps references
@@ -95,7 +90,11 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   }
   if (options.isReproduced && (refusal = prepareReplay(options, lldArgs)))
     return refuse(*refusal);
+  // The front's script makes a linear file together with this.
+  lldArgs.insert(lldArgs.end(), {"-z", "separate-loadable-segments"});
   if (isOther) {
+    // It would sort the front again, by what calls what in a steady state.
+    lldArgs.push_back("--no-call-graph-profile-sort");
     options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
     installHooks(link, options.minMatch,
                  [&](const LinkInputs &inputs) { return linkPlanned(options, inputs, link); });

@@ -203,9 +203,9 @@ void FrontLink::putInOrder() {
   }
 }
 
-std::string FrontLink::script() const {
-  return frontScript(patterns, traits.selection, outputsBehind());
-}
+std::string FrontLink::script() const { return frontScript(patterns, traits.selection); }
+
+std::string FrontLink::laterScript() const { return behindScript(outputsBehind()); }
 
 /// Whether a section that the linker keeps together under a name of its own is worth a place in the
 /// front.

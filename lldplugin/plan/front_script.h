@@ -60,8 +60,10 @@ struct OutputsBehind {
 /// Together with -z separate-loadable-segments it makes a *linear file*: the address of each byte is
 /// its offset in the file and one constant. So .bss is the last section of all, what lies before it
 /// ends on a page, and sections without contents lie before others or at the end.
-std::string frontScript(const PatternSet &patterns, Selection selection,
-                        const OutputsBehind &behind = {});
+std::string frontScript(const PatternSet &patterns, Selection selection);
+
+/// Another script, to be read after it, that moves these; empty if there are none.
+std::string behindScript(const OutputsBehind &behind);
 
 } // namespace frontload
 
