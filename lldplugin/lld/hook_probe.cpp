@@ -52,7 +52,7 @@ Symbols:
 static constexpr StringLiteral addedObject = R"(--- !ELF
 FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_REL, Machine: EM_X86_64}
 Sections:
-  - {Name: .added, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Content: "35"}
+  - {Name: .added, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Content: "6d6f766564"}
 )";
 static constexpr StringLiteral firstPattern = "<probe first>", secondPattern = "<probe second>",
                                stringsPattern = "<probe strings>";
@@ -65,6 +65,9 @@ SECTIONS {
   .text : { *(SORT_BY_INIT_PRIORITY("<probe second>")) }
 } INSERT AFTER .bss;
 )";
+
+// What can be told only when all inputs are known.
+static constexpr StringLiteral laterScript = "SECTIONS { .added : { } } INSERT AFTER .text;\n";
 
 static bool hasFailed;
 
@@ -150,12 +153,13 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
     isInOrder &= c.file == inOrder[c.archive.empty() ? 0 : 1];
   expect(isInOrder, "parseFiles",
          "is not given what createObjFile has made, in the order of the command line");
+  realReadLinkerScript(ctx, MemoryBufferRef(script, "<script>"));
   realParseFiles(ctx, files);
   static const std::string object = toObject(addedObject);
   auto &owner = *new OwnedFile(realCreateObjFile(ctx, {object, "<added>"}, "", false));
   auto &added = *new SmallVector<void *, 0>{owner.file};
   realParseFiles(ctx, &added);
-  realReadLinkerScript(ctx, MemoryBufferRef(script, "<script>"));
+  realReadLinkerScript(ctx, MemoryBufferRef(laterScript, "<later script>"));
 }
 
 static bool isSplitting;
@@ -370,6 +374,8 @@ static void checkOutput() {
          "does not make the output, and only that");
   expect(contentsOf(bytes, ".text.front") == "22221111", "getPriority",
          "does not decide the order of sections");
+  expect(bytes.find("3333") < bytes.find(contentsOf(bytes, ".added")), "readLinkerScript",
+         "does not take a script that moves sections after parseFiles");
   expect(contentsOf(bytes, ".text").substr(0, 4) == "3333", "StringMatcher::match",
          "does not decide what is in a section");
   expect(hashed.count("hot") && hashed.count("cold"), "xxh3_64bits",

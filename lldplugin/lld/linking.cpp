@@ -91,15 +91,14 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   }
   if (options.isReproduced && (refusal = prepareReplay(options, lldArgs)))
     return refuse(*refusal);
-  // Another lld would sort the front again, by what calls what in a steady state.
-  if (isOther)
-    lldArgs.push_back("--no-call-graph-profile-sort");
   // The front's script makes a linear file together with this.
   lldArgs.insert(lldArgs.end(), {"-z", "separate-loadable-segments"});
   std::string imageBase = frontAlignArgument(options);
   if (!imageBase.empty())
     lldArgs.push_back(imageBase.c_str());
   if (isOther) {
+    // It would sort the front again, by what calls what in a steady state.
+    lldArgs.push_back("--no-call-graph-profile-sort");
     options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
     installHooks(link, options.minMatch,
                  [&](const LinkInputs &inputs) { return linkPlanned(options, inputs, link); });

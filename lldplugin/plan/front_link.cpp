@@ -206,8 +206,10 @@ void FrontLink::putInOrder() {
 }
 
 std::string FrontLink::script() const {
-  return frontScript(patterns, traits.selection, outputsBehind(), traits.frontAlign);
+  return frontScript(patterns, traits.selection, traits.frontAlign);
 }
+
+std::string FrontLink::laterScript() const { return behindScript(outputsBehind()); }
 
 /// Whether a section that the linker keeps together under a name of its own is worth a place in the
 /// front.

@@ -72,8 +72,11 @@ public:
   /// object, in the order in which they were added, its startup sections.
   llvm::ArrayRef<StartupSections> sections() const { return sectionsFound; }
 
-  /// The linker script that places them; after finishPlanning().
+  /// The linker script that places them.
   std::string script() const;
+  /// Another one, to be read after it, that moves what is not worth a place in the front; empty if
+  /// there is nothing to move. After finishPlanning().
+  std::string laterScript() const;
 
   /// The output sections that are not worth a place in the front.
   OutputsBehind outputsBehind() const;

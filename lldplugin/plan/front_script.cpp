@@ -38,8 +38,7 @@ static bool isCode(Pattern pattern) {
   return pattern == Pattern::Text || pattern == Pattern::NextText;
 }
 
-std::string frontScript(const PatternSet &patterns, Selection selection,
-                        const OutputsBehind &behind, uint64_t codeAlign) {
+std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign) {
   std::string text;
   raw_string_ostream os(text);
   // lld adds what has no place yet to the last list of an output section, and orders each list by
@@ -77,10 +76,6 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
   // that of memory; what precedes contents of its segment is filled with zeros.
   os << "SECTIONS { .bss.rel.ro : { } } INSERT BEFORE .dynamic;\n";
   os << "SECTIONS {\n";
-  auto outputs = [&](ArrayRef<std::string> names) {
-    for (StringRef name : names)
-      os << "  \"" << name << "\" : { }\n";
-  };
   section(stringsSection, Pattern::Strings);
   // And to these all that has no place yet.
   section(".text", Pattern::NextText);
@@ -91,19 +86,15 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
                                             "exit", "unlikely", "split"};
   for (StringRef kind : kinds)
     os << "  .text." << kind << " : { }\n";
-  outputs(behind.code);
   section(".rodata", Pattern::NextRodata);
   // .eh_frame_hdr is searched by unsigned offsets from itself to the code, so it must not lie
   // between the code of the front and the rest.
   os << "  .gcc_except_table : { }\n"
         "  .eh_frame_hdr : { }\n"
         "  .eh_frame : { }\n";
-  outputs(behind.constants);
-  outputs(behind.data);
   // The kernel clears the rest of a page behind what is in the file; here there is none.
   os << "  .data : { }\n"
         "  .data.padding : { BYTE(0) . = ALIGN(CONSTANT(MAXPAGESIZE)); }\n";
-  outputs(behind.zeros);
   os << "} INSERT BEFORE .bss;\n";
   // lld derives _end and _edata from the last segments of the file, which are those that programs
   // mean, and this from the last one that cannot be written to, which holds constants here.
@@ -115,6 +106,25 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
       os << " + SIZEOF(.text." << kind << ")";
     os << ");\n";
   }
+  return text;
+}
+
+std::string behindScript(const OutputsBehind &behind) {
+  std::string text;
+  raw_string_ostream os(text);
+  auto insert = [&](ArrayRef<std::string> names, StringRef place) {
+    if (names.empty())
+      return;
+    os << "SECTIONS {\n";
+    for (StringRef name : names)
+      os << "  \"" << name << "\" : { }\n";
+    os << "} INSERT " << place << ";\n";
+  };
+  // Sections that frontScript() always has.
+  insert(behind.code, "AFTER .text.split");
+  insert(behind.constants, "AFTER .eh_frame");
+  insert(behind.data, "BEFORE .data");
+  insert(behind.zeros, "AFTER .data.padding");
   return text;
 }
 

@@ -62,8 +62,10 @@ struct OutputsBehind {
 /// it ends on a page, and sections without contents lie before others or at the end.
 ///
 /// With `codeAlign`, the front's code and the code behind it begin at a multiple of that.
-std::string frontScript(const PatternSet &patterns, Selection selection,
-                        const OutputsBehind &behind = {}, uint64_t codeAlign = 0);
+std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign = 0);
+
+/// Another script, to be read after it, that moves these; empty if there are none.
+std::string behindScript(const OutputsBehind &behind);
 
 } // namespace frontload
 
