@@ -224,6 +224,11 @@ int wrapGetPriority(StringRef name) {
   return name == ".text.two" ? 1 : 2;
 }
 
+void wrapBitcodeFile(void *file, lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive,
+                     uint64_t offset, bool lazy) {
+  realBitcodeFile(file, ctx, mb, archive, offset, lazy);
+}
+
 frontload::SectionOrder wrapCallGraphOrder(lld::elf::Ctx &ctx) { return realCallGraphOrder(ctx); }
 
 frontload::SectionOrder wrapBalancedPartitioning(lld::elf::Ctx &ctx, StringRef profile, bool ofCode,
