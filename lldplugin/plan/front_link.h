@@ -34,11 +34,14 @@ struct LinkTraits {
   /// that end alike share their ends.
   bool mergesStrings = true;
   /// Whether the linker keeps one of several identical functions: --icf.
-  bool foldsCode = false;
+  Folding folding = Folding::None;
   /// Whether the output is position-independent, so that the loader relocates its data.
   bool isRelocated = false;
   /// How the linker tells sections apart.
   Selection selection = Selection::ByAnswer;
+  /// What the front's code begins at a multiple of, in bytes, in the file as in memory; and the
+  /// code behind the front. 0: of nothing in particular.
+  uint64_t frontAlign = 0;
   /// Whether relative relocations are packed though nobody has said so; every link tells.
   bool packsRelocations = false;
 };
@@ -73,8 +76,11 @@ public:
   /// To be called if the linker will make objects of what it has read, and add them later.
   void expectObjects() { expectsObjects = true; }
 
-  /// The linker script that places them; after finishPlanning().
+  /// The linker script of symbols, which a linker reads before it looks for definitions.
   std::string script() const;
+  /// Another one, to be read after it, that places sections: those of the startup set, and what is
+  /// not worth a place in the front. After finishPlanning().
+  std::string laterScript() const;
 
   /// The output sections that are not worth a place in the front.
   OutputsBehind outputsBehind() const;
@@ -110,6 +116,9 @@ public:
 
   /// To be called when all sections have their place: adds up what follows.
   void finish();
+  /// To be called after that when the linker has folded the section with this name into another one,
+  /// which then counts alone.
+  void fold(llvm::StringRef name);
   /// To be called when the hot strings of the output have been counted.
   void finishStrings();
   bool isFinished() const { return !states.empty(); }
@@ -129,10 +138,16 @@ public:
       bytes += other.bytes;
       return *this;
     }
+    Placed &operator-=(const Placed &other) {
+      sections -= other.sections;
+      referred -= other.referred;
+      bytes -= other.bytes;
+      return *this;
+    }
   };
   const Placed &placed(SectionClass c) const { return sums[static_cast<unsigned>(c)]; }
   /// The number of objects that it came from.
-  uint64_t placedObjects() const { return numPlacedObjects; }
+  uint64_t placedObjects() const { return contributors.size(); }
   /// The number of sections that are in the link and keep their place.
   uint64_t keptSections() const { return numKeptSections; }
 
@@ -199,7 +214,8 @@ private:
   NameFilter knownNames{1 << 19};
 
   std::array<Placed, numSectionClasses> sums = {};
-  uint64_t numPlacedObjects = 0, numKeptSections = 0;
+  llvm::DenseMap<uint32_t, uint64_t> contributors; ///< how many sections each object has placed
+  uint64_t numKeptSections = 0;
   std::vector<EntryState> states;
 };
 
