@@ -218,7 +218,9 @@ PatternSet FrontLink::neededPatterns() const {
   return needed;
 }
 
-std::string FrontLink::script() const {
+std::string FrontLink::script() const { return symbolsScript(); }
+
+std::string FrontLink::laterScript() const {
   return frontScript(neededPatterns(), traits.selection, traits.frontAlign) +
          behindScript(outputsBehind());
 }

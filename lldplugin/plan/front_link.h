@@ -76,8 +76,11 @@ public:
   /// To be called if the linker will make objects of what it has read, and add them later.
   void expectObjects() { expectsObjects = true; }
 
-  /// The linker script that places them; after finishPlanning().
+  /// The linker script of symbols, which a linker reads before it looks for definitions.
   std::string script() const;
+  /// Another one, to be read after it, that places sections: those of the startup set, and what is
+  /// not worth a place in the front. After finishPlanning().
+  std::string laterScript() const;
 
   /// The output sections that are not worth a place in the front.
   OutputsBehind outputsBehind() const;

@@ -34,6 +34,10 @@ static std::string inputsOf(Pattern pattern, Selection selection) {
                                      : "SORT_BY_NAME(" + markGlob(pattern) + ")";
 }
 
+/// Of code, each with an output section .text.KIND if they are kept apart.
+static constexpr StringLiteral codeKinds[] = {"hot",  "unknown",  "startup",
+                                              "exit", "unlikely", "split"};
+
 static bool isCode(Pattern pattern) {
   return pattern == Pattern::Text || pattern == Pattern::NextText;
 }
@@ -55,7 +59,7 @@ std::string frontScript(const PatternSet &patterns, Selection selection, uint64_
     if (patterns[static_cast<unsigned>(pattern)])
       section(name, pattern);
     else
-      os << "  " << name << " : { }\n";
+      os << "  " << name << (isCode(pattern) ? align : " : ") << "{ }\n";
   };
   os << "OVERWRITE_SECTIONS {\n";
   // The loader reads the names of the needed libraries before anything can be prefetched; with the
@@ -83,9 +87,7 @@ std::string frontScript(const PatternSet &patterns, Selection selection, uint64_
   // With -z keep-text-section-prefix, as PGO builds have it, lld gives each kind of code an output
   // section of its own. It takes the code that it finds first, that of the front, for their place:
   // all cold code would be there.
-  static constexpr StringLiteral kinds[] = {"hot",  "unknown",  "startup",
-                                            "exit", "unlikely", "split"};
-  for (StringRef kind : kinds)
+  for (StringRef kind : codeKinds)
     os << "  .text." << kind << " : { }\n";
   placed(".rodata", Pattern::NextRodata);
   // .eh_frame_hdr is searched by unsigned offsets from itself to the code, so it must not lie
@@ -97,13 +99,19 @@ std::string frontScript(const PatternSet &patterns, Selection selection, uint64_
   os << "  .data : { }\n"
         "  .data.padding : { BYTE(0) . = ALIGN(CONSTANT(MAXPAGESIZE)); }\n";
   os << "} INSERT BEFORE .bss;\n";
+  return text;
+}
+
+std::string symbolsScript() {
+  std::string text;
+  raw_string_ostream os(text);
   // lld derives _end and _edata from the last segments of the file, which are those that programs
   // mean, and this from the last one that cannot be written to, which holds constants here.
   for (StringRef prefix : {"", "_"}) {
     os << "PROVIDE(" << prefix << "etext = ADDR(.text) + SIZEOF(.text)";
     // Whose address is asked for is there, even if it is empty; of its size that is not true. What
     // lies between two of them for alignment is not in the sum.
-    for (StringRef kind : kinds)
+    for (StringRef kind : codeKinds)
       os << " + SIZEOF(.text." << kind << ")";
     os << ");\n";
   }
