@@ -2,6 +2,8 @@
 
 #include "lld/linking.h"
 #include "lld/Common/Driver.h"
+#include "lld/folding_hook.h"
+#include "lld/front_align.h"
 #include "lld/front_output.h"
 #include "lld/hook_calls.h"
 #include "lld/lld_hooks.h"
@@ -92,6 +94,9 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     return refuse(*refusal);
   // The front's script makes a linear file together with this.
   lldArgs.insert(lldArgs.end(), {"-z", "separate-loadable-segments"});
+  std::string imageBase = frontAlignArgument(options);
+  if (!imageBase.empty())
+    lldArgs.push_back(imageBase.c_str());
   if (isOther) {
     // It would sort the front again, by what calls what in a steady state.
     lldArgs.push_back("--no-call-graph-profile-sort");
@@ -104,6 +109,7 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   }
   installHooks(link, options.minMatch);
   installOrderHooks(link);
+  installFoldingHook(link);
   std::optional<Front> front;
   holdWrittenFiles(lldArgs, options.output, [&](MutableArrayRef<char> bytes, bool isFile) {
     hookCalls.requireForOutput(link, {bytes.data(), bytes.size()});

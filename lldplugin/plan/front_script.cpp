@@ -2,6 +2,7 @@
 
 #include "plan/front_script.h"
 #include "plan/section_marks.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -33,15 +34,28 @@ static std::string inputsOf(Pattern pattern, Selection selection) {
                                      : "SORT_BY_NAME(" + markGlob(pattern) + ")";
 }
 
-std::string frontScript(const PatternSet &patterns, Selection selection) {
+static bool isCode(Pattern pattern) {
+  return pattern == Pattern::Text || pattern == Pattern::NextText;
+}
+
+std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign) {
   std::string text;
   raw_string_ostream os(text);
   // lld adds what has no place yet to the last list of an output section, and orders each list by
   // itself (PGO), so what has its place in first-touch order is in another one.
   StringRef rest = selection == Selection::ByAnswer ? " *()" : "";
+  std::string align = codeAlign ? " : ALIGN(" + std::to_string(codeAlign) + ") " : " : ";
   auto section = [&](StringRef name, Pattern pattern) {
     if (patterns[static_cast<unsigned>(pattern)])
-      os << "  " << name << " : { *(" << inputsOf(pattern, selection) << ")" << rest << " }\n";
+      os << "  " << name << (isCode(pattern) ? align : " : ") << "{ *("
+         << inputsOf(pattern, selection) << ")" << rest << " }\n";
+  };
+  // One that is there in any case.
+  auto placed = [&](StringRef name, Pattern pattern) {
+    if (patterns[static_cast<unsigned>(pattern)])
+      section(name, pattern);
+    else
+      os << "  " << name << " : { }\n";
   };
   os << "OVERWRITE_SECTIONS {\n";
   // The loader reads the names of the needed libraries before anything can be prefetched; with the
@@ -51,27 +65,21 @@ std::string frontScript(const PatternSet &patterns, Selection selection) {
     os << "  " << name << " : { }\n";
   section(frontRodataSection, Pattern::Rodata);
   section(frontTextSection, Pattern::Text);
-  // What the loader reads first, .dynamic, is near to what follows it. Relocation touches nearly all
-  // of .data.rel.ro at startup; what it leaves alone is at the end.
+  // What the loader reads first, .dynamic, is near to what follows it. Relocation touches nearly
+  // all of .data.rel.ro at startup; what it leaves alone is at the end.
   os << "  .dynamic : { }\n"
         "  .got : { }\n";
-  if (patterns[static_cast<unsigned>(Pattern::Relro)])
-    section(".data.rel.ro", Pattern::Relro);
-  else
-    os << "  .data.rel.ro : { }\n";
+  placed(".data.rel.ro", Pattern::Relro);
   section(frontDataSection, Pattern::Data);
-  if (patterns[static_cast<unsigned>(Pattern::Bss)])
-    section(".bss", Pattern::Bss);
-  else
-    os << "  .bss : { }\n";
+  placed(".bss", Pattern::Bss);
   os << "}\n";
-  // It has no contents, so what follows it would be nearer to the beginning of the file than to that
-  // of memory; what precedes contents of its segment is filled with zeros.
+  // It has no contents, so what follows it would be nearer to the beginning of the file than to
+  // that of memory; what precedes contents of its segment is filled with zeros.
   os << "SECTIONS { .bss.rel.ro : { } } INSERT BEFORE .dynamic;\n";
   os << "SECTIONS {\n";
   section(stringsSection, Pattern::Strings);
   // And to these all that has no place yet.
-  section(".text", Pattern::NextText);
+  placed(".text", Pattern::NextText);
   // With -z keep-text-section-prefix, as PGO builds have it, lld gives each kind of code an output
   // section of its own. It takes the code that it finds first, that of the front, for their place:
   // all cold code would be there.
@@ -79,7 +87,7 @@ std::string frontScript(const PatternSet &patterns, Selection selection) {
                                             "exit", "unlikely", "split"};
   for (StringRef kind : kinds)
     os << "  .text." << kind << " : { }\n";
-  section(".rodata", Pattern::NextRodata);
+  placed(".rodata", Pattern::NextRodata);
   // .eh_frame_hdr is searched by unsigned offsets from itself to the code, so it must not lie
   // between the code of the front and the rest.
   os << "  .gcc_except_table : { }\n"
