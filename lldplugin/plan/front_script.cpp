@@ -42,7 +42,8 @@ static bool isCode(Pattern pattern) {
   return pattern == Pattern::Text || pattern == Pattern::NextText;
 }
 
-std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign) {
+std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign,
+                        bool hasConstantDynamic) {
   std::string text;
   raw_string_ostream os(text);
   // lld adds what has no place yet to the last list of an output section, and orders each list by
@@ -79,7 +80,8 @@ std::string frontScript(const PatternSet &patterns, Selection selection, uint64_
   os << "}\n";
   // It has no contents, so what follows it would be nearer to the beginning of the file than to
   // that of memory; what precedes contents of its segment is filled with zeros.
-  os << "SECTIONS { .bss.rel.ro : { } } INSERT BEFORE .dynamic;\n";
+  StringRef firstRelro = hasConstantDynamic ? ".got" : ".dynamic";
+  os << "SECTIONS { .bss.rel.ro : { } } INSERT BEFORE " << firstRelro << ";\n";
   os << "SECTIONS {\n";
   section(stringsSection, Pattern::Strings);
   // And to these all that has no place yet.
