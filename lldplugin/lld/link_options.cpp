@@ -104,8 +104,6 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       options.traits.folding = value == "all"    ? Folding::All
                                : value == "safe" ? Folding::Listed
                                                  : Folding::None;
-    } else if (takeLetter(args, next, "-z", value)) {
-      options.traits.hasConstantDynamic |= value == "rodynamic";
     } else if (takeLetter(args, next, "-O", value)) {
       if (unsigned level; !StringRef(value).getAsInteger(10, level))
         options.traits.mergesStrings = level == 1;
@@ -123,6 +121,7 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
   if (exportsAll && options.traits.folding == Folding::Listed)
     options.traits.folding = Folding::ListedAndHidden;
   options.traits.isRelocated = options.kind.isRelocated();
+  options.traits.copiesConstants = !options.kind.isShared && !options.kind.dynamicLinker.empty();
   if (const char *variable = "LLD_REPRODUCE"; getenv(variable) && !options.isReproduced) {
     options.isReproduced = true;
     options.otherConflict = variable, options.otherReason = reproduceReason;

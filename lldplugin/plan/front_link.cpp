@@ -221,7 +221,7 @@ std::string FrontLink::script() const { return symbolsScript(); }
 
 std::string FrontLink::laterScript() const {
   return frontScript(neededPatterns(), traits.selection, traits.frontAlign,
-                     traits.hasConstantDynamic) +
+                     traits.copiesConstants) +
          behindScript(outputsBehind());
 }
 

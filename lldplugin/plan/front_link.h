@@ -43,8 +43,8 @@ struct LinkTraits {
   /// What the front's code begins at a multiple of, in bytes, in the file as in memory; and the
   /// code behind the front. 0: of nothing in particular.
   uint64_t frontAlign = 0;
-  /// Whether .dynamic cannot be written to: -z rodynamic.
-  bool hasConstantDynamic = false;
+  /// Whether the loader may copy constants of shared libraries into the output: it is a program.
+  bool copiesConstants = false;
   /// Whether relative relocations are packed though nobody has said so; every link tells.
   bool packsRelocations = false;
 };

@@ -62,9 +62,9 @@ struct OutputsBehind {
 /// it ends on a page, and sections without contents lie before others or at the end.
 ///
 /// With `codeAlign`, the front's code and the code behind it begin at a multiple of that.
-/// `hasConstantDynamic` is whether .dynamic is not among what relocation writes (-z rodynamic).
+/// `copiesConstants` is whether the loader may copy constants of shared libraries.
 std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign = 0,
-                        bool hasConstantDynamic = false);
+                        bool copiesConstants = false);
 
 /// A script of the symbols that are no longer where lld would put them. What needs them may be known
 /// before sections are, so it is one of its own.
