@@ -13,6 +13,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_PLAN_FRONT_LINK_H
 #define FRONTLOAD_LLDPLUGIN_PLAN_FRONT_LINK_H
 
+#include "plan/expected_part.h"
 #include "plan/front_script.h"
 #include "profile/match_summary.h"
 #include "profile/startup_profile.h"
@@ -77,6 +78,10 @@ public:
   /// How many bytes of .data.rel.ro a start touches, at most, which are its first. None if that is
   /// all of it. To be called after finish().
   std::optional<uint64_t> touchedRelro() const;
+
+  /// What is to be read with the front of what is left out of it, in the order in which it lies in
+  /// .rodata, which is that of first touch. To be called after finish().
+  std::vector<ExpectedPart> expectedParts() const;
 
   /// The pattern of the script that the section with this name, by its address, belongs to.
   std::optional<Pattern> patternFor(llvm::StringRef name) const;
@@ -171,6 +176,7 @@ private:
   void take(std::vector<StartupSections> found);
   void putInOrder();
   std::optional<Pattern> usedPatternOf(const Known &k) const;
+  llvm::ArrayRef<StartupSection> sectionsOf(const Known &k) const;
   /// The number in `known` of the section with this name; none if it is none of them.
   std::optional<uint32_t> numberOf(llvm::StringRef name) const;
 

@@ -8,6 +8,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_PLAN_OUTPUT_CHECK_H
 #define FRONTLOAD_LLDPLUGIN_PLAN_OUTPUT_CHECK_H
 
+#include "plan/expected_part.h"
 #include "plan/front_note.h"
 #include "startup_set/hot_strings.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -24,8 +25,9 @@ namespace frontload {
 struct Front {
   /// The file offset of the first byte behind it.
   uint64_t bytes = 0;
-  /// What of it is to be read, by address, ascending. More than one range if what lies in between
-  /// costs more to read along than a request.
+  /// What is to be read, by address, ascending: of the front, more than one range if what lies in
+  /// between costs more to read along than a request; and behind it, what startup touches of what
+  /// is left out.
   std::vector<FrontRange> ranges;
   /// How many of its bytes are merged strings.
   uint64_t strings = 0;
@@ -47,6 +49,8 @@ struct OutputFacts {
   llvm::ArrayRef<std::string> unwanted = {};
   /// How many bytes of .data.rel.ro are wanted, from its beginning; all of them if none.
   std::optional<uint64_t> touchedRelro = std::nullopt;
+  /// What is to be read of .rodata, in ascending order.
+  llvm::ArrayRef<ExpectedPart> parts = {};
 };
 
 /// Checks the ELF file in `bytes`, and finds its front, to which those of `strings` belong that

@@ -68,6 +68,25 @@ static bool mustBeWorth(SectionClass c, UnnamedRule unnamed) {
   llvm_unreachable("a class without a rule");
 }
 
+/// Takes note of what the match touches of a section that is left out, if that is worth a request
+/// of its own. Only constants come so near to the beginning of what they lie in that their place
+/// can be told: FrontLink::expectedParts().
+template <class ELFT>
+static void addLeftOutPart(ObjectScan<ELFT> &scan, const EntryMatch &m,
+                           const StartupProfile &profile) {
+  const ProfileEntry &entry = profile.entries[m.entry];
+  if (m.sectionClass != SectionClass::Rodata || !entry.stretch ||
+      !isWorthARequest(entry.stretch->end - entry.stretch->begin, profile.share(entry)))
+    return;
+  StringRef contents = scan.object->contents(scan.object->sections()[m.section]);
+  // It may be smaller than when it was recorded.
+  if (m.offset < contents.size() && entry.stretch->end <= contents.size() - m.offset)
+    scan.leftOutParts.push_back({scan.number,
+                                 m.section,
+                                 {m.offset + entry.stretch->begin, m.offset + entry.stretch->end},
+                                 contents});
+}
+
 template <class ELFT>
 static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile,
                            UnnamedRule unnamed) {
@@ -95,6 +114,8 @@ static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile
     bool isLeftOut = mustBeWorth(m.sectionClass, unnamed) &&
                      !belongsToFront(scan.object->sections()[m.section].sh_size, t.windows, t.share);
     lower(isLeftOut ? scan.next : scan.named, m.section, Place{m.entry, m.sectionClass});
+    if (isLeftOut)
+      addLeftOutPart(scan, m, profile);
   }
   for (auto [section, place] : scan.named)
     scan.frontier.push_back({place.rank, section});
