@@ -78,7 +78,8 @@ def profile_text(*entries, program: str = "program", runs: int = 1,
     lines = [Entry("function", "text", e) if isinstance(e, str) else Entry(*e) for e in entries]
     if data_runs is None:
         data_runs = int(any(line.kind != "function" for line in lines))
-    text = ["frontload-startup-profile 2", f"program {program}", f"runs {runs}",
+    version = 3 if any("@" in line.touched for line in lines) else 2
+    text = [f"frontload-startup-profile {version}", f"program {program}", f"runs {runs}",
             f"data-runs {data_runs}"]
     for line in lines:
         text.append("\t".join([line.kind, line.section_class, str(line.runs), "+1", line.touched,

@@ -32,6 +32,8 @@ int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontL
   std::vector<std::string> unwanted = link.outputsBehind().all();
   facts.unwanted = unwanted;
   facts.wantedBytes = link.wantedBytes();
+  std::vector<ExpectedPart> parts = link.expectedParts();
+  facts.parts = parts;
   Expected<Front> checked = checkOutput(contents, facts, link.hotStrings());
   if (!checked) {
     error(options.output + ": " + toString(checked.takeError()),

@@ -294,6 +294,51 @@ StringMap<uint64_t> FrontLink::wantedBytes() const {
   return result;
 }
 
+/// All sections of an object from the first that has the name of `k` on.
+ArrayRef<StartupSection> FrontLink::sectionsOf(const Known &k) const {
+  const StartupSections &all = sectionsFound[k.object]; // by index
+  const auto *first = llvm::partition_point(
+      all, [&](const StartupSection &section) { return section.index < k.index; });
+  return ArrayRef(first, all.end());
+}
+
+std::vector<ExpectedPart> FrontLink::expectedParts() const {
+  std::vector<ExpectedPart> result;
+  DenseMap<std::pair<uint32_t, uint32_t>, std::vector<LeftOutPart>> parts; // by object and section
+  for (const LeftOutPart &part : startupSet.leftOutParts())
+    parts[{part.object, part.section}].push_back(part);
+  if (parts.empty())
+    return result;
+  // Behind these lies what no entry names.
+  std::vector<const Known *> leading;
+  for (const Known &k : known)
+    if (k.isPlaced && !k.keepsPlace && k.rank < profile.entries.size() &&
+        usedPatternOf(k) == Pattern::NextRodata)
+      leading.push_back(&k);
+  llvm::sort(leading, [](const Known *a, const Known *b) {
+    return std::tie(a->order, a->object) < std::tie(b->order, b->object);
+  });
+  uint64_t offset = 0;
+  for (const Known *k : leading) {
+    uint64_t left = k->contents.sections;
+    for (const StartupSection &section : sectionsOf(*k)) {
+      if (section.name != k->name)
+        continue;
+      offset = alignTo(offset, uint64_t(1) << section.alignment);
+      std::vector<LeftOutPart> own = parts.lookup({k->object, section.index});
+      llvm::sort(own, [](const LeftOutPart &a, const LeftOutPart &b) {
+        return a.stretch.begin < b.stretch.begin;
+      });
+      for (const LeftOutPart &part : own)
+        result.push_back({part, offset});
+      offset += section.size;
+      if (--left == 0)
+        break;
+    }
+  }
+  return result;
+}
+
 /// The pattern of a known section, if the script has it.
 std::optional<Pattern> FrontLink::usedPatternOf(const Known &k) const {
   std::optional<Pattern> pattern = patternOf(k.sectionClass, k.region);

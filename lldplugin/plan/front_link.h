@@ -13,6 +13,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_PLAN_FRONT_LINK_H
 #define FRONTLOAD_LLDPLUGIN_PLAN_FRONT_LINK_H
 
+#include "plan/expected_part.h"
 #include "plan/front_script.h"
 #include "profile/match_summary.h"
 #include "profile/startup_profile.h"
@@ -90,6 +91,10 @@ public:
   /// How many bytes of output sections, by name, every run touches, at most, which are their first.
   /// Of the front's other sections that is all. To be called after finish().
   llvm::StringMap<uint64_t> wantedBytes() const;
+
+  /// What is to be read with the front of what is left out of it, in the order in which it lies in
+  /// .rodata, which is that of first touch. To be called after finish().
+  std::vector<ExpectedPart> expectedParts() const;
 
   /// The pattern of the script that the section with this name, by its address, belongs to.
   std::optional<Pattern> patternFor(llvm::StringRef name) const;
@@ -198,6 +203,7 @@ private:
   PatternSet neededPatterns() const;
   std::optional<Pattern> usedPatternOf(const Known &k) const;
   std::optional<Pattern> patternOfUnknown(llvm::StringRef name) const;
+  llvm::ArrayRef<StartupSection> sectionsOf(const Known &k) const;
   /// The number in `known` of the section with this name; none if it is none of them.
   std::optional<uint32_t> numberOf(llvm::StringRef name) const;
 

@@ -144,6 +144,26 @@ private:
 };
 } // namespace
 
+/// Adds to the ranges of the front what of .rodata, which has this address and these contents, is
+/// to be read with it; as far as it is where it is expected, and as the note has room.
+static void addParts(Front &front, ArrayRef<ExpectedPart> parts, uint64_t address,
+                     StringRef contents) {
+  const size_t ofFront = front.ranges.size();
+  for (const auto &[part, offset] : parts) {
+    if (!contents.substr(offset).starts_with(part.contents))
+      continue;
+    uint64_t begin = address + offset + part.stretch.begin;
+    uint64_t end = address + offset + part.stretch.end;
+    FrontRange *last = front.ranges.size() > ofFront ? &front.ranges.back() : nullptr;
+    if (last && (begin <= last->end || isWorthReading(begin - last->end))) {
+      front.unnamed += begin > last->end ? begin - last->end : 0;
+      last->end = std::max(last->end, end);
+    } else if (front.ranges.size() < FRONTLOAD_NOTE_MAX_RANGES) {
+      front.ranges.push_back({begin, end});
+    }
+  }
+}
+
 /// Finds the front: from the beginning of the file to its last section, or to the end of the hot
 /// strings behind it, without what is not wanted.
 template <class ELFT>
@@ -217,6 +237,13 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &f
     unwanted += section->sh_size - bytes;
   }
   front.ranges = ranges.take();
+  auto rodata = llvm::find_if(loaded, [](const Loaded &l) { return l.name == ".rodata"; });
+  if (!facts.parts.empty() && rodata != loaded.end()) {
+    auto contents = file.getSectionContents(*rodata->section);
+    if (!contents)
+      return contents.takeError();
+    addParts(front, facts.parts, rodata->section->sh_addr, toStringRef(*contents));
+  }
   return front;
 }
 

@@ -8,6 +8,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_PLAN_OUTPUT_CHECK_H
 #define FRONTLOAD_LLDPLUGIN_PLAN_OUTPUT_CHECK_H
 
+#include "plan/expected_part.h"
 #include "plan/front_note.h"
 #include "startup_set/hot_strings.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -25,8 +26,9 @@ namespace frontload {
 struct Front {
   /// The file offset of the first byte behind it.
   uint64_t bytes = 0;
-  /// What of it is to be read, by address, ascending. More than one range if what lies in between
-  /// costs more to read along than a request.
+  /// What is to be read, by address, ascending: of the front, more than one range if what lies in
+  /// between costs more to read along than a request; and behind it, what startup touches of what
+  /// is left out.
   std::vector<FrontRange> ranges;
   /// How many of its bytes are merged strings.
   uint64_t strings = 0;
@@ -49,6 +51,8 @@ struct OutputFacts {
   /// How many bytes are wanted of sections of the front, from their beginnings, by name; of all
   /// others, all.
   llvm::StringMap<uint64_t> wantedBytes = {};
+  /// What is to be read of .rodata, in ascending order.
+  llvm::ArrayRef<ExpectedPart> parts = {};
 };
 
 /// Checks the ELF file in `bytes`, and finds its front, to which those of `strings` belong that

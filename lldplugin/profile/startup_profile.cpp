@@ -10,14 +10,14 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
-#include <optional>
 
 using namespace llvm;
 
 namespace frontload {
 
 static constexpr StringLiteral magic = "frontload-startup-profile";
-static constexpr unsigned majorVersion = 2;
+/// What entries of version 3 may have more than those of version 2, a stretch, tells itself.
+static constexpr unsigned oldestVersion = 2, newestVersion = 3;
 
 static std::optional<EntryKind> parseKind(StringRef s) {
   static constexpr StringLiteral names[] = {"function", "data", "section", "string"};
@@ -89,11 +89,26 @@ static bool parseCount(StringRef s, uint64_t &count, uint64_t least = 1) {
   return !s.getAsInteger(10, count) && count >= least;
 }
 
-/// Parses how much of a name was touched: `-`, or bytes, or bytes/windows.
+/// Parses the offsets of the first and the last byte of a stretch in which `bytes` were touched.
+static bool parseStretch(StringRef s, uint64_t bytes, ProfileEntry &entry) {
+  auto [first, last] = s.split('-');
+  Stretch &stretch = entry.stretch.emplace();
+  if (!parseCount(first, stretch.begin, /*least=*/0) ||
+      !parseCount(last, stretch.end, /*least=*/stretch.begin) || stretch.end == UINT64_MAX)
+    return false;
+  uint64_t length = ++stretch.end - stretch.begin;
+  return bytes <= length && length <= longestStretch;
+}
+
+/// Parses how much of a name was touched: `-`, or bytes, or bytes/windows, or bytes@first-last.
 static bool parseTouched(StringRef s, ProfileEntry &entry) {
   entry.measured = s != "-";
   if (!entry.measured)
     return true;
+  if (s.contains('@')) {
+    auto [bytes, stretch] = s.split('@');
+    return parseCount(bytes, entry.bytes) && parseStretch(stretch, entry.bytes, entry);
+  }
   auto [bytes, windows] = s.split('/');
   return parseCount(bytes, entry.bytes) &&
          (!s.contains('/') || parseCount(windows, entry.windows, /*least=*/2));
@@ -167,9 +182,9 @@ Expected<StartupProfile> parseStartupProfile(StringRef path, StringRef text) {
   unsigned version;
   if (first.trim().getAsInteger(10, version))
     return fail("bad version '" + first + "'");
-  if (version != majorVersion)
+  if (version < oldestVersion || version > newestVersion)
     return fail("profile version " + Twine(version) + " is not supported, only " +
-                Twine(majorVersion));
+                Twine(oldestVersion) + " and " + Twine(newestVersion));
   // A profile that was cut in a line must not pass for a shorter one.
   if (!text.ends_with("\n"))
     return fail("truncated: the last line has no newline");

@@ -13,6 +13,7 @@
 #include "llvm/Support/Error.h"
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,15 @@ enum class EntryKind : uint8_t {
   Section, ///< an input section that no symbol names; the name is the section's
   String,  ///< a string in a merged section; the name is its contents
 };
+
+/// The place in a name where all its touched bytes lie, if that is one place of a large name: the
+/// offset of the first, and one past the last.
+struct Stretch {
+  uint64_t begin = 0, end = 0;
+  bool operator==(const Stretch &) const = default;
+};
+/// No stretch is longer, in bytes.
+constexpr uint64_t longestStretch = 16 << 10;
 
 struct ProfileEntry {
   llvm::StringRef name;
@@ -42,6 +52,7 @@ struct ProfileEntry {
   /// How many windows of 64 KiB its touched bytes need, which is about how many faults they cost if
   /// nothing is in memory; 1 if the recorder does not tell.
   uint64_t windows = 1;
+  std::optional<Stretch> stretch;
 };
 
 struct StartupProfile {

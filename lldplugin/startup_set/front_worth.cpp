@@ -2,6 +2,7 @@
 
 #include "startup_set/front_worth.h"
 #include "startup_set/io_model.h"
+#include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
 using namespace llvm;
@@ -41,6 +42,18 @@ bool belongsToFront(uint64_t size, double windows, double share) {
 
 uint64_t bytesIfFaulted(double windows) {
   return static_cast<uint64_t>(windows * static_cast<double>(plannedFor().readaheadBytes));
+}
+
+/// A run that needs these bytes is spared a fault, which waits for a request and reads a window.
+/// Every run pays for one more request and the pages. A device with a queue serves it beside those
+/// that the program waits for, which costs less than its latency; but a disk has to seek for it,
+/// and a run that leaves at once gets nothing for it. So the latency counts in full, and it has to
+/// be worth it on every device, for which four of five runs must touch the bytes.
+bool isWorthARequest(uint64_t bytes, double share) {
+  return llvm::all_of(deviceProfiles(), [&](const DeviceProfile &device) {
+    uint64_t read = bytes + device.pageBytes; // they may begin and end within a page
+    return share * device.secondsIfFaulted(1) >= device.seconds(1, read);
+  });
 }
 
 bool isWorthReading(uint64_t bytes) {

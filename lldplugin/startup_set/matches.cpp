@@ -69,6 +69,25 @@ static bool mustBeWorth(SectionClass c, UnnamedRule unnamed) {
   llvm_unreachable("a class without a rule");
 }
 
+/// Takes note of what the match touches of a section that is left out, if that is worth a request
+/// of its own. Only constants come so near to the beginning of what they lie in that their place
+/// can be told: FrontLink::expectedParts().
+template <class ELFT>
+static void addLeftOutPart(ObjectScan<ELFT> &scan, const EntryMatch &m,
+                           const StartupProfile &profile) {
+  const ProfileEntry &entry = profile.entries[m.entry];
+  if (m.sectionClass != SectionClass::Rodata || !entry.stretch ||
+      !isWorthARequest(entry.stretch->end - entry.stretch->begin, profile.share(entry)))
+    return;
+  StringRef contents = scan.object->contents(scan.object->sections()[m.section]);
+  // It may be smaller than when it was recorded.
+  if (m.offset < contents.size() && entry.stretch->end <= contents.size() - m.offset)
+    scan.leftOutParts.push_back({scan.number,
+                                 m.section,
+                                 {m.offset + entry.stretch->begin, m.offset + entry.stretch->end},
+                                 contents});
+}
+
 template <class ELFT>
 static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile,
                            UnnamedRule unnamed) {
@@ -93,14 +112,14 @@ static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile
     });
   for (const EntryMatch &m : scan.matches) {
     const Touched &t = touched.find(m.section)->second;
-    bool isLeftOut =
-        mustBeWorth(m.sectionClass, unnamed) &&
-        !belongsToFront(scan.object->sections()[m.section].sh_size, t.windows, t.share);
-    if (!lower(isLeftOut ? scan.next : scan.named, m.section, Place{m.entry, m.sectionClass}) ||
-        isLeftOut || !mustBeWorth(m.sectionClass, unnamed))
-      continue;
-    uint64_t size = scan.object->sections()[m.section].sh_size, faulted = bytesIfFaulted(t.windows);
-    if (size > faulted)
+    uint64_t size = scan.object->sections()[m.section].sh_size;
+    bool mustBe = mustBeWorth(m.sectionClass, unnamed);
+    bool isLeftOut = mustBe && !belongsToFront(size, t.windows, t.share);
+    bool isNew =
+        lower(isLeftOut ? scan.next : scan.named, m.section, Place{m.entry, m.sectionClass});
+    if (isLeftOut)
+      addLeftOutPart(scan, m, profile);
+    else if (uint64_t faulted = bytesIfFaulted(t.windows); isNew && mustBe && size > faulted)
       scan.sparse.push_back({m.section, size - faulted});
   }
   for (auto [section, place] : scan.named)
@@ -125,7 +144,8 @@ void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, Unnam
 /// read a tenth more than it touched; usually it is several times as much.
 static constexpr uint64_t oneSparseIn = 10;
 
-template <class ELFT> void leaveOutSparse(ObjectScans<ELFT> &scans) {
+template <class ELFT>
+void leaveOutSparse(ObjectScans<ELFT> &scans, const StartupProfile &profile) {
   struct Sparse {
     uint64_t excess;
     ObjectScan<ELFT> *scan;
@@ -155,6 +175,9 @@ template <class ELFT> void leaveOutSparse(ObjectScans<ELFT> &scans) {
     auto place = s.scan->named.find(s.section);
     lower(s.scan->next, s.section, place->second);
     s.scan->named.erase(place);
+    for (const EntryMatch &m : s.scan->matches)
+      if (m.section == s.section)
+        addLeftOutPart(*s.scan, m, profile);
   }
 }
 
@@ -162,7 +185,7 @@ template <class ELFT> void leaveOutSparse(ObjectScans<ELFT> &scans) {
   template void settleMatches(ObjectScans<ELFT> &, const StartupProfile &, const EntryGroups &,    \
                               FoundNames &, std::vector<bool> &, std::vector<EntryPlace> &);       \
   template void placeMatches(ObjectScans<ELFT> &, const StartupProfile &, UnnamedRule);            \
-  template void leaveOutSparse(ObjectScans<ELFT> &);
+  template void leaveOutSparse(ObjectScans<ELFT> &, const StartupProfile &);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
 
 } // namespace frontload

@@ -38,7 +38,8 @@ void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, Unnam
 
 /// Leaves out of the front, of what is large and sparse, what would make it read much more than it
 /// touches; to be called when all else of the front is known.
-template <class ELFT> void leaveOutSparse(ObjectScans<ELFT> &scans);
+template <class ELFT>
+void leaveOutSparse(ObjectScans<ELFT> &scans, const StartupProfile &profile);
 
 } // namespace frontload
 

@@ -11,6 +11,7 @@
 #include "elf/elf_object.h"
 #include "names/found_names.h"
 #include "names/name_filter.h"
+#include "startup_set/left_out_part.h"
 #include "startup_set/share_work.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/CachedHashString.h"
@@ -90,8 +91,9 @@ template <class ELFT> struct ObjectScan {
   llvm::SmallDenseMap<uint32_t, double> touchedOthers;
   uint32_t dataStart = 0; ///< the section that defines data_start, where a program's data begins
   Places named;
-  Places referred; ///< data that the front refers to
-  Places next;     ///< what follows the front
+  Places referred;                                ///< data that the front refers to
+  Places next;                                    ///< what follows the front
+  llvm::SmallVector<LeftOutPart, 0> leftOutParts; ///< of sections that follow the front
   /// The sections whose relocations are followed next: rank and section index.
   llvm::SmallVector<std::pair<uint32_t, uint32_t>, 0> frontier;
   /// What the last step found to be referred to by name.

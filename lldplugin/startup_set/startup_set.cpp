@@ -18,6 +18,7 @@
 #include "startup_set/next_sections.h"
 #include "startup_set/relocation_walk.h"
 #include "startup_set/unnamed_sections.h"
+#include "llvm/Support/MathExtras.h"
 #include <functional>
 
 using namespace llvm;
@@ -46,8 +47,11 @@ static std::vector<StartupSections> sectionsIn(ObjectScans<ELFT> &scans, Unnamed
         if (&found == &scans.all[i].referred && !isPlaced)
           continue;
         const auto &section = scans.all[i].object->sections()[index];
+        uint64_t alignment = section.sh_addralign;
         result[i].push_back({scans.all[i].object->nameBegin(section).data(), index, place.rank,
-                             place.sectionClass, region, named, uint64_t(section.sh_size)});
+                             place.sectionClass, region, named,
+                             uint8_t(isPowerOf2_64(alignment) ? Log2_64(alignment) : 0),
+                             uint64_t(section.sh_size)});
       }
     };
     add(scans.all[i].named, Region::Front, /*named=*/true);
@@ -74,7 +78,7 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
   RelocationWalk<ELFT> walk(scans, profile, contents, dataNames, gathersStrings);
   walk.step();
   walk.step();
-  leaveOutSparse(scans);
+  leaveOutSparse(scans, profile);
   placeCalls(scans, profile);
   if (unnamed != UnnamedRule::Kept) {
     bool isRelocated = unnamed == UnnamedRule::Relocated;
@@ -84,9 +88,11 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
     for (const auto &[name, output] : findOtherOutputs(scans, isRelocated))
       others[name] += output;
   }
-  for (const ObjectScan<ELFT> &scan : scans.all)
+  for (const ObjectScan<ELFT> &scan : scans.all) {
     for (StringRef string : scan.strings)
       strings.add(string);
+    llvm::append_range(parts, scan.leftOutParts);
+  }
   return sectionsIn(scans, unnamed);
 }
 

@@ -17,6 +17,7 @@
 #include "startup_set/folding.h"
 #include "startup_set/hot_strings.h"
 #include "startup_set/input_object.h"
+#include "startup_set/left_out_part.h"
 #include "startup_set/other_outputs.h"
 #include "startup_set/profile_contents.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -40,8 +41,9 @@ struct StartupSection {
   uint32_t rank;    ///< its place in its region: the lowest comes first
   SectionClass sectionClass;
   Region region;
-  bool named;    ///< the profile names it; otherwise something named refers to it
-  uint64_t size; ///< in bytes
+  bool named;        ///< the profile names it; otherwise something named refers to it
+  uint8_t alignment; ///< the exponent of 2
+  uint64_t size;     ///< in bytes
 };
 
 /// The startup sections of one object, each once, by their index. Data that no entry names is among
@@ -80,6 +82,8 @@ public:
   /// The sections with names of their own in all objects so far; none with UnnamedRule::Kept.
   const OtherOutputs &otherOutputs() const { return others; }
   llvm::ArrayRef<EntryPlace> entryPlaces() const { return places; }
+  /// What is worth being read with the front, of what is left out of it.
+  llvm::ArrayRef<LeftOutPart> leftOutParts() const { return parts; }
   const std::vector<bool> &unmovableEntries() const { return unmovable; }
 
 private:
@@ -97,6 +101,7 @@ private:
   HotStrings strings;
   FoundNames found;
   std::vector<EntryPlace> places;
+  std::vector<LeftOutPart> parts;
   std::vector<bool> unmovable;
   OtherOutputs others;
   uint32_t numObjects = 0;

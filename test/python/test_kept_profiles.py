@@ -27,6 +27,20 @@ LATER = {
 }
 
 
+def test_version_3(build, monkeypatch):
+    """Both readers understand all of it; it tells where large names were touched."""
+    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+    path = KEPT / "version-3.startup"
+    kept = profile.read(path)
+    assert (kept.program, kept.runs, kept.data_runs, len(kept.touches)) == (b"app", 3, 2, 5)
+    assert profile.to_bytes(kept) == path.read_bytes()
+    stretches = {name.name: tuple(touch.touched.stretch) for name, touch in kept.touches.items()
+                 if touch.touched.stretch}
+    assert stretches == {b"giant": (70000, 70063), b"keywords": (656, 799),
+                         b".rodata.words": (0, 15)}
+    assert names.resolve(os.fspath(path), []).places == []
+
+
 def test_version_2(tmp_path, run, llvm, build, monkeypatch):
     """Both readers understand all of it."""
     monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))

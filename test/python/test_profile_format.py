@@ -5,14 +5,18 @@ import string
 import pytest
 from frontload.base.errors import BadData, Failure
 from frontload.profile import format as profile
-from frontload.profile.format import Name, Profile, Touched
+from frontload.profile.format import LONGEST_STRETCH, Name, Profile, Stretch, Touched
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 raw_names = st.binary(min_size=1, max_size=12)
 names = st.builds(Name, st.sampled_from(profile.KINDS), st.sampled_from(profile.CLASSES), raw_names,
                   st.just(b"") | raw_names)
-touched = st.builds(Touched, st.integers(1, 10**9), st.integers(1, 9)) | st.just(Touched())
+# Near to each other, so that some fit into one stretch, and others do not.
+stretched = st.builds(lambda first, size: Touched(16, 1, Stretch(first, first + size - 1)),
+                      st.integers(0, 20_000), st.integers(16, LONGEST_STRETCH))
+touched = (st.builds(Touched, st.integers(1, 10**9), st.integers(1, 9), st.none()) | stretched
+           | st.just(Touched()))
 runs = st.dictionaries(names, touched, max_size=6)
 
 
@@ -81,6 +85,42 @@ def test_the_most_bytes_and_the_most_windows_count():
     assert b"\t500/2\tf\n" in profile.to_bytes(from_runs(*parts))
 
 
+TABLE = Name("data", "rodata", b"table")
+
+
+def test_a_stretch_makes_the_version_3():
+    """Who knows only version 2 is told so by the first line; without a stretch nothing changes."""
+    plain, stretch = ({TABLE: Touched(112, 1, each)} for each in (None, Stretch(656, 799)))
+    assert profile.to_bytes(from_runs(plain)).startswith(b"frontload-startup-profile 2\n")
+    text = profile.to_bytes(from_runs(stretch))
+    assert text.startswith(b"frontload-startup-profile 3\n")
+    assert b"\t112@656-799\ttable\n" in text
+    assert profile.parse(text, "p").touches[TABLE].touched == stretch[TABLE]
+
+
+@pytest.mark.parametrize(("runs", "expected"), [
+    ([Stretch(700, 715), Stretch(656, 671)], Stretch(656, 715)),
+    ([Stretch(0, 15), Stretch(LONGEST_STRETCH - 16, LONGEST_STRETCH - 1)],
+     Stretch(0, LONGEST_STRETCH - 1)),
+    ([Stretch(0, 15), Stretch(LONGEST_STRETCH, LONGEST_STRETCH + 15)], None),
+    # The third lies between the others, which do not fit together: what is lost stays lost.
+    ([Stretch(0, 15), Stretch(20_000, 20_015), Stretch(10_000, 10_015)], None),
+    ([Stretch(700, 715), None], None),
+    ([None, Stretch(700, 715)], None),
+])
+def test_the_stretch_of_several_runs_holds_theirs(runs, expected):
+    """Unless it would be too long, or one of the runs touched the name in other places, too."""
+    made = from_runs(*({TABLE: Touched(16, 1, stretch)} for stretch in runs))
+    assert made.touches[TABLE].touched.stretch == expected
+
+
+def test_a_run_that_knows_no_bytes_leaves_the_stretch():
+    """It says nothing of where, and so takes nothing away."""
+    amount = Touched(16, 1, Stretch(0, 15))
+    for parts in ([{TABLE: amount}, {TABLE: Touched()}], [{TABLE: Touched()}, {TABLE: amount}]):
+        assert from_runs(*parts).touches[TABLE].touched == amount
+
+
 def test_one_new_function_changes_one_line():
     """Ranks are relative, so the lines behind a new name stay as they are."""
     before = profile.to_bytes(from_runs([function(c) for c in "abdefgh"])).splitlines()
@@ -143,8 +183,8 @@ DATA = "data\tbss\t1\t+1\t16\tmain\n"
 @pytest.mark.parametrize(("line", "what", "text"), [
     (1, "not a startup profile", "hello\n"),
     (1, "not a startup profile", ""),
-    (1, "version `1` is not 2", "frontload-startup-profile 1\n"),
-    (1, "version `3` is not 2", "frontload-startup-profile 3\n"),
+    (1, "version `1` is not 2 or 3", "frontload-startup-profile 1\n"),
+    (1, "version `4` is not 2 or 3", "frontload-startup-profile 4\n"),
     (1, "version `2\\x0d`", HEAD.replace("\n", "\r\n")),
     (4, "truncated: the last line has no newline", HEAD + ENTRY[:-1]),
     (2, "no header line", "frontload-startup-profile 2\nprogram app\n"),
@@ -168,6 +208,12 @@ DATA = "data\tbss\t1\t+1\t16\tmain\n"
     (4, "`0` is not a number of touched", HEAD + ENTRY.replace("-", "0")),
     (4, "`9/1` is not a number of touched", HEAD + ENTRY.replace("-", "9/1")),
     (4, "`` is not a number", HEAD + ENTRY.replace("-", "9/")),
+    (4, "touched bytes and their stretch", HEAD + ENTRY.replace("-", "9@0-7")),
+    (4, "touched bytes and their stretch", HEAD + ENTRY.replace("-", "9@8-7")),
+    (4, "touched bytes and their stretch", HEAD + ENTRY.replace("-", "9@0-16384")),
+    (4, "touched bytes and their stretch", HEAD + ENTRY.replace("-", "9/2@0-15")),
+    (4, "`` is not a number", HEAD + ENTRY.replace("-", "9@0")),
+    (4, "`` is not a number", HEAD + ENTRY.replace("-", "9@")),
     (4, "empty name", HEAD + ENTRY.replace("main", "")),
     (4, "empty name", HEAD + ENTRY.replace("main", "main\t")),
     (4, "a backslash", HEAD + ENTRY.replace("main", "ma\\in")),
@@ -187,7 +233,8 @@ def test_a_bad_line_is_named(line, what, text):
 def test_random_bytes_never_crash_the_reader(tail):
     """Any bytes behind a good header give a profile or BadData."""
     for head in (b"", HEAD.encode(), HEAD.encode() + b"function\ttext\t1\t+1\t",
-                 HEAD.encode() + b"data-runs 1\nstring\trodata\t1\t+1\t6/2\t"):
+                 HEAD.encode() + b"data-runs 1\nstring\trodata\t1\t+1\t6/2\t",
+                 HEAD.encode() + b"data-runs 1\ndata\trodata\t1\t+1\t6@"):
         try:
             assert profile.to_bytes(profile.parse(head + tail, "x"))
         except BadData as problem:

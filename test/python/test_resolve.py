@@ -7,7 +7,7 @@ from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.elf.symbols import ABSOLUTE, UNDEFINED, Names, Symbols
 from frontload.profile.addresses import WINDOW, Resolver
-from frontload.profile.format import Name, Touched
+from frontload.profile.format import LONGEST_STRETCH, Name, Touched
 from hypothesis import given
 from hypothesis import strategies as st
 from trace_writer import BLOCK, CODE, DATA, FUNCTION
@@ -129,16 +129,17 @@ def touched(file: elf.Elf, *touches: tuple[int, int]) -> dict[str, Touched]:
 def test_code_touches_its_granule_as_far_as_it_is_of_the_function():
     """The exact address tells the function; of its granule the function's bytes are touched."""
     file = linked(function("f", 0x1008, 0x30), function("g", 0x1038, 0x18))
-    assert touched(file, (CODE, 0x1008)) == {"f": (8, 1)}
-    assert touched(file, (CODE, 0x1012), (CODE, 0x1034), (CODE, 0x1038)) == {"f": (24, 1),
-                                                                             "g": (8, 1)}
-    assert touched(file, (CODE, 0x1012), (CODE, 0x1016)) == {"f": (16, 1)}
+    assert touched(file, (CODE, 0x1008)) == {"f": Touched(8, 1)}
+    assert touched(file, (CODE, 0x1012), (CODE, 0x1034), (CODE, 0x1038)) == {
+        "f": Touched(24, 1), "g": Touched(8, 1)}
+    assert touched(file, (CODE, 0x1012), (CODE, 0x1016)) == {"f": Touched(16, 1)}
 
 
 def test_data_touches_what_of_its_granules_is_of_the_datum():
     """Each datum of a granule is touched by its own bytes in it."""
     file = linked(datum("a", 0x2000, 4), datum("b", 0x2008, 0x28))
-    assert touched(file, (DATA, 0x2000), (DATA, 0x2020)) == {"a": (4, 1), "b": (24, 1)}
+    assert touched(file, (DATA, 0x2000), (DATA, 0x2020)) == {
+        "a": Touched(4, 1), "b": Touched(24, 1)}
 
 
 @pytest.mark.parametrize("kind", [FUNCTION, BLOCK])
@@ -146,7 +147,7 @@ def test_entries_do_not_tell_how_much_is_touched(kind):
     """A function that was only entered has no number of bytes; with an instruction it has."""
     file = linked(function("f", 0x1000, 0x40))
     assert touched(file, (kind, 0x1000)) == {"f": Touched()}
-    assert touched(file, (kind, 0x1000), (CODE, 0x1020)) == {"f": (16, 1)}
+    assert touched(file, (kind, 0x1000), (CODE, 0x1020)) == {"f": Touched(16, 1)}
 
 
 def test_a_label_has_no_bytes_to_touch():
@@ -176,7 +177,22 @@ def test_windows_cover_what_is_touched_from_the_first_byte_on():
 def test_a_granule_may_be_cut_by_the_end_of_a_window():
     """The first window starts in a granule, and so ends in one, of which the rest needs another."""
     file = linked(datum("big", 0x10008, 2 * WINDOW))
-    assert touched(file, (DATA, 0x10000), (DATA, 0x10000 + WINDOW)) == {"big": (24, 2)}
+    assert touched(file, (DATA, 0x10000), (DATA, 0x10000 + WINDOW)) == {"big": Touched(24, 2)}
+
+
+def test_a_large_name_has_the_stretch_that_is_touched():
+    """From the first touched byte to the last, counted from where the name begins."""
+    file = linked(datum("big", 0x10008, WINDOW + 1), datum("small", 0x40000, WINDOW))
+
+    def stretch(*addresses):
+        ((_, amount),) = touched(file, *((DATA, address) for address in addresses)).items()
+        return amount.stretch
+
+    assert stretch(0x10000) == (0, 7)
+    assert stretch(0x10aa0, 0x10320) == (0x318, 0xaa7)
+    assert stretch(0x10010, 0x10000 + LONGEST_STRETCH) == (8, 7 + LONGEST_STRETCH)
+    assert stretch(0x10010, 0x10010 + LONGEST_STRETCH) is None
+    assert stretch(0x40000) is None
 
 
 granules = st.sets(st.integers(0, 5 * WINDOW // 16), min_size=1, max_size=30)
@@ -191,7 +207,7 @@ def test_windows_are_the_fewest(numbers):
         fewest += 1
         left = [number for number in left if number >= left[0] + WINDOW // 16]
     amount = touched(file, *((DATA, 16 * number) for number in numbers))["big"]
-    assert amount == (16 * len(numbers), fewest)
+    assert (amount.size, amount.windows) == (16 * len(numbers), fewest)
 
 
 symbol_ranges = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 30)), min_size=1, max_size=12)

@@ -33,7 +33,7 @@ Symbols:
 static StartupProfile profileOf(std::initializer_list<const char *> names) {
   StartupProfile profile;
   for (const char *name : names)
-    profile.entries.push_back({.name = name, .file = ""});
+    profile.entries.emplace_back().name = name;
   return profile;
 }
 

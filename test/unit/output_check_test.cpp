@@ -73,6 +73,47 @@ TEST(OutputCheck, DoesNotTakeAnEmptySectionForTheEnd) {
   EXPECT_EQ(front->ranges.back().end, 0x2008u);
 }
 
+/// The ranges of a file with parts of .rodata, which is all zeros, to be read with the front.
+static std::vector<FrontRange> rangesBehind(std::vector<ExpectedPart> parts, int size = 16) {
+  OutputFacts facts;
+  facts.checksEnd = false;
+  facts.parts = parts;
+  auto front =
+      checkOutput(image(sorted, "0x5010", ".text.front", ".rodata", size), facts, noStrings);
+  if (!front) {
+    ADD_FAILURE() << toString(front.takeError());
+    return {};
+  }
+  EXPECT_EQ(front->bytes, checkOutput(image(sorted), {}, noStrings)->bytes);
+  return {llvm::find_if(front->ranges, [](FrontRange range) { return range.begin >= 0x3000; }),
+          front->ranges.end()};
+}
+
+// What is left out is read where it is expected, unless the file has something else there.
+TEST(OutputCheck, FindsPartsBehindTheFront) {
+  const std::string zeros(8, '\0');
+  using Ranges = std::vector<FrontRange>;
+  EXPECT_EQ(rangesBehind({{{0, 0, {4, 6}, zeros}, 8}}), (Ranges{{0x300c, 0x300e}}));
+  EXPECT_EQ(rangesBehind({{{0, 0, {4, 6}, "another\n"}, 8}}), Ranges{});
+  EXPECT_EQ(rangesBehind({{{0, 0, {4, 6}, zeros}, 9}}), Ranges{});
+  EXPECT_EQ(rangesBehind({{{0, 0, {4, 6}, zeros}, UINT64_MAX}}), Ranges{});
+  // Two that overlap are one.
+  EXPECT_EQ(rangesBehind({{{0, 0, {0, 6}, zeros}, 0}, {{0, 0, {4, 8}, zeros}, 0}}),
+            (Ranges{{0x3000, 0x3008}}));
+}
+
+// The first parts are read; what finds no room in the note is not.
+TEST(OutputCheck, FindsAsManyPartsAsTheNoteHasRoomFor) {
+  const std::string zeros(8, '\0');
+  constexpr uint64_t distance = 1 << 20;
+  std::vector<ExpectedPart> parts;
+  for (int i = 0; i < 20; ++i)
+    parts.push_back({{0, 0, {0, 8}, zeros}, i * distance});
+  std::vector<FrontRange> found = rangesBehind(parts, 20 * distance);
+  ASSERT_EQ(found.size(), 15u);
+  EXPECT_EQ(found.back(), (FrontRange{0x3000 + 14 * distance, 0x3008 + 14 * distance}));
+}
+
 // Each of the known ways in which a front could break a program is refused.
 TEST(OutputCheck, RefusesBrokenFiles) {
   EXPECT_NE(errorOf(image(unsorted)).find("out of order"), std::string::npos);

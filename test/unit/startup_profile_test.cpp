@@ -41,6 +41,35 @@ TEST(StartupProfile, ReadsAllFields) {
   EXPECT_EQ(p.entries[1].file, "foo.cpp");
 }
 
+// Version 3 tells where large names were touched, and is otherwise like version 2.
+TEST(StartupProfile, ReadsStretches) {
+  StartupProfile p = parse("frontload-startup-profile 3\nprogram x\nruns 1\ndata-runs 1\n"
+                           "data\trodata\t1\t+1\t112@656-799\ta\n"
+                           "data\trodata\t1\t+1\t16@0-16383\tb\n"
+                           "data\trodata\t1\t+1\t720/3\tc\n");
+  ASSERT_EQ(p.entries.size(), 3u);
+  EXPECT_EQ(p.entries[0].bytes, 112u);
+  EXPECT_EQ(p.entries[0].windows, 1u);
+  EXPECT_TRUE(p.entries[0].measured);
+  EXPECT_EQ(p.entries[0].stretch, (Stretch{656, 800}));
+  EXPECT_EQ(p.entries[1].stretch, (Stretch{0, longestStretch}));
+  EXPECT_FALSE(p.entries[2].stretch);
+  EXPECT_EQ(p.entries[2].windows, 3u);
+}
+
+// A stretch is long enough for the bytes, not too long, and its end can be calculated with.
+TEST(StartupProfile, RefusesBadStretches) {
+  for (const char *bad : {"112@656-766", "16@656-655", "16@0-16384", "16@0", "16@", "16@-15",
+                          "16/2@0-15", "16@0-15/2", "16@0-18446744073709551615", "0@0-15",
+                          "16@18446744073709551600-18446744073709551615"}) {
+    std::string text = "frontload-startup-profile 3\nruns 1\ndata-runs 1\ndata\trodata\t1\t+1\t";
+    auto profile = parseStartupProfile("p", text += std::string(bad) + "\tname\n");
+    EXPECT_FALSE(bool(profile)) << bad;
+    EXPECT_NE(llvm::toString(profile.takeError()).find("p:4: bad number of touched bytes"),
+              std::string::npos);
+  }
+}
+
 // Names carry any byte.
 TEST(StartupProfile, UndoesEscapes) {
   StartupProfile p = parse("frontload-startup-profile 2\n"
@@ -54,7 +83,8 @@ TEST(StartupProfile, UndoesEscapes) {
 TEST(StartupProfile, SurvivesRandomDamage) {
   const std::string good =
       "frontload-startup-profile 2\nprogram x\nruns 2\n"
-      "data-runs 2\nfunction\ttext\t1\t+1\t-\tma\\x41in\tfile.c\ndata\tbss\t2\t+7\t9/2\tb\n";
+      "data-runs 2\nfunction\ttext\t1\t+1\t-\tma\\x41in\tfile.c\ndata\tbss\t2\t+7\t9/2\tb\n"
+      "data\trodata\t2\t+7\t9@1-99\tc\n";
   std::mt19937 random(1);
   for (int i = 0; i < 20000; ++i) {
     std::string text = good;

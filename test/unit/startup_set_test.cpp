@@ -320,6 +320,33 @@ TEST(Density, LeavesOutLargeTables) {
   EXPECT_EQ(s.of(".rodata.full"), Found::Named);
 }
 
+// Of a table that is left out, what nearly all runs touch at one place is worth being read.
+TEST(Density, TellsThePartOfALeftOutTable) {
+  auto partsOf = [](uint64_t runs, std::optional<Stretch> stretch, uint64_t windows = 1) {
+    StartupProfile profile = recorded({entry(EntryKind::Data, "table")});
+    profile.runs = profile.dataRuns = 10;
+    profile.entries[0].runs = runs;
+    profile.entries[0].windows = windows;
+    profile.entries[0].stretch = stretch;
+    Searched s(profile, {Object().function("f"), Object().data("table", {}, false, 1 << 20)});
+    std::vector<std::pair<Stretch, size_t>> parts;
+    for (const LeftOutPart &part : s.set.leftOutParts()) {
+      EXPECT_EQ(part.object, 1u);
+      EXPECT_EQ(part.section, s.find(".rodata.table")->index);
+      parts.push_back({part.stretch, part.contents.size()});
+    }
+    return parts;
+  };
+  using Parts = std::vector<std::pair<Stretch, size_t>>;
+  EXPECT_EQ(partsOf(10, Stretch{656, 672}), (Parts{{{656, 672}, 1 << 20}}));
+  EXPECT_EQ(partsOf(9, Stretch{656, 672}).size(), 1u);
+  EXPECT_TRUE(partsOf(5, Stretch{656, 672}).empty());
+  EXPECT_TRUE(partsOf(10, std::nullopt).empty());
+  EXPECT_EQ(partsOf(10, Stretch{(1 << 20) - 16, 1 << 20}).size(), 1u);
+  EXPECT_TRUE(partsOf(10, Stretch{(1 << 20) - 16, (1 << 20) + 1}).empty());
+  EXPECT_TRUE(partsOf(10, Stretch{656, 672}, 16).empty()); // it is in the front
+}
+
 // A large section with many names in it is touched wherever these are.
 TEST(Density, OfASectionIsThatOfAllItsNames) {
   auto of = [](uint64_t distance) {

@@ -21,7 +21,7 @@ import numpy as np
 from frontload.base.intervals import Cover, Ranges, signed
 from frontload.elf import file as elves
 from frontload.profile import trace as traces
-from frontload.profile.format import Name, Touched
+from frontload.profile.format import LONGEST_STRETCH, Name, Stretch, Touched
 from frontload.profile.link_map import LinkMap
 from frontload.profile.merged_strings import MergedStrings
 from frontload.profile.symbol_names import SymbolNames, nameable
@@ -96,7 +96,7 @@ class Resolver:
         touched: dict[Name, Touched] = {}
         for _, _, name, amount in found:
             if name is not None:
-                touched[name] = amount.most(touched.get(name, amount))
+                touched[name] = amount.merged(touched.get(name, amount))
         return touched
 
     def _name(self, named: "_Named", group: int) -> Name | None:
@@ -152,8 +152,8 @@ class _Hits:
         bounds = np.searchsorted(where, np.arange(len(groups) + 1))
         for index, (touch, group) in enumerate(zip(first.tolist(), groups.tolist(), strict=True)):
             mine = slice(bounds[index], bounds[index + 1])
-            yield (touch, int(self.named.ranges.start[group]), group,
-                   _measure(start[mine], size[mine]))
+            begin, end = (int(self.named.ranges.start[group]), int(self.named.ranges.end[group]))
+            yield touch, begin, group, _measure(start[mine], size[mine], begin, end)
 
 
 def _overlapping(named: _Named, touches: np.ndarray, granules: np.ndarray) -> _Hits:
@@ -163,14 +163,16 @@ def _overlapping(named: _Named, touches: np.ndarray, granules: np.ndarray) -> _H
     return _Hits.of(named, touches[query], group, granules)
 
 
-def _measure(start: np.ndarray, size: np.ndarray) -> Touched:
-    """How many bytes the sorted pieces are, and the least number of windows that cover them."""
+def _measure(start: np.ndarray, size: np.ndarray, begin: int, end: int) -> Touched:
+    """How much the sorted pieces touch of what lies from `begin` to `end`."""
     if not len(start):
         return Touched()
-    end = start + size.astype(np.uint64)
+    ends = start + size.astype(np.uint64)
     windows, position, edge = 0, 0, 0
     while position < len(start):
         edge = max(edge, int(start[position])) + WINDOW
-        position = int(np.searchsorted(end, np.uint64(edge), "right"))
+        position = int(np.searchsorted(ends, np.uint64(edge), "right"))
         windows += 1
-    return Touched(int(size.sum()), windows)
+    stretch = Stretch(int(start[0]) - begin, int(ends[-1]) - 1 - begin)
+    is_told = end - begin > WINDOW and stretch.size <= LONGEST_STRETCH
+    return Touched(int(size.sum()), windows, stretch if is_told else None)

@@ -3,7 +3,7 @@
 This declares the format. A startup profile is a text file. You can check it in, read it in a diff
 and merge it:
 
-    frontload-startup-profile 2
+    frontload-startup-profile 3
     program cc1
     runs 4
     data-runs 1
@@ -11,10 +11,12 @@ and merge it:
     function<TAB>text<TAB>4<TAB>+1<TAB>-<TAB>_start
     function<TAB>text<TAB>4<TAB>+1<TAB>224<TAB>helper<TAB>main.c
     data<TAB>rodata<TAB>1<TAB>+0<TAB>720/3<TAB>_ZN4llvm8X86DescsE
+    data<TAB>rodata<TAB>1<TAB>+1<TAB>112@656-799<TAB>keywords
     section<TAB>rodata<TAB>1<TAB>+1<TAB>48<TAB>.rodata._ZN3foo3barEv<TAB>libFoo.a(Bar.cpp.o)
     string<TAB>rodata<TAB>1<TAB>+1<TAB>6<TAB>hello
 
-Line 1 is the magic and the major version. A reader refuses any other major version. Every line,
+Line 1 is the magic and the major version: 3 if an entry has a stretch (see `touched`), which
+readers of version 2 do not know, otherwise 2. A reader refuses any other major version. Every line,
 including the last, ends in a newline, so a reader notices a file that was cut in the middle of a
 line. Empty lines and lines that start with `#` mean nothing.
 
@@ -40,8 +42,10 @@ A line with TABs is an entry. Each name has one, of six or seven fields:
     touched  how many bytes of it were touched, in granules of 16 bytes cut to its size. If they do
              not fit into one window of 64 KiB, `/` follows, and the least number of such windows,
              anywhere, that cover them. (By default Linux reads 128 KiB around a fault, half of it
-             behind the fault.) Of several runs, the most bytes and the most windows count. `-` if
-             no run knows: breakpoints record only entries.
+             behind the fault.) If the name is larger than a window, and they lie within 16 KiB, `@`
+             follows, and their stretch: the offsets of the first and the last of them, with `-`
+             between. Of several runs, the most bytes and the most windows count. `-` if no run
+             knows: breakpoints record only entries.
     name     depends on the kind, see below
     file     for functions and data, only of local symbols: the object if the map of the link was
              given, otherwise the source file (STT_FILE) that the symbol table names for it. For
@@ -68,8 +72,11 @@ Names are bytes, and never empty. Backslash, TAB, newline, the other control byt
 holds for `program`.
 
 Merging adds the runs, and takes the lowest rank of each name, the most bytes and the most windows
-touched. Merging is associative and commutative: the same traces give the same bytes in any order,
-and in any partition into partial profiles.
+touched. The stretch of several runs is the shortest that holds theirs. There is none if a run knows
+how many bytes it touched and has none, or if it would be longer than 16 KiB: then the name was
+touched in other places, too. So a stretch that is lost does not come back. Merging is associative
+and commutative: the same traces give the same bytes in any order, and in any partition into partial
+profiles.
 """
 
 import os
@@ -83,7 +90,9 @@ from frontload.base.errors import BadData
 from frontload.elf.section_names import CLASSES
 
 MAGIC = b"frontload-startup-profile"
-MAJOR = 2
+MAJOR = 3
+_WITHOUT_STRETCHES = 2  # the version that is enough for a profile without any
+LONGEST_STRETCH = 16 * 1024
 KINDS = ("function", "data", "section", "string")
 
 _MAKE_ONE = "make one with: frontload profile TRACE... -o FILE"
@@ -108,14 +117,38 @@ class Name(NamedTuple):
         return self.kind in ("function", "data")
 
 
+class Stretch(NamedTuple):
+    """The offsets of the first and the last touched byte, within a name."""
+
+    first: int
+    last: int
+
+    @property
+    def size(self) -> int:
+        return self.last - self.first + 1
+
+
 class Touched(NamedTuple):
-    """How many bytes of a name were touched, and the windows that cover them; 0: nobody says."""
+    """How many bytes of a name were touched, the windows that cover them, and, where a large name
+    was touched in one place only, that place. 0 bytes: nobody says."""
 
     size: int = 0
     windows: int = 0
+    stretch: Stretch | None = None
 
-    def most(self, other: "Touched") -> "Touched":
-        return Touched(max(self.size, other.size), max(self.windows, other.windows))
+    def merged(self, other: "Touched") -> "Touched":
+        """What two runs touched: the most bytes and windows, and a stretch if that holds both."""
+        if not self.size or not other.size:
+            return self if self.size else other
+        return Touched(max(self.size, other.size), max(self.windows, other.windows),
+                       _united(self.stretch, other.stretch))
+
+
+def _united(a: Stretch | None, b: Stretch | None) -> Stretch | None:
+    if a is None or b is None:
+        return None
+    both = Stretch(min(a.first, b.first), max(a.last, b.last))
+    return both if both.size <= LONGEST_STRETCH else None
 
 
 class Touch(NamedTuple):
@@ -148,7 +181,7 @@ class Profile:
         for name, (runs, rank, touched) in other.touches.items():
             mine = self.touches.get(name, Touch(0, rank))
             self.touches[name] = Touch(mine.runs + weight * runs, min(mine.rank, rank),
-                                       mine.touched.most(touched))
+                                       mine.touched.merged(touched))
 
     def limit(self, kind: str) -> int:
         """How many runs could have touched a name of this kind."""
@@ -192,7 +225,8 @@ def unescape(text: bytes) -> bytes:
 
 
 def to_bytes(profile: Profile) -> bytes:
-    lines = [b"%s %d" % (MAGIC, MAJOR),
+    stretches = any(touch.touched.stretch for touch in profile.touches.values())
+    lines = [b"%s %d" % (MAGIC, MAJOR if stretches else _WITHOUT_STRETCHES),
              b"program " + escape(profile.program),
              b"runs %d" % profile.runs]
     if profile.data_runs:
@@ -214,7 +248,12 @@ def to_bytes(profile: Profile) -> bytes:
 def _show_touched(touched: Touched) -> bytes:
     if not touched.size:
         return b"-"
-    return b"%d" % touched.size + (b"/%d" % touched.windows if touched.windows > 1 else b"")
+    shown = b"%d" % touched.size
+    if touched.windows > 1:
+        shown += b"/%d" % touched.windows
+    if touched.stretch:
+        shown += b"@%d-%d" % touched.stretch
+    return shown
 
 
 def read(path: os.PathLike | str) -> Profile:
@@ -269,9 +308,10 @@ def _check_first_line(data: bytes, path) -> None:
     magic, _, version = first.partition(b" ")
     if magic != MAGIC:
         raise BadData(path, "not a startup profile", line=1, note=_MAKE_ONE)
-    if version != b"%d" % MAJOR:
+    if version not in (b"%d" % _WITHOUT_STRETCHES, b"%d" % MAJOR):
         shown = escape(version).decode("utf-8")
-        raise BadData(path, f"profile version `{shown}` is not {MAJOR}, which this frontload reads",
+        raise BadData(path, f"profile version `{shown}` is not {_WITHOUT_STRETCHES} or {MAJOR}, "
+                      "which this frontload reads",
                       line=1, note=_AGAIN if version == b"1" else
                       "read it with the frontload that made it, or a newer one")
 
@@ -317,11 +357,20 @@ def _parse_entry(line: bytes, rank: int) -> tuple[Name, Touch]:
 def _parse_touched(text: bytes) -> Touched:
     if text == b"-":
         return Touched()
-    size, slash, windows = text.partition(b"/")
-    touched = Touched(_parse_number(size), _parse_number(windows) if slash else 1)
+    amount, at, stretch = text.partition(b"@")
+    size, slash, windows = amount.partition(b"/")
+    touched = Touched(_parse_number(size), _parse_number(windows) if slash else 1,
+                      _parse_stretch(stretch) if at else None)
     if not touched.size or (slash and touched.windows < 2):
         raise ValueError(f"`{text.decode()}` is not a number of touched bytes and windows")
+    if touched.stretch and (slash or not touched.size <= touched.stretch.size <= LONGEST_STRETCH):
+        raise ValueError(f"`{text.decode()}` is not a number of touched bytes and their stretch")
     return touched
+
+
+def _parse_stretch(text: bytes) -> Stretch:
+    first, _, last = text.partition(b"-")
+    return Stretch(_parse_number(first), _parse_number(last))
 
 
 def _parse_number(text: bytes) -> int:

@@ -1,0 +1,23 @@
+//===- expected_part.h - where in the output a left-out part should be -----===//
+//
+// The sections that are left out of the front lead .rodata, one behind the other, so the plan can
+// calculate where each of them is. What it does not know (the linker merges constants, folds what
+// is equal) may make that wrong, so the output is asked whether the section is really there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_PLAN_EXPECTED_PART_H
+#define FRONTLOAD_LLDPLUGIN_PLAN_EXPECTED_PART_H
+
+#include "startup_set/left_out_part.h"
+
+namespace frontload {
+
+struct ExpectedPart {
+  LeftOutPart part;
+  uint64_t offset; ///< of its section in .rodata
+};
+
+} // namespace frontload
+
+#endif
