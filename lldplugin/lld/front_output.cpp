@@ -31,7 +31,7 @@ int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontL
   facts.checksEnd = !options.definesEnd && !link.definesEnd();
   std::vector<std::string> unwanted = link.outputsBehind().all();
   facts.unwanted = unwanted;
-  facts.touchedRelro = link.touchedRelro();
+  facts.wantedBytes = link.wantedBytes();
   Expected<Front> checked = checkOutput(contents, facts, link.hotStrings());
   if (!checked) {
     error(options.output + ": " + toString(checked.takeError()),

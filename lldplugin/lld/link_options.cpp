@@ -104,6 +104,8 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       options.traits.folding = value == "all"    ? Folding::All
                                : value == "safe" ? Folding::Listed
                                                  : Folding::None;
+    } else if (takeLetter(args, next, "-z", value)) {
+      options.traits.hasConstantDynamic |= value == "rodynamic";
     } else if (takeLetter(args, next, "-O", value)) {
       if (unsigned level; !StringRef(value).getAsInteger(10, level))
         options.traits.mergesStrings = level == 1;

@@ -37,7 +37,7 @@ static std::mutex inputsMutex;
 static GatheredObjects gathered;
 static std::atomic<bool> hasReadObject; // a file that is one, on the command line
 static bool hasNote;                    // which is an input, whatever else is
-static std::string script;              // lld keeps references into its text
+static std::string script, laterScript; // lld keeps references into their text
 
 /// Ends the link before it has written anything.
 [[noreturn]] static void endLink(int code, const Twine &message, const Twine &note) {
@@ -176,6 +176,8 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
       realReadFile(ctx, frontLink->profilePath());
     like = frontLink->firstObject();
     frontLink->beginPlanning();
+    script = frontLink->script();
+    realReadLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
   }
   realParseFiles(ctx, files);
   if (like)
@@ -186,8 +188,8 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   addObjects();
   // A failed link ends soon after this, and takes LLVM's thread pool with it.
   frontLink->finishPlanning();
-  script = frontLink->script();
-  realReadLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
+  laterScript = frontLink->laterScript();
+  realReadLinkerScript(ctx, MemoryBufferRef(laterScript, "<frontload>"));
 }
 
 /// Which of our patterns `matcher` is. One that fits everything is not ours.

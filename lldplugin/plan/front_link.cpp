@@ -33,9 +33,8 @@ static constexpr uint64_t mostUnwanted = 16 << 10;
 /// (SHF_X86_64_LARGE, which code reaches wherever it is) may lie between them.
 static constexpr uint64_t mostBetween = 1 << 30;
 
-/// What a section of .data.rel.ro may need for its alignment, in bytes: pointers and tables of them
-/// need less.
-static constexpr uint64_t mostAlignment = 64;
+/// What a section may need for its alignment, in bytes, as far as most do.
+static constexpr uint64_t mostPadding = 16;
 
 static bool isLarge(const OtherOutput &output) { return output.flags & ELF::SHF_X86_64_LARGE; }
 
@@ -218,8 +217,11 @@ PatternSet FrontLink::neededPatterns() const {
   return needed;
 }
 
-std::string FrontLink::script() const {
-  return frontScript(neededPatterns(), traits.selection, traits.frontAlign) +
+std::string FrontLink::script() const { return symbolsScript(); }
+
+std::string FrontLink::laterScript() const {
+  return frontScript(neededPatterns(), traits.selection, traits.frontAlign,
+                     traits.hasConstantDynamic) +
          behindScript(outputsBehind());
 }
 
@@ -265,16 +267,31 @@ OutputsBehind FrontLink::outputsBehind() const {
   return result;
 }
 
-std::optional<uint64_t> FrontLink::touchedRelro() const {
-  if (traits.isRelocated)
-    return std::nullopt;
-  if (!patterns[static_cast<unsigned>(Pattern::Relro)])
-    return std::nullopt;
-  uint64_t bytes = 0;
-  for (const Known &k : known)
-    if (k.isPlaced && usedPatternOf(k) == Pattern::Relro)
-      bytes += k.contents.bytes + k.contents.sections * mostAlignment;
-  return bytes;
+StringMap<uint64_t> FrontLink::wantedBytes() const {
+  static constexpr std::pair<Pattern, StringLiteral> outputs[] = {
+      {Pattern::Rodata, frontRodataSection},
+      {Pattern::Text, frontTextSection},
+      {Pattern::Data, frontDataSection},
+      {Pattern::Relro, ".data.rel.ro"}};
+  StringMap<uint64_t> result;
+  const uint32_t firstTier = sizeOfFirstTier(profile);
+  for (auto [pattern, name] : outputs) {
+    // The linker's own place for .data.rel.ro has others, too, behind those of the pattern.
+    bool isLimited = pattern == Pattern::Relro && !traits.isRelocated &&
+                     patterns[static_cast<unsigned>(pattern)];
+    uint64_t bytes = 0;
+    for (const Known &k : known) {
+      if (!k.isPlaced || usedPatternOf(k) != pattern)
+        continue;
+      if (k.rank < firstTier)
+        bytes += k.contents.bytes + k.contents.sections * mostPadding;
+      else
+        isLimited = true;
+    }
+    if (isLimited)
+      result[name] = bytes;
+  }
+  return result;
 }
 
 /// The pattern of a known section, if the script has it.

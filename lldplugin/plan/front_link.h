@@ -19,6 +19,7 @@
 #include "startup_set/startup_set.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include <array>
 #include <atomic>
 #include <optional>
@@ -42,6 +43,8 @@ struct LinkTraits {
   /// What the front's code begins at a multiple of, in bytes, in the file as in memory; and the
   /// code behind the front. 0: of nothing in particular.
   uint64_t frontAlign = 0;
+  /// Whether .dynamic cannot be written to: -z rodynamic.
+  bool hasConstantDynamic = false;
   /// Whether relative relocations are packed though nobody has said so; every link tells.
   bool packsRelocations = false;
 };
@@ -76,14 +79,17 @@ public:
   /// To be called if the linker will make objects of what it has read, and add them later.
   void expectObjects() { expectsObjects = true; }
 
-  /// The linker script that places them; after finishPlanning().
+  /// The linker script of symbols, which a linker reads before it looks for definitions.
   std::string script() const;
+  /// Another one, to be read after it, that places sections: those of the startup set, and what is
+  /// not worth a place in the front. After finishPlanning().
+  std::string laterScript() const;
 
   /// The output sections that are not worth a place in the front.
   OutputsBehind outputsBehind() const;
-  /// How many bytes of .data.rel.ro a start touches, at most, which are its first. None if that is
-  /// all of it. To be called after finish().
-  std::optional<uint64_t> touchedRelro() const;
+  /// How many bytes of output sections, by name, every run touches, at most, which are their first.
+  /// Of the front's other sections that is all. To be called after finish().
+  llvm::StringMap<uint64_t> wantedBytes() const;
 
   /// The pattern of the script that the section with this name, by its address, belongs to.
   std::optional<Pattern> patternFor(llvm::StringRef name) const;

@@ -34,11 +34,16 @@ static std::string inputsOf(Pattern pattern, Selection selection) {
                                      : "SORT_BY_NAME(" + markGlob(pattern) + ")";
 }
 
+/// Of code, each with an output section .text.KIND if they are kept apart.
+static constexpr StringLiteral codeKinds[] = {"hot",  "unknown",  "startup",
+                                              "exit", "unlikely", "split"};
+
 static bool isCode(Pattern pattern) {
   return pattern == Pattern::Text || pattern == Pattern::NextText;
 }
 
-std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign) {
+std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign,
+                        bool hasConstantDynamic) {
   std::string text;
   raw_string_ostream os(text);
   // lld adds what has no place yet to the last list of an output section, and orders each list by
@@ -55,7 +60,7 @@ std::string frontScript(const PatternSet &patterns, Selection selection, uint64_
     if (patterns[static_cast<unsigned>(pattern)])
       section(name, pattern);
     else
-      os << "  " << name << " : { }\n";
+      os << "  " << name << (isCode(pattern) ? align : " : ") << "{ }\n";
   };
   os << "OVERWRITE_SECTIONS {\n";
   // The loader reads the names of the needed libraries before anything can be prefetched; with the
@@ -75,7 +80,8 @@ std::string frontScript(const PatternSet &patterns, Selection selection, uint64_
   os << "}\n";
   // It has no contents, so what follows it would be nearer to the beginning of the file than to
   // that of memory; what precedes contents of its segment is filled with zeros.
-  os << "SECTIONS { .bss.rel.ro : { } } INSERT BEFORE .dynamic;\n";
+  StringRef firstRelro = hasConstantDynamic ? ".got" : ".dynamic";
+  os << "SECTIONS { .bss.rel.ro : { } } INSERT BEFORE " << firstRelro << ";\n";
   os << "SECTIONS {\n";
   section(stringsSection, Pattern::Strings);
   // And to these all that has no place yet.
@@ -83,9 +89,7 @@ std::string frontScript(const PatternSet &patterns, Selection selection, uint64_
   // With -z keep-text-section-prefix, as PGO builds have it, lld gives each kind of code an output
   // section of its own. It takes the code that it finds first, that of the front, for their place:
   // all cold code would be there.
-  static constexpr StringLiteral kinds[] = {"hot",  "unknown",  "startup",
-                                            "exit", "unlikely", "split"};
-  for (StringRef kind : kinds)
+  for (StringRef kind : codeKinds)
     os << "  .text." << kind << " : { }\n";
   placed(".rodata", Pattern::NextRodata);
   // .eh_frame_hdr is searched by unsigned offsets from itself to the code, so it must not lie
@@ -97,13 +101,19 @@ std::string frontScript(const PatternSet &patterns, Selection selection, uint64_
   os << "  .data : { }\n"
         "  .data.padding : { BYTE(0) . = ALIGN(CONSTANT(MAXPAGESIZE)); }\n";
   os << "} INSERT BEFORE .bss;\n";
+  return text;
+}
+
+std::string symbolsScript() {
+  std::string text;
+  raw_string_ostream os(text);
   // lld derives _end and _edata from the last segments of the file, which are those that programs
   // mean, and this from the last one that cannot be written to, which holds constants here.
   for (StringRef prefix : {"", "_"}) {
     os << "PROVIDE(" << prefix << "etext = ADDR(.text) + SIZEOF(.text)";
     // Whose address is asked for is there, even if it is empty; of its size that is not true. What
     // lies between two of them for alignment is not in the sum.
-    for (StringRef kind : kinds)
+    for (StringRef kind : codeKinds)
       os << " + SIZEOF(.text." << kind << ")";
     os << ");\n";
   }

@@ -62,9 +62,15 @@ struct OutputsBehind {
 /// it ends on a page, and sections without contents lie before others or at the end.
 ///
 /// With `codeAlign`, the front's code and the code behind it begin at a multiple of that.
-std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign = 0);
+/// `hasConstantDynamic` is whether .dynamic is not among what relocation writes (-z rodynamic).
+std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign = 0,
+                        bool hasConstantDynamic = false);
 
-/// Another script, to be read after it, that moves these; empty if there are none.
+/// A script of the symbols that are no longer where lld would put them. What needs them may be known
+/// before sections are, so it is one of its own.
+std::string symbolsScript();
+
+/// Another script, to be read after frontScript(), that moves these; empty if there are none.
 std::string behindScript(const OutputsBehind &behind);
 
 } // namespace frontload

@@ -21,7 +21,11 @@ constexpr uint64_t windowBytes = 64 << 10;
 /// runs.
 bool belongsToFront(uint64_t size, double windows, double share);
 
-/// Whether `bytes` that nobody needs are cheaper to read along than to make two requests of one.
+/// How many bytes are read by the faults for so many windows.
+uint64_t bytesIfFaulted(double windows);
+
+/// Whether `bytes` that nobody needs are cheaper to read along, in a prefetch, than to make two
+/// requests of one.
 bool isWorthReading(uint64_t bytes);
 
 } // namespace frontload

@@ -9,8 +9,9 @@ using namespace llvm::object;
 namespace frontload {
 
 template <class ELFT>
-void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, const EntryGroups &groups,
-                   FoundNames &found, std::vector<bool> &unmovable, std::vector<EntryPlace> &places) {
+void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile,
+                   const EntryGroups &groups, FoundNames &found, std::vector<bool> &unmovable,
+                   std::vector<EntryPlace> &places) {
   GroupFinds finds(groups, found);
   for (const ObjectScan<ELFT> &scan : scans.all)
     for (const EntryMatch &m : scan.matches)
@@ -37,8 +38,8 @@ void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, cons
   }
 }
 
-/// Calls `visit(section, windows)` for the named data of an object that is larger than a window: the
-/// loader relocates so many windows of it.
+/// Calls `visit(section, windows)` for the named data of an object that is larger than a window:
+/// the loader relocates so many windows of it.
 template <class ELFT, class Visit>
 static void addRelocatedWindows(const ObjectScan<ELFT> &scan, Visit visit) {
   SmallVector<uint32_t, 0> large;
@@ -92,9 +93,15 @@ static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile
     });
   for (const EntryMatch &m : scan.matches) {
     const Touched &t = touched.find(m.section)->second;
-    bool isLeftOut = mustBeWorth(m.sectionClass, unnamed) &&
-                     !belongsToFront(scan.object->sections()[m.section].sh_size, t.windows, t.share);
-    lower(isLeftOut ? scan.next : scan.named, m.section, Place{m.entry, m.sectionClass});
+    bool isLeftOut =
+        mustBeWorth(m.sectionClass, unnamed) &&
+        !belongsToFront(scan.object->sections()[m.section].sh_size, t.windows, t.share);
+    if (!lower(isLeftOut ? scan.next : scan.named, m.section, Place{m.entry, m.sectionClass}) ||
+        isLeftOut || !mustBeWorth(m.sectionClass, unnamed))
+      continue;
+    uint64_t size = scan.object->sections()[m.section].sh_size, faulted = bytesIfFaulted(t.windows);
+    if (size > faulted)
+      scan.sparse.push_back({m.section, size - faulted});
   }
   for (auto [section, place] : scan.named)
     scan.frontier.push_back({place.rank, section});
@@ -113,10 +120,49 @@ void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, Unnam
   scans.forEach([&](ObjectScan<ELFT> &scan) { placeMatchesOf(scan, profile, unnamed); });
 }
 
+/// Of the bytes of a front, one in so many may be there only because that is quicker than to fault
+/// in what was touched among them. So a front reads no more than it would without, as long as that
+/// read a tenth more than it touched; usually it is several times as much.
+static constexpr uint64_t oneSparseIn = 10;
+
+template <class ELFT> void leaveOutSparse(ObjectScans<ELFT> &scans) {
+  struct Sparse {
+    uint64_t excess;
+    ObjectScan<ELFT> *scan;
+    uint32_t section;
+  };
+  std::vector<Sparse> sparse;
+  for (ObjectScan<ELFT> &scan : scans.all)
+    for (auto [section, excess] : scan.sparse)
+      sparse.push_back({excess, &scan, section});
+  if (sparse.empty())
+    return;
+  uint64_t total = 0;
+  for (const ObjectScan<ELFT> &scan : scans.all)
+    for (const Places *places : {&scan.named, &scan.referred})
+      for (const auto &[section, place] : *places)
+        total += scan.object->sections()[section].sh_size;
+  for (const Sparse &s : sparse)
+    total -= s.excess;
+  llvm::stable_sort(sparse, [](const Sparse &a, const Sparse &b) { return a.excess < b.excess; });
+  uint64_t allowed = total / oneSparseIn;
+  for (const Sparse &s : sparse) {
+    if (s.excess <= allowed) {
+      allowed -= s.excess;
+      continue;
+    }
+    allowed = 0; // what follows is larger
+    auto place = s.scan->named.find(s.section);
+    lower(s.scan->next, s.section, place->second);
+    s.scan->named.erase(place);
+  }
+}
+
 #define INSTANTIATE(ELFT)                                                                          \
   template void settleMatches(ObjectScans<ELFT> &, const StartupProfile &, const EntryGroups &,    \
                               FoundNames &, std::vector<bool> &, std::vector<EntryPlace> &);       \
-  template void placeMatches(ObjectScans<ELFT> &, const StartupProfile &, UnnamedRule);
+  template void placeMatches(ObjectScans<ELFT> &, const StartupProfile &, UnnamedRule);            \
+  template void leaveOutSparse(ObjectScans<ELFT> &);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
 
 } // namespace frontload
