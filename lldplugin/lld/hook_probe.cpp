@@ -66,11 +66,9 @@ static constexpr StringLiteral script = R"(OVERWRITE_SECTIONS {
 SECTIONS {
   .rodata.strings : { *("<probe strings>") }
   .text : { *(SORT_BY_INIT_PRIORITY("<probe second>")) }
+  .added : { }
 } INSERT AFTER .bss;
 )";
-
-// What can be told only when all inputs are known.
-static constexpr StringLiteral laterScript = "SECTIONS { .added : { } } INSERT AFTER .text;\n";
 
 static bool hasFailed;
 
@@ -141,6 +139,11 @@ OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef ar
   return result;
 }
 
+void wrapBitcodeFile(void *file, lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive,
+                     uint64_t offset, bool lazy) {
+  realBitcodeFile(file, ctx, mb, archive, offset, lazy);
+}
+
 void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
   note("readLinkerScript " + mb.getBufferIdentifier());
   realReadLinkerScript(ctx, mb);
@@ -156,13 +159,12 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
     isInOrder &= c.file == inOrder[c.archive.empty() ? 0 : 1];
   expect(isInOrder, "parseFiles",
          "is not given what createObjFile has made, in the order of the command line");
-  realReadLinkerScript(ctx, MemoryBufferRef(script, "<script>"));
   realParseFiles(ctx, files);
   static const std::string object = toObject(addedObject);
   auto &owner = *new OwnedFile(realCreateObjFile(ctx, {object, "<added>"}, "", false));
   auto &added = *new SmallVector<void *, 0>{owner.file};
   realParseFiles(ctx, &added);
-  realReadLinkerScript(ctx, MemoryBufferRef(laterScript, "<later script>"));
+  realReadLinkerScript(ctx, MemoryBufferRef(script, "<script>"));
 }
 
 static bool isSplitting;
@@ -229,11 +231,6 @@ int wrapGetPriority(StringRef name) {
     return realGetPriority(name);
   isPrioritySought = true;
   return name == ".text.two" ? 1 : 2;
-}
-
-void wrapBitcodeFile(void *file, lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive,
-                     uint64_t offset, bool lazy) {
-  realBitcodeFile(file, ctx, mb, archive, offset, lazy);
 }
 
 void wrapReplace(lld::elf::InputSection *kept, lld::elf::InputSection *folded) {

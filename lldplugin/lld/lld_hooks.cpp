@@ -189,8 +189,7 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   // A failed link ends soon after this, and takes LLVM's thread pool with it.
   frontLink->finishPlanning();
   laterScript = frontLink->laterScript();
-  if (!laterScript.empty())
-    realReadLinkerScript(ctx, MemoryBufferRef(laterScript, "<frontload>"));
+  realReadLinkerScript(ctx, MemoryBufferRef(laterScript, "<frontload>"));
 }
 
 /// Which of our patterns `matcher` is. One that fits everything is not ours.

@@ -9,8 +9,9 @@ using namespace llvm::object;
 namespace frontload {
 
 template <class ELFT>
-void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, const EntryGroups &groups,
-                   FoundNames &found, std::vector<bool> &unmovable, std::vector<EntryPlace> &places) {
+void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile,
+                   const EntryGroups &groups, FoundNames &found, std::vector<bool> &unmovable,
+                   std::vector<EntryPlace> &places) {
   GroupFinds finds(groups, found);
   for (const ObjectScan<ELFT> &scan : scans.all)
     for (const EntryMatch &m : scan.matches)
@@ -37,8 +38,8 @@ void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, cons
   }
 }
 
-/// Calls `visit(section, windows)` for the named data of an object that is larger than a window: the
-/// loader relocates so many windows of it.
+/// Calls `visit(section, windows)` for the named data of an object that is larger than a window:
+/// the loader relocates so many windows of it.
 template <class ELFT, class Visit>
 static void addRelocatedWindows(const ObjectScan<ELFT> &scan, Visit visit) {
   SmallVector<uint32_t, 0> large;
@@ -92,8 +93,9 @@ static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile
     });
   for (const EntryMatch &m : scan.matches) {
     const Touched &t = touched.find(m.section)->second;
-    bool isLeftOut = mustBeWorth(m.sectionClass, unnamed) &&
-                     !belongsToFront(scan.object->sections()[m.section].sh_size, t.windows, t.share);
+    bool isLeftOut =
+        mustBeWorth(m.sectionClass, unnamed) &&
+        !belongsToFront(scan.object->sections()[m.section].sh_size, t.windows, t.share);
     lower(isLeftOut ? scan.next : scan.named, m.section, Place{m.entry, m.sectionClass});
   }
   for (auto [section, place] : scan.named)

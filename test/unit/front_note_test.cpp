@@ -108,8 +108,8 @@ TEST_P(FrontNote, ClaimsTheFeaturesOfItsModel) {
 TEST_P(FrontNote, IsFilledIn) {
   std::string before = noted();
   std::string after = before;
-  ASSERT_TRUE(fillNote({after.data(), after.size()},
-                       {{0x123456789abcdef0, 0x123456789abcdef8}, {1, 2}}));
+  ASSERT_TRUE(
+      fillNote({after.data(), after.size()}, {{0x123456789abcdef0, 0x123456789abcdef8}, {1, 2}}));
   size_t at = before.find("Frontload") + 16;
   EXPECT_EQ(number(after, at, 4), 2u);
   EXPECT_EQ(number(after, at + 4, 8), 0x123456789abcdef0u);
