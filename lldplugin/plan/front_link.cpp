@@ -86,8 +86,8 @@ static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &tr
         bytes += entry.bytes ? entry.bytes : leastToOrder;
     // What of it may be folded the linker knows by its name, which a mark would change.
     bool isLeft = c == SectionClass::Relro &&
-                  (traits.isRelocated || (traits.folding != Folding::None &&
-                                          traits.selection == Selection::ByMark));
+                  (traits.isRelocated ||
+                   (traits.folding != Folding::None && traits.selection == Selection::ByMark));
     if ((bytes >= leastToOrder || c == SectionClass::Relro) && !isLeft)
       use(*patternOf(c, Region::Front));
   }

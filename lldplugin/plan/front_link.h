@@ -124,8 +124,8 @@ public:
 
   /// To be called when all sections have their place: adds up what follows.
   void finish();
-  /// To be called after that when the linker has folded the section with this name into another one,
-  /// which then counts alone.
+  /// To be called after that when the linker has folded the section with this name into another
+  /// one, which then counts alone.
   void fold(llvm::StringRef name);
   /// To be called when the hot strings of the output have been counted.
   void finishStrings();

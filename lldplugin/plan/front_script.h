@@ -66,8 +66,8 @@ struct OutputsBehind {
 std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign = 0,
                         bool copiesConstants = false);
 
-/// A script of the symbols that are no longer where lld would put them. What needs them may be known
-/// before sections are, so it is one of its own.
+/// A script of the symbols that are no longer where lld would put them. What needs them may be
+/// known before sections are, so it is one of its own.
 std::string symbolsScript();
 
 /// Another script, to be read after frontScript(), that moves these; empty if there are none.
