@@ -147,7 +147,7 @@ void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
 /// Gives lld an object with a blank note (front_note.h) to link, for the machine of `like`.
 static void addNote(lld::elf::Ctx &ctx, StringRef like) {
   static std::string object; // lld keeps references into it
-  object = makeNoteObject(like);
+  object = makeNoteObject(like, frontLink->copiesConstants());
   // Neither is freed: the link refers to them to its end.
   auto &owner = *new OwnedFile(realCreateObjFile(ctx, {object, "<frontload>"}, "", false));
   auto &files = *new SmallVector<void *, 0>{owner.file};

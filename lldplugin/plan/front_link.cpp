@@ -220,8 +220,10 @@ PatternSet FrontLink::neededPatterns() const {
 std::string FrontLink::script() const { return symbolsScript(); }
 
 std::string FrontLink::laterScript() const {
-  return frontScript(neededPatterns(), traits.selection, traits.frontAlign,
-                     traits.copiesConstants) +
+  return frontScript(neededPatterns(), traits.selection,
+                     {traits.frontAlign, traits.copiesConstants,
+                      // Go's runtime looks for its constants before its variables only.
+                      /*dataIsFirst=*/!startupSet.hasGo()}) +
          behindScript(outputsBehind());
 }
 

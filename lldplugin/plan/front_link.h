@@ -133,6 +133,7 @@ public:
 
   HotStrings &hotStrings() { return startupSet.hotStrings(); }
   bool gathersStrings() const { return traits.mergesStrings; }
+  bool copiesConstants() const { return traits.copiesConstants; }
 
   /// What was placed in the front, per section class.
   struct Placed {

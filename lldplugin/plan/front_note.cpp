@@ -62,7 +62,7 @@ static bool claimsFeatures(StringRef name, uint32_t type) {
   return name == ".note.gnu.property" || type == ELF::SHT_AARCH64_ATTRIBUTES;
 }
 
-template <class ELFT> static Expected<std::string> noteObject(const ELFFile<ELFT> &like) {
+template <class ELFT> static Expected<std::string> noteObject(const ELFFile<ELFT> &like, bool hasConstant) {
   using Ehdr = typename ELFT::Ehdr;
   using Shdr = typename ELFT::Shdr;
   struct Section {
@@ -74,6 +74,10 @@ template <class ELFT> static Expected<std::string> noteObject(const ELFFile<ELFT
   std::vector<Section> sections = {{"", ELF::SHT_NULL, 0, 0, ""},
                                    {FRONTLOAD_NOTE_SECTION, ELF::SHT_NOTE, ELF::SHF_ALLOC,
                                     FRONTLOAD_NOTE_ALIGNMENT, noteContents<ELFT>({})}};
+  if (hasConstant) // nobody refers to it
+    sections.push_back({".data.rel.ro", ELF::SHT_PROGBITS,
+                        ELF::SHF_ALLOC | ELF::SHF_WRITE | ELF::SHF_GNU_RETAIN, 1,
+                        std::string(1, '\0')});
   auto others = like.sections();
   if (!others)
     return others.takeError();
@@ -126,10 +130,10 @@ template <class ELFT> static Expected<std::string> noteObject(const ELFFile<ELFT
   return file;
 }
 
-std::string makeNoteObject(StringRef object) {
+std::string makeNoteObject(StringRef object, bool hasConstant) {
   std::string result;
   consumeError(withElfFile(object, [&](const auto &file) {
-    Expected<std::string> made = noteObject(file);
+    Expected<std::string> made = noteObject(file, hasConstant);
     if (made)
       result = std::move(*made);
     return made.takeError();

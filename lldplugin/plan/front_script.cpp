@@ -42,14 +42,15 @@ static bool isCode(Pattern pattern) {
   return pattern == Pattern::Text || pattern == Pattern::NextText;
 }
 
-std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign,
-                        bool copiesConstants) {
+std::string frontScript(const PatternSet &patterns, Selection selection,
+                        const ScriptTraits &traits) {
   std::string text;
   raw_string_ostream os(text);
   // lld adds what has no place yet to the last list of an output section, and orders each list by
   // itself (PGO), so what has its place in first-touch order is in another one.
   StringRef rest = selection == Selection::ByAnswer ? " *()" : "";
-  std::string align = codeAlign ? " : ALIGN(" + std::to_string(codeAlign) + ") " : " : ";
+  std::string align =
+      traits.codeAlign ? " : ALIGN(" + std::to_string(traits.codeAlign) + ") " : " : ";
   auto section = [&](StringRef name, Pattern pattern) {
     if (patterns[static_cast<unsigned>(pattern)])
       os << "  " << name << (isCode(pattern) ? align : " : ") << "{ *("
@@ -68,14 +69,25 @@ std::string frontScript(const PatternSet &patterns, Selection selection, uint64_
   // else is constant. Relocation touches nearly all of .data.rel.ro; what it leaves alone is at the
   // end.
   os << "  .dynstr : { }\n";
+  auto constants = [&] {
+    for (StringRef name : {".gnu.hash", ".hash", ".gnu.version_r", ".gnu.version", ".dynsym",
+                           ".rela.dyn", ".rel.dyn", ".relr.dyn", ".rela.plt", ".rel.plt"})
+      os << "  " << name << " : { }\n";
+    section(frontRodataSection, Pattern::Rodata);
+    for (StringRef name : {".init", ".fini", ".plt", ".iplt"})
+      os << "  " << name << " : { }\n";
+    section(frontTextSection, Pattern::Text);
+  };
+  if (!traits.dataIsFirst)
+    constants();
   for (StringRef name : {".dynamic", ".preinit_array", ".init_array", ".fini_array", ".got"})
     os << "  " << name << " : { }\n";
   os << "  .data.rel.ro : { ";
   // Constants of shared libraries that the program has copied by the loader have a section without
   // contents, .bss.rel.ro. What follows it in memory would be nearer to it in the file; as a part
-  // of a section with contents, be that a byte, it is in the file as well.
-  if (copiesConstants)
-    os << "BYTE(0) *(.bss.rel.ro) ";
+  // of a section with contents, which the note's object sees to, it is in the file as well.
+  if (traits.copiesConstants)
+    os << "*(.bss.rel.ro) ";
   if (patterns[static_cast<unsigned>(Pattern::Relro)])
     os << "*(" << inputsOf(Pattern::Relro, selection) << ")" << rest << " ";
   os << "}\n";
@@ -83,13 +95,8 @@ std::string frontScript(const PatternSet &patterns, Selection selection, uint64_
   placed(".bss", Pattern::Bss);
   os << "}\n";
   os << "SECTIONS {\n";
-  for (StringRef name : {".gnu.hash", ".hash", ".gnu.version_r", ".gnu.version", ".dynsym",
-                         ".rela.dyn", ".rel.dyn", ".relr.dyn", ".rela.plt", ".rel.plt"})
-    os << "  " << name << " : { }\n";
-  section(frontRodataSection, Pattern::Rodata);
-  for (StringRef name : {".init", ".fini", ".plt", ".iplt"})
-    os << "  " << name << " : { }\n";
-  section(frontTextSection, Pattern::Text);
+  if (traits.dataIsFirst)
+    constants();
   section(stringsSection, Pattern::Strings);
   // And to these all that has no place yet.
   placed(".text", Pattern::NextText);

@@ -51,6 +51,16 @@ struct OutputsBehind {
   std::vector<std::string> all() const;
 };
 
+/// What of a link decides the script, besides its patterns.
+struct ScriptTraits {
+  /// If not 0, the front's code and the code behind it begin at a multiple of it.
+  uint64_t codeAlign = 0;
+  /// Whether the loader may copy constants of shared libraries into the output.
+  bool copiesConstants = false;
+  /// Whether the front's data may lie before its constants.
+  bool dataIsFirst = true;
+};
+
 /// The script. It sorts startup sections by the linker's priority of their names, which is
 /// first-touch order where the linker asks Frontload for it; or by their marks.
 ///
@@ -61,10 +71,8 @@ struct OutputsBehind {
 /// is its offset in the file and one constant. So .bss is the last section of all, what lies before
 /// it ends on a page, and sections without contents lie before others or at the end.
 ///
-/// With `codeAlign`, the front's code and the code behind it begin at a multiple of that.
-/// `copiesConstants` is whether the loader may copy constants of shared libraries.
-std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign = 0,
-                        bool copiesConstants = false);
+std::string frontScript(const PatternSet &patterns, Selection selection,
+                        const ScriptTraits &traits = {});
 
 /// A script of the symbols that are no longer where lld would put them. What needs them may be
 /// known before sections are, so it is one of its own.

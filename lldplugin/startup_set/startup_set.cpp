@@ -68,8 +68,10 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
   NameFilter dataNames(1 << 22);
   ObjectScans<ELFT> scans = openObjects<ELFT>(objects, numObjects, contents, numThreads);
   lookUp(scans, {profile, contents, *names}, dataNames);
-  for (const ObjectScan<ELFT> &scan : scans.all)
+  for (const ObjectScan<ELFT> &scan : scans.all) {
     hasEnd |= scan.definesEnd;
+    isGo |= scan.isGo;
+  }
   settleMatches(scans, profile, names->groups(), found, unmovable, places);
   if (folding != Folding::None)
     addIdenticalCode(scans, folding, places);

@@ -74,6 +74,8 @@ public:
 
   /// Whether an object so far defines `_end` itself.
   bool definesEnd() const { return hasEnd; }
+  /// Whether an object so far is of Go, all that its own linker has linked.
+  bool hasGo() const { return isGo; }
 
   /// For all objects so far: how the entries were found, which sections they may be placed by, and
   /// which of them are defined in a section that keeps its place (.init, COMMON, a C-identifier
@@ -97,7 +99,7 @@ private:
   std::optional<NameTable> names;
   std::future<void> namesMade; ///< in a thread of its own, while the linker opens its inputs
   ProfileContents contents;
-  bool hasEnd = false;
+  bool hasEnd = false, isGo = false;
   HotStrings strings;
   FoundNames found;
   std::vector<EntryPlace> places;

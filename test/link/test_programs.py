@@ -52,7 +52,7 @@ def test_program_runs_as_before(tmp_path, name, mode, compiler):
     assert addresses == sorted(addresses)
     cold = [n for n, s in image.symbols.items() if "cold_" in n and "text" in s.section]
     assert all(image.section_of(n) == ".text" for n in cold)
-    parts = [".text.front", ".data.front", ".text", ".eh_frame", ".data", ".bss"]
+    parts = [".data.front", ".text.front", ".text", ".eh_frame", ".data", ".bss"]
     offsets = [image.sections[name]["sh_offset"] for name in parts if name in image.sections]
     assert offsets == sorted(offsets)
     assert is_linear(front)
