@@ -15,6 +15,7 @@
 #include "elf/section_class.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/LEB128.h"
 #include <optional>
 
 namespace frontload {
@@ -155,6 +156,23 @@ public:
     }
   }
 
+  /// Whether the object lists the symbols whose addresses matter (.llvm_addrsig). A list that is
+  /// not linked to the symbol table has passed through a tool that does not know it, and is void.
+  bool listsSignificantSymbols() const { return significanceTable(); }
+  /// Calls `visit` with each of them.
+  template <class Visit> void forEachSignificantSymbol(Visit visit) const {
+    const Shdr *table = significanceTable();
+    llvm::StringRef list = table ? contents(*table) : llvm::StringRef();
+    for (const uint8_t *at = list.bytes_begin(); at != list.bytes_end();) {
+      const char *error = nullptr;
+      uint64_t index = llvm::decodeULEB128AndInc(at, list.bytes_end(), &error);
+      if (error)
+        return;
+      if (index < syms.size())
+        visit(syms[index]);
+    }
+  }
+
   /// Calls `visit(index, addend)` for each symbol that `relocations` refer to, by its index.
   template <class Visit> void forEachTarget(const Shdr &relocations, Visit visit) const {
     bool isMips64EL = file.isMips64EL();
@@ -206,6 +224,13 @@ public:
 private:
   ElfObject(const llvm::object::ELFFile<ELFT> &f, llvm::ArrayRef<Shdr> s)
       : file(f), sectionTable(s) {}
+
+  const Shdr *significanceTable() const {
+    auto *found = llvm::find_if(sectionTable, [](const Shdr &section) {
+      return section.sh_type == llvm::ELF::SHT_LLVM_ADDRSIG && section.sh_link;
+    });
+    return found == sectionTable.end() ? nullptr : found;
+  }
 
   static std::nullopt_t ignore(llvm::Error error) {
     llvm::consumeError(std::move(error));

@@ -14,7 +14,10 @@ namespace frontload {
 GoldLink::GoldLink(Linker l, GoldOptions o, StartupProfile profile, bool foldsCode)
     : linker(std::move(l)), options(std::move(o)),
       link(std::move(profile), options.profile,
-           {/*mergesStrings=*/false, foldsCode, /*isRelocated=*/linker.outputType != LDPO_EXEC}) {}
+           {/*mergesStrings=*/false,
+            // gold reads no lists: what it takes for safe it sees in the code.
+            foldsCode ? Folding::All : Folding::None,
+            /*isRelocated=*/linker.outputType != LDPO_EXEC}) {}
 
 void GoldLink::addFile(const ld_plugin_input_file &file) {
   uintptr_t number = reinterpret_cast<uintptr_t>(file.handle);

@@ -1,6 +1,7 @@
 //===- front_output.cpp - what happens to a linked file with a front -------===//
 
 #include "lld/front_output.h"
+#include "plan/code_padding.h"
 #include "plan/front_note.h"
 #include "plan/front_report.h"
 #include "plan/linear_segments.h"
@@ -40,6 +41,9 @@ int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontL
     return exitVerdict;
   }
   front = *checked;
+  if (options.frontAlign)
+    note("--front-align=" + *options.frontAlign + ": " + Twine(codePadding(contents)) +
+         " bytes of padding");
   link.finishStrings();
   completeSegments(bytes);
   fillNote(bytes, front->ranges);

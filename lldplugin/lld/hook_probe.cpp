@@ -21,7 +21,9 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 LLD_HAS_DRIVER(elf)
@@ -40,6 +42,7 @@ Sections:
      EntSize: 1, Content: "636f6c6400686f7400"}
 Symbols:
   - {Name: _start, Section: .text.one, Binding: STB_GLOBAL}
+  - {Name: next, Section: .text.next, Binding: STB_GLOBAL}
   - {Name: member, Binding: STB_GLOBAL}
 )";
 static constexpr StringLiteral archiveMember = R"(--- !ELF
@@ -52,7 +55,7 @@ Symbols:
 static constexpr StringLiteral addedObject = R"(--- !ELF
 FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_REL, Machine: EM_X86_64}
 Sections:
-  - {Name: .added, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Content: "35"}
+  - {Name: .added, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Content: "6d6f766564"}
 )";
 static constexpr StringLiteral firstPattern = "<probe first>", secondPattern = "<probe second>",
                                stringsPattern = "<probe strings>";
@@ -63,6 +66,7 @@ static constexpr StringLiteral script = R"(OVERWRITE_SECTIONS {
 SECTIONS {
   .rodata.strings : { *("<probe strings>") }
   .text : { *(SORT_BY_INIT_PRIORITY("<probe second>")) }
+  .added : { }
 } INSERT AFTER .bss;
 )";
 
@@ -133,6 +137,11 @@ OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef ar
   std::lock_guard lock(mutex);
   created.push_back({result.file, mb, archive.str(), lazy});
   return result;
+}
+
+void wrapBitcodeFile(void *file, lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive,
+                     uint64_t offset, bool lazy) {
+  realBitcodeFile(file, ctx, mb, archive, offset, lazy);
 }
 
 void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
@@ -224,15 +233,8 @@ int wrapGetPriority(StringRef name) {
   return name == ".text.two" ? 1 : 2;
 }
 
-frontload::SectionOrder wrapCallGraphOrder(lld::elf::Ctx &ctx) { return realCallGraphOrder(ctx); }
-
-frontload::SectionOrder wrapBalancedPartitioning(lld::elf::Ctx &ctx, StringRef profile, bool ofCode,
-                                                 bool ofData, bool ofStartup, bool isVerbose) {
-  return realBalancedPartitioning(ctx, profile, ofCode, ofData, ofStartup, isVerbose);
-}
-
-void wrapTarAppend(TarWriter *tar, StringRef path, StringRef data) {
-  realTarAppend(tar, path, data);
+void wrapReplace(lld::elf::InputSection *kept, lld::elf::InputSection *folded) {
+  realReplace(kept, folded);
 }
 
 namespace {
@@ -268,6 +270,34 @@ void wrapOpenStream(raw_fd_ostream *stream, StringRef path, std::error_code &err
                     sys::fs::OpenFlags flags) {
   note("open " + path);
   realOpenStream(stream, (path + ".aside").str(), error, flags);
+}
+
+/// Whether lld orders sections by what they have in common, not by what calls what.
+static bool isPartitioning;
+static frontload::SectionOrder ordered;
+/// What is not in the order that is returned stays where it is: here, all.
+static frontload::SectionOrder withoutAll(StringRef function, frontload::SectionOrder order) {
+  note(function);
+  ordered = std::move(order);
+  return frontload::SectionOrder();
+}
+
+frontload::SectionOrder wrapCallGraphOrder(lld::elf::Ctx &ctx) {
+  return withoutAll("computeCallGraphProfileOrder", realCallGraphOrder(ctx));
+}
+
+frontload::SectionOrder wrapBalancedPartitioning(lld::elf::Ctx &ctx, StringRef profile, bool ofCode,
+                                                 bool ofData, bool ofStartup, bool isVerbose) {
+  return withoutAll("runBalancedPartitioning",
+                    realBalancedPartitioning(ctx, profile, ofCode, ofData, ofStartup, isVerbose));
+}
+
+static std::string response;
+void wrapTarAppend(TarWriter *tar, StringRef path, StringRef data) {
+  note("append " + path);
+  if (path == "response.txt")
+    response = data.str();
+  realTarAppend(tar, path, data);
 }
 
 Error wrapWriteTimeTrace(StringRef path, StringRef output) {
@@ -345,6 +375,27 @@ static void checkPatterns() {
          "does not return the number at the end of a name");
 }
 
+/// lld's own order of sections, and how these begin (rest_order.h).
+static void checkOwnOrder() {
+  StringRef function = isPartitioning ? "runBalancedPartitioning" : "computeCallGraphProfileOrder";
+  expect(llvm::count(calls, function) == 1 && placeOf("processSectionCommands") < placeOf(function),
+         function, "is not called once, after processSectionCommands");
+  bool isNamed = !ordered.empty();
+  for (const auto &[section, priority] : ordered)
+    isNamed &= names.count(reinterpret_cast<const frontload::SectionHead *>(section)->name.data());
+  expect(isNamed, function, "does not return sections that begin as we believe");
+}
+
+/// What is kept for a replay: the options first, a line each, in their order.
+static void checkReplay() {
+  auto first = llvm::find_if(calls, [](StringRef call) { return call.starts_with("append "); });
+  expect(first != calls.end() && *first == "append response.txt", "TarWriter::append",
+         "is not called for response.txt first");
+  size_t output = response.find("\n-o out\n"), plugin = response.find("\n--plugin <probe>\n");
+  expect(output < plugin && plugin != std::string::npos, "TarWriter::append",
+         "is not given the options in their order, a line each");
+}
+
 /// The contents of a section of the linked file.
 static std::string contentsOf(StringRef bytes, StringRef name) {
   auto file = object::ELFFile<object::ELF64LE>::create(bytes);
@@ -370,6 +421,8 @@ static void checkOutput() {
          "does not make the output, and only that");
   expect(contentsOf(bytes, ".text.front") == "22221111", "getPriority",
          "does not decide the order of sections");
+  expect(bytes.find("3333") < bytes.find(contentsOf(bytes, ".added")), "readLinkerScript",
+         "does not take a script that moves sections after parseFiles");
   expect(contentsOf(bytes, ".text").substr(0, 4) == "3333", "StringMatcher::match",
          "does not decide what is in a section");
   expect(hashed.count("hot") && hashed.count("cold"), "xxh3_64bits",
@@ -384,16 +437,17 @@ static void checkOutput() {
          "is not called with the name of the file");
 }
 
-int main(int, char **argv) {
-  outs().SetUnbuffered(); // also if lld crashes
+/// Links in a folder of its own, and says what is not as it should be. Returns whether all is.
+static bool probe(const char *program) {
   SmallString<128> made;
   if (std::error_code error = sys::fs::createUniqueDirectory("frontload-hooks", made)) {
     outs() << "  a temporary folder cannot be made: " << error.message() << '\n';
-    return 1;
+    return false;
   }
   folder = made.str().str();
   writeFile(in("a.o"), toObject(commandLineObject));
   writeFile(in("script"), "GROUP()\n");
+  writeFile(in("calls"), "_start member 100\nmember next 10\n");
   writeFile(in("out"), "the previous one");
   std::string member = toObject(archiveMember);
   std::vector<NewArchiveMember> members;
@@ -401,7 +455,7 @@ int main(int, char **argv) {
   consumeError(writeArchive(in("lib.a"), members, SymtabWritingMode::NormalSymtab,
                             object::Archive::K_GNU, /*Deterministic=*/true, /*Thin=*/false));
 
-  std::vector<std::string> args = {argv[0],
+  std::vector<std::string> args = {program,
                                    in("a.o"),
                                    in("script"),
                                    in("lib.a"),
@@ -410,7 +464,11 @@ int main(int, char **argv) {
                                    "-Map",
                                    in("map"),
                                    "--dependency-file=" + in("deps"),
-                                   "--time-trace=" + in("trace")};
+                                   "--time-trace=" + in("trace"),
+                                   "--reproduce=" + in("kept.tar"),
+                                   "--plugin=<probe>",
+                                   isPartitioning ? "--bp-compression-sort=function"
+                                                  : "--call-graph-ordering-file=" + in("calls")};
   std::vector<const char *> pointers;
   for (const std::string &arg : args)
     pointers.push_back(arg.c_str());
@@ -421,8 +479,22 @@ int main(int, char **argv) {
   checkInputs();
   checkOrder();
   checkPatterns();
+  checkOwnOrder();
+  checkReplay();
   checkOutput();
   sys::fs::remove_directories(folder);
+  return !hasFailed;
+}
+
+int main(int, char **argv) {
+  outs().SetUnbuffered(); // also if lld crashes
+  // lld has one order of its own in one link.
+  pid_t child = fork();
+  isPartitioning = child == 0;
+  bool isGood = probe(argv[0]);
+  int status = 0;
+  if (child > 0)
+    isGood &= waitpid(child, &status, 0) == child && status == 0;
   // As lld does: nothing is freed.
-  _exit(hasFailed);
+  _exit(!isGood);
 }

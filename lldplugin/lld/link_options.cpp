@@ -1,6 +1,7 @@
 //===- link_options.cpp - what a command line says about the front ---------===//
 
 #include "lld/link_options.h"
+#include "lld/front_align.h"
 #include "program/command_line.h"
 #include "program/layout_options.h"
 #include "llvm/ADT/STLExtras.h"
@@ -48,7 +49,7 @@ static void parseForOther(ArrayRef<const char *> args, size_t i, LinkOptions &op
 static StringRef nearestOwn(StringRef arg) {
   StringRef name = arg.take_until([](char c) { return c == '='; });
   for (StringRef own : {"--startup-profile", "--startup-profile-dir", "--front-prefetch",
-                        "--front-report", "--min-match"})
+                        "--front-report", "--front-align", "--min-match"})
     if (name.starts_with("--") && name.edit_distance(own) <= 2)
       return own;
   return {};
@@ -56,6 +57,7 @@ static StringRef nearestOwn(StringRef arg) {
 
 std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOptions &options) {
   std::vector<const char *> others;
+  bool exportsAll = false; // a version script may hide some, all the same
   std::string value;
   for (size_t i = 0; i < args.size(); ++i) {
     if (takeOption(args, i, "startup-profile", options.profile) ||
@@ -69,6 +71,11 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       std::optional<double> percent = parseMinMatch(value);
       options.badMinMatch = percent ? std::nullopt : std::optional(value);
       options.minMatch = percent.value_or(defaultMinMatch);
+      continue;
+    }
+    if (takeOption(args, i, "front-align", value)) {
+      options.frontAlign = value;
+      options.traits.frontAlign = parseFrontAlign(value).value_or(0);
       continue;
     }
     StringRef arg = args[i];
@@ -86,13 +93,17 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
     others.push_back(args[i]);
     parseForOther(args, i, options);
     size_t next = i;
+    exportsAll |= is_contained(
+        {"-shared", "--shared", "-Bshareable", "-E", "--export-dynamic", "-export-dynamic"}, arg);
     if (takeOption(args, next, "output", options.output))
       continue;
     if (std::optional<LayoutOption> conflict = layoutOption(args, i)) {
       options.conflict = conflict->option, options.reason = conflict->reason;
     } else if (options.kind.take(args, next)) {
     } else if (takeOption(args, next, "icf", value)) {
-      options.traits.foldsCode = value != "none";
+      options.traits.folding = value == "all"    ? Folding::All
+                               : value == "safe" ? Folding::Listed
+                                                 : Folding::None;
     } else if (takeLetter(args, next, "-O", value)) {
       if (unsigned level; !StringRef(value).getAsInteger(10, level))
         options.traits.mergesStrings = level == 1;
@@ -100,12 +111,15 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       options.isHelp = true;
     } else if (takeOption(args, next, "defsym", value)) {
       options.definesEnd |= StringRef(value).starts_with("_end=");
+    } else if (takeOption(args, next, "image-base", options.imageBase)) {
     } else if (arg == "-o" && i + 1 < args.size()) {
       options.output = args[i + 1];
     } else if (arg.starts_with("-o") && arg.size() > 2) {
       options.output = arg.substr(2).str();
     }
   }
+  if (exportsAll && options.traits.folding == Folding::Listed)
+    options.traits.folding = Folding::ListedAndHidden;
   options.traits.isRelocated = options.kind.isRelocated();
   if (const char *variable = "LLD_REPRODUCE"; getenv(variable) && !options.isReproduced) {
     options.isReproduced = true;
@@ -120,10 +134,16 @@ std::optional<Refusal> checkLinkOptions(const LinkOptions &options) {
                    ("did you mean " + options.meant + "?").str(), exitUsage};
   if (options.badMinMatch)
     return badMinMatch("--min-match", *options.badMinMatch);
+  if (auto refusal = checkFrontAlign(options))
+    return refusal;
   bool isWithoutFront = options.profile.empty() && !options.profileFolder;
-  if (isWithoutFront && (!options.report.empty() || options.wantsPrefetch))
-    return Refusal{std::string(options.wantsPrefetch ? "--front-prefetch" : "--front-report") +
-                       ": there is no front without a profile",
+  StringRef given = !isWithoutFront           ? ""
+                    : options.wantsPrefetch   ? "--front-prefetch"
+                    : options.frontAlign      ? "--front-align"
+                    : !options.report.empty() ? "--front-report"
+                                              : "";
+  if (!given.empty())
+    return Refusal{(given + ": there is no front without a profile").str(),
                    "add --startup-profile=FILE", exitUsage};
   return std::nullopt;
 }

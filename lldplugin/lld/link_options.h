@@ -29,6 +29,7 @@ struct LinkOptions {
   std::string report;
   double minMatch = defaultMinMatch;
   std::optional<std::string> badMinMatch; ///< what was given and is none
+  std::optional<std::string> frontAlign;  ///< as it was given; see LinkTraits
   llvm::StringRef mistyped, meant;        ///< an option, and the one of ours that it is near to
   std::string output = "a.out";
   /// An option that cannot be had together with a front, and why.
@@ -38,6 +39,7 @@ struct LinkOptions {
   bool isReproduced = false; ///< --reproduce, or the variable that stands for it
   LinkTraits traits;
   bool definesEnd = false;
+  std::string imageBase; ///< as it was given
   bool isHelp = false;
   /// The linker that links in place of the built-in one; what it has to know; an option that cannot
   /// be had together with it, and why.

@@ -2,6 +2,8 @@
 
 #include "lld/linking.h"
 #include "lld/Common/Driver.h"
+#include "lld/folding_hook.h"
+#include "lld/front_align.h"
 #include "lld/front_output.h"
 #include "lld/hook_calls.h"
 #include "lld/lld_hooks.h"
@@ -74,11 +76,6 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   // lld frees nothing before the process ends, and neither does this: the link refers to it.
   auto &link = *new FrontLink(std::move(profile), options.profile, options.traits);
   std::vector<const char *> lldArgs = args.vec();
-  // Another lld would sort the front again, by what calls what in a steady state.
-  if (isOther)
-    lldArgs.push_back("--no-call-graph-profile-sort");
-  // The front's script makes a linear file together with this.
-  lldArgs.insert(lldArgs.end(), {"-z", "separate-loadable-segments"});
   if (options.traits.packsRelocations)
     lldArgs.insert(lldArgs.end(), {"-z", "pack-relative-relocs"});
   std::vector<std::string> added; // lld keeps references
@@ -95,9 +92,14 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   }
   if (options.isReproduced && (refusal = prepareReplay(options, lldArgs)))
     return refuse(*refusal);
-  // lld would sort the front again, by what calls what in a steady state.
-  lldArgs.push_back("--no-call-graph-profile-sort");
+  // The front's script makes a linear file together with this.
+  lldArgs.insert(lldArgs.end(), {"-z", "separate-loadable-segments"});
+  std::string imageBase = frontAlignArgument(options);
+  if (!imageBase.empty())
+    lldArgs.push_back(imageBase.c_str());
   if (isOther) {
+    // It would sort the front again, by what calls what in a steady state.
+    lldArgs.push_back("--no-call-graph-profile-sort");
     options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
     installHooks(link, options.minMatch,
                  [&](const LinkInputs &inputs) { return linkPlanned(options, inputs, link); });
@@ -107,6 +109,7 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   }
   installHooks(link, options.minMatch);
   installOrderHooks(link);
+  installFoldingHook(link);
   std::optional<Front> front;
   holdWrittenFiles(lldArgs, options.output, [&](MutableArrayRef<char> bytes, bool isFile) {
     hookCalls.requireForOutput(link, {bytes.data(), bytes.size()});

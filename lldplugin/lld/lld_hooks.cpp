@@ -37,7 +37,7 @@ static std::mutex inputsMutex;
 static GatheredObjects gathered;
 static std::atomic<bool> hasReadObject; // a file that is one, on the command line
 static bool hasNote;                    // which is an input, whatever else is
-static std::string script;              // lld keeps references into its text
+static std::string script, laterScript; // lld keeps references into their text
 
 /// Ends the link before it has written anything.
 [[noreturn]] static void endLink(int code, const Twine &message, const Twine &note) {
@@ -129,6 +129,13 @@ static void checkInputs() {
             "link without --startup-profile; docs/lld-hooks.md says what it expects");
 }
 
+void wrapBitcodeFile(void *file, lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive,
+                     uint64_t offset, bool lazy) {
+  if (frontLink)
+    frontLink->expectObjects();
+  realBitcodeFile(file, ctx, mb, archive, offset, lazy);
+}
+
 void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
   if (frontLink)
     addScript(mb);
@@ -169,6 +176,8 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
       realReadFile(ctx, frontLink->profilePath());
     like = frontLink->firstObject();
     frontLink->beginPlanning();
+    script = frontLink->script();
+    realReadLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
   }
   realParseFiles(ctx, files);
   if (like)
@@ -179,8 +188,8 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   addObjects();
   // A failed link ends soon after this, and takes LLVM's thread pool with it.
   frontLink->finishPlanning();
-  script = frontLink->script();
-  realReadLinkerScript(ctx, MemoryBufferRef(script, "<frontload>"));
+  laterScript = frontLink->laterScript();
+  realReadLinkerScript(ctx, MemoryBufferRef(laterScript, "<frontload>"));
 }
 
 /// Which of our patterns `matcher` is. One that fits everything is not ours.
@@ -242,10 +251,8 @@ static CurrentPattern recognize(const lld::StringMatcher *matcher) {
 
 /// Whether the section of this name belongs to the first of our patterns.
 static bool matchesFirst(StringRef name) {
-  std::optional<Pattern> pattern = frontLink->patternFor(name);
-  if (!pattern)
-    frontLink->place(name);
-  else if (pattern != currentPattern.ours)
+  std::optional<Pattern> pattern = frontLink->meet(name);
+  if (pattern && pattern != currentPattern.ours)
     awaited[static_cast<unsigned>(*pattern)].names.push_back(name.data());
   return pattern == currentPattern.ours;
 }
@@ -295,6 +302,7 @@ void wrapProcessSectionCommands(void *linkerScript) {
   realProcessSectionCommands(linkerScript);
   checkSorted();
   isPlacing = false;
+  currentPattern = CurrentPattern(); // its matcher may be gone, and another one in its place
   if (hasNote)
     hookCalls.require(Hook::Match);
   if (!hasAskedForAll())
@@ -306,6 +314,10 @@ void wrapProcessSectionCommands(void *linkerScript) {
 }
 
 bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
+  // As nearly all: a few instructions, for each section and each of our patterns but the first.
+  if (currentPattern.matcher == matcher && currentPattern.awaited &&
+      !currentPattern.awaited->isNext(name.data()))
+    return false;
   if (!isPlacing)
     return realMatch(matcher, name);
   if (currentPattern.matcher != matcher) {
@@ -315,7 +327,7 @@ bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
   }
   if (Awaited *ours = currentPattern.awaited) {
     if (!ours->isNext(name.data()))
-      return false; // as nearly all
+      return false;
     ++ours->next;
   } else if (!currentPattern.ours) {
     return realMatch(matcher, name);

@@ -1,16 +1,18 @@
 //===- lld_symbols.h - the functions of lld that ld.frontload wraps --------===//
 //
 // Everything that depends on lld's internals, and so on its version, is here and in what
-// lld_hooks.cpp and written_files.cpp do in these functions. CMake reads the version and the mangled
-// names from this file, and tries by hook_probe.cpp whether lld has them and does what is said here
-// (a changed signature changes the mangled name; but that does not contain the type that a function
-// returns). docs/lld-hooks.md says why each is needed. For another lld, let CMake try, see whether
-// test/link passes, and then change the version.
+// lld_hooks.cpp and written_files.cpp do in these functions. CMake reads the version and the
+// mangled names from this file, and tries by hook_probe.cpp whether lld has them and does what is
+// said here (a changed signature changes the mangled name; but that does not contain the type that
+// a function returns). docs/lld-hooks.md says why each is needed. For another lld, let CMake try,
+// see whether test/link passes, and then change the version.
 //
 // * readFile is called once for each file of the command line that is not a linker script's: with
 //   the path, which becomes the identifier of the buffer.
 // * createObjFile is called once for each object: files, members of archives (extracted or not) and
 //   the output of LTO.
+// * BitcodeFile's constructor is called for each input that link-time optimization may make an object
+//   of. Until it has, nobody knows what will be in the link.
 // * readLinkerScript is called for each linker script, by option or among the inputs, and by us for
 //   ours.
 // * parseFiles is called once, after the objects of the command line are created and before lld
@@ -23,6 +25,8 @@
 //   answered by the address of the section's name (see FrontLink), others by lld.
 // * getPriority is what SORT_BY_INIT_PRIORITY in a linker script sorts by: the number at the end of
 //   a section's name. The sections of a front have their place in first-touch order instead.
+// * InputSection::replace is called after processSectionCommands, in one thread, for each section
+//   that --icf folds: on the one that stays, with the one that goes.
 // * computeCallGraphProfileOrder and runBalancedPartitioning are lld's own orders: called after
 //   processSectionCommands, at most one of them and once. lld sorts each list of input sections of
 //   its script by what they return, and leaves what that does not mention in the order it has. The
@@ -59,6 +63,7 @@
 #define FRONTLOAD_LLD_VERSION 22
 #define READ_FILE "_ZN3lld3elf8readFileERNS0_3CtxEN4llvm9StringRefE"
 #define CREATE_OBJ_FILE "_ZN3lld3elf13createObjFileERNS0_3CtxEN4llvm15MemoryBufferRefENS3_9StringRefEb"
+#define BITCODE_FILE "_ZN3lld3elf11BitcodeFileC1ERNS0_3CtxEN4llvm15MemoryBufferRefENS4_9StringRefEmb"
 #define READ_LINKER_SCRIPT "_ZN3lld3elf16readLinkerScriptERNS0_3CtxEN4llvm15MemoryBufferRefE"
 #define PARSE_FILES "_ZN3lld3elf10parseFilesERNS0_3CtxERKN4llvm11SmallVectorISt10unique_ptrINS0_9InputFileESt14default_deleteIS6_EELj0EEE"
 #define SPLIT_SECTIONS_32LE "_ZN3lld3elf13splitSectionsIN4llvm6object7ELFTypeILNS2_10endiannessE1ELb0EEEEEvRNS0_3CtxE"
@@ -69,6 +74,7 @@
 #define PROCESS_SECTION_COMMANDS "_ZN3lld3elf12LinkerScript22processSectionCommandsEv"
 #define MATCH "_ZNK3lld13StringMatcher5matchEN4llvm9StringRefE"
 #define GET_PRIORITY "_ZN3lld3elf11getPriorityEN4llvm9StringRefE"
+#define REPLACE "_ZN3lld3elf12InputSection7replaceEPS1_"
 #define CALL_GRAPH_ORDER "_ZN3lld3elf28computeCallGraphProfileOrderERNS0_3CtxE"
 #define BALANCED_PARTITIONING "_ZN3lld3elf23runBalancedPartitioningERNS0_3CtxEN4llvm9StringRefEbbbb"
 #define TAR_APPEND "_ZN4llvm9TarWriter6appendENS_9StringRefES1_"
@@ -87,6 +93,7 @@ class TarWriter;
 namespace lld {
 class StringMatcher;
 namespace elf {
+class InputSection;
 struct Ctx;
 } // namespace elf
 } // namespace lld
@@ -107,6 +114,10 @@ OwnedFile realCreateObjFile(lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb, llvm::
                             bool lazy) REAL(CREATE_OBJ_FILE);
 OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb, llvm::StringRef archive,
                             bool lazy) WRAP(CREATE_OBJ_FILE);
+void realBitcodeFile(void *file, lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb,
+                     llvm::StringRef archive, uint64_t offset, bool lazy) REAL(BITCODE_FILE);
+void wrapBitcodeFile(void *file, lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb,
+                     llvm::StringRef archive, uint64_t offset, bool lazy) WRAP(BITCODE_FILE);
 void realReadLinkerScript(lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb) REAL(READ_LINKER_SCRIPT);
 void wrapReadLinkerScript(lld::elf::Ctx &ctx, llvm::MemoryBufferRef mb) WRAP(READ_LINKER_SCRIPT);
 /// `files` is a SmallVector<std::unique_ptr<InputFile>, 0>.
@@ -128,6 +139,8 @@ bool realMatch(const lld::StringMatcher *matcher, llvm::StringRef name) REAL(MAT
 bool wrapMatch(const lld::StringMatcher *matcher, llvm::StringRef name) WRAP(MATCH);
 int realGetPriority(llvm::StringRef name) REAL(GET_PRIORITY);
 int wrapGetPriority(llvm::StringRef name) WRAP(GET_PRIORITY);
+void realReplace(lld::elf::InputSection *kept, lld::elf::InputSection *folded) REAL(REPLACE);
+void wrapReplace(lld::elf::InputSection *kept, lld::elf::InputSection *folded) WRAP(REPLACE);
 frontload::SectionOrder realCallGraphOrder(lld::elf::Ctx &ctx) REAL(CALL_GRAPH_ORDER);
 frontload::SectionOrder wrapCallGraphOrder(lld::elf::Ctx &ctx) WRAP(CALL_GRAPH_ORDER);
 frontload::SectionOrder realBalancedPartitioning(lld::elf::Ctx &ctx, llvm::StringRef profile,

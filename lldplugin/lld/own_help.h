@@ -26,6 +26,9 @@ options:
   --front-prefetch        make the program read its front in one go when it starts; it then needs
                           libfrontload-prefetch.so.1
   --min-match=PERCENT     fail if fewer of the profile's names are found (default: 80; 0: never)
+  --front-align=SIZE      begin the code of the front, and the code behind it, at a multiple of SIZE
+                          in file and memory, for large folios: 64K or 2M (default: no more than a
+                          page; it costs up to twice SIZE of padding)
   --front-report=FILE     write what was placed, and what was not found, as JSON
   --lld=PATH              link with this lld, of any version, instead of the built-in one
 

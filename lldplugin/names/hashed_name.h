@@ -25,6 +25,8 @@ public:
       : name(n), head(headOf(n)), headHash(hashName(head).hash()) {}
 
   llvm::StringRef text() const { return name; }
+  /// What follows the head.
+  llvm::StringRef suffixes() const { return name.drop_front(head.size()); }
   /// The hash of headOf() the name.
   uint32_t hashOfHead() const { return headHash; }
   /// Whether the name is all head.

@@ -47,6 +47,16 @@ struct NameParts {
 
 NameParts takeApart(llvm::StringRef name);
 
+/// Whether takeApart() may find that a name is of a cold part, by what follows its head. Local
+/// names with other suffixes are many.
+inline bool mayBeCold(llvm::StringRef suffixes) {
+  for (size_t i = 0; i + 1 < suffixes.size(); ++i)
+    if (suffixes[i] == '.' &&
+        (suffixes[i + 1] == 'c' || suffixes[i + 1] == '_' || suffixes[i + 1] == 'e'))
+      return true; // .cold, .__part, .eh
+  return false;
+}
+
 /// The length of the hash of Rust's legacy mangling: `17h`, 16 hexadecimal digits and E.
 constexpr size_t legacyHashLength = 20;
 

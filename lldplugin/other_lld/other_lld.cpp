@@ -82,7 +82,7 @@ Error Run::findLibrary() {
 }
 
 Error Run::prepare() {
-  std::string text = link.script(); // decides what of the plan is of use
+  std::string text = link.script() + link.laterScript(); // decides what of the plan is of use
   Expected<LinkPlan> made =
       LinkPlan::make(inputs, link, link.gathersStrings() ? other.program.hash : nullptr);
   if (!made)

@@ -5,7 +5,6 @@
 #include "plan/other_script.h"
 #include "profile/tiers.h"
 #include "startup_set/front_worth.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Parallel.h"
@@ -30,8 +29,8 @@ static constexpr uint64_t leastToOrder = 4096;
 /// So many bytes of what is not wanted in a front are not worth moving: four pages.
 static constexpr uint64_t mostUnwanted = 16 << 10;
 
-/// Code and data must not lie further apart than 2 GiB. So many bytes of large data (SHF_X86_64_LARGE,
-/// which code reaches wherever it is) may lie between them.
+/// Code and data must not lie further apart than 2 GiB. So many bytes of large data
+/// (SHF_X86_64_LARGE, which code reaches wherever it is) may lie between them.
 static constexpr uint64_t mostBetween = 1 << 30;
 
 /// What a section of .data.rel.ro may need for its alignment, in bytes: pointers and tables of them
@@ -74,13 +73,13 @@ static std::optional<Pattern> patternOf(SectionClass c, Region region) {
 static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &traits) {
   PatternSet patterns = {};
   auto use = [&](Pattern pattern) { patterns[static_cast<unsigned>(pattern)] = true; };
-  for (Pattern always : {Pattern::Rodata, Pattern::Text, Pattern::Data, Pattern::NextRodata,
-                         Pattern::NextText})
+  for (Pattern always :
+       {Pattern::Rodata, Pattern::Text, Pattern::Data, Pattern::NextRodata, Pattern::NextText})
     use(always);
   if (traits.mergesStrings)
     use(Pattern::Strings);
-  // Every pattern costs a hundredth of the link. Relocation writes to nearly all of .data.rel.ro, if
-  // there is any; .bss is not in the file, and less than a page of it has no order worth having.
+  // Every pattern costs a hundredth of the link. Relocation writes to nearly all of .data.rel.ro,
+  // if there is any; .bss is not in the file, and less than a page of it has no order worth having.
   for (SectionClass c : {SectionClass::Relro, SectionClass::Bss}) {
     uint64_t bytes = 0;
     for (const ProfileEntry &entry : profile.entries)
@@ -88,7 +87,8 @@ static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &tr
         bytes += entry.bytes ? entry.bytes : leastToOrder;
     // What of it may be folded the linker knows by its name, which a mark would change.
     bool isLeft = c == SectionClass::Relro &&
-                  (traits.isRelocated || (traits.foldsCode && traits.selection == Selection::ByMark));
+                  (traits.isRelocated || (traits.folding != Folding::None &&
+                                          traits.selection == Selection::ByMark));
     if ((bytes >= leastToOrder || c == SectionClass::Relro) && !isLeft)
       use(*patternOf(c, Region::Front));
   }
@@ -97,7 +97,8 @@ static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &tr
 
 FrontLink::FrontLink(StartupProfile p, std::string path, LinkTraits t)
     : profile(inPlannedOrder(std::move(p))), pathOfProfile(std::move(path)), traits(t),
-      patterns(patternsOf(profile, t)), startupSet(profile, t.mergesStrings, t.foldsCode,
+      patterns(patternsOf(profile, t)),
+      startupSet(profile, t.mergesStrings, t.folding,
                  t.isRelocated ? UnnamedRule::Relocated : UnnamedRule::Placed) {}
 
 void FrontLink::addScript(StringRef script) { isEndAssigned |= assigns(script, "_end"); }
@@ -203,8 +204,25 @@ void FrontLink::putInOrder() {
   }
 }
 
-std::string FrontLink::script() const {
-  return frontScript(patterns, traits.selection, outputsBehind());
+/// The patterns that have sections, or may get some: each costs a hundredth of the link.
+PatternSet FrontLink::neededPatterns() const {
+  if (expectsObjects)
+    return patterns;
+  PatternSet needed = {};
+  // Of the first two there are hardly ever none, and of strings it is not known.
+  for (Pattern kept : {Pattern::Rodata, Pattern::Text, Pattern::Strings})
+    needed[static_cast<unsigned>(kept)] = patterns[static_cast<unsigned>(kept)];
+  for (const Known &k : known)
+    if (std::optional<Pattern> pattern = usedPatternOf(k))
+      needed[static_cast<unsigned>(*pattern)] = true;
+  return needed;
+}
+
+std::string FrontLink::script() const { return symbolsScript(); }
+
+std::string FrontLink::laterScript() const {
+  return frontScript(neededPatterns(), traits.selection, traits.frontAlign) +
+         behindScript(outputsBehind());
 }
 
 /// Whether a section that the linker keeps together under a name of its own is worth a place in the
@@ -327,11 +345,25 @@ std::optional<uint32_t> FrontLink::numberOf(StringRef name) const {
   return it == numbers.end() ? std::nullopt : std::optional(it->second);
 }
 
-std::optional<Pattern> FrontLink::patternFor(StringRef name) const {
-  if (std::optional<uint32_t> number = numberOf(name))
-    return usedPatternOf(known[*number]);
+/// The pattern of a section that is not one of the startup set.
+std::optional<Pattern> FrontLink::patternOfUnknown(StringRef name) const {
   return traits.mergesStrings && isStringSection(name) ? std::optional(Pattern::Strings)
                                                        : std::nullopt;
+}
+
+std::optional<Pattern> FrontLink::patternFor(StringRef name) const {
+  std::optional<uint32_t> number = numberOf(name);
+  return number ? usedPatternOf(known[*number]) : patternOfUnknown(name);
+}
+
+std::optional<Pattern> FrontLink::meet(StringRef name) {
+  // Looked up once: this is asked of all sections of the link.
+  std::optional<uint32_t> number = numberOf(name);
+  if (!number)
+    return patternOfUnknown(name);
+  std::optional<Pattern> pattern = usedPatternOf(known[*number]);
+  known[*number].isPlaced |= !pattern;
+  return pattern;
 }
 
 std::optional<uint32_t> FrontLink::place(StringRef name) {
@@ -348,15 +380,13 @@ void FrontLink::keepPlace(StringRef name) {
 }
 
 void FrontLink::finish() {
-  DenseSet<uint32_t> contributors;
   for (const Known &k : known)
     if (k.isPlaced && k.keepsPlace) {
       numKeptSections += k.contents.sections;
     } else if (k.isPlaced && k.region == Region::Front) {
       sums[static_cast<unsigned>(k.sectionClass)] += k.contents;
-      contributors.insert(k.object);
+      contributors[k.object] += k.contents.sections;
     }
-  numPlacedObjects = contributors.size();
 
   states.assign(profile.entries.size(), EntryState::NotDefined);
   auto raise = [&](uint32_t entry, EntryState state) {
@@ -373,6 +403,22 @@ void FrontLink::finish() {
   for (auto [entry, state] : enumerate(states))
     if (startupSet.unmovableEntries()[entry] || profile.entries[entry].kind == EntryKind::String)
       raise(entry, EntryState::Unmovable);
+}
+
+void FrontLink::fold(StringRef name) {
+  std::optional<uint32_t> number = numberOf(name);
+  if (!number)
+    return;
+  Known &k = known[*number];
+  if (!k.isPlaced || k.keepsPlace || k.region != Region::Front || !k.contents.sections)
+    return;
+  // Of several that share the name it may be any.
+  uint64_t all = k.contents.sections;
+  Placed one{1, (k.contents.referred + all - 1) / all, k.contents.bytes / all};
+  k.contents -= one;
+  sums[static_cast<unsigned>(k.sectionClass)] -= one;
+  if (!--contributors[k.object])
+    contributors.erase(k.object);
 }
 
 MatchSummary FrontLink::matchSummary() const {

@@ -21,6 +21,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include <array>
+#include <atomic>
 #include <optional>
 #include <string>
 #include <thread>
@@ -34,11 +35,14 @@ struct LinkTraits {
   /// that end alike share their ends.
   bool mergesStrings = true;
   /// Whether the linker keeps one of several identical functions: --icf.
-  bool foldsCode = false;
+  Folding folding = Folding::None;
   /// Whether the output is position-independent, so that the loader relocates its data.
   bool isRelocated = false;
   /// How the linker tells sections apart.
   Selection selection = Selection::ByAnswer;
+  /// What the front's code begins at a multiple of, in bytes, in the file as in memory; and the
+  /// code behind the front. 0: of nothing in particular.
+  uint64_t frontAlign = 0;
   /// Whether relative relocations are packed though nobody has said so; every link tells.
   bool packsRelocations = false;
 };
@@ -70,8 +74,14 @@ public:
   /// object, in the order in which they were added, its startup sections.
   llvm::ArrayRef<StartupSections> sections() const { return sectionsFound; }
 
-  /// The linker script that places them; after finishPlanning().
+  /// To be called if the linker will make objects of what it has read, and add them later.
+  void expectObjects() { expectsObjects = true; }
+
+  /// The linker script of symbols, which a linker reads before it looks for definitions.
   std::string script() const;
+  /// Another one, to be read after it, that places sections: those of the startup set, and what is
+  /// not worth a place in the front. After finishPlanning().
+  std::string laterScript() const;
 
   /// The output sections that are not worth a place in the front.
   OutputsBehind outputsBehind() const;
@@ -85,6 +95,9 @@ public:
 
   /// The pattern of the script that the section with this name, by its address, belongs to.
   std::optional<Pattern> patternFor(llvm::StringRef name) const;
+  /// The same, of a section that is in the link; one of the startup set that has no pattern has got
+  /// its place by that.
+  std::optional<Pattern> meet(llvm::StringRef name);
 
   /// To be called when such a section is in the link and gets the place of its pattern, or, without
   /// one, goes with all of its class; after finishPlanning(). Returns where in the pattern, in
@@ -108,6 +121,9 @@ public:
 
   /// To be called when all sections have their place: adds up what follows.
   void finish();
+  /// To be called after that when the linker has folded the section with this name into another one,
+  /// which then counts alone.
+  void fold(llvm::StringRef name);
   /// To be called when the hot strings of the output have been counted.
   void finishStrings();
   bool isFinished() const { return !states.empty(); }
@@ -127,10 +143,16 @@ public:
       bytes += other.bytes;
       return *this;
     }
+    Placed &operator-=(const Placed &other) {
+      sections -= other.sections;
+      referred -= other.referred;
+      bytes -= other.bytes;
+      return *this;
+    }
   };
   const Placed &placed(SectionClass c) const { return sums[static_cast<unsigned>(c)]; }
   /// The number of objects that it came from.
-  uint64_t placedObjects() const { return numPlacedObjects; }
+  uint64_t placedObjects() const { return contributors.size(); }
   /// The number of sections that are in the link and keep their place.
   uint64_t keptSections() const { return numKeptSections; }
 
@@ -175,8 +197,10 @@ private:
   void plan(llvm::ArrayRef<InputObject> begun, unsigned threads);
   void take(std::vector<StartupSections> found);
   void putInOrder();
+  PatternSet neededPatterns() const;
   std::optional<Pattern> usedPatternOf(const Known &k) const;
   llvm::ArrayRef<StartupSection> sectionsOf(const Known &k) const;
+  std::optional<Pattern> patternOfUnknown(llvm::StringRef name) const;
   /// The number in `known` of the section with this name; none if it is none of them.
   std::optional<uint32_t> numberOf(llvm::StringRef name) const;
 
@@ -188,6 +212,7 @@ private:
   bool isEndAssigned = false; ///< by a script
   std::vector<InputObject> objects;
   std::vector<llvm::StringRef> inputBytes;
+  std::atomic<bool> expectsObjects = false;
   std::thread planner;
   std::vector<StartupSections> sectionsFound;
   std::vector<Known> known;                       ///< by object, and by index
@@ -195,7 +220,8 @@ private:
   NameFilter knownNames{1 << 19};
 
   std::array<Placed, numSectionClasses> sums = {};
-  uint64_t numPlacedObjects = 0, numKeptSections = 0;
+  llvm::DenseMap<uint32_t, uint64_t> contributors; ///< how many sections each object has placed
+  uint64_t numKeptSections = 0;
   std::vector<EntryState> states;
 };
 

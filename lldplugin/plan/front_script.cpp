@@ -2,6 +2,7 @@
 
 #include "plan/front_script.h"
 #include "plan/section_marks.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -33,16 +34,32 @@ static std::string inputsOf(Pattern pattern, Selection selection) {
                                      : "SORT_BY_NAME(" + markGlob(pattern) + ")";
 }
 
-std::string frontScript(const PatternSet &patterns, Selection selection,
-                        const OutputsBehind &behind) {
+/// Of code, each with an output section .text.KIND if they are kept apart.
+static constexpr StringLiteral codeKinds[] = {"hot",  "unknown",  "startup",
+                                              "exit", "unlikely", "split"};
+
+static bool isCode(Pattern pattern) {
+  return pattern == Pattern::Text || pattern == Pattern::NextText;
+}
+
+std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign) {
   std::string text;
   raw_string_ostream os(text);
   // lld adds what has no place yet to the last list of an output section, and orders each list by
   // itself (PGO), so what has its place in first-touch order is in another one.
   StringRef rest = selection == Selection::ByAnswer ? " *()" : "";
+  std::string align = codeAlign ? " : ALIGN(" + std::to_string(codeAlign) + ") " : " : ";
   auto section = [&](StringRef name, Pattern pattern) {
     if (patterns[static_cast<unsigned>(pattern)])
-      os << "  " << name << " : { *(" << inputsOf(pattern, selection) << ")" << rest << " }\n";
+      os << "  " << name << (isCode(pattern) ? align : " : ") << "{ *("
+         << inputsOf(pattern, selection) << ")" << rest << " }\n";
+  };
+  // One that is there in any case.
+  auto placed = [&](StringRef name, Pattern pattern) {
+    if (patterns[static_cast<unsigned>(pattern)])
+      section(name, pattern);
+    else
+      os << "  " << name << (isCode(pattern) ? align : " : ") << "{ }\n";
   };
   os << "OVERWRITE_SECTIONS {\n";
   // The loader reads the names of the needed libraries before anything can be prefetched; with the
@@ -52,62 +69,71 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
     os << "  " << name << " : { }\n";
   section(frontRodataSection, Pattern::Rodata);
   section(frontTextSection, Pattern::Text);
-  // What the loader reads first, .dynamic, is near to what follows it. Relocation touches nearly all
-  // of .data.rel.ro at startup; what it leaves alone is at the end.
+  // What the loader reads first, .dynamic, is near to what follows it. Relocation touches nearly
+  // all of .data.rel.ro at startup; what it leaves alone is at the end.
   os << "  .dynamic : { }\n"
         "  .got : { }\n";
-  if (patterns[static_cast<unsigned>(Pattern::Relro)])
-    section(".data.rel.ro", Pattern::Relro);
-  else
-    os << "  .data.rel.ro : { }\n";
+  placed(".data.rel.ro", Pattern::Relro);
   section(frontDataSection, Pattern::Data);
-  if (patterns[static_cast<unsigned>(Pattern::Bss)])
-    section(".bss", Pattern::Bss);
-  else
-    os << "  .bss : { }\n";
+  placed(".bss", Pattern::Bss);
   os << "}\n";
-  // It has no contents, so what follows it would be nearer to the beginning of the file than to that
-  // of memory; what precedes contents of its segment is filled with zeros.
+  // It has no contents, so what follows it would be nearer to the beginning of the file than to
+  // that of memory; what precedes contents of its segment is filled with zeros.
   os << "SECTIONS { .bss.rel.ro : { } } INSERT BEFORE .dynamic;\n";
   os << "SECTIONS {\n";
-  auto outputs = [&](ArrayRef<std::string> names) {
-    for (StringRef name : names)
-      os << "  \"" << name << "\" : { }\n";
-  };
   section(stringsSection, Pattern::Strings);
   // And to these all that has no place yet.
-  section(".text", Pattern::NextText);
+  placed(".text", Pattern::NextText);
   // With -z keep-text-section-prefix, as PGO builds have it, lld gives each kind of code an output
   // section of its own. It takes the code that it finds first, that of the front, for their place:
   // all cold code would be there.
-  static constexpr StringLiteral kinds[] = {"hot",  "unknown",  "startup",
-                                            "exit", "unlikely", "split"};
-  for (StringRef kind : kinds)
+  for (StringRef kind : codeKinds)
     os << "  .text." << kind << " : { }\n";
-  outputs(behind.code);
-  section(".rodata", Pattern::NextRodata);
+  placed(".rodata", Pattern::NextRodata);
   // .eh_frame_hdr is searched by unsigned offsets from itself to the code, so it must not lie
   // between the code of the front and the rest.
   os << "  .gcc_except_table : { }\n"
         "  .eh_frame_hdr : { }\n"
         "  .eh_frame : { }\n";
-  outputs(behind.constants);
-  outputs(behind.data);
   // The kernel clears the rest of a page behind what is in the file; here there is none.
   os << "  .data : { }\n"
         "  .data.padding : { BYTE(0) . = ALIGN(CONSTANT(MAXPAGESIZE)); }\n";
-  outputs(behind.zeros);
   os << "} INSERT BEFORE .bss;\n";
+  return text;
+}
+
+std::string symbolsScript() {
+  std::string text;
+  raw_string_ostream os(text);
   // lld derives _end and _edata from the last segments of the file, which are those that programs
   // mean, and this from the last one that cannot be written to, which holds constants here.
   for (StringRef prefix : {"", "_"}) {
     os << "PROVIDE(" << prefix << "etext = ADDR(.text) + SIZEOF(.text)";
     // Whose address is asked for is there, even if it is empty; of its size that is not true. What
     // lies between two of them for alignment is not in the sum.
-    for (StringRef kind : kinds)
+    for (StringRef kind : codeKinds)
       os << " + SIZEOF(.text." << kind << ")";
     os << ");\n";
   }
+  return text;
+}
+
+std::string behindScript(const OutputsBehind &behind) {
+  std::string text;
+  raw_string_ostream os(text);
+  auto insert = [&](ArrayRef<std::string> names, StringRef place) {
+    if (names.empty())
+      return;
+    os << "SECTIONS {\n";
+    for (StringRef name : names)
+      os << "  \"" << name << "\" : { }\n";
+    os << "} INSERT " << place << ";\n";
+  };
+  // Sections that frontScript() always has.
+  insert(behind.code, "AFTER .text.split");
+  insert(behind.constants, "AFTER .eh_frame");
+  insert(behind.data, "BEFORE .data");
+  insert(behind.zeros, "AFTER .data.padding");
   return text;
 }
 

@@ -57,11 +57,19 @@ struct OutputsBehind {
 /// Every pattern makes the linker look at every input section of the link, so the script has no
 /// pattern that it does not need: sections without one go where lld puts them by name.
 ///
-/// Together with -z separate-loadable-segments it makes a *linear file*: the address of each byte is
-/// its offset in the file and one constant. So .bss is the last section of all, what lies before it
-/// ends on a page, and sections without contents lie before others or at the end.
-std::string frontScript(const PatternSet &patterns, Selection selection,
-                        const OutputsBehind &behind = {});
+/// Together with -z separate-loadable-segments it makes a *linear file*: the address of each byte
+/// is its offset in the file and one constant. So .bss is the last section of all, what lies before
+/// it ends on a page, and sections without contents lie before others or at the end.
+///
+/// With `codeAlign`, the front's code and the code behind it begin at a multiple of that.
+std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign = 0);
+
+/// A script of the symbols that are no longer where lld would put them. What needs them may be known
+/// before sections are, so it is one of its own.
+std::string symbolsScript();
+
+/// Another script, to be read after frontScript(), that moves these; empty if there are none.
+std::string behindScript(const OutputsBehind &behind);
 
 } // namespace frontload
 

@@ -30,8 +30,9 @@ static uint64_t hashCode(const ElfObject<ELFT> &object, const typename ELFT::Shd
   return hash;
 }
 
+/// The code that the profile names, and what looks alike, of each object.
 template <class ELFT>
-void addIdenticalCode(ObjectScans<ELFT> &scans, std::vector<EntryPlace> &places) {
+static std::vector<FoldableCodes> findAlike(ObjectScans<ELFT> &scans, Folding folding) {
   using Shdr = typename ELFT::Shdr;
   auto hashesOf = [](const ObjectScan<ELFT> &scan, auto isWanted, auto visit) {
     SmallVector<std::pair<uint32_t, uint32_t>, 0> wanted;
@@ -44,22 +45,26 @@ void addIdenticalCode(ObjectScans<ELFT> &scans, std::vector<EntryPlace> &places)
     for (auto [_, index] : wanted)
       visit(index, hashCode(*scan.object, scan.object->sections()[index], relocations[index]));
   };
-  using Entries = SmallVector<uint32_t, 1>;
-  DenseMap<uint64_t, Entries> entriesOf;
-  DenseSet<uint64_t> sizes;
-  for (const ObjectScan<ELFT> &scan : scans.all) {
-    DenseMap<uint32_t, Entries> named;
+  std::vector<FoldableCodes> result(scans.all.size());
+  DenseSet<uint64_t> hashes, sizes;
+  for (auto [scan, codes] : zip_equal(scans.all, result)) {
+    DenseSet<uint32_t> named;
     for (const EntryMatch &m : scan.matches)
       if (m.sectionClass == SectionClass::Text)
-        named[m.section].push_back(m.entry);
+        named.insert(m.section);
+    if (named.empty() || !mayFold(*scan.object, folding))
+      continue;
     auto isNamed = [&](uint32_t index, const Shdr &) { return named.contains(index); };
-    if (!named.empty())
-      hashesOf(scan, isNamed, [&](uint32_t index, uint64_t hash) {
-        sizes.insert(scan.object->sections()[index].sh_size);
-        llvm::append_range(entriesOf[hash], named[index]);
-      });
+    hashesOf(scan, isNamed, [&](uint32_t index, uint64_t hash) {
+      sizes.insert(scan.object->sections()[index].sh_size);
+      hashes.insert(hash);
+      codes.push_back({index, hash, /*isNamed=*/true});
+    });
   }
-  scans.forEach([&](ObjectScan<ELFT> &scan) {
+  shareWork(scans.numThreads, scans.all.size(), [&](size_t i) {
+    const ObjectScan<ELFT> &scan = scans.all[i];
+    if (!scan.object || sizes.empty() || !mayFold(*scan.object, folding))
+      return;
     DenseSet<uint32_t> named;
     for (const EntryMatch &m : scan.matches)
       named.insert(m.section);
@@ -68,19 +73,42 @@ void addIdenticalCode(ObjectScans<ELFT> &scans, std::vector<EntryPlace> &places)
              !named.contains(index) && scan.object->classify(section) == SectionClass::Text;
     };
     hashesOf(scan, mayBe, [&](uint32_t index, uint64_t hash) {
-      if (auto it = entriesOf.find(hash); it != entriesOf.end())
-        for (uint32_t entry : it->second)
-          scan.matches.push_back({entry, {}, {}, index, SectionClass::Text});
+      if (hashes.contains(hash))
+        result[i].push_back({index, hash, /*isNamed=*/false});
     });
   });
-  for (const ObjectScan<ELFT> &scan : scans.all)
-    for (const EntryMatch &m : scan.matches)
-      if (!m.rank.isFound())
-        places.push_back(placeOf(scan, m));
+  return result;
+}
+
+template <class ELFT>
+void addIdenticalCode(ObjectScans<ELFT> &scans, Folding folding, std::vector<EntryPlace> &places) {
+  std::vector<FoldableCodes> codes = findAlike(scans, folding);
+  dropKeptApart(scans, folding, codes);
+  DenseMap<uint64_t, SmallVector<uint32_t, 1>> entriesOf;
+  for (auto [scan, ofObject] : zip_equal(scans.all, codes)) {
+    DenseMap<uint32_t, uint64_t> hashOf;
+    for (const FoldableCode &code : ofObject)
+      if (code.isNamed)
+        hashOf[code.section] = code.hash;
+    if (!hashOf.empty())
+      for (const EntryMatch &m : scan.matches)
+        if (auto it = hashOf.find(m.section); it != hashOf.end())
+          entriesOf[it->second].push_back(m.entry);
+  }
+  for (auto [scan, ofObject] : zip_equal(scans.all, codes))
+    for (const FoldableCode &code : ofObject) {
+      auto entries = code.isNamed ? entriesOf.end() : entriesOf.find(code.hash);
+      if (entries == entriesOf.end())
+        continue;
+      for (uint32_t entry : entries->second) {
+        scan.matches.push_back({entry, {}, {}, code.section, SectionClass::Text});
+        places.push_back(placeOf(scan, scan.matches.back()));
+      }
+    }
 }
 
 #define INSTANTIATE(ELFT)                                                                          \
-  template void addIdenticalCode(ObjectScans<ELFT> &, std::vector<EntryPlace> &);
+  template void addIdenticalCode(ObjectScans<ELFT> &, Folding, std::vector<EntryPlace> &);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
 
 } // namespace frontload

@@ -1,7 +1,8 @@
 //===- identical_code.h - tells code that the linker will fold -------------===//
 //
 // With --icf a linker keeps one of several identical functions, not necessarily the one that a
-// profile names. So all functions that may be folded with a startup function belong to the startup
+// profile names. So all functions that it folds (code_folding.h) with a startup function belong to
+// the startup
 // set: the one that is kept gets the place, and the others take none.
 //
 // This guesses from each section alone what the linker will find identical: bytes and flags must be
@@ -13,13 +14,14 @@
 #ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_IDENTICAL_CODE_H
 #define FRONTLOAD_LLDPLUGIN_STARTUP_SET_IDENTICAL_CODE_H
 
+#include "startup_set/code_folding.h"
 #include "startup_set/matches.h"
 
 namespace frontload {
 
 /// Adds a match wherever there is code that may be folded with that of a match, and its place.
 template <class ELFT>
-void addIdenticalCode(ObjectScans<ELFT> &scans, std::vector<EntryPlace> &places);
+void addIdenticalCode(ObjectScans<ELFT> &scans, Folding folding, std::vector<EntryPlace> &places);
 
 } // namespace frontload
 

@@ -63,7 +63,7 @@ static void lookUpSymbols(ObjectScan<ELFT> &scan, const WantedNames &wanted,
     }
     if (contents.hasData && type == ELF::STT_OBJECT && section)
       scan.hasDataSymbol.set(section);
-    if (isLocal && section && !name.isPlain() && takeApart(name.text()).isCold)
+    if (isLocal && section && mayBeCold(name.suffixes()) && takeApart(name.text()).isCold)
       scan.coldParts.insert(section);
     auto mayAgree = ArrayRef(files).take_front(isLocal && contents.hasFiles ? files.size() : 0);
     wanted.names.find(name, mayAgree, [&](const NameTable::Match &found) {

@@ -9,8 +9,9 @@ using namespace llvm::object;
 namespace frontload {
 
 template <class ELFT>
-void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, const EntryGroups &groups,
-                   FoundNames &found, std::vector<bool> &unmovable, std::vector<EntryPlace> &places) {
+void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile,
+                   const EntryGroups &groups, FoundNames &found, std::vector<bool> &unmovable,
+                   std::vector<EntryPlace> &places) {
   GroupFinds finds(groups, found);
   for (const ObjectScan<ELFT> &scan : scans.all)
     for (const EntryMatch &m : scan.matches)
@@ -37,8 +38,8 @@ void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, cons
   }
 }
 
-/// Calls `visit(section, windows)` for the named data of an object that is larger than a window: the
-/// loader relocates so many windows of it.
+/// Calls `visit(section, windows)` for the named data of an object that is larger than a window:
+/// the loader relocates so many windows of it.
 template <class ELFT, class Visit>
 static void addRelocatedWindows(const ObjectScan<ELFT> &scan, Visit visit) {
   SmallVector<uint32_t, 0> large;
@@ -69,8 +70,8 @@ static bool mustBeWorth(SectionClass c, UnnamedRule unnamed) {
 }
 
 /// Takes note of what the match touches of a section that is left out, if that is worth a request
-/// of its own. Only constants come so near to the beginning of what they lie in that their place
-/// can be told: FrontLink::expectedParts().
+/// of its own. Only for constants can the place in the output be calculated:
+/// FrontLink::expectedParts().
 template <class ELFT>
 static void addLeftOutPart(ObjectScan<ELFT> &scan, const EntryMatch &m,
                            const StartupProfile &profile) {
@@ -111,8 +112,9 @@ static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile
     });
   for (const EntryMatch &m : scan.matches) {
     const Touched &t = touched.find(m.section)->second;
-    bool isLeftOut = mustBeWorth(m.sectionClass, unnamed) &&
-                     !belongsToFront(scan.object->sections()[m.section].sh_size, t.windows, t.share);
+    bool isLeftOut =
+        mustBeWorth(m.sectionClass, unnamed) &&
+        !belongsToFront(scan.object->sections()[m.section].sh_size, t.windows, t.share);
     lower(isLeftOut ? scan.next : scan.named, m.section, Place{m.entry, m.sectionClass});
     if (isLeftOut)
       addLeftOutPart(scan, m, profile);

@@ -25,8 +25,9 @@ template <class ELFT> EntryPlace placeOf(const ObjectScan<ELFT> &scan, const Ent
 /// Drops the matches that do not count, and takes note of where the others are: in `places`, or, by
 /// their entries, in what keeps its place.
 template <class ELFT>
-void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, const EntryGroups &groups,
-                   FoundNames &found, std::vector<bool> &unmovable, std::vector<EntryPlace> &places);
+void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile,
+                   const EntryGroups &groups, FoundNames &found, std::vector<bool> &unmovable,
+                   std::vector<EntryPlace> &places);
 
 /// Turns the matches into sections of the front, or of what follows it.
 /// `unnamed` tells whether writable data has to be worth its place, too.

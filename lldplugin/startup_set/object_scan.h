@@ -100,6 +100,8 @@ template <class ELFT> struct ObjectScan {
   /// Cold parts of functions in the front, and the ranks of these.
   llvm::SmallVector<std::pair<uint32_t, uint32_t>, 0> unlikelyParts;
   llvm::SmallVector<llvm::CachedHashStringRef, 0> calledNames;
+  /// The windows of large merged sections that the front refers to.
+  llvm::DenseMap<uint32_t, llvm::SmallDenseSet<uint64_t>> mergedWindows;
   /// Strings that the front refers to.
   llvm::SmallVector<llvm::StringRef, 0> strings;
   bool definesEnd = false; ///< a symbol `_end` that other objects see

@@ -18,6 +18,8 @@ ProfileContents::ProfileContents(const StartupProfile &profile) : hasData(profil
     const ProfileEntry &entry = profile.entries[i];
     hasFiles |= !entry.file.empty();
     hasStrings |= entry.kind == EntryKind::String;
+    if (entry.kind == EntryKind::String)
+      strings.insert(entry.name);
     if (entry.kind != EntryKind::Section)
       continue;
     hasSections = true;

@@ -11,6 +11,7 @@
 #include "names/name_filter.h"
 #include "profile/startup_profile.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -24,6 +25,8 @@ public:
   /// Whether entries name their source files or objects.
   bool hasFiles = false;
 
+  /// Whether a string is among the entries.
+  bool isRecordedString(llvm::StringRef contents) const { return strings.contains(contents); }
   /// The entries of sections of the object of this name.
   llvm::ArrayRef<uint32_t> sectionsOf(llvm::StringRef object) const;
   /// Whether there are entries of sections whose name tells their owner.
@@ -37,6 +40,7 @@ private:
   llvm::StringMap<llvm::SmallVector<uint32_t, 4>> ofObject;
   llvm::StringMap<llvm::SmallVector<uint32_t, 1>> owned;
   NameFilter ownedNames{1 << 16};
+  llvm::DenseSet<llvm::StringRef> strings;
 };
 
 /// Whether a section's name may tell its owner (.rodata.function), by its beginning, of at least 8

@@ -2,6 +2,7 @@
 
 #include "startup_set/relocation_walk.h"
 #include "names/hashed_name.h"
+#include "startup_set/front_worth.h"
 #include "startup_set/hot_strings.h"
 #include <array>
 
@@ -33,9 +34,52 @@ bool RelocationWalk<ELFT>::isRecorded(const Scan &scan, uint32_t section, Sectio
   return !contents.hasSections || contents.hasOwnedSection(name, c);
 }
 
-/// Takes note that something refers to `section`.
+/// The string at `offset` of a section of strings; none if it is very long.
 template <class ELFT>
-void RelocationWalk<ELFT>::referTo(Scan &scan, uint32_t section, uint32_t rank) {
+static std::optional<StringRef> stringAt(const ElfObject<ELFT> &object,
+                                         const typename ELFT::Shdr &section, uint64_t offset) {
+  StringRef text = object.contents(section);
+  if (offset >= text.size())
+    return std::nullopt;
+  // A piece of it: to look for both ends of a string of megabytes for each reference takes hours.
+  uint64_t dropped = offset > longestString ? offset - longestString : 0;
+  text = text.substr(dropped, 2 * longestString);
+  offset -= dropped;
+  size_t before = text.rfind('\0', offset), end = text.find('\0', offset);
+  if (end == StringRef::npos || (before == StringRef::npos && dropped))
+    return std::nullopt;
+  return text.slice(before + 1, end); // from 0 if there is none before it
+}
+
+/// Whether it is the kernel that reads a string, which no recorder sees: the path of a file.
+static bool isPath(StringRef string) { return string.starts_with("/"); }
+
+/// Whether a measured function that refers to a string may have read it. Strings that are not
+/// gathered come with all others of their object, so one that was not touched must not bring them.
+template <class ELFT>
+bool RelocationWalk<ELFT>::mayReadString(const Scan &scan, const Shdr &section,
+                                         uint64_t offset) const {
+  constexpr uint64_t strings = ELF::SHF_MERGE | ELF::SHF_STRINGS;
+  // Profiles have no strings of wider characters.
+  if (!contents.hasStrings || (section.sh_flags & strings) != strings || section.sh_entsize != 1)
+    return true;
+  std::optional<StringRef> string = stringAt(*scan.object, section, offset);
+  return !string || isPath(*string) || contents.isRecordedString(*string);
+}
+
+/// Whether the startup set refers to so much of a large section of merged strings or constants that
+/// it is worth its place: to one more, at `offset`.
+template <class ELFT>
+bool RelocationWalk<ELFT>::isWorthMerging(Scan &scan, uint32_t section, uint64_t offset) {
+  uint64_t size = scan.object->sections()[section].sh_size;
+  auto &windows = scan.mergedWindows[section];
+  windows.insert(std::min(offset, size) / windowBytes);
+  return belongsToFront(size, static_cast<double>(windows.size()), /*share=*/1);
+}
+
+/// Takes note that something refers to `section`, at `offset`.
+template <class ELFT>
+void RelocationWalk<ELFT>::referTo(Scan &scan, uint32_t section, uint64_t offset, uint32_t rank) {
   const Shdr &header = scan.object->sections()[section];
   if (header.sh_flags & ELF::SHF_EXECINSTR) {
     // A function refers to its own cold part, too: the least likely of all that it may go on with.
@@ -52,39 +96,32 @@ void RelocationWalk<ELFT>::referTo(Scan &scan, uint32_t section, uint32_t rank) 
   if (isMerged && gathersStrings && isStringSection(scan.object->name(header)))
     return;
   // The strings of an object are one section, and are merged with those of all others.
-  if (header.sh_size > referredSizeLimit && !isMerged)
+  bool isLarge = header.sh_size > referredSizeLimit;
+  if (isLarge && !isMerged)
     return;
   auto sectionClass = scan.object->classify(header);
   if (!sectionClass)
     return;
-  if (isMeasured(rank) && !isRecorded(scan, section, *sectionClass)) {
-    if (*sectionClass == SectionClass::Rodata)
+  bool isTouched = isRecorded(scan, section, *sectionClass) && mayReadString(scan, header, offset);
+  if (isMeasured(rank) && !isTouched) {
+    if (*sectionClass == SectionClass::Rodata && !isLarge)
       scan.addNext(section, *sectionClass, uint32_t(profile.entries.size()));
+  } else if (isLarge && !isWorthMerging(scan, section, offset)) {
+    return;
   } else if (lower(scan.referred, section, Place{rank, *sectionClass})) {
     scan.next.erase(section);
     scan.frontier.push_back({rank, section});
   }
 }
 
-/// Takes note of the string at `offset` of a section of strings. Where the profile has recorded
-/// strings, this adds the paths of files: it is the kernel that reads these, which no recorder
-/// sees.
+/// Takes note of the string at `offset` of a section of strings that are gathered. Where the
+/// profile has recorded strings, this adds the paths of files.
 template <class ELFT>
 void RelocationWalk<ELFT>::referToString(Scan &scan, const Shdr &section, uint64_t offset,
                                          uint32_t rank) {
-  StringRef text = scan.object->contents(section);
-  if (offset >= text.size())
-    return;
-  // A piece of it: to look for both ends of a string of megabytes for each reference takes hours.
-  uint64_t dropped = offset > longestString ? offset - longestString : 0;
-  text = text.substr(dropped, 2 * longestString);
-  offset -= dropped;
-  size_t before = text.rfind('\0', offset), end = text.find('\0', offset);
-  if (end == StringRef::npos || (before == StringRef::npos && dropped))
-    return;
-  StringRef string = text.slice(before + 1, end); // from 0 if there is none before it
-  if (!contents.hasStrings || !isMeasured(rank) || string.starts_with("/"))
-    scan.strings.push_back(string);
+  std::optional<StringRef> string = stringAt(*scan.object, section, offset);
+  if (string && (!contents.hasStrings || !isMeasured(rank) || isPath(*string)))
+    scan.strings.push_back(*string);
 }
 
 /// Follows the relocations of the sections in the frontier. What they refer to in the same object
@@ -105,7 +142,7 @@ template <class ELFT> void RelocationWalk<ELFT>::followIn(Scan &scan) {
     object.forEachTarget(relocations, [&](uint32_t index, int64_t addend) {
       const auto &symbol = object.symbols()[index];
       bool isSection = symbol.getType() == ELF::STT_SECTION;
-      if (seen.test(index) && !(isSection && gathersStrings))
+      if (seen.test(index) && !isSection)
         return;
       seen.set(index);
       if (symbol.getType() == ELF::STT_FUNC && !notesCalls)
@@ -115,9 +152,10 @@ template <class ELFT> void RelocationWalk<ELFT>::followIn(Scan &scan) {
         if (!section)
           return;
         const Shdr &header = object.sections()[section];
+        uint64_t offset = isSection ? uint64_t(addend) : uint64_t(symbol.st_value);
         if (gathersStrings && isStringSection(object.name(header)))
-          referToString(scan, header, isSection ? addend : int64_t(symbol.st_value), rank);
-        referTo(scan, section, rank);
+          referToString(scan, header, offset, rank);
+        referTo(scan, section, offset, rank);
         return;
       }
       CachedHashStringRef name = hashName(object.name(symbol));
@@ -146,7 +184,7 @@ template <class ELFT> void RelocationWalk<ELFT>::step() {
     scan.forEachOf(scan.data, wantedNames, [&](CachedHashStringRef name, uint32_t section) {
       for (const RankOfName &wanted : wantedBy)
         if (auto it = wanted.find(name); it != wanted.end())
-          referTo(scan, section, it->second);
+          referTo(scan, section, /*offset=*/0, it->second);
     });
   });
   notesCalls = false;

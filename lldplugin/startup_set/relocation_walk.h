@@ -41,7 +41,9 @@ private:
   using Scan = ObjectScan<ELFT>;
 
   bool isRecorded(const Scan &scan, uint32_t section, SectionClass c) const;
-  void referTo(Scan &scan, uint32_t section, uint32_t rank);
+  bool mayReadString(const Scan &scan, const Shdr &section, uint64_t offset) const;
+  bool isWorthMerging(Scan &scan, uint32_t section, uint64_t offset);
+  void referTo(Scan &scan, uint32_t section, uint64_t offset, uint32_t rank);
   void referToString(Scan &scan, const Shdr &section, uint64_t offset, uint32_t rank);
   void followIn(Scan &scan);
   /// Whether the profile knows what the entry of a rank of the startup set has touched.

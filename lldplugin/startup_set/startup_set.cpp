@@ -24,8 +24,8 @@ using namespace llvm;
 
 namespace frontload {
 
-StartupSet::StartupSet(const StartupProfile &p, bool g, bool f, UnnamedRule u)
-    : profile(p), gathersStrings(g), foldsCode(f), unnamed(u),
+StartupSet::StartupSet(const StartupProfile &p, bool g, Folding f, UnnamedRule u)
+    : profile(p), gathersStrings(g), folding(f), unnamed(u),
       namesMade(std::async(std::launch::async, [this] { names.emplace(profile); })), contents(p),
       found(p.entries.size()), unmovable(p.entries.size(), false) {
   strings.add(""); // profiles cannot name it, and nearly every program reads it
@@ -70,8 +70,8 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
   for (const ObjectScan<ELFT> &scan : scans.all)
     hasEnd |= scan.definesEnd;
   settleMatches(scans, profile, names->groups(), found, unmovable, places);
-  if (foldsCode)
-    addIdenticalCode(scans, places);
+  if (folding != Folding::None)
+    addIdenticalCode(scans, folding, places);
   placeMatches(scans, profile, unnamed);
   // From code to data, then from data to the data it points to.
   RelocationWalk<ELFT> walk(scans, profile, contents, dataNames, gathersStrings);

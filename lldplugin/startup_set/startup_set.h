@@ -14,6 +14,7 @@
 #include "names/name_table.h"
 #include "profile/startup_profile.h"
 #include "startup_set/entry_place.h"
+#include "startup_set/folding.h"
 #include "startup_set/hot_strings.h"
 #include "startup_set/input_object.h"
 #include "startup_set/left_out_part.h"
@@ -53,9 +54,9 @@ class StartupSet {
 public:
   /// `profile` must outlive the set. With `gathersStrings`, merged strings get their order by
   /// hotStrings(); without, all strings of an object go where the startup sections of it go. With
-  /// `foldsCode`, the linker keeps one of several identical functions (--icf).
+  /// `folding`, the linker keeps one of several identical functions (--icf).
   /// `unnamed` says what becomes of what the profile does not name.
-  StartupSet(const StartupProfile &profile, bool gathersStrings, bool foldsCode = false,
+  StartupSet(const StartupProfile &profile, bool gathersStrings, Folding folding = Folding::None,
              UnnamedRule unnamed = UnnamedRule::Kept);
 
   /// Finds the startup sections of `objects`, one list per object, in so many threads. May be
@@ -90,7 +91,8 @@ private:
   std::vector<StartupSections> findIn(llvm::ArrayRef<InputObject> objects, unsigned numThreads);
 
   const StartupProfile &profile;
-  const bool gathersStrings, foldsCode;
+  const bool gathersStrings;
+  const Folding folding;
   const UnnamedRule unnamed;
   std::optional<NameTable> names;
   std::future<void> namesMade; ///< in a thread of its own, while the linker opens its inputs

@@ -14,7 +14,7 @@ project(probe LANGUAGES C CXX)
 find_package(LLVM REQUIRED CONFIG HINTS "{llvm}")
 find_package(LLD REQUIRED CONFIG HINTS "{llvm}/lib/cmake/lld")
 include("{lld}/CheckHooks.cmake")
-set(folder "${{CMAKE_CURRENT_SOURCE_DIR}}/lld")
+set(folder "${{CMAKE_CURRENT_SOURCE_DIR}}/rooms/lld")
 frontload_read_hooks(hooks "${{folder}}")
 frontload_check_hooks("${{folder}}" ${{hooks}})
 """
@@ -26,9 +26,14 @@ def configure(tmp_path):
     """configure(old, new): configures with a lld_symbols.h in which `new` stands for `old`."""
 
     def configure(old: str = "", new: str = "") -> subprocess.CompletedProcess:
-        folder = tmp_path / "lld"
-        folder.mkdir(exist_ok=True)
-        shutil.copy(LLD / "hook_probe.cpp", folder)
+        folder = tmp_path / "rooms" / "lld"
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            for room in LLD.parent.iterdir():
+                if room != LLD:
+                    (folder.parent / room.name).symlink_to(room)
+            for name in ("hook_probe.cpp", "rest_order.h"):
+                shutil.copy(LLD / name, folder)
         symbols = (LLD / "lld_symbols.h").read_text()
         assert old in symbols
         (folder / "lld_symbols.h").write_text(symbols.replace(old, new, 1) if old else symbols)

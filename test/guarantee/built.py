@@ -110,8 +110,8 @@ class Bench:
     def _link(self, name: str, linker: Path, *flags: str) -> Linked:
         (self._folder / name).mkdir(exist_ok=True)
         output = self._folder / name / "app"
-        run(linker, "-o", output, "app.o", "--build-id=sha1", *_KINDS[self.program.kind],
-            *self.program.flags, *flags, folder=self._folder)
+        run(linker, "-o", output, "app.o", "--build-id=sha1", f"--rpath={self._folder}",
+            *_KINDS[self.program.kind], *self.program.flags, *flags, folder=self._folder)
         return Linked(self.program, output)
 
 

@@ -6,13 +6,14 @@ import io
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from random import Random
 
 from built import Bench, Linked, train
 from frontload.profile import format as profile
 from generated import LEAVES_AT_ONCE, TASTES, Part, Program, make, next_build
-from reading import DEVICES, Reading, excess, predicted, slower
+from reading import DEVICES, Reading, excess, more_filling, predicted, slower
 from training import LOSSES, without
 
 WITHOUT_PREFETCH = 4  # of so many programs one is also looked at where nobody prefetches
@@ -49,6 +50,11 @@ class Pair:
         traces = [linked.trace(self.folder / f"{linked.path.parent.name}-{run}", run,
                                lost=self.unknown) for run in range(len(linked.program.runs))]
         return predicted(linked.path, traces, *options, devices=devices)
+
+    @cached_property
+    def filled(self) -> int:
+        """The bytes more that fill pages."""
+        return more_filling(self.plain.path, self.front.path)
 
     @property
     def prefetch(self) -> str:
@@ -113,7 +119,7 @@ def _judge(case: Case, pair: Pair) -> list[str]:
     return [f"run {run}, {option}: {problem}"
             for option in options
             for run, reading in enumerate(pair.readings(pair.front, option))
-            for problem in excess(plain[run], reading)]
+            for problem in excess(plain[run], reading, pair.filled)]
 
 
 def _new(folder: Path) -> Path:

@@ -20,7 +20,7 @@ from linking import (
     write_profile,
 )
 from other_lld import VERSIONS, check_equal, link_both, other_lld
-from whole import HOT, PROGRAMS, check_front, compile_whole
+from whole import HOT, PROGRAMS, check_front, compile_whole, load_segments
 
 MODES = {
     "pie": ("-fPIE", "-pie"),
@@ -275,7 +275,19 @@ def test_messages(tmp_path):
     assert (tmp_path / "out").read_text() == "precious"
 
 
-@pytest.mark.parametrize("flag", ["--emit-relocs", "--threads=1", "--sort-section=name",
+def test_emitted_relocations(tmp_path):
+    """What is loaded is the same; the symbols of sections, which relocations that are kept refer to,
+    are in another order."""
+    both = link_both(tmp_path, *compile_whole(tmp_path, compiler="clang"), "-Wl,--emit-relocs",
+                     "-Wl,--build-id=none", driver=COMPILERS["clang"][1],
+                     profile=write_profile(tmp_path, *HOT))
+    assert load_segments(both[0]) == load_segments(both[1])
+    end = max(s.p_offset + s.p_filesz for s in load_segments(both[0]))
+    header = 64
+    assert both[0].read_bytes()[header:end] == both[1].read_bytes()[header:end]
+
+
+@pytest.mark.parametrize("flag", ["--threads=1", "--sort-section=name",
                                   "--build-id=sha1", "-O0", "-O2", "--start-lib", "--icf=all",
                                   "--front-prefetch"])
 def test_options(tmp_path, flag):

@@ -32,7 +32,7 @@ def test_kinds_of_code_with_output_sections_of_their_own(tmp_path, program):
     assert {image.section_of(n) for n in ("work.cold", "complain")} == {".text.unlikely"}
     order = [name for name in image.order if name.startswith(".text")]
     assert order == [".text.front", ".text", ".text.unlikely"]
-    assert image.order.index(".text") > image.order.index(".bss")
+    assert image.order.index(".text") > image.order.index(".data.front")
 
 
 @pytest.mark.parametrize("kind", ["hot", "startup", "exit", "unknown", "split"])
@@ -42,7 +42,7 @@ def test_each_kind_of_code_is_behind_the_front(tmp_path, program, kind):
     link(tmp_path / "out", program, more, PREFIXES, profile=write_profile(tmp_path, "main"))
     check_run(tmp_path / "out")
     order = Image(tmp_path / "out").order
-    assert order.index(f".text.{kind}") > order.index(".text") > order.index(".bss")
+    assert order.index(f".text.{kind}") > order.index(".text") > order.index(".data.front")
 
 
 def test_the_end_of_the_code_is_behind_cold_code(tmp_path):

@@ -244,7 +244,8 @@ def test_report(tmp_path, program):
     assert {(m["name"], m["reason"]) for m in data["names"]["missing"]} == {
         ("gone", "not defined"), ("outside", "not defined")}
     # What follows the front begins on the next page.
-    assert 0 <= Image(tmp_path / "out").sections[".text"]["sh_offset"] - data["front"]["bytes"] < 4096
+    rest = Image(tmp_path / "out").sections[".text"]["sh_offset"]
+    assert 0 <= rest - data["front"]["bytes"] < 4096
 
 
 def test_report_of_names_that_are_found_otherwise(tmp_path):

@@ -46,14 +46,14 @@ def test_lto(tmp_path, lto):
     check_front(front)
 
 
-def identical_functions(folder, *others):
+def identical_functions(folder, *others, flags=("-faddrsig",)):
     names = ("first", "second", "third")
     text = "".join(f"__attribute__((noinline)) int {name}(int x) {{ return other(x) * 77; }}\n"
                    for name in names)
     main = "int main(void) { return first(1) + third(1) != second(2); }\n"
     other = "__attribute__((noinline)) int other(int x) { return x + 1; }\n"
-    return compile_text(folder, "a.c", other + text + "".join(others) + main, "-faddrsig",
-                        "-fno-inline", compiler="clang")
+    return compile_text(folder, "a.c", other + text + "".join(others) + main, *flags, "-fno-inline",
+                        compiler="clang")
 
 
 @pytest.mark.parametrize("hot", ["first", "third"])
@@ -67,7 +67,11 @@ def test_identical_functions_are_folded_in_the_front(tmp_path, hot):
     image = Image(tmp_path / "out")
     assert image.symbols["first"] == image.symbols["second"] == image.symbols["third"]
     assert image.section_of("second") == ".text.front"
-    assert json.loads(report.read_text())["names"]["missing"] == []
+    told = json.loads(report.read_text())
+    assert told["names"]["missing"] == []
+    # It is there once, and so it counts: beside main.
+    sizes = {s.address: s.size for s in image.symbols.values() if s.section == ".text.front"}
+    assert told["classes"]["text"] == {"sections": 2, "referred": 0, "bytes": sum(sizes.values())}
 
 
 def test_functions_that_only_look_identical_are_no_twins(tmp_path):
@@ -84,6 +88,37 @@ def test_functions_that_only_look_identical_are_no_twins(tmp_path):
         image = Image(tmp_path / "out")
         assert image.section_of("first") == ".text.front"
         assert image.section_of("second") == ".text"
+
+
+# What is compiled beside the three functions, and how: whether lld finds `second` safe to fold.
+TAKES_ADDRESS = "extern int second(int); int (*address)(int) = second;\n"
+SAFE = {"with a list": (("-faddrsig",), None, (), True),
+        "without a list": (("-fno-addrsig",), None, (), False),
+        "address taken": (("-faddrsig",), (TAKES_ADDRESS, "-faddrsig"), (), False),
+        "used where there is no list": (
+            ("-faddrsig",), ("int second(int); int f(void) { return second(1); }\n",
+                             "-fno-addrsig"), (), False),
+        "exported": (("-faddrsig", "-fPIC"), None, ("-shared",), False),
+        "hidden": (("-faddrsig", "-fPIC", "-fvisibility=hidden"), None, ("-shared",), True)}
+
+
+@pytest.mark.parametrize("case", SAFE)
+def test_safe_folding(tmp_path, case):
+    """With --icf=safe only what lld folds is in the front with its twin; all of it with =all."""
+    compile_flags, other, flags, is_folded = SAFE[case]
+    objects = [identical_functions(tmp_path, flags=compile_flags)]
+    if other:
+        objects.append(compile_text(tmp_path, "b.c", *other, compiler="clang"))
+    profile = write_profile(tmp_path, "main", "first")
+    images = {}
+    for icf in ("safe", "all"):
+        link(tmp_path / "out", *objects, *flags, f"-Wl,--icf={icf}", profile=profile)
+        images[icf] = Image(tmp_path / "out").symbols
+    for symbols in images.values():
+        assert symbols["first"].section == ".text.front"
+    assert images["all"]["first"] == images["all"]["second"]
+    assert (images["safe"]["first"] == images["safe"]["second"]) == is_folded
+    assert images["safe"]["second"].section == (".text.front" if is_folded else ".text")
 
 
 def test_icf_of_a_whole_program(tmp_path):

@@ -48,6 +48,7 @@ def replay(folder):
                                    ["-static", "-Wl,--front-prefetch"],
                                    ["-pie", "-Wl,--gc-sections,--icf=all,-O2,--min-match=5"],
                                    ["-pie", "-Wl,--pack-dyn-relocs=relr"],
+                                   ["-no-pie", "-Wl,--front-align=16K"],
                                    ["-pie", "-Wl,-znopack-relative-relocs"]], ids=" ".join)
 def test_a_replay_is_the_same_link(tmp_path, flags):
     """The profile is in the tar, and our options are in its response file."""

@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -200,6 +202,31 @@ def test_a_file_that_may_not_be_written(tmp_path, name):
     else:
         assert result.returncode == 0
         assert contents(folder)["out"].startswith(b"\x7fELF")
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"),
+                    reason="needs root and setpriv, which takes root's rights away")
+def test_a_folder_that_may_not_be_written(tmp_path):
+    """Nothing can be put there, so nothing is changed."""
+    folder = tmp_path / "files"
+    old = make_old(folder)
+    link = arguments(tmp_path, folder)
+    folder.chmod(0o555)
+    result = subprocess.run(["setpriv", "--bounding-set=-all", "--inh-caps=-all", LD_FRONTLOAD,
+                             *link], capture_output=True, text=True)
+    assert f"cannot open output file {folder / 'out'}: Permission denied" in result.stderr
+    assert contents(folder) == old
+
+
+def test_a_crash_leaves_nothing(tmp_path):
+    """A limit to the size of files ends lld in the midst of writing one."""
+    folder = tmp_path / "files"
+    old = make_old(folder)
+    result = subprocess.run([LD_FRONTLOAD, *arguments(tmp_path, folder)], capture_output=True,
+                            preexec_fn=partial(resource.setrlimit, resource.RLIMIT_FSIZE,
+                                               (1024, 1024)))
+    assert result.returncode == -signal.SIGXFSZ
+    assert contents(folder) == old
 
 
 def test_a_signal_leaves_nothing(tmp_path):

@@ -128,7 +128,9 @@ def test_without_a_profile_there_is_nothing_to_prefetch(tmp_path, run, linker):
 
 @pytest.mark.parametrize("flags, name", [
     (["-dynamic-linker", "/lib64/ld-linux-x86-64.so.2"], "libfrontload-prefetch.so"),
-    ([], "libfrontload-prefetch.a")], ids=["dynamic", "static"])
+    ([], "libfrontload-prefetch.a"),
+    (["-dynamic-linker", "/lib64/ld-linux-x86-64.so.2", "--no-dynamic-linker", "-pie"],
+     "libfrontload-prefetch.a")], ids=["dynamic", "static", "static-pie"])
 def test_a_missing_library_is_named(tmp_path, run, llvm, linker, parts, flags, name):
     """Where the linker was copied to without its libraries; the output stays as it was."""
     (tmp_path / "bin").mkdir()

@@ -9,7 +9,8 @@ COLDBENCH = Path(__file__).parents[2] / "bench/coldbench"
 # Each room uses only itself and those before it; what is above them uses all.
 ROOMS = ("variants", "measure", "judge", "show")
 # Called by a program in bench/ each; what they share is no program.
-PROGRAMS = ("run", "race", "table", "readahead", "overhead", "picture", "source_package")
+PROGRAMS = ("run", "race", "table", "readahead", "overhead", "picture", "source_package",
+            "giant")
 
 
 def imported(file: Path) -> set[str]:

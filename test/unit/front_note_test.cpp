@@ -4,6 +4,10 @@
 #include "yaml_object.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
 using namespace frontload;
 using namespace llvm;
@@ -104,8 +108,8 @@ TEST_P(FrontNote, ClaimsTheFeaturesOfItsModel) {
 TEST_P(FrontNote, IsFilledIn) {
   std::string before = noted();
   std::string after = before;
-  ASSERT_TRUE(fillNote({after.data(), after.size()},
-                       {{0x123456789abcdef0, 0x123456789abcdef8}, {1, 2}}));
+  ASSERT_TRUE(
+      fillNote({after.data(), after.size()}, {{0x123456789abcdef0, 0x123456789abcdef8}, {1, 2}}));
   size_t at = before.find("Frontload") + 16;
   EXPECT_EQ(number(after, at, 4), 2u);
   EXPECT_EQ(number(after, at + 4, 8), 0x123456789abcdef0u);

@@ -123,6 +123,8 @@ TEST(NameParts, ANameAndItsStemHaveOneHead) {
         names.push_back((a + b + c).str());
   for (const std::string &name : names) {
     ASSERT_EQ(headOf(takeApart(name).stem), headOf(name)) << name;
+    StringRef suffixes = StringRef(name).drop_front(headOf(name).size());
+    ASSERT_TRUE(!takeApart(name).isCold || mayBeCold(suffixes)) << name;
     for (const std::string &other : otherVariants(name))
       ASSERT_EQ(headOf(takeApart(other).stem), headOf(other)) << other;
   }

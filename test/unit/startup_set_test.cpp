@@ -409,6 +409,43 @@ TEST(Strings, OfOtherSectionsComeWithTheirObject) {
             Found::Referred);
 }
 
+// Where the profile has strings, those of a section that is not gathered bring it only if they were
+// touched, or are paths; of functions that were not measured, all do.
+TEST(Strings, OfOtherSectionsComeIfTheyWereTouched) {
+  auto of = [](const char *refersTo, bool isMeasured = true) {
+    Object object;
+    object.strings({"read", "unread", "/etc/path"}, ".rodata.f.str1.8")
+        .function("f", {std::string(".L") + refersTo});
+    StartupProfile profile =
+        recorded({entry(EntryKind::Function, "f"), entry(EntryKind::String, "read")});
+    profile.entries[0].measured = isMeasured;
+    return Searched(profile, {object}).of(".rodata.f.str1.8");
+  };
+  EXPECT_EQ(of("read"), Found::Referred);
+  EXPECT_EQ(of("/etc/path"), Found::Referred);
+  EXPECT_EQ(of("unread"), Found::Next);
+  EXPECT_EQ(of("unread", /*isMeasured=*/false), Found::Referred);
+}
+
+// A large section of strings is not worth its place for one of them: it takes references all over.
+TEST(Strings, OfALargeSectionAreWorthTheirPlace) {
+  auto of = [](int numReferences) {
+    Object object;
+    Names contents, references;
+    for (int i = 0; i < 16; ++i) {
+      contents.push_back(std::to_string(i) + std::string(100000, 'x'));
+      object.symbol("at" + std::to_string(i), "STT_NOTYPE", ".rodata.str1.8", true, i * 100003);
+      if (i < numReferences)
+        references.push_back("at" + std::to_string(i));
+    }
+    return Searched(functions({"f"}),
+                    {object.strings(contents, ".rodata.str1.8").function("f", references)})
+        .of(".rodata.str1.8");
+  };
+  EXPECT_EQ(of(1), Found::No);
+  EXPECT_EQ(of(16), Found::Referred);
+}
+
 // A variable of a function (`counter.0`) is not taken for a function, nor a clone for a datum; but
 // a name is, whatever the profile, which may not have known, says it is.
 TEST(StartupSetOfNames, KindsAreNotMixedUp) {

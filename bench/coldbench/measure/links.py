@@ -1,5 +1,6 @@
 """What the linker costs: ld.frontload against ld.lld, by paired links of the same program."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -66,21 +67,27 @@ def time_links(work: WorkFolder, pairs: int, progress, launcher=None) -> Links:
     targets = work.workload.timed_links
     commands = [work.build_command(target) for target in targets]
 
-    def link(index: int) -> Sample:
+    def link(linker: str) -> Sample:
+        index = LINKERS.index(linker)
         # Through the compiler driver, as users link; it costs both linkers the same 20 ms.
         try:
             return run_link(work.folder, targets[index], commands[index], launcher)
         finally:
             (work.folder / targets[index]).unlink(missing_ok=True)
 
-    for index, linker in enumerate(LINKERS):
+    return link_in_pairs(link, pairs, progress)
+
+
+def link_in_pairs(link: Callable[[str], Sample], pairs: int, progress) -> Links:
+    """Each pair is of both linkers, in changing order; `link` is told which of LINKERS it is."""
+    for linker in LINKERS:
         progress(f"warm-up link by {linker}")
-        link(index)
+        link(linker)
     found = []
     for number, order in enumerate(orders(len(LINKERS), pairs, seed=1)):
         pair: list[Sample | None] = [None, None]
         for index in order:
             progress(f"link {number + 1} by {LINKERS[index]}")
-            pair[index] = link(index)
+            pair[index] = link(LINKERS[index])
         found.append(tuple(pair))
     return Links(found)

@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "test" / "matrix"))
 import programs as matrix
 from rust import LTO, RELEASE, RustBuilds
 
-_HERE = Path(__file__).parent / "programs"
+_HERE = ROOT / "test" / "random_fronts" / "programs"
 _SECTIONS = ("-ffunction-sections", "-fdata-sections")
 _CXX = (".cpp", ".cc")
 
@@ -159,6 +159,10 @@ class Startable:
     files: dict[str, Link]  # by name, in the order to link them; the last is the program
     arguments: tuple[str, ...] = ()
     expected: tuple[int, str] = field(default=(0, ""))
+
+    @property
+    def program(self) -> Link:
+        return list(self.files.values())[-1]
 
     def start(self, folder: Path) -> tuple[int, str]:
         """The exit status, and what it writes."""
