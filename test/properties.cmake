@@ -24,7 +24,7 @@ function(takes seconds)
 endfunction()
 
 # Loop devices, the kernel's throttle for them, and mounts.
-exclude_each_other(devices python/test_bench python/test_measure_device
+exclude_each_other(devices guarantee/test_measured python/test_bench python/test_measure_device
   python/test_measure_pagecache)
 # Of hardware breakpoints a processor has four.
 exclude_each_other(breakpoints python/test_faults_verb python/test_info_verb
@@ -40,7 +40,8 @@ takes(120 matrix/test_cpp random_fronts/test_random_fronts)
 # Of the packages one after the other, so that the first one begins early.
 takes(50 packaging/test_after_the_link packaging/test_debian packaging/test_install_tree
   packaging/test_pkg_config packaging/test_python_package packaging/test_recipes)
-takes(40 guarantee/test_generated matrix/test_judging python/test_auto python/test_bench)
+takes(40 guarantee/test_generated guarantee/test_real_programs matrix/test_judging
+  python/test_auto python/test_bench)
 takes(30 examples/test_bazel examples/test_cargo)
 takes(20 cmake/test_generators cmake/test_targets examples/test_autotools
   examples/test_third_party link/test_any_lld matrix/test_rust order/test_order_bfd
@@ -61,6 +62,7 @@ foreach(name prefetch/test_front_prefetch prefetch/test_library prefetch/test_pr
 endforeach()
 
 # They keep two processors busy by themselves.
-foreach(name guarantee/test_generated random_fronts/test_random_fronts)
+foreach(name guarantee/test_generated guarantee/test_real_programs guarantee/test_seconds
+    random_fronts/test_random_fronts)
   set_tests_properties(${name} PROPERTIES PROCESSORS 2)
 endforeach()

@@ -31,7 +31,7 @@ int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontL
   facts.checksEnd = !options.definesEnd && !link.definesEnd();
   std::vector<std::string> unwanted = link.outputsBehind().all();
   facts.unwanted = unwanted;
-  facts.touchedRelro = link.touchedRelro();
+  facts.wantedBytes = link.wantedBytes();
   std::vector<ExpectedPart> parts = link.expectedParts();
   facts.parts = parts;
   Expected<Front> checked = checkOutput(contents, facts, link.hotStrings());

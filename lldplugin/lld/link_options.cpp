@@ -121,6 +121,7 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
   if (exportsAll && options.traits.folding == Folding::Listed)
     options.traits.folding = Folding::ListedAndHidden;
   options.traits.isRelocated = options.kind.isRelocated();
+  options.traits.copiesConstants = !options.kind.isShared && !options.kind.dynamicLinker.empty();
   if (const char *variable = "LLD_REPRODUCE"; getenv(variable) && !options.isReproduced) {
     options.isReproduced = true;
     options.otherConflict = variable, options.otherReason = reproduceReason;

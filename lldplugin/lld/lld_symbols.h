@@ -11,7 +11,8 @@
 //   the path, which becomes the identifier of the buffer.
 // * createObjFile is called once for each object: files, members of archives (extracted or not) and
 //   the output of LTO.
-// * BitcodeFile's constructor is called for each input that link-time optimization may make an object
+// * BitcodeFile's constructor is called for each input that link-time optimization may make an
+// object
 //   of. Until it has, nobody knows what will be in the link.
 // * readLinkerScript is called for each linker script, by option or among the inputs, and by us for
 //   ours.

@@ -33,9 +33,8 @@ static constexpr uint64_t mostUnwanted = 16 << 10;
 /// (SHF_X86_64_LARGE, which code reaches wherever it is) may lie between them.
 static constexpr uint64_t mostBetween = 1 << 30;
 
-/// What a section of .data.rel.ro may need for its alignment, in bytes: pointers and tables of them
-/// need less.
-static constexpr uint64_t mostAlignment = 64;
+/// What a section may need for its alignment, in bytes, as far as most do.
+static constexpr uint64_t mostPadding = 16;
 
 static bool isLarge(const OtherOutput &output) { return output.flags & ELF::SHF_X86_64_LARGE; }
 
@@ -87,8 +86,8 @@ static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &tr
         bytes += entry.bytes ? entry.bytes : leastToOrder;
     // What of it may be folded the linker knows by its name, which a mark would change.
     bool isLeft = c == SectionClass::Relro &&
-                  (traits.isRelocated || (traits.folding != Folding::None &&
-                                          traits.selection == Selection::ByMark));
+                  (traits.isRelocated ||
+                   (traits.folding != Folding::None && traits.selection == Selection::ByMark));
     if ((bytes >= leastToOrder || c == SectionClass::Relro) && !isLeft)
       use(*patternOf(c, Region::Front));
   }
@@ -221,7 +220,8 @@ PatternSet FrontLink::neededPatterns() const {
 std::string FrontLink::script() const { return symbolsScript(); }
 
 std::string FrontLink::laterScript() const {
-  return frontScript(neededPatterns(), traits.selection, traits.frontAlign) +
+  return frontScript(neededPatterns(), traits.selection, traits.frontAlign,
+                     traits.copiesConstants) +
          behindScript(outputsBehind());
 }
 
@@ -267,16 +267,31 @@ OutputsBehind FrontLink::outputsBehind() const {
   return result;
 }
 
-std::optional<uint64_t> FrontLink::touchedRelro() const {
-  if (traits.isRelocated)
-    return std::nullopt;
-  if (!patterns[static_cast<unsigned>(Pattern::Relro)])
-    return std::nullopt;
-  uint64_t bytes = 0;
-  for (const Known &k : known)
-    if (k.isPlaced && usedPatternOf(k) == Pattern::Relro)
-      bytes += k.contents.bytes + k.contents.sections * mostAlignment;
-  return bytes;
+StringMap<uint64_t> FrontLink::wantedBytes() const {
+  static constexpr std::pair<Pattern, StringLiteral> outputs[] = {
+      {Pattern::Rodata, frontRodataSection},
+      {Pattern::Text, frontTextSection},
+      {Pattern::Data, frontDataSection},
+      {Pattern::Relro, ".data.rel.ro"}};
+  StringMap<uint64_t> result;
+  const uint32_t firstTier = sizeOfFirstTier(profile);
+  for (auto [pattern, name] : outputs) {
+    // The linker's own place for .data.rel.ro has others, too, behind those of the pattern.
+    bool isLimited = pattern == Pattern::Relro && !traits.isRelocated &&
+                     patterns[static_cast<unsigned>(pattern)];
+    uint64_t bytes = 0;
+    for (const Known &k : known) {
+      if (!k.isPlaced || usedPatternOf(k) != pattern)
+        continue;
+      if (k.rank < firstTier)
+        bytes += k.contents.bytes + k.contents.sections * mostPadding;
+      else
+        isLimited = true;
+    }
+    if (isLimited)
+      result[name] = bytes;
+  }
+  return result;
 }
 
 /// All sections of an object from the first that has the name of `k` on.

@@ -20,6 +20,7 @@
 #include "startup_set/startup_set.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include <array>
 #include <atomic>
 #include <optional>
@@ -43,6 +44,8 @@ struct LinkTraits {
   /// What the front's code begins at a multiple of, in bytes, in the file as in memory; and the
   /// code behind the front. 0: of nothing in particular.
   uint64_t frontAlign = 0;
+  /// Whether the loader may copy constants of shared libraries into the output: it is a program.
+  bool copiesConstants = false;
   /// Whether relative relocations are packed though nobody has said so; every link tells.
   bool packsRelocations = false;
 };
@@ -85,9 +88,9 @@ public:
 
   /// The output sections that are not worth a place in the front.
   OutputsBehind outputsBehind() const;
-  /// How many bytes of .data.rel.ro a start touches, at most, which are its first. None if that is
-  /// all of it. To be called after finish().
-  std::optional<uint64_t> touchedRelro() const;
+  /// How many bytes of output sections, by name, every run touches, at most, which are their first.
+  /// Of the front's other sections that is all. To be called after finish().
+  llvm::StringMap<uint64_t> wantedBytes() const;
 
   /// What is to be read with the front of what is left out of it, in the order in which it lies in
   /// .rodata, which is that of first touch. To be called after finish().
@@ -121,8 +124,8 @@ public:
 
   /// To be called when all sections have their place: adds up what follows.
   void finish();
-  /// To be called after that when the linker has folded the section with this name into another one,
-  /// which then counts alone.
+  /// To be called after that when the linker has folded the section with this name into another
+  /// one, which then counts alone.
   void fold(llvm::StringRef name);
   /// To be called when the hot strings of the output have been counted.
   void finishStrings();
@@ -199,8 +202,8 @@ private:
   void putInOrder();
   PatternSet neededPatterns() const;
   std::optional<Pattern> usedPatternOf(const Known &k) const;
-  llvm::ArrayRef<StartupSection> sectionsOf(const Known &k) const;
   std::optional<Pattern> patternOfUnknown(llvm::StringRef name) const;
+  llvm::ArrayRef<StartupSection> sectionsOf(const Known &k) const;
   /// The number in `known` of the section with this name; none if it is none of them.
   std::optional<uint32_t> numberOf(llvm::StringRef name) const;
 

@@ -42,7 +42,8 @@ static bool isCode(Pattern pattern) {
   return pattern == Pattern::Text || pattern == Pattern::NextText;
 }
 
-std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign) {
+std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign,
+                        bool copiesConstants) {
   std::string text;
   raw_string_ostream os(text);
   // lld adds what has no place yet to the last list of an output section, and orders each list by
@@ -62,25 +63,33 @@ std::string frontScript(const PatternSet &patterns, Selection selection, uint64_
       os << "  " << name << (isCode(pattern) ? align : " : ") << "{ }\n";
   };
   os << "OVERWRITE_SECTIONS {\n";
-  // The loader reads the names of the needed libraries before anything can be prefetched; with the
-  // headers the kernel has read the next few pages.
-  for (StringRef name : {".dynstr", ".gnu.hash", ".hash", ".gnu.version_r", ".gnu.version",
-                         ".dynsym", ".rela.dyn", ".rel.dyn", ".relr.dyn", ".rela.plt", ".rel.plt"})
+  // The loader reads .dynamic and the names of the needed libraries before anything can be
+  // prefetched. With the headers the kernel has read the next few pages, so data comes before what
+  // else is constant. Relocation touches nearly all of .data.rel.ro; what it leaves alone is at the
+  // end.
+  os << "  .dynstr : { }\n";
+  for (StringRef name : {".dynamic", ".preinit_array", ".init_array", ".fini_array", ".got"})
     os << "  " << name << " : { }\n";
-  section(frontRodataSection, Pattern::Rodata);
-  section(frontTextSection, Pattern::Text);
-  // What the loader reads first, .dynamic, is near to what follows it. Relocation touches nearly
-  // all of .data.rel.ro at startup; what it leaves alone is at the end.
-  os << "  .dynamic : { }\n"
-        "  .got : { }\n";
-  placed(".data.rel.ro", Pattern::Relro);
+  os << "  .data.rel.ro : { ";
+  // Constants of shared libraries that the program has copied by the loader have a section without
+  // contents, .bss.rel.ro. What follows it in memory would be nearer to it in the file; as a part
+  // of a section with contents, be that a byte, it is in the file as well.
+  if (copiesConstants)
+    os << "BYTE(0) *(.bss.rel.ro) ";
+  if (patterns[static_cast<unsigned>(Pattern::Relro)])
+    os << "*(" << inputsOf(Pattern::Relro, selection) << ")" << rest << " ";
+  os << "}\n";
   section(frontDataSection, Pattern::Data);
   placed(".bss", Pattern::Bss);
   os << "}\n";
-  // It has no contents, so what follows it would be nearer to the beginning of the file than to
-  // that of memory; what precedes contents of its segment is filled with zeros.
-  os << "SECTIONS { .bss.rel.ro : { } } INSERT BEFORE .dynamic;\n";
   os << "SECTIONS {\n";
+  for (StringRef name : {".gnu.hash", ".hash", ".gnu.version_r", ".gnu.version", ".dynsym",
+                         ".rela.dyn", ".rel.dyn", ".relr.dyn", ".rela.plt", ".rel.plt"})
+    os << "  " << name << " : { }\n";
+  section(frontRodataSection, Pattern::Rodata);
+  for (StringRef name : {".init", ".fini", ".plt", ".iplt"})
+    os << "  " << name << " : { }\n";
+  section(frontTextSection, Pattern::Text);
   section(stringsSection, Pattern::Strings);
   // And to these all that has no place yet.
   placed(".text", Pattern::NextText);

@@ -62,10 +62,12 @@ struct OutputsBehind {
 /// it ends on a page, and sections without contents lie before others or at the end.
 ///
 /// With `codeAlign`, the front's code and the code behind it begin at a multiple of that.
-std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign = 0);
+/// `copiesConstants` is whether the loader may copy constants of shared libraries.
+std::string frontScript(const PatternSet &patterns, Selection selection, uint64_t codeAlign = 0,
+                        bool copiesConstants = false);
 
-/// A script of the symbols that are no longer where lld would put them. What needs them may be known
-/// before sections are, so it is one of its own.
+/// A script of the symbols that are no longer where lld would put them. What needs them may be
+/// known before sections are, so it is one of its own.
 std::string symbolsScript();
 
 /// Another script, to be read after frontScript(), that moves these; empty if there are none.

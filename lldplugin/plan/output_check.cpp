@@ -223,8 +223,8 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &f
       front.strings = bytes = strings.placePrefix(toStringRef(*contents));
     } else if (section->sh_offset >= cold || is_contained(facts.unwanted, name)) {
       bytes = 0;
-    } else if (name == ".data.rel.ro" && facts.touchedRelro && !isRelocated) {
-      bytes = std::min(bytes, *facts.touchedRelro);
+    } else if (auto wanted = facts.wantedBytes.find(name); wanted != facts.wantedBytes.end()) {
+      bytes = std::min(bytes, wanted->second);
     } else if (!isOfFront(name) && !isLoaderS(name, *section, isRelocated)) {
       front.unnamed += bytes;
     }

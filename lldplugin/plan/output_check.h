@@ -12,6 +12,7 @@
 #include "plan/front_note.h"
 #include "startup_set/hot_strings.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
@@ -47,8 +48,9 @@ struct OutputFacts {
   bool checksEnd = true;
   /// Sections that are not wanted in the front, by name.
   llvm::ArrayRef<std::string> unwanted = {};
-  /// How many bytes of .data.rel.ro are wanted, from its beginning; all of them if none.
-  std::optional<uint64_t> touchedRelro = std::nullopt;
+  /// How many bytes are wanted of sections of the front, from their beginnings, by name; of all
+  /// others, all.
+  llvm::StringMap<uint64_t> wantedBytes = {};
   /// What is to be read of .rodata, in ascending order.
   llvm::ArrayRef<ExpectedPart> parts = {};
 };

@@ -13,9 +13,16 @@
 
 namespace frontload {
 
+/// The share of runs that touch a name of the first tier: all but those that ended before they had
+/// begun, one in a hundred.
+constexpr double shareOfAllRuns = 0.99;
+
 /// Sorts the entries by tier (touched by all runs, by at least half of them, by fewer), and leaves
 /// those of a tier in first-touch order.
 void sortByTier(StartupProfile &profile);
+
+/// How many entries of a profile that is sorted so are of the first tier.
+uint32_t sizeOfFirstTier(const StartupProfile &profile);
 
 } // namespace frontload
 

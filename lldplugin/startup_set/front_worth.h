@@ -21,11 +21,15 @@ constexpr uint64_t windowBytes = 64 << 10;
 /// runs.
 bool belongsToFront(uint64_t size, double windows, double share);
 
+/// How many bytes are read by the faults for so many windows.
+uint64_t bytesIfFaulted(double windows);
+
 /// Whether the `bytes` that are touched of a section outside of the front, by this `share` of the
 /// runs and at one place, should be asked for together with the front.
 bool isWorthARequest(uint64_t bytes, double share);
 
-/// Whether `bytes` that nobody needs are cheaper to read along than to make two requests of one.
+/// Whether `bytes` that nobody needs are cheaper to read along, in a prefetch, than to make two
+/// requests of one.
 bool isWorthReading(uint64_t bytes);
 
 } // namespace frontload

@@ -112,12 +112,15 @@ static void placeMatchesOf(ObjectScan<ELFT> &scan, const StartupProfile &profile
     });
   for (const EntryMatch &m : scan.matches) {
     const Touched &t = touched.find(m.section)->second;
-    bool isLeftOut =
-        mustBeWorth(m.sectionClass, unnamed) &&
-        !belongsToFront(scan.object->sections()[m.section].sh_size, t.windows, t.share);
-    lower(isLeftOut ? scan.next : scan.named, m.section, Place{m.entry, m.sectionClass});
+    uint64_t size = scan.object->sections()[m.section].sh_size;
+    bool mustBe = mustBeWorth(m.sectionClass, unnamed);
+    bool isLeftOut = mustBe && !belongsToFront(size, t.windows, t.share);
+    bool isNew =
+        lower(isLeftOut ? scan.next : scan.named, m.section, Place{m.entry, m.sectionClass});
     if (isLeftOut)
       addLeftOutPart(scan, m, profile);
+    else if (uint64_t faulted = bytesIfFaulted(t.windows); isNew && mustBe && size > faulted)
+      scan.sparse.push_back({m.section, size - faulted});
   }
   for (auto [section, place] : scan.named)
     scan.frontier.push_back({place.rank, section});
@@ -136,10 +139,53 @@ void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, Unnam
   scans.forEach([&](ObjectScan<ELFT> &scan) { placeMatchesOf(scan, profile, unnamed); });
 }
 
+/// Of the bytes of a front, one in so many may be there only because that is quicker than to fault
+/// in what was touched among them. So a front reads no more than it would without, as long as that
+/// read a tenth more than it touched; usually it is several times as much.
+static constexpr uint64_t oneSparseIn = 10;
+
+template <class ELFT>
+void leaveOutSparse(ObjectScans<ELFT> &scans, const StartupProfile &profile) {
+  struct Sparse {
+    uint64_t excess;
+    ObjectScan<ELFT> *scan;
+    uint32_t section;
+  };
+  std::vector<Sparse> sparse;
+  for (ObjectScan<ELFT> &scan : scans.all)
+    for (auto [section, excess] : scan.sparse)
+      sparse.push_back({excess, &scan, section});
+  if (sparse.empty())
+    return;
+  uint64_t total = 0;
+  for (const ObjectScan<ELFT> &scan : scans.all)
+    for (const Places *places : {&scan.named, &scan.referred})
+      for (const auto &[section, place] : *places)
+        total += scan.object->sections()[section].sh_size;
+  for (const Sparse &s : sparse)
+    total -= s.excess;
+  llvm::stable_sort(sparse, [](const Sparse &a, const Sparse &b) { return a.excess < b.excess; });
+  uint64_t allowed = total / oneSparseIn;
+  for (const Sparse &s : sparse) {
+    if (s.excess <= allowed) {
+      allowed -= s.excess;
+      continue;
+    }
+    allowed = 0; // what follows is larger
+    auto place = s.scan->named.find(s.section);
+    lower(s.scan->next, s.section, place->second);
+    s.scan->named.erase(place);
+    for (const EntryMatch &m : s.scan->matches)
+      if (m.section == s.section)
+        addLeftOutPart(*s.scan, m, profile);
+  }
+}
+
 #define INSTANTIATE(ELFT)                                                                          \
   template void settleMatches(ObjectScans<ELFT> &, const StartupProfile &, const EntryGroups &,    \
                               FoundNames &, std::vector<bool> &, std::vector<EntryPlace> &);       \
-  template void placeMatches(ObjectScans<ELFT> &, const StartupProfile &, UnnamedRule);
+  template void placeMatches(ObjectScans<ELFT> &, const StartupProfile &, UnnamedRule);            \
+  template void leaveOutSparse(ObjectScans<ELFT> &, const StartupProfile &);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
 
 } // namespace frontload

@@ -31,8 +31,15 @@ void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile,
 
 /// Turns the matches into sections of the front, or of what follows it.
 /// `unnamed` tells whether writable data has to be worth its place, too.
+///
+/// What is large and sparsely touched is noted in ObjectScan::sparse.
 template <class ELFT>
 void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, UnnamedRule unnamed);
+
+/// Leaves out of the front, of what is large and sparse, what would make it read much more than it
+/// touches; to be called when all else of the front is known.
+template <class ELFT>
+void leaveOutSparse(ObjectScans<ELFT> &scans, const StartupProfile &profile);
 
 } // namespace frontload
 

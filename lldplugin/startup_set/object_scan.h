@@ -84,6 +84,9 @@ template <class ELFT> struct ObjectScan {
       }
   }
 
+  /// Sections of the front that are larger than the windows that a run touches of them, as they are
+  /// read by faults: by index, and how many bytes that is more.
+  llvm::SmallVector<std::pair<uint32_t, uint64_t>, 0> sparse;
   /// Sections that keep their place, by their index, and how many windows a run touches of each.
   llvm::SmallDenseMap<uint32_t, double> touchedOthers;
   uint32_t dataStart = 0; ///< the section that defines data_start, where a program's data begins

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "startup_set/startup_set.h"
+#include "profile/tiers.h"
 #include "startup_set/identical_code.h"
 #include "startup_set/look_up.h"
 #include "startup_set/matches.h"
@@ -77,10 +78,13 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
   RelocationWalk<ELFT> walk(scans, profile, contents, dataNames, gathersStrings);
   walk.step();
   walk.step();
+  leaveOutSparse(scans, profile);
   placeCalls(scans, profile);
   if (unnamed != UnnamedRule::Kept) {
     bool isRelocated = unnamed == UnnamedRule::Relocated;
-    addUnnamedData(scans, uint32_t(profile.entries.size()), isRelocated);
+    // The loader does that in every run.
+    uint32_t firstTier = sizeOfFirstTier(profile);
+    addUnnamedData(scans, firstTier ? firstTier - 1 : 0, isRelocated);
     for (const auto &[name, output] : findOtherOutputs(scans, isRelocated))
       others[name] += output;
   }

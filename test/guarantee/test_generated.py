@@ -14,9 +14,13 @@ from places import WHOLE_MATRIX
 from training import LOSSES
 
 EACH = 500 if WHOLE_MATRIX else 50
+# What has to change in lldplugin/startup_set and lldplugin/plan for these to hold.
+_NOT_YET = pytest.mark.xfail(strict=True, reason="one range is prefetched for all runs, and holds "
+                             "sections whole that are touched in places")
 _BAD_LOSSES = [loss for loss in LOSSES if loss != "exact"]
 
 
+@_NOT_YET
 @pytest.mark.parametrize("taste", TASTES)
 def test_what_was_trained_reads_no_more(check, taste):
     """Functions, tables, blobs that nobody named, sections and flags of all kinds."""
@@ -28,16 +32,19 @@ def _of_all_tastes(first_seed: int) -> Iterator[tuple[str, int]]:
     return ((next(tastes), seed) for seed in range(first_seed, first_seed + EACH))
 
 
+@_NOT_YET
 def test_training_of_functions_alone(check):
     """What data they use is guessed."""
     check(judge, [Case(*each, has_data=False) for each in _of_all_tastes(10_000)])
 
 
+@_NOT_YET
 def test_training_of_an_older_build(check):
     """Parts have other names and sizes since, and some are new."""
     check(judge, [Case(*each, is_older=True) for each in _of_all_tastes(20_000)])
 
 
+@_NOT_YET
 def test_training_that_fits_badly(check):
     """Some of the names, or half, or nearly all, or all are of no part of this program."""
     losses = itertools.cycle(_BAD_LOSSES)

@@ -22,7 +22,7 @@ protected:
     if (expectsObjects)
       link.expectObjects();
     link.finishPlanning();
-    return link.script();
+    return link.laterScript();
   }
   static bool has(const std::string &script, Pattern pattern) {
     return StringRef(script).contains(textOf(pattern));

@@ -1,0 +1,126 @@
+"""bench/steady: what a front does to a program of PGO once it runs: time in pairs, and counts.
+
+The program is CPython built with clang's PGO, once as lld links it, with its call-graph order, and
+once with a front. It runs programs of Python (workloads/cpython/steady) that do what the benchmarks
+deltablue, raytrace and json_loads of pyperformance do, with everything in memory.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from frontload.base import console, errors
+from frontload.measure import statistics as measure_statistics
+from frontload.measure.launcher import Launcher
+from frontload.measure.plan import orders
+
+from coldbench import command
+from coldbench.measure import counters
+from coldbench.show import columns, document
+from coldbench.variants import workload
+from coldbench.variants.work_folder import work_folder
+
+PROGRAMS = ("constraints", "raytrace", "json_loads")
+VARIANTS = ("clang-pgo", "clang-pgo+front")
+
+
+def parse(argv: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="bench/steady", description="Build CPython with clang's PGO, with and without a "
+        "front, and compare how it runs once it has started.")
+    parser.add_argument("--pairs", metavar="N", type=command.at_least(2), default=30,
+                        help="pairs of runs of each program (default %(default)s)")
+    parser.add_argument("--programs", metavar="NAME,...",
+                        help=f"of {', '.join(PROGRAMS)} (default: all)")
+    parser.add_argument("--no-counts", action="store_true",
+                        help="do not count instructions and misses")
+    parser.add_argument("--interpreters", metavar="A,B",
+                        help="compare these two, and build none")
+    command.add_build_options(parser)
+    parser.add_argument("--json", metavar="FILE", type=Path,
+                        help="where the result goes (default bench/steady.result.json in "
+                        "--build-dir)")
+    return parser.parse_args(argv)
+
+
+def compare(interpreters: tuple[Path, Path], script: Path, pairs: int,
+            environment: Mapping[str, str], counts: bool, progress: Callable[[str], None]) -> dict:
+    """How the second interpreter compares with the first: times of pairs, and counts of one run."""
+    before = dict(os.environ)
+    os.environ.update(environment)
+    try:
+        launcher = Launcher()
+        times: tuple[list[int], list[int]] = ([], [])
+        for number, order in enumerate(orders(2, pairs + 1, seed=1)):  # the first warms up
+            for index in order:
+                progress(f"{script.stem}: run {number} of {interpreters[index].name}")
+                sample = launcher.run([str(interpreters[index]), "-S", str(script)])
+                if sample.failed:
+                    raise errors.Failure(sample.failure_of(str(interpreters[index])))
+                if number:
+                    times[index].append(sample.wall_ns)
+        by, counted = "nothing", []
+        for interpreter in interpreters if counts else ():
+            progress(f"{script.stem}: count {interpreter.name}")
+            by, found = counters.count([str(interpreter), "-S", str(script)], os.environ)
+            counted.append(found)
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    return {"program": script.stem, "wall_ns": times, "counted_by": by, "counts": counted,
+            "time_ratio": asdict(measure_statistics.ratio(times[1], times[0]))}
+
+
+def show(results: list[dict]) -> None:
+    kinds = list(dict.fromkeys(kind for result in results for counts in result["counts"]
+                               for kind in counts))
+    table = console.table("program", "time, paired ratio", *(kind.replace("_", " ") + " ratio"
+                                                             for kind in kinds),
+                          numbers=range(1, 2 + len(kinds)))
+    for result in results:
+        cells = []
+        for kind in kinds:
+            base, ours = (counts.get(kind) for counts in result["counts"])
+            cells.append(f"{ours / base:.4f}" if base and ours is not None else columns.ABSENT)
+        console.add_row(table, result["program"], columns.ratio(result["time_ratio"], 4), *cells)
+    console.show(table)
+    if kinds:
+        print(f"counted by: {', '.join(sorted({result['counted_by'] for result in results}))}")
+
+
+def run(args: argparse.Namespace) -> int:
+    build = args.build_dir.resolve()
+    described, source = workload.load("cpython")
+    names = command.choose("--programs", args.programs, PROGRAMS, "program")
+    os.environ["FRONTLOAD_BINDIR"] = str(build / "bin")
+    environment = dict(described.environment)
+    if args.interpreters:
+        found = tuple(Path(path).resolve() for path in args.interpreters.split(","))
+        if len(found) != 2:
+            raise errors.Failure(f"--interpreters: {args.interpreters}: are not two")
+    else:
+        work = work_folder(described, source, build, args.llvm, None)
+        work.build([*work.targets(VARIANTS), "home"])
+        found = tuple(work.binary(variant) for variant in VARIANTS)
+    with command.progress() as progress:
+        results = [compare(found, source / "steady" / f"{name}.py", args.pairs, environment,
+                           not args.no_counts, progress) for name in names]
+    show(results)
+    file = args.json or build / "bench" / "steady.result.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    document.write(file, document.head(document.STEADY, interpreters=list(map(str, found)))
+                   | {"programs": results})
+    print(f"every run is in {file}")
+    return errors.EXIT_OK
+
+
+def main(argv: list[str] | None = None) -> int:
+    args = parse(argv)
+    return command.end(lambda: run(args), "bench/steady")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

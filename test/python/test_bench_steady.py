@@ -1,0 +1,92 @@
+"""bench/steady: pairs of runs and counts of two interpreters, which need not be built for this."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from frontload.base.errors import Failure
+
+BENCH = Path(__file__).parents[2] / "bench"
+sys.path.insert(0, str(BENCH))
+
+from coldbench import steady  # noqa: E402
+from coldbench.measure import counters  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def same_folder(monkeypatch):
+    monkeypatch.setenv("FRONTLOAD_BINDIR", "")  # to be put back afterwards
+
+
+@pytest.fixture
+def interpreters(tmp_path) -> str:
+    """Two that are told apart by what they say of themselves in a log."""
+    paths = []
+    for name in ("plain", "front"):
+        path = tmp_path / name
+        path.write_text(f'#!/bin/sh\necho {name} >>"{tmp_path}/log"\nexec {sys.executable} "$@"\n')
+        path.chmod(0o755)
+        paths.append(str(path))
+    return ",".join(paths)
+
+
+def test_each_pair_runs_both(tmp_path, build, interpreters, capsys):
+    """The first pair warms up; the order changes, so that neither is always the first."""
+    result = tmp_path / "result.json"
+    assert steady.main(["--build-dir", str(build), "--interpreters", interpreters, "--pairs", "4",
+                        "--programs", "json_loads", "--no-counts", "--json", str(result)]) == 0
+    assert "json_loads" in capsys.readouterr().out
+    runs = (tmp_path / "log").read_text().split()
+    pairs = [tuple(runs[i:i + 2]) for i in range(0, len(runs), 2)]
+    assert len(pairs) == 5 and set(pairs) == {("plain", "front"), ("front", "plain")}
+    document = json.loads(result.read_text())
+    assert document["schema"] == "frontload-steady/1"
+    (program,) = document["programs"]
+    assert [len(times) for times in program["wall_ns"]] == [4, 4]
+
+
+@pytest.mark.parametrize("name", steady.PROGRAMS)
+def test_a_program_says_the_same_each_time(name):
+    """What it computes depends on nothing, so runs are comparable."""
+    script = BENCH / "workloads/cpython/steady" / f"{name}.py"
+    said = {subprocess.run([sys.executable, "-S", script], capture_output=True, text=True,
+                           check=True).stdout for _ in range(2)}
+    assert len(said) == 1 and said.pop().strip()
+
+
+def test_what_perf_writes():
+    """An event that a machine does not have is left out, and so is its ratio."""
+    text = ("123456,,instructions:u,10,100.00,,\n<not supported>,,iTLB-load-misses:u,0,100,,\n"
+            "789,,branch-misses:u,10,100.00,,\n")
+    assert counters.parse_perf(text) == {"instructions": 123456, "branch_misses": 789}
+    assert counters.parse_perf("<not supported>,,instructions:u,0,100.00,,\n") == {}
+
+
+def test_what_callgrind_writes():
+    text = "events: Ir Dr Dw I1mr D1mr Bc Bcm Bi Bim\nfn=x\nsummary: 900 5 5 7 1 90 8 9 3\n"
+    assert counters.parse_callgrind(text) == {"instructions": 900, "i1_misses": 7,
+                                              "branch_misses": 11}
+    with pytest.raises(Failure, match="no sums"):
+        counters.parse_callgrind("")
+
+
+def test_counts_of_a_run():
+    """By the processor or simulated, whichever there is."""
+    by, counted = counters.count(["/bin/true"], {})
+    if by == "nothing":
+        pytest.skip("needs valgrind, or a perf that counts instructions")
+    assert counted["instructions"] > 10_000 and "branch_misses" in counted
+
+
+def test_a_program_that_fails_is_an_error(build, tmp_path, capsys):
+    assert steady.main(["--build-dir", str(build), "--interpreters", "/bin/false,/bin/true",
+                        "--pairs", "2", "--json", str(tmp_path / "x")]) != 0
+    assert "/false" in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
+
+
+def test_one_interpreter_is_not_enough(build, capsys):
+    assert steady.main(["--build-dir", str(build), "--interpreters", "/bin/true"]) == 2
+    assert "are not two" in capsys.readouterr().err
