@@ -70,8 +70,8 @@ static bool mustBeWorth(SectionClass c, UnnamedRule unnamed) {
 }
 
 /// Takes note of what the match touches of a section that is left out, if that is worth a request
-/// of its own. Only constants come so near to the beginning of what they lie in that their place
-/// can be told: FrontLink::expectedParts().
+/// of its own. Only for constants can the place in the output be calculated:
+/// FrontLink::expectedParts().
 template <class ELFT>
 static void addLeftOutPart(ObjectScan<ELFT> &scan, const EntryMatch &m,
                            const StartupProfile &profile) {

@@ -27,7 +27,7 @@ LATER = {
 }
 
 
-def test_version_3(build, monkeypatch):
+def test_version_3(tmp_path, run, llvm, build, monkeypatch):
     """Both readers understand all of it; it tells where large names were touched."""
     monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
     path = KEPT / "version-3.startup"
@@ -38,7 +38,10 @@ def test_version_3(build, monkeypatch):
                  if touch.touched.stretch}
     assert stretches == {b"giant": (70000, 70063), b"keywords": (656, 799),
                          b".rodata.words": (0, 15)}
-    assert names.resolve(os.fspath(path), []).places == []
+    (tmp_path / "main.s").write_text('.section .text.giant,"ax"\ngiant: .byte 0\n')
+    run(llvm / "clang", "-c", tmp_path / "main.s", "-o", tmp_path / "main.o")
+    resolved = names.resolve(os.fspath(path), [os.fspath(tmp_path / "main.o")])
+    assert [place.symbol for place in resolved.places] == [b"giant"]
 
 
 def test_version_2(tmp_path, run, llvm, build, monkeypatch):
