@@ -203,17 +203,6 @@ def test_objects_made_by_lto(tmp_path, lto):
     assert image.section_of("b1") == ".text.front" and image.section_of("a1") == ".text"
 
 
-def test_data_made_by_lto(tmp_path):
-    """Where the script is read, there is no object yet that has data."""
-    text = "int used[2000] = {1}, unused[2000] = {2}; int main(int c, char **v) { " \
-           "return (c > 1 ? unused : used)[c - 1] != 1; }\n"
-    o = compile_text(tmp_path, "a.c", text, "-flto", compiler="clang")
-    link(tmp_path / "out", o, "-flto", "-O1",
-         profile=write_profile(tmp_path, "main", ("data", "data", "used", "", 1, "8000")))
-    image = Image(tmp_path / "out")
-    assert image.section_of("used") == ".data.front"
-
-
 @pytest.mark.parametrize("names, placed", [(("dead", "main", "gone"), 1),
                                            (("dead", "main", "_start"), 2)])
 def test_discarded_sections_are_not_counted(tmp_path, names, placed):
