@@ -102,6 +102,15 @@ def report_of(path: Path) -> SimpleNamespace:
                            missing={m["name"] for m in names["missing"]})
 
 
+def with_begun_strings(path: Path) -> bytes:
+    """A linked file, in which a zero also precedes the first of the merged strings, as it does all
+    others."""
+    content = bytearray(path.read_bytes())
+    if strings := Image(path).sections.get(".rodata.strings"):
+        content[strings["sh_offset"] - 1] = 0
+    return bytes(content)
+
+
 def is_linear(path: Path) -> bool:
     """Whether address and offset are equally far apart in all of a file, and every segment but the
     last is in the file as it is in memory."""

@@ -17,6 +17,7 @@ from linking import (
     link,
     measured,
     report_of,
+    with_begun_strings,
     write_profile,
 )
 from other_lld import VERSIONS, check_equal, link_both, other_lld
@@ -102,7 +103,7 @@ def test_strings_of_startup_come_first(tmp_path, version):
     out, report = tmp_path / "out", tmp_path / "report.json"
     link(out, program, f"-Wl,--lld={other_lld(version)},--front-report={report}", profile=profile)
     assert check_run(out) == "string number 77\n"
-    content, end = out.read_bytes(), report_of(report).end
+    content, end = with_begun_strings(out), report_of(report).end
     texts = [b"\0" + f"string number {i}".encode() + b"\0" for i in range(400)]
     inside = {i for i, text in enumerate(texts) if content.index(text) + len(text) <= end}
     assert inside == {5, 77, 399}
@@ -276,8 +277,8 @@ def test_messages(tmp_path):
 
 
 def test_emitted_relocations(tmp_path):
-    """What is loaded is the same; the symbols of sections, which relocations that are kept refer to,
-    are in another order."""
+    """What is loaded is the same; only the symbols of sections, which kept relocations refer to, are
+    in another order."""
     both = link_both(tmp_path, *compile_whole(tmp_path, compiler="clang"), "-Wl,--emit-relocs",
                      "-Wl,--build-id=none", driver=COMPILERS["clang"][1],
                      profile=write_profile(tmp_path, *HOT))

@@ -13,6 +13,7 @@ from linking import (
     link,
     measured,
     report_of,
+    with_begun_strings,
     write_profile,
 )
 from whole import PROGRAMS
@@ -40,7 +41,7 @@ class Linked:
         self.path, report = folder / "out", folder / "report.json"
         link(self.path, source, *flags, f"-Wl,--front-report={report}", profile=profile)
         link(folder / "plain", source, *flags, linker=LD_LLD)
-        self.content = self.path.read_bytes()
+        self.content = with_begun_strings(self.path)
         self.plain = folder / "plain"
         self.report = report_of(report)
 

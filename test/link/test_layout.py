@@ -101,7 +101,7 @@ def test_constants_without_a_symbol_follow_their_function(tmp_path, compiler):
 def test_named_data_is_placed_by_class(tmp_path):
     """Data names of a profile are put first in their class, in order; large ones too."""
     text = """
-        const int ro_a[100] = {1}, ro_b[50000] = {2}, ro_c[100] = {3};
+        const int ro_a[100] = {1}, ro_b[30000] = {2}, ro_c[100] = {3};
         int rw_a[10] = {1}, rw_b[10] = {2}, rw_c[10] = {3};
         extern int elsewhere;
         int *const rel_a = &rw_a[1], *const rel_b = &rw_b[2], *const rel_c = &rw_c[3];
