@@ -230,7 +230,8 @@ std::string FrontLink::laterScript() const {
 /// Whether a section that the linker keeps together under a name of its own is worth a place in the
 /// front.
 static bool belongsToFront(const OtherOutput &output) {
-  return frontload::belongsToFront(output.bytes, output.windows, std::min(output.windows, 1.0));
+  return frontload::belongsToFront(output.bytes, output.windows, std::min(output.windows, 1.0)) &&
+         output.bytes <= bytesIfFaulted(output.windows);
 }
 
 OutputsBehind FrontLink::outputsBehind() const {

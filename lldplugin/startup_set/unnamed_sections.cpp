@@ -54,7 +54,8 @@ static bool hasItsPlace(StringRef name, uint64_t flags) {
       ".init",  ".fini", ".ctors", ".dtors",    ".jcr",   ".eh_frame", ".gcc_except_table", ".tdata",
       ".sdata", ".sbss", ".toc",   ".tocbss",   ".got",   ".plt",      ".opd",              ".lit4",
       ".lit8",  ".srdata", ".ARM", ".branch_lt", ".interp", ".dynamic", ".openbsd"};
-  if (flags & (ELF::SHF_TLS | ELF::SHF_MIPS_GPREL | ELF::SHF_LINK_ORDER | ELF::SHF_EXCLUDE))
+  // SHF_MIPS_GPREL is no help: it is the number of SHF_X86_64_LARGE.
+  if (flags & (ELF::SHF_TLS | ELF::SHF_LINK_ORDER | ELF::SHF_EXCLUDE))
     return true;
   return any_of(stems, [&](StringRef stem) {
     return name.starts_with(stem) && (name.size() == stem.size() || name[stem.size()] == '.');
