@@ -67,6 +67,12 @@ static std::optional<Pattern> patternOf(SectionClass c, Region region) {
   llvm_unreachable("a class without a pattern");
 }
 
+/// Whether .data.rel.ro can be put in order. What of it may be folded the linker knows by its name,
+/// which a mark would change.
+static bool mayOrderRelro(const LinkTraits &traits) {
+  return traits.folding == Folding::None || traits.selection != Selection::ByMark;
+}
+
 /// The patterns that a script needs for the profile: not the classes that are found, since
 /// link-time optimization may bring more.
 static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &traits) {
@@ -84,10 +90,8 @@ static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &tr
     for (const ProfileEntry &entry : profile.entries)
       if (entry.sectionClass == c)
         bytes += entry.bytes ? entry.bytes : leastToOrder;
-    // What of it may be folded the linker knows by its name, which a mark would change.
-    bool isLeft = c == SectionClass::Relro &&
-                  (traits.isRelocated ||
-                   (traits.folding != Folding::None && traits.selection == Selection::ByMark));
+    bool isLeft =
+        c == SectionClass::Relro && (traits.isRelocated || !mayOrderRelro(traits));
     if ((bytes >= leastToOrder || c == SectionClass::Relro) && !isLeft)
       use(*patternOf(c, Region::Front));
   }
@@ -130,6 +134,8 @@ void FrontLink::plan(ArrayRef<InputObject> begun, unsigned threads) {
     inputBytes.push_back(object.buffer.getBuffer());
   size_t before = known.size();
   take(startupSet.find(begun, threads));
+  if (startupSet.hasIdleRelro() && mayOrderRelro(traits) && !hasScript)
+    patterns[static_cast<unsigned>(Pattern::Relro)] = true;
   if (known.size() != before)
     putInOrder();
 }
@@ -219,7 +225,8 @@ PatternSet FrontLink::neededPatterns() const {
 
 std::string FrontLink::script() const { return symbolsScript(); }
 
-std::string FrontLink::laterScript() const {
+std::string FrontLink::laterScript() {
+  hasScript = true;
   return frontScript(neededPatterns(), traits.selection,
                      {traits.frontAlign, traits.copiesConstants,
                       // Go's runtime looks for its constants before its variables only.
@@ -280,8 +287,7 @@ StringMap<uint64_t> FrontLink::wantedBytes() const {
   const uint32_t firstTier = sizeOfFirstTier(profile);
   for (auto [pattern, name] : outputs) {
     // The linker's own place for .data.rel.ro has others, too, behind those of the pattern.
-    bool isLimited = pattern == Pattern::Relro && !traits.isRelocated &&
-                     patterns[static_cast<unsigned>(pattern)];
+    bool isLimited = pattern == Pattern::Relro && patterns[static_cast<unsigned>(pattern)];
     uint64_t bytes = 0;
     for (const Known &k : known) {
       if (!k.isPlaced || usedPatternOf(k) != pattern)

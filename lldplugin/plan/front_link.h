@@ -84,7 +84,7 @@ public:
   std::string script() const;
   /// Another one, to be read after it, that places sections: those of the startup set, and what is
   /// not worth a place in the front. After finishPlanning().
-  std::string laterScript() const;
+  std::string laterScript();
 
   /// The output sections that are not worth a place in the front.
   OutputsBehind outputsBehind() const;
@@ -212,6 +212,7 @@ private:
   std::string pathOfProfile;
   LinkTraits traits;
   PatternSet patterns; ///< those that the script uses
+  bool hasScript = false;
   StartupSet startupSet;
   bool isEndAssigned = false; ///< by a script
   std::vector<InputObject> objects;

@@ -87,10 +87,12 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
   // Constants of shared libraries that the program has copied by the loader have a section without
   // contents, .bss.rel.ro. What follows it in memory would be nearer to it in the file; as a part
   // of a section with contents, which the note's object sees to, it is in the file as well.
+  bool hasRelro = patterns[static_cast<unsigned>(Pattern::Relro)];
+  if (hasRelro)
+    os << "*(" << inputsOf(Pattern::Relro, selection) << ") ";
   if (traits.copiesConstants)
-    os << "*(.bss.rel.ro) ";
-  if (patterns[static_cast<unsigned>(Pattern::Relro)])
-    os << "*(" << inputsOf(Pattern::Relro, selection) << ")" << rest << " ";
+    os << "*(.bss.rel.ro)";
+  os << (hasRelro ? rest : "") << " ";
   os << "}\n";
   section(frontDataSection, Pattern::Data);
   placed(".bss", Pattern::Bss);

@@ -44,7 +44,7 @@ template <class ELFT, class Visit>
 static void addRelocatedWindows(const ObjectScan<ELFT> &scan, Visit visit) {
   SmallVector<uint32_t, 0> large;
   for (const EntryMatch &m : scan.matches)
-    if (m.sectionClass == SectionClass::Data &&
+    if ((m.sectionClass == SectionClass::Data || m.sectionClass == SectionClass::Relro) &&
         scan.object->sections()[m.section].sh_size > windowBytes)
       large.push_back(m.section);
   if (!large.empty())
@@ -59,8 +59,7 @@ static bool mustBeWorth(SectionClass c, UnnamedRule unnamed) {
   case SectionClass::Text:
   case SectionClass::Rodata:
     return true;
-  case SectionClass::Relro: // the loader writes to all of it, if it writes to any
-    return unnamed == UnnamedRule::Placed;
+  case SectionClass::Relro:
   case SectionClass::Data:
     return unnamed != UnnamedRule::Kept;
   case SectionClass::Bss:

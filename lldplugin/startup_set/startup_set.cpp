@@ -37,13 +37,18 @@ StartupSet::StartupSet(const StartupProfile &p, bool g, Folding f, UnnamedRule u
 
 /// The sections that were found in each object.
 template <class ELFT>
-static std::vector<StartupSections> sectionsIn(ObjectScans<ELFT> &scans, UnnamedRule unnamed) {
+static std::vector<StartupSections> sectionsIn(ObjectScans<ELFT> &scans, UnnamedRule unnamed,
+                                               bool ordersRelro) {
   std::vector<StartupSections> result(scans.all.size());
   shareWork(scans.numThreads, scans.all.size(), [&](size_t i) {
     auto add = [&](const Places &found, Region region, bool named) {
       for (const auto &[index, place] : found) {
+        // Of .data.rel.ro, what something refers to is told from what the loader writes to only if
+        // it does not write to all.
         bool isPlaced = place.sectionClass == SectionClass::Rodata ||
-                        (place.sectionClass == SectionClass::Data && unnamed != UnnamedRule::Kept);
+                        (place.sectionClass == SectionClass::Data && unnamed != UnnamedRule::Kept) ||
+                        (place.sectionClass == SectionClass::Relro &&
+                         (unnamed == UnnamedRule::Placed || ordersRelro));
         if (&found == &scans.all[i].referred && !isPlaced)
           continue;
         const auto &section = scans.all[i].object->sections()[index];
@@ -86,7 +91,7 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
     bool isRelocated = unnamed == UnnamedRule::Relocated;
     // The loader does that in every run.
     uint32_t firstTier = sizeOfFirstTier(profile);
-    addUnnamedData(scans, firstTier ? firstTier - 1 : 0, isRelocated);
+    isIdle |= addUnnamedData(scans, firstTier ? firstTier - 1 : 0, isRelocated);
     for (const auto &[name, output] : findOtherOutputs(scans, isRelocated))
       others[name] += output;
   }
@@ -95,7 +100,7 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
       strings.add(string);
     llvm::append_range(parts, scan.leftOutParts);
   }
-  return sectionsIn(scans, unnamed);
+  return sectionsIn(scans, unnamed, isIdle);
 }
 
 std::vector<StartupSections> StartupSet::find(ArrayRef<InputObject> objects, unsigned numThreads) {

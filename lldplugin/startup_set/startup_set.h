@@ -76,6 +76,8 @@ public:
   bool definesEnd() const { return hasEnd; }
   /// Whether an object so far is of Go, all that its own linker has linked.
   bool hasGo() const { return isGo; }
+  /// Whether the loader leaves a good part of .data.rel.ro alone, although it relocates data.
+  bool hasIdleRelro() const { return isIdle; }
 
   /// For all objects so far: how the entries were found, which sections they may be placed by, and
   /// which of them are defined in a section that keeps its place (.init, COMMON, a C-identifier
@@ -99,7 +101,7 @@ private:
   std::optional<NameTable> names;
   std::future<void> namesMade; ///< in a thread of its own, while the linker opens its inputs
   ProfileContents contents;
-  bool hasEnd = false, isGo = false;
+  bool hasEnd = false, isGo = false, isIdle = false;
   HotStrings strings;
   FoundNames found;
   std::vector<EntryPlace> places;

@@ -17,16 +17,39 @@ OtherOutput &OtherOutput::operator+=(const OtherOutput &other) {
   return *this;
 }
 
+/// Notes which of the unnamed sections of a class the loader writes to as much as they are worth:
+/// in ObjectScan::relocated, and the bytes of all others in ObjectScan::idleRelro.
+template <class ELFT>
+static void lookAtRelro(ObjectScan<ELFT> &scan, ArrayRef<uint32_t> unnamed) {
+  const ElfObject<ELFT> &object = *scan.object;
+  for (uint32_t index : unnamed)
+    scan.idleRelro += object.sections()[index].sh_size;
+  forEachRelocated(object, unnamed, [&](uint32_t index, const auto &relocations) {
+    const auto &section = object.sections()[index];
+    if (!belongsToFront(section.sh_size, relocatedWindows(section, relocations), 1))
+      return;
+    scan.relocatedRelro.push_back(index);
+    scan.idleRelro -= section.sh_size;
+  });
+}
+
 template <class ELFT>
 static void addUnnamedDataOf(ObjectScan<ELFT> &scan, uint32_t rank, bool isRelocated) {
   const ElfObject<ELFT> &object = *scan.object;
   constexpr uint64_t kinds = ELF::SHF_ALLOC | ELF::SHF_WRITE | ELF::SHF_EXECINSTR | ELF::SHF_TLS;
-  SmallVector<uint32_t, 0> unnamed;
-  for (auto [index, section] : enumerate(object.sections()))
-    if ((section.sh_flags & kinds) == (ELF::SHF_ALLOC | ELF::SHF_WRITE) && section.sh_size &&
-        section.sh_type == ELF::SHT_PROGBITS && !scan.named.count(index) &&
-        object.classify(section) == SectionClass::Data)
+  SmallVector<uint32_t, 0> unnamed, relro;
+  for (auto [index, section] : enumerate(object.sections())) {
+    if ((section.sh_flags & kinds) != (ELF::SHF_ALLOC | ELF::SHF_WRITE) || !section.sh_size ||
+        section.sh_type != ELF::SHT_PROGBITS || scan.named.count(index))
+      continue;
+    std::optional<SectionClass> c = object.classify(section);
+    if (c == SectionClass::Data)
       unnamed.push_back(uint32_t(index));
+    else if (c == SectionClass::Relro && isRelocated && !scan.next.count(index))
+      relro.push_back(uint32_t(index));
+  }
+  if (!relro.empty())
+    lookAtRelro(scan, relro);
   if (unnamed.empty())
     return;
   if (isRelocated)
@@ -41,9 +64,27 @@ static void addUnnamedDataOf(ObjectScan<ELFT> &scan, uint32_t rank, bool isReloc
     scan.referred[scan.dataStart] = Place{0, SectionClass::Data};
 }
 
+/// So many bytes of what relocation leaves alone are worth a pattern of the linker's script, which
+/// costs a hundredth of the link: a window.
+static constexpr uint64_t mostIdle = windowBytes;
+
 template <class ELFT>
-void addUnnamedData(ObjectScans<ELFT> &scans, uint32_t rank, bool isRelocated) {
+bool addUnnamedData(ObjectScans<ELFT> &scans, uint32_t rank, bool isRelocated) {
   scans.forEach([&](ObjectScan<ELFT> &scan) { addUnnamedDataOf(scan, rank, isRelocated); });
+  uint64_t idle = 0;
+  for (const ObjectScan<ELFT> &scan : scans.all) {
+    idle += scan.idleRelro;
+    for (const auto &[index, place] : scan.next)
+      if (place.sectionClass == SectionClass::Relro)
+        idle += scan.object->sections()[index].sh_size;
+  }
+  if (idle <= mostIdle)
+    return false;
+  scans.forEach([&](ObjectScan<ELFT> &scan) {
+    for (uint32_t index : scan.relocatedRelro)
+      scan.referred[index] = Place{rank, SectionClass::Relro};
+  });
+  return true;
 }
 
 /// Whether a linker or the loader gives sections of this name a place of its own, or needs them
@@ -122,7 +163,7 @@ OtherOutputs findOtherOutputs(ObjectScans<ELFT> &scans, bool isRelocated) {
 }
 
 #define INSTANTIATE(ELFT)                                                                          \
-  template void addUnnamedData(ObjectScans<ELFT> &, uint32_t, bool);                               \
+  template bool addUnnamedData(ObjectScans<ELFT> &, uint32_t, bool);                               \
   template OtherOutputs findOtherOutputs(ObjectScans<ELFT> &, bool);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
 

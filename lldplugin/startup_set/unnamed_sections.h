@@ -38,9 +38,10 @@ void forEachRelocated(const ElfObject<ELFT> &object, llvm::ArrayRef<uint32_t> se
 
 /// Adds the writable data of a link that its start touches without being named to
 /// ObjectScan::referred, with `rank` if nothing in the front refers to it. With `isRelocated`, the
-/// loader adjusts the pointers in data (PIE, shared library).
+/// loader adjusts the pointers in data (PIE, shared library). Returns whether it leaves so much of
+/// .data.rel.ro alone that what it does not should be put first; then that is added as well.
 template <class ELFT>
-void addUnnamedData(ObjectScans<ELFT> &scans, uint32_t rank, bool isRelocated);
+bool addUnnamedData(ObjectScans<ELFT> &scans, uint32_t rank, bool isRelocated);
 
 /// The sections with names of their own.
 template <class ELFT>
