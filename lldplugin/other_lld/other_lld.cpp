@@ -90,7 +90,8 @@ Error Run::prepare() {
   plan = std::move(*made);
   for (auto [file, contents] :
        {std::pair(&script, text),
-        {&note, inputs.like ? makeNoteObject(inputs.like->getBuffer(), link.copiesConstants()) : std::string()}}) {
+        {&note, inputs.like ? makeNoteObject(inputs.like->getBuffer(), link.copiesConstants())
+                            : std::string()}}) {
     Expected<MemoryFile> written = MemoryFile::make(contents);
     if (!written)
       return written.takeError();

@@ -90,8 +90,7 @@ static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &tr
     for (const ProfileEntry &entry : profile.entries)
       if (entry.sectionClass == c)
         bytes += entry.bytes ? entry.bytes : leastToOrder;
-    bool isLeft =
-        c == SectionClass::Relro && (traits.isRelocated || !mayOrderRelro(traits));
+    bool isLeft = c == SectionClass::Relro && (traits.isRelocated || !mayOrderRelro(traits));
     if ((bytes >= leastToOrder || c == SectionClass::Relro) && !isLeft)
       use(*patternOf(c, Region::Front));
   }

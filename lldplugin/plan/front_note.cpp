@@ -62,7 +62,8 @@ static bool claimsFeatures(StringRef name, uint32_t type) {
   return name == ".note.gnu.property" || type == ELF::SHT_AARCH64_ATTRIBUTES;
 }
 
-template <class ELFT> static Expected<std::string> noteObject(const ELFFile<ELFT> &like, bool hasConstant) {
+template <class ELFT>
+static Expected<std::string> noteObject(const ELFFile<ELFT> &like, bool hasConstant) {
   using Ehdr = typename ELFT::Ehdr;
   using Shdr = typename ELFT::Shdr;
   struct Section {

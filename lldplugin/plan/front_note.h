@@ -22,8 +22,9 @@ struct FrontRange {
   bool operator==(const FrontRange &) const = default;
 };
 
-/// An object with a blank note, and with `hasConstant` a byte of .data.rel.ro, for the machine that `object` is for, and with the features (branch
-/// protection and the like) that it claims; empty if that is no ELF object.
+/// An object with a blank note, and with `hasConstant` a byte of .data.rel.ro, for the machine that
+/// `object` is for, and with the features (branch protection and the like) that it claims; empty if
+/// that is no ELF object.
 std::string makeNoteObject(llvm::StringRef object, bool hasConstant = false);
 
 /// Fills in the note in the linked file whose bytes these are, with 1 to FRONTLOAD_NOTE_MAX_RANGES

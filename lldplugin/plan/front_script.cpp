@@ -65,14 +65,14 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
   };
   os << "OVERWRITE_SECTIONS {\n";
   // The loader reads .dynamic, the names of the needed libraries and of their versions, and how
-  // large its table of hashes is, before anything can be prefetched. With the headers the kernel has
-  // read the next few pages, so data comes before what else is constant. Relocation touches nearly
-  // all of .data.rel.ro; what it leaves alone is at the end.
+  // large its table of hashes is, before anything can be prefetched. With the headers the kernel
+  // has read the next few pages, so data comes before what else is constant. Relocation touches
+  // nearly all of .data.rel.ro; what it leaves alone is at the end.
   for (StringRef name : {".dynstr", ".gnu.hash", ".hash", ".gnu.version_r"})
     os << "  " << name << " : { }\n";
   auto constants = [&] {
-    for (StringRef name : {".gnu.version", ".dynsym", ".rela.dyn", ".rel.dyn", ".relr.dyn",
-                           ".rela.plt", ".rel.plt"})
+    for (StringRef name :
+         {".gnu.version", ".dynsym", ".rela.dyn", ".rel.dyn", ".relr.dyn", ".rela.plt", ".rel.plt"})
       os << "  " << name << " : { }\n";
     section(frontRodataSection, Pattern::Rodata);
     for (StringRef name : {".init", ".fini", ".plt", ".iplt"})

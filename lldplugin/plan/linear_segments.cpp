@@ -72,8 +72,7 @@ private:
   /// Whether two neighbours can be one segment.
   static bool isOne(const Phdr &first, const Phdr &second) {
     return first.p_flags == second.p_flags && first.p_align == second.p_align &&
-           first.p_filesz == first.p_memsz &&
-           first.p_offset + first.p_filesz == second.p_offset &&
+           first.p_filesz == first.p_memsz && first.p_offset + first.p_filesz == second.p_offset &&
            first.p_vaddr + first.p_memsz == second.p_vaddr &&
            first.p_paddr + first.p_memsz == second.p_paddr;
   }

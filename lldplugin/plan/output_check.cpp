@@ -89,8 +89,7 @@ static bool isOfFront(StringRef name) {
 
 /// Whether a section that is not gathered holds what the loader reads or writes, or the code that
 /// runs before main(). `isRelocated` is whether the loader writes to constants with pointers.
-template <class Shdr>
-static bool isLoaderS(StringRef name, const Shdr &section, bool isRelocated) {
+template <class Shdr> static bool isLoaderS(StringRef name, const Shdr &section, bool isRelocated) {
   return section.sh_type != ELF::SHT_PROGBITS || (section.sh_flags & ELF::SHF_TLS) ||
          (isRelocated && name == ".data.rel.ro") ||
          is_contained({".interp", ".init", ".fini", ".plt", ".iplt", ".plt.got", ".plt.sec", ".got",

@@ -143,8 +143,7 @@ void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, Unnam
 /// read a tenth more than it touched; usually it is several times as much.
 static constexpr uint64_t oneSparseIn = 10;
 
-template <class ELFT>
-void leaveOutSparse(ObjectScans<ELFT> &scans, const StartupProfile &profile) {
+template <class ELFT> void leaveOutSparse(ObjectScans<ELFT> &scans, const StartupProfile &profile) {
   struct Sparse {
     uint64_t excess;
     ObjectScan<ELFT> *scan;

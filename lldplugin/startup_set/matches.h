@@ -38,8 +38,7 @@ void placeMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile, Unnam
 
 /// Leaves out of the front, of what is large and sparse, what would make it read much more than it
 /// touches; to be called when all else of the front is known.
-template <class ELFT>
-void leaveOutSparse(ObjectScans<ELFT> &scans, const StartupProfile &profile);
+template <class ELFT> void leaveOutSparse(ObjectScans<ELFT> &scans, const StartupProfile &profile);
 
 } // namespace frontload
 

@@ -89,8 +89,8 @@ template <class ELFT> struct ObjectScan {
   llvm::SmallVector<std::pair<uint32_t, uint64_t>, 0> sparse;
   /// Sections that keep their place, by their index, and how many windows a run touches of each.
   llvm::SmallDenseMap<uint32_t, double> touchedOthers;
-  /// Sections of .data.rel.ro that no entry names and the loader writes to, and how many bytes there
-  /// are that it leaves alone.
+  /// Sections of .data.rel.ro that no entry names and the loader writes to, and how many bytes
+  /// there are that it leaves alone.
   llvm::SmallVector<uint32_t, 0> relocatedRelro;
   uint64_t idleRelro = 0;
   uint32_t dataStart = 0; ///< the section that defines data_start, where a program's data begins

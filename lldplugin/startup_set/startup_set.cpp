@@ -45,10 +45,11 @@ static std::vector<StartupSections> sectionsIn(ObjectScans<ELFT> &scans, Unnamed
       for (const auto &[index, place] : found) {
         // Of .data.rel.ro, what something refers to is told from what the loader writes to only if
         // it does not write to all.
-        bool isPlaced = place.sectionClass == SectionClass::Rodata ||
-                        (place.sectionClass == SectionClass::Data && unnamed != UnnamedRule::Kept) ||
-                        (place.sectionClass == SectionClass::Relro &&
-                         (unnamed == UnnamedRule::Placed || ordersRelro));
+        bool isPlaced =
+            place.sectionClass == SectionClass::Rodata ||
+            (place.sectionClass == SectionClass::Data && unnamed != UnnamedRule::Kept) ||
+            (place.sectionClass == SectionClass::Relro &&
+             (unnamed == UnnamedRule::Placed || ordersRelro));
         if (&found == &scans.all[i].referred && !isPlaced)
           continue;
         const auto &section = scans.all[i].object->sections()[index];

@@ -19,8 +19,7 @@ OtherOutput &OtherOutput::operator+=(const OtherOutput &other) {
 
 /// Notes which of the unnamed sections of a class the loader writes to as much as they are worth:
 /// in ObjectScan::relocated, and the bytes of all others in ObjectScan::idleRelro.
-template <class ELFT>
-static void lookAtRelro(ObjectScan<ELFT> &scan, ArrayRef<uint32_t> unnamed) {
+template <class ELFT> static void lookAtRelro(ObjectScan<ELFT> &scan, ArrayRef<uint32_t> unnamed) {
   const ElfObject<ELFT> &object = *scan.object;
   for (uint32_t index : unnamed)
     scan.idleRelro += object.sections()[index].sh_size;
@@ -92,9 +91,10 @@ bool addUnnamedData(ObjectScans<ELFT> &scans, uint32_t rank, bool isRelocated) {
 static bool hasItsPlace(StringRef name, uint64_t flags) {
   // Small data of RISC-V, MIPS and PowerPC lies near its base register.
   static constexpr StringLiteral stems[] = {
-      ".init",  ".fini", ".ctors", ".dtors",    ".jcr",   ".eh_frame", ".gcc_except_table", ".tdata",
-      ".sdata", ".sbss", ".toc",   ".tocbss",   ".got",   ".plt",      ".opd",              ".lit4",
-      ".lit8",  ".srdata", ".ARM", ".branch_lt", ".interp", ".dynamic", ".openbsd"};
+      ".init",    ".fini",   ".ctors", ".dtors",  ".jcr",    ".eh_frame",  ".gcc_except_table",
+      ".tdata",   ".sdata",  ".sbss",  ".toc",    ".tocbss", ".got",       ".plt",
+      ".opd",     ".lit4",   ".lit8",  ".srdata", ".ARM",    ".branch_lt", ".interp",
+      ".dynamic", ".openbsd"};
   // SHF_MIPS_GPREL is no help: it is the number of SHF_X86_64_LARGE.
   if (flags & (ELF::SHF_TLS | ELF::SHF_LINK_ORDER | ELF::SHF_EXCLUDE))
     return true;
@@ -122,9 +122,8 @@ static OtherOutputs findOthersIn(const ObjectScan<ELFT> &scan, bool isRelocated)
       continue;
     // As nearly all are.
     StringRef begin = object.nameBegin(section);
-    if (any_of(ArrayRef<StringRef>{".text.", ".rodata.", ".data.", ".bss."}, [&](StringRef usual) {
-          return begin.starts_with(usual.take_front(begin.size()));
-        }))
+    if (any_of(ArrayRef<StringRef>{".text.", ".rodata.", ".data.", ".bss."},
+               [&](StringRef usual) { return begin.starts_with(usual.take_front(begin.size())); }))
       continue;
     StringRef name = object.name(section);
     if (object.classify(section) || hasItsPlace(name, section.sh_flags))
@@ -148,8 +147,7 @@ static OtherOutputs findOthersIn(const ObjectScan<ELFT> &scan, bool isRelocated)
   return result;
 }
 
-template <class ELFT>
-OtherOutputs findOtherOutputs(ObjectScans<ELFT> &scans, bool isRelocated) {
+template <class ELFT> OtherOutputs findOtherOutputs(ObjectScans<ELFT> &scans, bool isRelocated) {
   std::vector<OtherOutputs> found(scans.all.size());
   shareWork(scans.numThreads, scans.all.size(), [&](size_t i) {
     if (scans.all[i].object)

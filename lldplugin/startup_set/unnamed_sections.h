@@ -2,8 +2,8 @@
 //
 // A front must not hold what startup leaves alone: a table of 40 MB that a run touches at one end,
 // the 60 MB of a section with a name of its own. Nobody names them, so this looks at every section
-// of the link. Writable data belongs to the front if the loader relocates it, or if something in the
-// front refers to it and it is small. Sections with names of their own, which a linker keeps
+// of the link. Writable data belongs to the front if the loader relocates it, or if something in
+// the front refers to it and it is small. Sections with names of their own, which a linker keeps
 // together under that name, belong to it as a whole or not at all.
 //
 //===----------------------------------------------------------------------===//
@@ -44,8 +44,7 @@ template <class ELFT>
 bool addUnnamedData(ObjectScans<ELFT> &scans, uint32_t rank, bool isRelocated);
 
 /// The sections with names of their own.
-template <class ELFT>
-OtherOutputs findOtherOutputs(ObjectScans<ELFT> &scans, bool isRelocated);
+template <class ELFT> OtherOutputs findOtherOutputs(ObjectScans<ELFT> &scans, bool isRelocated);
 
 } // namespace frontload
 

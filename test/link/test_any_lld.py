@@ -277,8 +277,8 @@ def test_messages(tmp_path):
 
 
 def test_emitted_relocations(tmp_path):
-    """What is loaded is the same; only the symbols of sections, which kept relocations refer to, are
-    in another order."""
+    """What is loaded is the same. The symbols of sections, which these relocations refer to, are in
+    another order."""
     both = link_both(tmp_path, *compile_whole(tmp_path, compiler="clang"), "-Wl,--emit-relocs",
                      "-Wl,--build-id=none", driver=COMPILERS["clang"][1],
                      profile=write_profile(tmp_path, *HOT))

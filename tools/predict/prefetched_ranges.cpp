@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "predict/prefetched_ranges.h"
 #include "elf/elf_file.h"
 #include "frontload_note.h"
-#include "predict/prefetched_ranges.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
