@@ -45,6 +45,10 @@ int finishOutput(MutableArrayRef<char> bytes, const LinkOptions &options, FrontL
     note("--front-align=" + *options.frontAlign + ": " + Twine(codePadding(contents)) +
          " bytes of padding");
   link.finishStrings();
+  if (front->isMostlyUnnamed())
+    warning(options.output + ": " + Twine(front->unnamed) + " of the " + Twine(front->read()) +
+            " bytes that are read with the front are in sections that neither the profile nor "
+            "anything that it names leads to");
   completeSegments(bytes);
   fillNote(bytes, front->ranges);
   return EXIT_SUCCESS;

@@ -22,6 +22,9 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
       j.attributeObject("front", [&] {
         j.attribute("bytes", front->bytes);
         j.attribute("strings", front->strings);
+        j.attribute("read", front->read());
+        j.attribute("unnamed", front->unnamed);
+        j.attribute("linear", front->isLinear);
       });
     else
       j.attribute("front", nullptr);

@@ -7,8 +7,11 @@
 //   output    path of the linked file
 //   profile   path of the startup profile
 //   front     {"bytes": the length of the front in the file, "strings": how many of these bytes are
-//             strings that were merged with those of all objects}; null if the output is not an ELF
-//             file, or if gold linked it (gold makes a block of each output section instead)
+//             strings that were merged with those of all objects, "read": how many bytes a prefetch
+//             reads, "unnamed": how many of these neither the profile nor anything that it names
+//             led to, "linear": whether address and offset differ by one number in the whole
+//             file}; null if the output is not an ELF file, or if gold linked it (gold makes a
+//             block of each output section instead)
 //   objects   how many input objects contributed to the front
 //   kept      how many startup sections keep their place because their names cannot be marked, or
 //             because their object is also linked as data; 0 unless --lld names another linker

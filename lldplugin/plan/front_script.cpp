@@ -83,17 +83,16 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
     constants();
   for (StringRef name : {".dynamic", ".preinit_array", ".init_array", ".fini_array", ".got"})
     os << "  " << name << " : { }\n";
-  os << "  .data.rel.ro : { ";
   // Constants of shared libraries that the program has copied by the loader have a section without
   // contents, .bss.rel.ro. What follows it in memory would be nearer to it in the file; as a part
   // of a section with contents, which the note's object sees to, it is in the file as well.
+  os << "  .data.rel.ro : {";
   bool hasRelro = patterns[static_cast<unsigned>(Pattern::Relro)];
   if (hasRelro)
-    os << "*(" << inputsOf(Pattern::Relro, selection) << ") ";
+    os << " *(" << inputsOf(Pattern::Relro, selection) << ")";
   if (traits.copiesConstants)
-    os << "*(.bss.rel.ro)";
-  os << (hasRelro ? rest : "") << " ";
-  os << "}\n";
+    os << " *(.bss.rel.ro)";
+  os << (hasRelro ? rest : "") << " }\n";
   section(frontDataSection, Pattern::Data);
   placed(".bss", Pattern::Bss);
   os << "}\n";

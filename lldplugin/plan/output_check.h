@@ -10,6 +10,7 @@
 
 #include "plan/expected_part.h"
 #include "plan/front_note.h"
+#include "startup_set/front_worth.h"
 #include "startup_set/hot_strings.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
@@ -40,6 +41,9 @@ struct Front {
 
   /// How many bytes are to be read.
   uint64_t read() const;
+  /// Whether so many of these are unnamed that somebody should know: a quarter, and more than a
+  /// window.
+  bool isMostlyUnnamed() const { return unnamed > windowBytes && unnamed > read() / 4; }
 };
 
 /// What a link knows of its output.

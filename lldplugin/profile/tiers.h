@@ -13,12 +13,10 @@
 
 namespace frontload {
 
-/// The share of runs that touch a name of the first tier: all but those that ended before they had
-/// begun, one in a hundred.
-constexpr double shareOfAllRuns = 0.99;
-
 /// Sorts the entries by tier (touched by all runs, by at least half of them, by fewer), and leaves
-/// those of a tier in first-touch order.
+/// those of a tier in first-touch order. Of a hundred runs that touch the most common name, one may
+/// lack a name of the first tier. What has no name in common with the others, such as a run that
+/// ended before it had begun, does not count.
 void sortByTier(StartupProfile &profile);
 
 /// How many entries of a profile that is sorted so are of the first tier.

@@ -38,7 +38,9 @@ def loaded(path: Path) -> dict[str, tuple]:
         image = ELFFile(file)
         found = {section.name: (section["sh_offset"], section["sh_addr"], section.data())
                  for section in image.iter_sections() if section["sh_flags"] & 2}
-        found["mapping"] = tuple(sorted((one["p_type"], one["p_offset"], one["p_filesz"])
+        # The kernel maps whole pages: strip may take away what fills the last one with zeros.
+        found["mapping"] = tuple(sorted((one["p_type"], one["p_offset"],
+                                         -(-one["p_filesz"] // 4096))
                                         for one in image.iter_segments()))
     return found
 

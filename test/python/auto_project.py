@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-FUNCTIONS = 400
+FUNCTIONS = 1500
 
 _CMAKE = """\
 cmake_minimum_required(VERSION 3.25)

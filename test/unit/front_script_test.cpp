@@ -14,3 +14,13 @@ TEST(FrontScript, HasOnlyThePatternsItNeeds) {
                          Pattern::NextText, Pattern::NextRodata})
     EXPECT_EQ(script.find(textOf(absent)), std::string::npos);
 }
+
+// What is not wanted in the front is told by what it holds; without any there is nothing to tell.
+TEST(FrontScript, MovesWhatIsNotWanted) {
+  EXPECT_EQ(behindScript({}), "");
+  OutputsBehind behind;
+  behind.constants = {"blob"};
+  behind.data = {"pool"};
+  EXPECT_EQ(behindScript(behind), "SECTIONS {\n  \"blob\" : { }\n} INSERT AFTER .eh_frame;\n"
+                                  "SECTIONS {\n  \"pool\" : { }\n} INSERT BEFORE .data;\n");
+}

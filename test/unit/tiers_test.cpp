@@ -60,3 +60,15 @@ TEST(Density, OfASmallSectionIsItsShareOfTheRuns) {
   EXPECT_TRUE(belongsToFront(512, 0.01, 0.01));
   EXPECT_FALSE(belongsToFront(512, 0.0001, 0.0001));
 }
+
+// A run that has no name in common with the others, as one that was aborted, does not count, nor
+// does one of a hundred.
+TEST(Tiers, AreOfTheRunsThatGotAnywhere) {
+  StartupProfile profile;
+  profile.runs = 201;
+  profile.entries = {entry("few", 2), entry("half", 101), entry("all", 200), entry("nearly", 199)};
+  sortByTier(profile);
+  EXPECT_EQ(namesOf(profile), (Names{"all", "nearly", "half", "few"}));
+  EXPECT_EQ(sizeOfFirstTier(profile), 2u);
+  EXPECT_EQ(sizeOfFirstTier(StartupProfile()), 0u);
+}

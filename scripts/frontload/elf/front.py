@@ -16,6 +16,7 @@ from frontload.elf.constants import SHF_ALLOC, SHT_NOBITS
 from frontload.elf.file import Elf, LoadSegment, read_range
 
 _MARKS = (b".text.front", b".rodata.front")
+_GATHERED = (*_MARKS, b".data.front")
 _REST = (b".text", b".rodata")
 _NOTE = b".note.frontload"
 _NOTE_START = 10, 1, b"Frontload\0\0\0"  # the size of the name, type, name
@@ -43,9 +44,18 @@ def ranges_of(elf: Elf) -> list[Range]:
     return found
 
 
+def parts_of(elf: Elf) -> list[Range]:
+    """Where the front is, ascending: its ranges, and what of its sections is not asked for because
+    only some runs touch it."""
+    ranges = ranges_of(elf)
+    parts = sorted([*ranges, *((section.offset, section.offset + section.size)
+                               for section in _loaded(elf) if section.name in _GATHERED)])
+    return _joined_parts(parts) if ranges else []
+
+
 def end_of(elf: Elf) -> int | None:
-    """The offset at which the last range of the front ends; None if the file has no front."""
-    return max((end for _, end in ranges_of(elf)), default=None)
+    """The offset at which the front ends; None if the file has none."""
+    return max((end for _, end in parts_of(elf)), default=None)
 
 
 def end_by_sections(loaded: Iterable[Loaded]) -> int | None:
@@ -109,6 +119,17 @@ def _joined(ranges: list[Range]) -> list[Range]:
                 begin // _PAGE <= (joined[-1][1] - 1) // _PAGE + 1):
             joined[-1] = joined[-1][0], end
         else:
+            joined.append((begin, end))
+    return joined
+
+
+def _joined_parts(parts: list[Range]) -> list[Range]:
+    """Those that overlap or touch are one."""
+    joined: list[Range] = []
+    for begin, end in parts:
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        elif begin < end:
             joined.append((begin, end))
     return joined
 

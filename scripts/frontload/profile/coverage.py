@@ -136,9 +136,10 @@ def examine(elf: Elf, profile: Profile, places: list[Place]) -> Report:
     inexact = {place.entry for place in places if place.how != "exact"}
     pieces = _Pieces(elf, symbols, found)
     blocks, ranges = None, front.ranges_of(elf)
-    front_size = sum(end - begin for begin, end in ranges)
-    if ranges:
-        in_front = pieces.within(elf, ranges)
+    parts = front.parts_of(elf)
+    front_size = sum(end - begin for begin, end in parts)
+    if parts:
+        in_front = pieces.within(elf, parts)
     else:
         blocks, in_front = _startup_blocks(elf, pieces)
         front_size = sum(block.size for block in blocks)
