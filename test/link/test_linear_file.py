@@ -70,7 +70,7 @@ def test_the_linker_s_symbols_mean_what_they_always_meant(tmp_path, mode):
 
 
 @pytest.mark.parametrize("page", [4096, 16384, 65536])
-@pytest.mark.parametrize("mode", ["-pie", "-no-pie", "-static-pie"])
+@pytest.mark.parametrize("mode", ["-pie", "-no-pie"])
 def test_with_pages_of_any_size(tmp_path, mode, page):
     o = compile_text(tmp_path, "a.c", ENDS, "-fPIE")
     link(tmp_path / "out", o, mode, f"-Wl,-z,max-page-size={page}",

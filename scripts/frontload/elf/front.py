@@ -48,9 +48,11 @@ def parts_of(elf: Elf) -> list[Range]:
     """Where the front is, ascending: its ranges, and what of its sections is not asked for because
     only some runs touch it."""
     ranges = ranges_of(elf)
-    parts = sorted([*ranges, *((section.offset, section.offset + section.size)
-                               for section in _loaded(elf) if section.name in _GATHERED)])
-    return _joined_parts(parts) if ranges else []
+    if not ranges:
+        return []
+    gathered = ((section.offset, section.offset + section.size)
+                for section in _loaded(elf) if section.name in _GATHERED)
+    return _joined_parts(sorted([*ranges, *gathered]))
 
 
 def end_of(elf: Elf) -> int | None:
