@@ -14,9 +14,8 @@ from places import WHOLE_MATRIX
 from training import LOSSES
 
 EACH = 500 if WHOLE_MATRIX else 50
-# About one program in ten reads up to 2.6 times as much; all others, at most a tenth more. The plan
-# knows only the average of the runs, counts a relocation for a window of its own, and takes
-# sections whole.
+# About one program in five reads more: the plan knows only the average of the runs, counts a
+# relocation for a window of its own, and takes sections whole.
 _NOT_YET = pytest.mark.xfail(strict=True, reason="the plan has no more than averages: relocations "
                              "are taken for scattered, and sections are in the front whole")
 _BAD_LOSSES = [loss for loss in LOSSES if loss != "exact"]

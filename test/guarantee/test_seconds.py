@@ -8,7 +8,7 @@ from places import WHOLE_MATRIX
 PROGRAMS = 300 if WHOLE_MATRIX else 40
 
 
-@pytest.mark.xfail(strict=True, reason="one run in ten takes up to 1.4 times as long: the strings "
+@pytest.mark.xfail(strict=True, reason="some runs take up to 1.4 times as long: the strings "
                    "and the merged constants of all runs are one range, and padding is read")
 def test_no_trained_run_starts_more_slowly(check):
     """Up to five runs, of which one does hardly anything and each may be more common than the
