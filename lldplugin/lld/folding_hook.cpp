@@ -8,7 +8,6 @@
 #include "lld/folding_hook.h"
 #include "lld/lld_symbols.h"
 #include "lld/rest_order.h"
-#include <cstring>
 
 using namespace llvm;
 using namespace frontload;
@@ -20,9 +19,7 @@ void wrapReplace(lld::elf::InputSection *kept, lld::elf::InputSection *folded) {
   if (!frontLink)
     return;
   // The front is known by the addresses of names; if this is none, it is not among them.
-  SectionHead head;
-  std::memcpy(static_cast<void *>(&head), folded, sizeof(head));
-  frontLink->fold(head.name);
+  frontLink->fold(nameOf(folded));
 }
 
 void frontload::installFoldingHook(FrontLink &link) { frontLink = &link; }

@@ -382,7 +382,7 @@ static void checkOwnOrder() {
          function, "is not called once, after processSectionCommands");
   bool isNamed = !ordered.empty();
   for (const auto &[section, priority] : ordered)
-    isNamed &= names.count(reinterpret_cast<const frontload::SectionHead *>(section)->name.data());
+    isNamed &= names.count(frontload::nameOf(section).data());
   expect(isNamed, function, "does not return sections that begin as we believe");
 }
 

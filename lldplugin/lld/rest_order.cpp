@@ -2,7 +2,6 @@
 
 #include "lld/rest_order.h"
 #include "llvm/ADT/STLExtras.h"
-#include <cstring>
 #include <vector>
 
 using namespace llvm;
@@ -43,12 +42,11 @@ std::optional<SectionOrder> restOf(const SectionOrder &order, const FrontLink &l
   SectionOrder rest;
   bool isNameKnown = order.empty();
   for (auto [section, position] : order) {
-    SectionHead head;
-    std::memcpy(static_cast<void *>(&head), section, sizeof(head));
+    StringRef name = nameOf(section);
     // lld's own sections, as for common symbols, have names of its own.
-    bool isOfInput = inputs.hasName(head.name);
+    bool isOfInput = inputs.hasName(name);
     isNameKnown |= isOfInput;
-    if (!isOfInput || !link.patternFor(head.name))
+    if (!isOfInput || !link.patternFor(name))
       rest.try_emplace(section, position);
   }
   return isNameKnown ? std::optional(std::move(rest)) : std::nullopt;

@@ -15,6 +15,7 @@
 
 #include "plan/front_link.h"
 #include "llvm/ADT/DenseMap.h"
+#include <cstring>
 
 namespace lld::elf {
 class InputSectionBase;
@@ -31,6 +32,14 @@ struct SectionHead {
   const void *file;
   llvm::StringRef name;
 };
+
+/// The name of one of lld's sections. It is no address of a name where lld's sections do not begin
+/// as we believe, so look up where it lies before you read it.
+inline llvm::StringRef nameOf(const void *section) {
+  SectionHead head;
+  std::memcpy(static_cast<void *>(&head), section, sizeof(head));
+  return head.name;
+}
 
 /// `order` without the sections that `link` has placed. None if it cannot be told which these are:
 /// no name in `order` lies in an input object, so sections do not begin as we believe.

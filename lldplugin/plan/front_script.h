@@ -70,7 +70,6 @@ struct ScriptTraits {
 /// Together with -z separate-loadable-segments it makes a *linear file*: the address of each byte
 /// is its offset in the file and one constant. So .bss is the last section of all, what lies before
 /// it ends on a page, and sections without contents lie before others or at the end.
-///
 std::string frontScript(const PatternSet &patterns, Selection selection,
                         const ScriptTraits &traits = {});
 

@@ -2,8 +2,7 @@
 //
 // With --icf a linker keeps one of several identical functions, not necessarily the one that a
 // profile names. So all functions that it folds (code_folding.h) with a startup function belong to
-// the startup
-// set: the one that is kept gets the place, and the others take none.
+// the startup set: the one that is kept gets the place, and the others take none.
 //
 // This guesses from each section alone what the linker will find identical: bytes and flags must be
 // equal, and relocations as far as an object tells. If the linker does not fold two sections after

@@ -17,9 +17,10 @@ ProfileContents::ProfileContents(const StartupProfile &profile) : hasData(profil
   for (uint32_t i = 0; i < profile.entries.size(); ++i) {
     const ProfileEntry &entry = profile.entries[i];
     hasFiles |= !entry.file.empty();
-    hasStrings |= entry.kind == EntryKind::String;
-    if (entry.kind == EntryKind::String)
+    if (entry.kind == EntryKind::String) {
+      hasStrings = true;
       strings.insert(entry.name);
+    }
     if (entry.kind != EntryKind::Section)
       continue;
     hasSections = true;
