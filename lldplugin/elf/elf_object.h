@@ -173,6 +173,24 @@ public:
     }
   }
 
+  /// Calls `visit(offset)` for each place in its section that `relocations` change, in their order.
+  template <class Visit> void forEachRelocatedPlace(const Shdr &relocations, Visit visit) const {
+    auto visitTable = [&](auto table) {
+      if (!table)
+        return llvm::consumeError(table.takeError());
+      for (const auto &entry : *table)
+        visit(uint64_t(entry.r_offset));
+    };
+    if (relocations.sh_type == llvm::ELF::SHT_RELA)
+      visitTable(file.relas(relocations));
+    else if (relocations.sh_type == llvm::ELF::SHT_REL)
+      visitTable(file.rels(relocations));
+    else
+      llvm::consumeError(llvm::object::decodeCrel<ELFT::Is64Bits>(
+          llvm::arrayRefFromStringRef(contents(relocations)), [](uint64_t, bool) {},
+          [&](typename ELFT::Crel entry) { visit(uint64_t(entry.r_offset)); }));
+  }
+
   /// Calls `visit(index, addend)` for each symbol that `relocations` refer to, by its index.
   template <class Visit> void forEachTarget(const Shdr &relocations, Visit visit) const {
     bool isMips64EL = file.isMips64EL();

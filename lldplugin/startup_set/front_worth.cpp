@@ -1,7 +1,7 @@
 //===- front_worth.cpp - which sections are worth a place in the front -----===//
 
 #include "startup_set/front_worth.h"
-#include "startup_set/io_model.h"
+#include "cold_start/io_model.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 

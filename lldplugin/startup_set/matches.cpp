@@ -49,7 +49,7 @@ static void addRelocatedWindows(const ObjectScan<ELFT> &scan, Visit visit) {
       large.push_back(m.section);
   if (!large.empty())
     forEachRelocated(*scan.object, large, [&](uint32_t index, const auto &relocations) {
-      visit(index, relocatedWindows(scan.object->sections()[index], relocations));
+      visit(index, relocatedWindows(*scan.object, scan.object->sections()[index], relocations));
     });
 }
 

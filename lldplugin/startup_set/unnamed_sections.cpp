@@ -25,7 +25,7 @@ template <class ELFT> static void lookAtRelro(ObjectScan<ELFT> &scan, ArrayRef<u
     scan.idleRelro += object.sections()[index].sh_size;
   forEachRelocated(object, unnamed, [&](uint32_t index, const auto &relocations) {
     const auto &section = object.sections()[index];
-    if (!belongsToFront(section.sh_size, relocatedWindows(section, relocations), 1))
+    if (!belongsToFront(section.sh_size, relocatedWindows(object, section, relocations), 1))
       return;
     scan.relocatedRelro.push_back(index);
     scan.idleRelro -= section.sh_size;
@@ -54,7 +54,7 @@ static void addUnnamedDataOf(ObjectScan<ELFT> &scan, uint32_t rank, bool isReloc
   if (isRelocated)
     forEachRelocated(object, unnamed, [&](uint32_t index, const auto &relocations) {
       const auto &section = object.sections()[index];
-      if (belongsToFront(section.sh_size, relocatedWindows(section, relocations), 1))
+      if (belongsToFront(section.sh_size, relocatedWindows(object, section, relocations), 1))
         scan.referred.try_emplace(index, Place{rank, SectionClass::Data});
     });
   // Conservative collectors of garbage look at what lies between this, which the start files of the
@@ -142,7 +142,7 @@ static OtherOutputs findOthersIn(const ObjectScan<ELFT> &scan, bool isRelocated)
       const auto &section = object.sections()[index];
       if (section.sh_flags & ELF::SHF_WRITE)
         result[outputNameOf(object.name(section))].windows +=
-            relocatedWindows(section, relocations);
+            relocatedWindows(object, section, relocations);
     });
   return result;
 }

@@ -17,12 +17,19 @@
 
 namespace frontload {
 
-/// How many windows of a section the loader writes to, at most, if it relocates it: each of
-/// `relocations` lies in one.
-template <class Shdr> double relocatedWindows(const Shdr &section, const Shdr &relocations) {
-  uint64_t entry = std::max<uint64_t>(relocations.sh_entsize, 1);
-  uint64_t windows = (section.sh_size + windowBytes - 1) / windowBytes;
-  return double(std::min<uint64_t>(windows, relocations.sh_size / entry));
+/// How many windows of a section the loader writes to, if it relocates it by `relocations`.
+template <class ELFT>
+double relocatedWindows(const ElfObject<ELFT> &object, const typename ELFT::Shdr &section,
+                        const typename ELFT::Shdr &relocations) {
+  if (section.sh_size <= windowBytes) // as nearly all are
+    return relocations.sh_size > 0;
+  // They ascend, as compilers write them; where they do not, this counts a window twice.
+  uint64_t windows = 0, last = UINT64_MAX;
+  object.forEachRelocatedPlace(relocations, [&](uint64_t offset) {
+    windows += offset / windowBytes != last;
+    last = offset / windowBytes;
+  });
+  return double(std::min<uint64_t>(windows, (section.sh_size + windowBytes - 1) / windowBytes));
 }
 
 /// Calls `visit(index, relocations)` for each of the sections, by their indices, that has some.

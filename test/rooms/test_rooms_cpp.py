@@ -14,15 +14,16 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = {
     "lldplugin/program": set(),
     "lldplugin/elf": set(),
+    "lldplugin/cold_start": {"format", "elf"},
     "lldplugin/profile": {"elf", "program"},
     "lldplugin/names": {"elf", "profile"},
-    "lldplugin/startup_set": {"elf", "profile", "names"},
-    "lldplugin/plan": {"format", "program", "elf", "profile", "names", "startup_set"},
+    "lldplugin/startup_set": {"elf", "cold_start", "profile", "names"},
+    "lldplugin/plan": {"format", "program", "elf", "cold_start", "profile", "names", "startup_set"},
     "lldplugin/other_lld": {"program", "elf", "profile", "names", "startup_set", "plan"},
     "lldplugin/lld": {"program", "elf", "profile", "names", "startup_set", "plan", "other_lld"},
     "lldplugin/gold": {"program", "elf", "profile", "names", "startup_set", "plan"},
     "tools/cc": {"program", "elf", "profile"},
-    "tools/predict": {"format", "program", "elf", "startup_set"},
+    "tools/predict": {"format", "program", "elf", "cold_start", "startup_set"},
     "tools/resolve": {"program", "elf", "profile", "names", "startup_set"},
 }
 FORMAT = {path.name for path in (ROOT / "instrument/format").iterdir()}

@@ -1,5 +1,6 @@
 // The tables of a linked file tell what is touched before the program runs.
-#include "predict/elf_start.h"
+#include "cold_start/elf_start.h"
+#include "cold_start/start_model.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ObjectFile.h"
@@ -59,7 +60,9 @@ std::string touchedPages(StringRef bytes, bool onlyBeforeRelocation = false,
       if (model.isCached(i))
         text += (text.empty() ? "" : " ") + utohexstr(i, /*LowerCase=*/true);
   };
-  if (Error e = loadProgram(bytes, *segments, model, note))
+  if (Error e = loadProgram(bytes, *segments,
+                            {[&](uint64_t address) { model.read(address); },
+                             [&](uint64_t address) { model.write(address); }, note}))
     return toString(std::move(e));
   if (!onlyBeforeRelocation)
     note();

@@ -1,6 +1,6 @@
 //===- io_model_test.cpp - the costs of reading follow from the device -----===//
 
-#include "startup_set/io_model.h"
+#include "cold_start/io_model.h"
 #include "gtest/gtest.h"
 
 using namespace frontload;

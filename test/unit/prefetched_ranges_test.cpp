@@ -1,6 +1,6 @@
 // What a file asks for at its start is what its note says, and nothing if the note is wrong.
+#include "cold_start/prefetched_ranges.h"
 #include "frontload_note.h"
-#include "predict/prefetched_ranges.h"
 #include "yaml_object.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -1,5 +1,5 @@
 // The model of a cold start follows the kernel's rules, each shown on a file of a few windows.
-#include "predict/start_model.h"
+#include "cold_start/start_model.h"
 #include <gtest/gtest.h>
 
 using namespace frontload;

@@ -8,7 +8,7 @@
 #ifndef FRONTLOAD_TOOLS_PREDICT_DEVICE_OPTIONS_H
 #define FRONTLOAD_TOOLS_PREDICT_DEVICE_OPTIONS_H
 
-#include "startup_set/io_model.h"
+#include "cold_start/io_model.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cold_start/prefetched_ranges.h"
 #include "predict/device_options.h"
 #include "predict/prediction.h"
 #include "predict/prediction_output.h"
-#include "predict/prefetched_ranges.h"
 #include "program/diagnostics.h"
 #include "program/option_parser.h"
 #include "llvm/Support/CommandLine.h"

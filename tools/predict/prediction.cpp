@@ -1,7 +1,7 @@
 //===- prediction.cpp - what a start that was traced costs, cold -----------===//
 
 #include "predict/prediction.h"
-#include "predict/elf_start.h"
+#include "cold_start/elf_start.h"
 #include "predict/trace_file.h"
 
 using namespace llvm;
@@ -36,8 +36,10 @@ Prediction predict(const Question &question, StringRef trace) {
     if (question.isAskedBefore)
       model.prefetch(question.prefetched);
     model.execute();
-    if (Error problem = loadProgram(bytes, question.segments, model,
-                                    [&] { model.prefetch(question.prefetched); }))
+    if (Error problem = loadProgram(bytes, question.segments,
+                                    {[&](uint64_t address) { model.read(address); },
+                                     [&](uint64_t address) { model.write(address); },
+                                     [&] { model.prefetch(question.prefetched); }}))
       fail(exitData, question.program.path + ": " + toString(std::move(problem)), linkedFileNote);
     for (AddressPair touch : touched)
       model.use(touch.target);

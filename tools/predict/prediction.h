@@ -9,8 +9,8 @@
 #ifndef FRONTLOAD_TOOLS_PREDICT_PREDICTION_H
 #define FRONTLOAD_TOOLS_PREDICT_PREDICTION_H
 
+#include "cold_start/start_model.h"
 #include "predict/program_file.h"
-#include "predict/start_model.h"
 #include "predict/symbol_map.h"
 #include <vector>
 

@@ -9,7 +9,7 @@
 #ifndef FRONTLOAD_TOOLS_PREDICT_REFERENCES_H
 #define FRONTLOAD_TOOLS_PREDICT_REFERENCES_H
 
-#include "predict/start_model.h"
+#include "cold_start/start_model.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Object/ELFObjectFile.h"

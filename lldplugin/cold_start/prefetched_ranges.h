@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_PREDICT_PREFETCHED_RANGES_H
-#define FRONTLOAD_TOOLS_PREDICT_PREFETCHED_RANGES_H
+#ifndef FRONTLOAD_LLDPLUGIN_COLD_START_PREFETCHED_RANGES_H
+#define FRONTLOAD_LLDPLUGIN_COLD_START_PREFETCHED_RANGES_H
 
 #include "elf/linked_file.h"
 #include "llvm/Object/ELFObjectFile.h"

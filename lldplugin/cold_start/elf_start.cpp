@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "predict/elf_start.h"
+#include "cold_start/elf_start.h"
 #include "elf/elf_file.h"
 #include "elf/relr_table.h"
 #include <map>
@@ -22,8 +22,8 @@ template <class ELFT> class Loader {
   using Word = typename ELFT::uint;
 
 public:
-  Loader(const LinkedFile &linked, StartModel &startModel, bool isMips64)
-      : file(linked), model(startModel), isMips64EL(isMips64) {}
+  Loader(const LinkedFile &linked, const LoadEvents &loadEvents, bool isMips64)
+      : file(linked), events(loadEvents), isMips64EL(isMips64) {}
 
   /// _dl_relocate_object() up to the relocations: the headers, the dynamic section, the names of
   /// needed libraries, versions; and the buckets that the libraries' symbols are looked up in.
@@ -39,21 +39,21 @@ public:
     // dl_main() of glibc's elf/rtld.c: rtld_setup_main_map() reads the hash table's header,
     // _dl_init_paths() where to search, then comes the debugger's word; _dl_map_object_deps() reads
     // what is needed, _dl_check_map_versions() in which version.
-    model.read(address);
+    events.read(address);
     for (int64_t table : {ELF::DT_GNU_HASH, ELF::DT_HASH})
       if (tags.count(table)) {
-        model.read(tag(table));
+        events.read(tag(table));
         break;
       }
     for (int64_t path : {ELF::DT_RUNPATH, ELF::DT_RPATH})
       if (tags.count(path))
-        model.read(tag(ELF::DT_STRTAB) + tag(path));
-    model.write(address); // DT_DEBUG
+        events.read(tag(ELF::DT_STRTAB) + tag(path));
+    events.write(address); // DT_DEBUG
     for (const auto &entry : used)
       if (entry.getTag() == ELF::DT_NEEDED)
-        model.read(tag(ELF::DT_STRTAB) + entry.getVal());
+        events.read(tag(ELF::DT_STRTAB) + entry.getVal());
     if (tags.count(ELF::DT_VERNEED))
-      model.read(tag(ELF::DT_VERNEED));
+      events.read(tag(ELF::DT_VERNEED));
     return Error::success();
   }
 
@@ -63,7 +63,7 @@ public:
     bool isLazy = !tags.count(ELF::DT_BIND_NOW) && !(tag(ELF::DT_FLAGS) & ELF::DF_BIND_NOW) &&
                   !(tag(ELF::DT_FLAGS_1) & ELF::DF_1_NOW);
     if (isLazy && tags.count(ELF::DT_JMPREL)) // elf_machine_runtime_setup()
-      model.write(tag(ELF::DT_PLTGOT) + sizeof(Word));
+      events.write(tag(ELF::DT_PLTGOT) + sizeof(Word));
     if (Error e = packed(tag(ELF::DT_RELR), tag(ELF::DT_RELRSZ)))
       return e;
     if (Error e = table<typename ELFT::Rel>(tag(ELF::DT_REL), tag(ELF::DT_RELSZ)))
@@ -86,11 +86,11 @@ private:
     if (!relocations)
       return relocations.takeError();
     for (const R &relocation : *relocations) {
-      model.read(address);
+      events.read(address);
       address += sizeof(R);
       if (uint32_t symbol = relocation.getSymbol(isMips64EL))
         lookUp(symbol);
-      model.write(relocation.r_offset);
+      events.write(relocation.r_offset);
     }
     return Error::success();
   }
@@ -100,54 +100,51 @@ private:
     if (!words)
       return words.takeError();
     auto readWord = [&] {
-      model.read(address);
+      events.read(address);
       address += sizeof(Word);
     };
-    forEachPackedRelocation<ELFT>(*words, readWord, [&](uint64_t place) { model.write(place); });
+    forEachPackedRelocation<ELFT>(*words, readWord, [&](uint64_t place) { events.write(place); });
     return Error::success();
   }
 
   void lookUp(uint32_t index) {
     uint64_t address = tag(ELF::DT_SYMTAB) + uint64_t(index) * sizeof(typename ELFT::Sym);
-    model.read(address);
+    events.read(address);
     if (tags.count(ELF::DT_VERSYM))
-      model.read(tag(ELF::DT_VERSYM) + 2 * uint64_t(index));
+      events.read(tag(ELF::DT_VERSYM) + 2 * uint64_t(index));
     auto symbol = file.template table<typename ELFT::Sym>(address, sizeof(typename ELFT::Sym));
     if (!symbol)
       return consumeError(symbol.takeError());
-    model.read(tag(ELF::DT_STRTAB) + symbol->front().st_name);
+    events.read(tag(ELF::DT_STRTAB) + symbol->front().st_name);
   }
 
   const LinkedFile &file;
-  StartModel &model;
+  const LoadEvents &events;
   bool isMips64EL;
   std::map<int64_t, uint64_t> tags;
 };
 } // namespace
 
 template <class ELFT>
-static Error load(const ELFFile<ELFT> &elf, const LinkedFile &file, StartModel &model,
-                  function_ref<void()> beforeRelocation) {
+static Error load(const ELFFile<ELFT> &elf, const LinkedFile &file, const LoadEvents &events) {
   auto headers = elf.program_headers();
   if (!headers)
     return headers.takeError();
-  Loader<ELFT> loader(file, model, elf.isMips64EL());
+  Loader<ELFT> loader(file, events, elf.isMips64EL());
   for (const auto &header : *headers)
     if (header.p_type == ELF::PT_PHDR)
-      model.read(header.p_vaddr);
+      events.read(header.p_vaddr);
   for (const auto &header : *headers)
     if (header.p_type == ELF::PT_DYNAMIC)
       if (Error e = loader.readTables(header.p_vaddr, header.p_filesz))
         return e;
-  beforeRelocation();
+  events.beforeRelocation();
   return loader.relocate(); // nothing in a static program
 }
 
-Error loadProgram(StringRef bytes, ArrayRef<FileSegment> segments, StartModel &model,
-                  function_ref<void()> beforeRelocation) {
+Error loadProgram(StringRef bytes, ArrayRef<FileSegment> segments, const LoadEvents &events) {
   LinkedFile file = {bytes, segments};
-  return withElfFile(bytes,
-                     [&](const auto &elf) { return load(elf, file, model, beforeRelocation); });
+  return withElfFile(bytes, [&](const auto &elf) { return load(elf, file, events); });
 }
 
 } // namespace frontload

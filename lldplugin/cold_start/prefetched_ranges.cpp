@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "predict/prefetched_ranges.h"
+#include "cold_start/prefetched_ranges.h"
 #include "elf/elf_file.h"
 #include "frontload_note.h"
 #include "llvm/ADT/STLExtras.h"

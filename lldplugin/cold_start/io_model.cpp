@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "startup_set/io_model.h"
+#include "cold_start/io_model.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "predict/start_model.h"
+#include "cold_start/start_model.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_LLDPLUGIN_STARTUP_SET_IO_MODEL_H
-#define FRONTLOAD_LLDPLUGIN_STARTUP_SET_IO_MODEL_H
+#ifndef FRONTLOAD_LLDPLUGIN_COLD_START_IO_MODEL_H
+#define FRONTLOAD_LLDPLUGIN_COLD_START_IO_MODEL_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"

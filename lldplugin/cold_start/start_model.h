@@ -13,11 +13,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FRONTLOAD_TOOLS_PREDICT_START_MODEL_H
-#define FRONTLOAD_TOOLS_PREDICT_START_MODEL_H
+#ifndef FRONTLOAD_LLDPLUGIN_COLD_START_START_MODEL_H
+#define FRONTLOAD_LLDPLUGIN_COLD_START_START_MODEL_H
 
+#include "cold_start/io_model.h"
 #include "elf/linked_file.h"
-#include "startup_set/io_model.h"
 #include "llvm/ADT/DenseMap.h"
 #include <vector>
 
