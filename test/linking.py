@@ -120,12 +120,17 @@ def is_linear(path: Path) -> bool:
             and all(s.p_filesz == s.p_memsz for s in loaded[:-1]))
 
 
+# The programs here are so small that they read less without a front, and would be linked so.
+ALWAYS, NEVER = "--front-always", "--front-never"
+
+
 def link(output: Path, *arguments, linker: Path = LD_FRONTLOAD, driver=None, profile=None,
          code: int = 0) -> subprocess.CompletedProcess:
-    """Links through a compiler driver; expects exit code `code` (the driver's)."""
+    """Links through a compiler driver, with a front if there is a profile; expects exit code `code`
+    (the driver's)."""
     command = [driver or COMPILERS["clang"][0], f"--ld-path={linker}", "-o", output, *arguments]
     if profile:
-        command.append(f"-Wl,--startup-profile={profile}")
+        command.append(f"-Wl,--startup-profile={profile},{ALWAYS}")
     result = subprocess.run([os.fspath(c) for c in command], capture_output=True, text=True,
                             timeout=120)
     assert result.returncode == code, f"{command}\n{result.stdout}{result.stderr}"
@@ -133,8 +138,11 @@ def link(output: Path, *arguments, linker: Path = LD_FRONTLOAD, driver=None, pro
 
 
 def ld(*arguments, code: int | None = 0, **options) -> subprocess.CompletedProcess:
-    """Runs ld.frontload itself."""
-    result = subprocess.run([os.fspath(a) for a in (LD_FRONTLOAD, *arguments)],
+    """Runs ld.frontload itself, which lays out a front if it is given a profile."""
+    command = [os.fspath(a) for a in (LD_FRONTLOAD, *arguments)]
+    if any(word.startswith("--startup-profile") for word in command) and NEVER not in command:
+        command.append(ALWAYS)
+    result = subprocess.run(command,
                             capture_output=True, text=True, timeout=120, **options)
     assert code is None or result.returncode == code, result.stderr
     return result

@@ -35,6 +35,11 @@ struct StartCounts {
   uint64_t bytesRead = 0;
   /// Contiguous ranges of pages in memory at the end.
   uint64_t runs = 0;
+
+  /// What the program waits for.
+  double secondsOn(const DeviceProfile &device) const {
+    return device.seconds(requests - queuedRequests, bytesRead);
+  }
 };
 
 class StartModel {

@@ -118,7 +118,8 @@ void GoldLink::end() {
   if (!isJudged)
     judge();
   if (!options.report.empty())
-    if (Error e = writeFrontReport(holdReport(options.report), linker.output, link, std::nullopt))
+    if (Error e = writeFrontReport(holdReport(options.report), linker.output, link, std::nullopt,
+                                   Weighing()))
       fail(options.report + ": " + toString(std::move(e)),
            "choose another place with --plugin-opt=report=FILE, or leave it out");
   acceptOutput(linker.output);

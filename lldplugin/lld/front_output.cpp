@@ -81,18 +81,23 @@ int finishOutputFile(const std::string &path, const LinkOptions &options, FrontL
   return finishOutput((*output)->getBuffer(), options, link, front);
 }
 
-int publishLink(const LinkOptions &options, const FrontLink &link, std::optional<Front> front,
-                StagedFiles &files) {
-  if (!options.report.empty())
-    if (Error e = writeFrontReport(files.stage(options.report), options.output, link, front)) {
-      error(options.report + ": " + toString(std::move(e)), "write the report to another place");
-      return exitUsage;
-    }
+int publish(StagedFiles &files) {
   if (Error e = files.publish()) {
     error(toString(std::move(e)), "nothing can be put there; link to another place");
     return exitUsage;
   }
   return EXIT_SUCCESS;
+}
+
+int publishLink(const LinkOptions &options, const FrontLink &link, std::optional<Front> front,
+                const Weighing &weighing, StagedFiles &files) {
+  if (!options.report.empty())
+    if (Error e =
+            writeFrontReport(files.stage(options.report), options.output, link, front, weighing)) {
+      error(options.report + ": " + toString(std::move(e)), "write the report to another place");
+      return exitUsage;
+    }
+  return publish(files);
 }
 
 } // namespace frontload

@@ -9,6 +9,7 @@
 #define FRONTLOAD_LLDPLUGIN_LLD_FRONT_OUTPUT_H
 
 #include "lld/link_options.h"
+#include "plan/front_weighing.h"
 #include "plan/output_check.h"
 #include "program/staged_files.h"
 
@@ -26,10 +27,13 @@ int finishOutput(llvm::MutableArrayRef<char> bytes, const LinkOptions &options, 
 int finishOutputFile(const std::string &path, const LinkOptions &options, FrontLink &link,
                      std::optional<Front> &front);
 
+/// Puts all that a link has written in its place. Returns the exit code.
+int publish(StagedFiles &files);
+
 /// Writes the report, if one is wanted, and puts all that the link has written in its place.
 /// Returns the exit code; after a failure all is as it was.
 int publishLink(const LinkOptions &options, const FrontLink &link, std::optional<Front> front,
-                StagedFiles &files);
+                const Weighing &weighing, StagedFiles &files);
 
 } // namespace frontload
 

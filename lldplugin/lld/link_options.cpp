@@ -45,11 +45,30 @@ static void parseForOther(ArrayRef<const char *> args, size_t i, LinkOptions &op
   }
 }
 
+/// Reads how the file is to be cut into segments.
+static bool takeSegmentOption(ArrayRef<const char *> args, size_t &i, SegmentTraits &traits) {
+  using enum SegmentTraits::Separation;
+  std::string value;
+  if (takeLetter(args, i, "-z", value)) {
+    traits.separation = value == "separate-code"                ? Code
+                        : value == "separate-loadable-segments" ? All
+                        : value == "noseparate-code"            ? None
+                                                                : traits.separation;
+    return true;
+  }
+  StringRef name = StringRef(args[i]).ltrim('-');
+  if (!StringRef(args[i]).starts_with("-") || (name != "rosegment" && name != "no-rosegment"))
+    return false;
+  traits.hasRosegment = name == "rosegment";
+  return true;
+}
+
 /// The option of ours that a mistyped one is near to, if any is; lld has none that are so near.
 static StringRef nearestOwn(StringRef arg) {
   StringRef name = arg.take_until([](char c) { return c == '='; });
-  for (StringRef own : {"--startup-profile", "--startup-profile-dir", "--front-prefetch",
-                        "--front-report", "--front-align", "--min-match"})
+  for (StringRef own :
+       {"--startup-profile", "--startup-profile-dir", "--front-prefetch", "--front-report",
+        "--front-align", "--front-always", "--front-never", "--min-match"})
     if (name.starts_with("--") && name.edit_distance(own) <= 2)
       return own;
   return {};
@@ -85,7 +104,13 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       continue;
     }
     if (arg == "--front-prefetch" || arg == "-front-prefetch") {
-      options.wantsPrefetch = true;
+      options.wantsPrefetch = options.traits.prefetches = true;
+      continue;
+    }
+    bool isAlways = arg == "--front-always" || arg == "-front-always";
+    if (isAlways || arg == "--front-never" || arg == "-front-never") {
+      options.traits.keepsFront = isAlways;
+      options.wantsNoFront = !isAlways;
       continue;
     }
     if (StringRef own = nearestOwn(arg); !own.empty())
@@ -99,6 +124,7 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       continue;
     if (std::optional<LayoutOption> conflict = layoutOption(args, i)) {
       options.conflict = conflict->option, options.reason = conflict->reason;
+    } else if (takeSegmentOption(args, next, options.traits.segments)) {
     } else if (options.kind.take(args, next)) {
     } else if (takeOption(args, next, "icf", value)) {
       options.traits.folding = value == "all"    ? Folding::All
@@ -138,11 +164,13 @@ std::optional<Refusal> checkLinkOptions(const LinkOptions &options) {
   if (auto refusal = checkFrontAlign(options))
     return refusal;
   bool isWithoutFront = options.profile.empty() && !options.profileFolder;
-  StringRef given = !isWithoutFront           ? ""
-                    : options.wantsPrefetch   ? "--front-prefetch"
-                    : options.frontAlign      ? "--front-align"
-                    : !options.report.empty() ? "--front-report"
-                                              : "";
+  StringRef given = !isWithoutFront             ? ""
+                    : options.wantsPrefetch     ? "--front-prefetch"
+                    : options.frontAlign        ? "--front-align"
+                    : options.traits.keepsFront ? "--front-always"
+                    : options.wantsNoFront      ? "--front-never"
+                    : !options.report.empty()   ? "--front-report"
+                                                : "";
   if (!given.empty())
     return Refusal{(given + ": there is no front without a profile").str(),
                    "add --startup-profile=FILE", exitUsage};

@@ -36,6 +36,7 @@ struct LinkOptions {
   std::string conflict, reason;
   OutputKind kind;
   bool wantsPrefetch = false;
+  bool wantsNoFront = false; ///< the profile is an input, and that is all
   bool isReproduced = false; ///< --reproduce, or the variable that stands for it
   LinkTraits traits;
   bool definesEnd = false;

@@ -14,7 +14,9 @@
 #include "lld/written_files.h"
 #include "other_lld/child_process.h"
 #include "plan/front_report.h"
+#include "plan/front_weighing.h"
 #include "profile/profile_file.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
@@ -47,7 +49,46 @@ static int linkPlanned(const LinkOptions &options, const LinkInputs &inputs, Fro
   int code = tellMatches(link, options.minMatch);
   if (code == EXIT_SUCCESS)
     code = finishOutputFile(linked, options, link, front);
-  return code ? code : publishLink(options, link, front, stagedFiles());
+  return code ? code : publishLink(options, link, front, Weighing(), stagedFiles());
+}
+
+/// Weighs the front, and says so if it is not worth having. Whoever wants it in any case has it,
+/// and so has a link that cannot be done again.
+static bool isWorse(MutableArrayRef<char> bytes, const LinkOptions &options, const FrontLink &link,
+                    const Front &front, Weighing &weighing) {
+  auto weighed = weighFront({bytes.data(), bytes.size()}, front, link);
+  if (!weighed) // it was checked, so that is nothing that could be started
+    return consumeError(weighed.takeError()), false;
+  weighing = std::move(*weighed);
+  const WeighedStart *worst = weighing.worst();
+  if (!worst || options.traits.keepsFront || hasShownText())
+    return false;
+  note(options.output + ": linked without a front: " + describe(*worst) +
+       " (--front-always keeps it)");
+  return true;
+}
+
+int linkWithoutFront(ArrayRef<const char *> args, const LinkOptions &options) {
+  if (sys::fs::is_regular_file(options.profile)) // as in a link with a front
+    listInput(options.profile);
+  holdWrittenFiles(args, options.output,
+                   [](MutableArrayRef<char>, bool, function_ref<void()>) { return EXIT_SUCCESS; });
+  if (!runLld(args))
+    return exitVerdict;
+  return publish(stagedFiles());
+}
+
+/// Begins again, without a front. Returns only if that fails.
+static int linkAgainWithoutFront(ArrayRef<const char *> args, const LinkOptions &options,
+                                 const FrontLink &link, const Weighing &weighing) {
+  StagedFiles files;
+  if (int code = publishLink(options, link, std::nullopt, weighing, files))
+    return code;
+  std::string self = sys::fs::getMainExecutable(args[0], reinterpret_cast<void *>(&linkAsIs));
+  std::vector<std::string> own(args.begin() + 1, args.end());
+  own.insert(own.end(), {"--startup-profile=" + options.profile, "--front-never"});
+  error(toString(becomeProgram({self, {}, own})), "link without --startup-profile");
+  return exitUsage;
 }
 
 int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
@@ -111,17 +152,26 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   installOrderHooks(link);
   installFoldingHook(link);
   std::optional<Front> front;
-  holdWrittenFiles(lldArgs, options.output, [&](MutableArrayRef<char> bytes, bool isFile) {
-    hookCalls.requireForOutput(link, {bytes.data(), bytes.size()});
-    return isFile ? finishOutput(bytes, options, link, front) : EXIT_SUCCESS;
-  });
+  Weighing weighing;
+  holdWrittenFiles(lldArgs, options.output,
+                   [&](MutableArrayRef<char> bytes, bool isFile, function_ref<void()> discard) {
+                     hookCalls.requireForOutput(link, {bytes.data(), bytes.size()});
+                     if (!isFile)
+                       return EXIT_SUCCESS;
+                     if (int code = finishOutput(bytes, options, link, front))
+                       return code;
+                     if (!front || !isWorse(bytes, options, link, *front, weighing))
+                       return EXIT_SUCCESS;
+                     discard();
+                     return linkAgainWithoutFront(args, options, link, weighing);
+                   });
   if (!runLld(lldArgs))
     return exitVerdict;
   if (link.isFinished() != hasFinishedOutput())
     hookCalls.endWithout(Hook::CreateOutput);
   if (!link.isFinished()) // no link: --version, --thinlto-index-only
     options.report.clear();
-  return publishLink(options, link, front, stagedFiles());
+  return publishLink(options, link, front, weighing, stagedFiles());
 }
 
 } // namespace frontload

@@ -36,6 +36,7 @@ static LinkInputs inputs; // gathered for insteadOfLink only
 static std::mutex inputsMutex;
 static GatheredObjects gathered;
 static std::atomic<bool> hasReadObject; // a file that is one, on the command line
+static std::string listedInput;
 static bool hasNote;                    // which is an input, whatever else is
 static std::string script, laterScript; // lld keeps references into their text
 
@@ -165,6 +166,8 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
     addObjects(*static_cast<const SmallVector<const void *, 0> *>(files));
     checkInputs();
   }
+  if (!listedInput.empty())
+    realReadFile(ctx, listedInput);
   if (insteadOfLink) {
     inputs.like = frontLink->firstObject();
     frontLink->finishPlanning();
@@ -346,6 +349,8 @@ int wrapGetPriority(StringRef name) {
   hookCalls.note(Hook::GetPriority);
   return int(order->second);
 }
+
+void frontload::listInput(std::string path) { listedInput = std::move(path); }
 
 void frontload::installHooks(FrontLink &link, double leastMatch,
                              std::function<int(const LinkInputs &)> instead) {

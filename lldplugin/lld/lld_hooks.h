@@ -13,6 +13,9 @@
 
 namespace frontload {
 
+/// Has a link without a front list `path` among its inputs.
+void listInput(std::string path);
+
 /// Lets `link` take part in the next run of lld's driver; it must outlive that run, which fails if
 /// less than `minMatch` percent of the profile's names are found. With `instead`, that run ends
 /// when the front is planned: `instead` is called, and the process exits with what it returns.

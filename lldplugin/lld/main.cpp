@@ -28,7 +28,8 @@ static int linkByOptions(ArrayRef<const char *> args, ArrayRef<const char *> oth
   if (std::optional<Refusal> refusal = checkLinkOptions(options))
     return refuse(*refusal);
   // Build systems pass the same flags to every link: objects have no front.
-  if (options.profile.empty() || options.kind.isRelocatable) {
+  if (options.profile.empty() || options.kind.isRelocatable ||
+      (options.wantsNoFront && options.lld)) {
     if (options.lld)
       return becomeOther(options.other.program, others);
     bool isPlain = options.profile.empty() && !options.profileFolder;
@@ -36,7 +37,7 @@ static int linkByOptions(ArrayRef<const char *> args, ArrayRef<const char *> oth
   }
   if (std::optional<Refusal> refusal = checkFrontOptions(options))
     return refuse(*refusal);
-  return linkWithFront(others, options);
+  return options.wantsNoFront ? linkWithoutFront(others, options) : linkWithFront(others, options);
 }
 
 int main(int argc, char **argv) {

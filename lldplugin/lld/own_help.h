@@ -29,6 +29,9 @@ options:
   --front-align=SIZE      begin the code of the front, and the code behind it, at a multiple of SIZE
                           in file and memory, for large folios: 64K or 2M (default: no more than a
                           page; it costs up to twice SIZE of padding)
+  --front-always          keep the front even if a cold start would read more with it than without
+                          it; by default, such a file is linked again without a front
+  --front-never           link without a front; the profile stays a dependency of the output
   --front-report=FILE     write what was placed, and what was not found, as JSON
   --lld=PATH              link with this lld, of any version, instead of the built-in one
 

@@ -35,6 +35,8 @@ std::optional<Refusal> prepareReplay(const LinkOptions &options, std::vector<con
   raw_string_ostream os(ownLines);
   os << "--startup-profile " << lld::quote(lld::relativeToRoot(options.profile)) << '\n'
      << "--min-match=" << textOf(options.minMatch) << '\n';
+  if (options.traits.keepsFront)
+    os << "--front-always\n";
   if (options.traits.frontAlign)
     os << "--front-align=" << options.traits.frontAlign << '\n';
   if (!options.report.empty()) // in the current folder, as lld writes its own files there

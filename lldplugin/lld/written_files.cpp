@@ -19,6 +19,7 @@ static std::vector<StringRef> arguments;
 static std::string outputPath;
 static FinishBytes finishBytes;
 static bool isFinished;
+static bool hasShown; // text that has gone to where it cannot be taken back
 
 // lld leaves by _exit(), after it has ended what LLVM manages.
 static ManagedStatic<StagedFiles> staged;
@@ -56,7 +57,11 @@ private:
   void finish() {
     hookCalls.require(Hook::UnlinkAsync);
     auto *bytes = reinterpret_cast<char *>(buffer->getBufferStart());
-    if (int code = finishBytes({bytes, buffer->getBufferSize()}, !temporary.empty()))
+    auto discardAll = [&] {
+      discard();
+      staged->discard();
+    };
+    if (int code = finishBytes({bytes, buffer->getBufferSize()}, !temporary.empty(), discardAll))
       lld::exitLld(code);
     isFinished = true;
   }
@@ -92,6 +97,7 @@ void wrapUnlinkAsync(StringRef path) {
 }
 
 bool frontload::hasFinishedOutput() { return isFinished; }
+bool frontload::hasShownText() { return hasShown; }
 
 /// Whether the command line names a file: others are for lld's own use.
 static bool isNamed(StringRef path) {
@@ -101,8 +107,10 @@ static bool isNamed(StringRef path) {
 void wrapOpenStream(raw_fd_ostream *stream, StringRef path, std::error_code &error,
                     sys::fs::OpenFlags flags) {
   std::optional<std::string> place;
-  if (isHolding && isNamed(path))
-    place = replaceableFile(path);
+  if (isHolding && (path == "-" || isNamed(path))) {
+    place = path == "-" ? std::nullopt : replaceableFile(path);
+    hasShown |= !place;
+  }
   // lld does not write into a file that it may not write.
   if (!place || (sys::fs::exists(*place) && !sys::fs::can_write(*place)))
     return realOpenStream(stream, path, error, flags);

@@ -15,6 +15,7 @@
 
 #include "program/staged_files.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <functional>
 #include <string>
 
@@ -24,13 +25,18 @@ namespace frontload {
 StagedFiles &stagedFiles();
 
 /// What makes the bytes of the output good, which may be a file or not, or returns an exit code.
-using FinishBytes = std::function<int(llvm::MutableArrayRef<char>, bool isFile)>;
+/// `discard` gives up all that the link has written.
+using FinishBytes = std::function<int(llvm::MutableArrayRef<char>, bool isFile,
+                                      llvm::function_ref<void()> discard)>;
 
 /// Holds back what lld writes from now on with these `args`. The bytes of what it links at `output`
 /// go through `finish` first.
 void holdWrittenFiles(llvm::ArrayRef<const char *> args, std::string output, FinishBytes finish);
 /// Whether they did.
 bool hasFinishedOutput();
+/// Whether lld has written a map or the like to a pipe or a terminal, where it cannot be taken
+/// back.
+bool hasShownText();
 
 } // namespace frontload
 

@@ -160,6 +160,7 @@ void FrontLink::take(std::vector<StartupSections> found) {
                   false,
                   false,
                   0,
+                  0,
                   {}};
       Known &k = isNew ? known.emplace_back(fresh) : known[entry->second];
       if (std::tie(section.region, section.rank) < std::tie(k.region, k.rank))
@@ -276,15 +277,33 @@ OutputsBehind FrontLink::outputsBehind() const {
   return result;
 }
 
+/// The output section of a pattern.
+static StringRef outputOf(Pattern pattern) {
+  switch (pattern) {
+  case Pattern::Rodata:
+    return frontRodataSection;
+  case Pattern::Text:
+    return frontTextSection;
+  case Pattern::Relro:
+    return ".data.rel.ro";
+  case Pattern::Data:
+    return frontDataSection;
+  case Pattern::Bss:
+    return ".bss";
+  case Pattern::Strings:
+    return stringsSection;
+  case Pattern::NextText:
+    return ".text";
+  case Pattern::NextRodata:
+    return ".rodata";
+  }
+  llvm_unreachable("a pattern without an output section");
+}
+
 StringMap<uint64_t> FrontLink::wantedBytes() const {
-  static constexpr std::pair<Pattern, StringLiteral> outputs[] = {
-      {Pattern::Rodata, frontRodataSection},
-      {Pattern::Text, frontTextSection},
-      {Pattern::Data, frontDataSection},
-      {Pattern::Relro, ".data.rel.ro"}};
   StringMap<uint64_t> result;
   const uint32_t firstTier = sizeOfFirstTier(profile);
-  for (auto [pattern, name] : outputs) {
+  for (Pattern pattern : {Pattern::Rodata, Pattern::Text, Pattern::Data, Pattern::Relro}) {
     // The linker's own place for .data.rel.ro has others, too, behind those of the pattern.
     bool isLimited = pattern == Pattern::Relro && patterns[static_cast<unsigned>(pattern)];
     uint64_t bytes = 0;
@@ -297,7 +316,7 @@ StringMap<uint64_t> FrontLink::wantedBytes() const {
         isLimited = true;
     }
     if (isLimited)
-      result[name] = bytes;
+      result[outputOf(pattern)] = bytes;
   }
   return result;
 }
@@ -353,6 +372,33 @@ std::optional<Pattern> FrontLink::usedPatternOf(const Known &k) const {
   return pattern && patterns[static_cast<unsigned>(*pattern)] ? pattern : std::nullopt;
 }
 
+std::vector<PlacedSection> FrontLink::placedSections() const {
+  std::vector<PlacedSection> result;
+  for (LinkedSection &section : findLinkedSections(met, inputBytes)) {
+    std::optional<uint32_t> number = numberOf(section.name);
+    std::optional<Pattern> pattern =
+        number ? usedPatternOf(known[*number]) : patternOfUnknown(section.name);
+    StringRef output = pattern ? outputOf(*pattern) : plainOutputOf(section.name);
+    std::optional<uint32_t> order =
+        number && pattern ? std::optional(known[*number].order) : std::nullopt;
+    // A profile with data tells all that is touched.
+    bool isGuessed = number && known[*number].region == Region::Front && !profile.dataRuns &&
+                     known[*number].contents.referred;
+    result.push_back({section, output, order,
+                      isGuessed ? std::optional(known[*number].rank) : std::nullopt, std::nullopt});
+  }
+  return result;
+}
+
+std::vector<uint32_t> FrontLink::metByAllRuns() const {
+  const uint32_t firstTier = sizeOfFirstTier(profile);
+  std::vector<uint32_t> result;
+  for (const Known &k : known)
+    if (k.isPlaced && !k.keepsPlace && k.rank < firstTier)
+      result.push_back(k.position);
+  return result;
+}
+
 std::vector<FrontLink::PlannedSection> FrontLink::plannedSections() const {
   std::vector<PlannedSection> result;
   result.reserve(known.size());
@@ -380,12 +426,14 @@ std::optional<Pattern> FrontLink::patternFor(StringRef name) const {
 }
 
 std::optional<Pattern> FrontLink::meet(StringRef name) {
+  met.push_back(name.data());
   // Looked up once: this is asked of all sections of the link.
   std::optional<uint32_t> number = numberOf(name);
   if (!number)
     return patternOfUnknown(name);
   std::optional<Pattern> pattern = usedPatternOf(known[*number]);
   known[*number].isPlaced |= !pattern;
+  known[*number].position = uint32_t(met.size() - 1);
   return pattern;
 }
 
@@ -415,7 +463,7 @@ void FrontLink::finish() {
   auto raise = [&](uint32_t entry, EntryState state) {
     states[entry] = std::max(states[entry], state);
   };
-  for (const EntryPlace &p : startupSet.entryPlaces()) {
+  for (const EntryPlace &p : startupSet.entryPlaces().movable) {
     const Known &k = known[*numberOf(p.sectionName)];
     raise(p.entry, !k.isPlaced                 ? EntryState::Unused
                    : k.keepsPlace              ? EntryState::Unmovable
@@ -424,7 +472,7 @@ void FrontLink::finish() {
   }
   // Strings are told by the output; until then they are not judged.
   for (auto [entry, state] : enumerate(states))
-    if (startupSet.unmovableEntries()[entry] || profile.entries[entry].kind == EntryKind::String)
+    if (startupSet.entryPlaces().isKept[entry] || profile.entries[entry].kind == EntryKind::String)
       raise(entry, EntryState::Unmovable);
 }
 

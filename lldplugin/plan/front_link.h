@@ -15,6 +15,7 @@
 
 #include "plan/expected_part.h"
 #include "plan/front_script.h"
+#include "plan/plain_layout.h"
 #include "profile/match_summary.h"
 #include "profile/startup_profile.h"
 #include "startup_set/startup_set.h"
@@ -44,6 +45,12 @@ struct LinkTraits {
   /// What the front's code begins at a multiple of, in bytes, in the file as in memory; and the
   /// code behind the front. 0: of nothing in particular.
   uint64_t frontAlign = 0;
+  /// How it would cut a file without a front into segments.
+  SegmentTraits segments = {};
+  /// Whether the program asks for its front when it starts.
+  bool prefetches = false;
+  /// Whether the front stays even where it is read for nothing.
+  bool keepsFront = false;
   /// Whether the loader may copy constants of shared libraries into the output: it is a program.
   bool copiesConstants = false;
   /// Whether relative relocations are packed though nobody has said so; every link tells.
@@ -101,6 +108,15 @@ public:
   /// The same, of a section that is in the link; one of the startup set that has no pattern has got
   /// its place by that.
   std::optional<Pattern> meet(llvm::StringRef name);
+
+  /// All sections that the linker has asked about by meet(): where they are in the link.
+  std::vector<PlacedSection> placedSections() const;
+  /// How many sections it has asked about.
+  size_t numMet() const { return met.size(); }
+  /// Those of them, by their numbers, that every run touches, as far as the profile names them.
+  std::vector<uint32_t> metByAllRuns() const;
+  /// The places of the profile's entries in the objects.
+  const EntryPlaces &entryPlaces() const { return startupSet.entryPlaces(); }
 
   /// To be called when such a section is in the link and gets the place of its pattern, or, without
   /// one, goes with all of its class; after finishPlanning(). Returns where in the pattern, in
@@ -194,7 +210,8 @@ private:
     Region region;
     bool isPlaced;
     bool keepsPlace;
-    uint32_t order; ///< in its pattern
+    uint32_t order;    ///< in its pattern
+    uint32_t position; ///< in `met`
     Placed contents;
   };
 
@@ -223,6 +240,7 @@ private:
   std::vector<Known> known;                       ///< by object, and by index
   llvm::DenseMap<const char *, uint32_t> numbers; ///< in `known`
   NameFilter knownNames{1 << 19};
+  std::vector<const char *> met; ///< the names of all sections of the link, in its order
 
   std::array<Placed, numSectionClasses> sums = {};
   llvm::DenseMap<uint32_t, uint64_t> contributors; ///< how many sections each object has placed

@@ -11,7 +11,7 @@ using namespace llvm;
 namespace frontload {
 
 static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
-                      std::optional<Front> front) {
+                      std::optional<Front> front, const Weighing &weighing) {
   using EntryState = FrontLink::EntryState;
   json::OStream j(os, /*IndentSize=*/2);
   j.object([&] {
@@ -28,6 +28,20 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
       });
     else
       j.attribute("front", nullptr);
+    j.attributeArray("starts", [&] {
+      auto reads = [&](StringRef name, const StartCounts &of) {
+        j.attributeObject(name, [&] {
+          j.attribute("bytes", of.bytesRead);
+          j.attribute("major_faults", of.majorFaults);
+        });
+      };
+      for (const WeighedStart &start : weighing.starts)
+        j.object([&] {
+          j.attribute("share", start.share);
+          reads("front", start.front);
+          reads("plain", start.plain);
+        });
+    });
     j.attribute("objects", link.placedObjects());
     j.attribute("kept", link.keptSections());
     j.attributeObject("classes", [&] {
@@ -98,8 +112,9 @@ std::optional<Refusal> checkReportPath(StringRef report, ArrayRef<StringRef> oth
 }
 
 Error writeFrontReport(StringRef path, StringRef output, const FrontLink &link,
-                       std::optional<Front> front) {
-  return writeOutputFile(path, [&](raw_ostream &os) { writeJson(os, output, link, front); });
+                       std::optional<Front> front, const Weighing &weighing) {
+  return writeOutputFile(path,
+                         [&](raw_ostream &os) { writeJson(os, output, link, front, weighing); });
 }
 
 } // namespace frontload

@@ -10,8 +10,14 @@
 //             strings that were merged with those of all objects, "read": how many bytes a prefetch
 //             reads, "unnamed": how many of these neither the profile nor anything that it names
 //             led to, "linear": whether address and offset differ by one number in the whole
-//             file}; null if the output is not an ELF file, or if gold linked it (gold makes a
-//             block of each output section instead)
+//             file}; null if the output is not an ELF file, if gold linked it (gold makes a block
+//             of each output section instead), or if the link stepped aside ("starts" say why)
+//   starts    the cold starts by which it was judged whether the front stays: [{"share": the start
+//             touches nothing that less than this share of the runs does; "front", "plain":
+//             {"bytes", "major_faults"} that it reads with the front, in one go if the program was
+//             linked with --front-prefetch, and without a front}]; empty if the file is so small
+//             that it is read at once, or so large that the front is clearly better, and with --lld
+//             and gold
 //   objects   how many input objects contributed to the front
 //   kept      how many startup sections keep their place because their names cannot be marked, or
 //             because their object is also linked as data; 0 unless --lld names another linker
@@ -29,6 +35,7 @@
 #define FRONTLOAD_LLDPLUGIN_PLAN_FRONT_REPORT_H
 
 #include "plan/front_link.h"
+#include "plan/front_weighing.h"
 #include "plan/output_check.h"
 #include "program/diagnostics.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -44,7 +51,7 @@ std::optional<Refusal> checkReportPath(llvm::StringRef report,
 
 /// Writes the report to `path`: a file is written whole or not at all, anything else in place.
 llvm::Error writeFrontReport(llvm::StringRef path, llvm::StringRef output, const FrontLink &link,
-                             std::optional<Front> front);
+                             std::optional<Front> front, const Weighing &weighing);
 
 } // namespace frontload
 

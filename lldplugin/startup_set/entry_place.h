@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <vector>
 
 namespace frontload {
 
@@ -16,6 +17,16 @@ struct EntryPlace {
   const char *sectionName; ///< as in StartupSection
   llvm::StringRef symbol;  ///< what it is called there
   uint64_t value;          ///< of the symbol
+};
+
+/// Where all entries are.
+struct EntryPlaces {
+  /// Which sections they may be placed by.
+  std::vector<EntryPlace> movable;
+  /// The others: in sections that keep their place (.init, a C-identifier name, large data, ...).
+  std::vector<EntryPlace> kept;
+  /// The entries that are in such a section, or in none (COMMON).
+  std::vector<bool> isKept;
 };
 
 } // namespace frontload

@@ -106,12 +106,16 @@ static void lookUpSections(ObjectScan<ELFT> &scan, const WantedNames &wanted) {
     StringRef name = object.name(section);
     uint32_t hash = StringMapImpl::hash(name);
     auto match = [&](uint32_t entry) {
+      EntryMatch found{entry,
+                       FindRank(Likeness::Exact, true, true, true),
+                       {name, scan.number, /*isLocal=*/false}};
       if (auto sectionClass = object.classify(section))
-        scan.matches.push_back({entry,
-                                FindRank(Likeness::Exact, true, true, true),
-                                {name, scan.number, /*isLocal=*/false},
-                                uint32_t(index),
-                                *sectionClass});
+        found.section = uint32_t(index), found.sectionClass = *sectionClass;
+      else if (section.sh_flags & ELF::SHF_ALLOC)
+        found.keptSection = uint32_t(index);
+      else
+        return;
+      scan.matches.push_back(found);
     };
     auto owned = mayTell ? wanted.contents.ownedSections(name, hash) : ArrayRef<uint32_t>();
     if (!owned.empty())

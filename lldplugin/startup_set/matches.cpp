@@ -10,8 +10,7 @@ namespace frontload {
 
 template <class ELFT>
 void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile,
-                   const EntryGroups &groups, FoundNames &found, std::vector<bool> &unmovable,
-                   std::vector<EntryPlace> &places) {
+                   const EntryGroups &groups, FoundNames &found, EntryPlaces &places) {
   GroupFinds finds(groups, found);
   for (const ObjectScan<ELFT> &scan : scans.all)
     for (const EntryMatch &m : scan.matches)
@@ -22,17 +21,20 @@ void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile,
     kept.clear();
     for (EntryMatch &m : scan.matches)
       finds.accept(m.entry, m.rank, m.definition, [&](uint32_t entry) {
-        if (!m.section) {
-          unmovable[entry] = true;
-          const ProfileEntry &profiled = profile.entries[entry];
-          if (m.keptSection)
-            scan.touchedOthers[m.keptSection] +=
-                profile.share(profiled) * std::max(1.0, static_cast<double>(profiled.windows));
+        EntryMatch own = m;
+        own.entry = entry;
+        if (m.section) {
+          kept.push_back(own);
+          places.movable.push_back(placeOf(scan, own));
           return;
         }
-        kept.push_back(m);
-        kept.back().entry = entry;
-        places.push_back(placeOf(scan, kept.back()));
+        places.isKept[entry] = true;
+        if (!m.keptSection)
+          return;
+        places.kept.push_back(placeOf(scan, own));
+        const ProfileEntry &profiled = profile.entries[entry];
+        scan.touchedOthers[m.keptSection] +=
+            profile.share(profiled) * std::max(1.0, static_cast<double>(profiled.windows));
       });
     scan.matches.assign(kept.begin(), kept.end());
   }
@@ -181,7 +183,7 @@ template <class ELFT> void leaveOutSparse(ObjectScans<ELFT> &scans, const Startu
 
 #define INSTANTIATE(ELFT)                                                                          \
   template void settleMatches(ObjectScans<ELFT> &, const StartupProfile &, const EntryGroups &,    \
-                              FoundNames &, std::vector<bool> &, std::vector<EntryPlace> &);       \
+                              FoundNames &, EntryPlaces &);                                        \
   template void placeMatches(ObjectScans<ELFT> &, const StartupProfile &, UnnamedRule);            \
   template void leaveOutSparse(ObjectScans<ELFT> &, const StartupProfile &);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)

@@ -16,18 +16,18 @@
 
 namespace frontload {
 
-/// Where a match of `scan` is, which is not of something that keeps its place.
+/// Where a match of `scan` is.
 template <class ELFT> EntryPlace placeOf(const ObjectScan<ELFT> &scan, const EntryMatch &m) {
-  const char *name = scan.object->nameBegin(scan.object->sections()[m.section]).data();
-  return {m.entry, scan.number, m.section, name, m.definition.symbol, m.offset};
+  uint32_t section = m.section ? m.section : m.keptSection;
+  const char *name = scan.object->nameBegin(scan.object->sections()[section]).data();
+  return {m.entry, scan.number, section, name, m.definition.symbol, m.offset};
 }
 
-/// Drops the matches that do not count, and takes note of where the others are: in `places`, or, by
-/// their entries, in what keeps its place.
+/// Drops the matches that do not count, and those of what keeps its place, and takes note of where
+/// they are in `places`.
 template <class ELFT>
 void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile,
-                   const EntryGroups &groups, FoundNames &found, std::vector<bool> &unmovable,
-                   std::vector<EntryPlace> &places);
+                   const EntryGroups &groups, FoundNames &found, EntryPlaces &places);
 
 /// Turns the matches into sections of the front, or of what follows it.
 /// `unnamed` tells whether writable data has to be worth its place, too.

@@ -28,7 +28,8 @@ namespace frontload {
 StartupSet::StartupSet(const StartupProfile &p, bool g, Folding f, UnnamedRule u)
     : profile(p), gathersStrings(g), folding(f), unnamed(u),
       namesMade(std::async(std::launch::async, [this] { names.emplace(profile); })), contents(p),
-      found(p.entries.size()), unmovable(p.entries.size(), false) {
+      found(p.entries.size()) {
+  places.isKept.resize(p.entries.size());
   strings.add(""); // profiles cannot name it, and nearly every program reads it
   for (const ProfileEntry &entry : p.entries)
     if (entry.kind == EntryKind::String)
@@ -78,9 +79,9 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
     hasEnd |= scan.definesEnd;
     isGo |= scan.isGo;
   }
-  settleMatches(scans, profile, names->groups(), found, unmovable, places);
+  settleMatches(scans, profile, names->groups(), found, places);
   if (folding != Folding::None)
-    addIdenticalCode(scans, folding, places);
+    addIdenticalCode(scans, folding, places.movable);
   placeMatches(scans, profile, unnamed);
   // From code to data, then from data to the data it points to.
   RelocationWalk<ELFT> walk(scans, profile, contents, dataNames, gathersStrings);

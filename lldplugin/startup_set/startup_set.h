@@ -79,16 +79,13 @@ public:
   /// Whether the loader leaves a good part of .data.rel.ro alone, although it relocates data.
   bool hasIdleRelro() const { return isIdle; }
 
-  /// For all objects so far: how the entries were found, which sections they may be placed by, and
-  /// which of them are defined in a section that keeps its place (.init, COMMON, a C-identifier
-  /// name, ...).
+  /// For all objects so far: how the entries were found, and where.
   const FoundNames &foundNames() const { return found; }
   /// The sections with names of their own in all objects so far; none with UnnamedRule::Kept.
   const OtherOutputs &otherOutputs() const { return others; }
-  llvm::ArrayRef<EntryPlace> entryPlaces() const { return places; }
+  const EntryPlaces &entryPlaces() const { return places; }
   /// What is worth being read with the front, of what is left out of it.
   llvm::ArrayRef<LeftOutPart> leftOutParts() const { return parts; }
-  const std::vector<bool> &unmovableEntries() const { return unmovable; }
 
 private:
   template <class ELFT>
@@ -104,9 +101,8 @@ private:
   bool hasEnd = false, isGo = false, isIdle = false;
   HotStrings strings;
   FoundNames found;
-  std::vector<EntryPlace> places;
+  EntryPlaces places;
   std::vector<LeftOutPart> parts;
-  std::vector<bool> unmovable;
   OtherOutputs others;
   uint32_t numObjects = 0;
 };

@@ -103,8 +103,8 @@ class Bench:
     def plain(self, *flags: str) -> Linked:
         return self._link("plain", LD_LLD, *flags)
 
-    def front(self, startup: Path, *flags: str) -> Linked:
-        return self._link("front", LD_FRONTLOAD, f"--startup-profile={startup}", "--min-match=0",
+    def front(self, startup: Path, *flags: str, name: str = "front") -> Linked:
+        return self._link(name, LD_FRONTLOAD, f"--startup-profile={startup}", "--min-match=0",
                           *flags)
 
     def _link(self, name: str, linker: Path, *flags: str) -> Linked:

@@ -6,14 +6,13 @@ import io
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from random import Random
 
 from built import Bench, Linked, train
 from frontload.profile import format as profile
 from generated import LEAVES_AT_ONCE, TASTES, Part, Program, make, next_build
-from reading import DEVICES, Reading, excess, more_filling, predicted, slower
+from reading import DEVICES, Excess, Reading, excess, more_filling, predicted, slower
 from training import LOSSES, without
 
 WITHOUT_PREFETCH = 4  # of so many programs one is also looked at where nobody prefetches
@@ -37,10 +36,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Pair:
-    """A program linked without a front and with one, and what of it the training did not know."""
+    """A program linked without a front, with one that it asks for, and with one that nobody asks
+    for; and what of it the training did not know."""
 
     plain: Linked
     front: Linked
+    unasked: Linked | None
     folder: Path
     unknown: frozenset[Part] = frozenset()
 
@@ -51,10 +52,9 @@ class Pair:
                                lost=self.unknown) for run in range(len(linked.program.runs))]
         return predicted(linked.path, traces, *options, devices=devices)
 
-    @cached_property
-    def filled(self) -> int:
+    def filled(self, linked: Linked) -> int:
         """The bytes more that fill pages."""
-        return more_filling(self.plain.path, self.front.path)
+        return more_filling(self.plain.path, linked.path)
 
     @property
     def prefetch(self) -> str:
@@ -62,15 +62,15 @@ class Pair:
         return "--prefetch=front" if self.front.program.kind == "shared" else "--prefetch=auto"
 
 
-def judge(case: Case) -> list[str]:
+def judge(case: Case) -> list[Excess]:
     """What it reads more."""
     program = make(case.seed, TASTES[case.taste])
     with _silent_folder() as folder:
-        return [f"{case} ({program.describe()}): {problem}"
-                for problem in _judge(case, link_pair(case, program, folder))]
+        return [problem.of(f"{case} ({program.describe()})")
+                for problem in _judge(link_pair(case, program, folder))]
 
 
-def judge_seconds(seed: int) -> list[str]:
+def judge_seconds(seed: int) -> list[Excess]:
     """Where a program of which a run leaves at once starts more slowly."""
     program = make(seed, LEAVES_AT_ONCE)
     random = Random(seed)
@@ -80,8 +80,9 @@ def judge_seconds(seed: int) -> list[str]:
         pair = link_pair(case, program, folder, weights)
         plain = pair.readings(pair.plain, devices=DEVICES)
         front = pair.readings(pair.front, pair.prefetch, devices=DEVICES)
-        return [f"{case} ({program.describe()}): run {run} of weight {weights[run]}: {problem}"
-                for run in range(len(plain)) for problem in slower(plain[run], front[run])]
+        return [problem.of(f"{case} ({program.describe()}): run {run} of weight {weights[run]}")
+                for run in range(len(plain))
+                for problem in slower(plain[run], front[run], pair.filled(pair.front))]
 
 
 @contextlib.contextmanager
@@ -108,18 +109,20 @@ def link_pair(case: Case, program: Program, folder: Path, weights: Sequence[int]
                 if old in lost or old.name != part.name}
     (folder / "app.startup").write_bytes(profile.to_bytes(startup))
     front = bench.front(folder / "app.startup", "--front-prefetch")
-    return Pair(plain, front, folder, frozenset(lost))
+    unasked = (bench.front(folder / "app.startup", name="unasked")
+               if case.seed % WITHOUT_PREFETCH == 0 else None)
+    return Pair(plain, front, unasked, folder, frozenset(lost))
 
 
-def _judge(case: Case, pair: Pair) -> list[str]:
-    options = [pair.prefetch]
-    if case.seed % WITHOUT_PREFETCH == 0:
-        options.append("--prefetch=none")
+def _judge(pair: Pair) -> list[Excess]:
+    files = {pair.prefetch: pair.front}
+    if pair.unasked:
+        files["--prefetch=none"] = pair.unasked
     plain = pair.readings(pair.plain)
-    return [f"run {run}, {option}: {problem}"
-            for option in options
-            for run, reading in enumerate(pair.readings(pair.front, option))
-            for problem in excess(plain[run], reading, pair.filled)]
+    return [problem.of(f"run {run}, {option}")
+            for option, linked in files.items()
+            for run, reading in enumerate(pair.readings(linked, option))
+            for problem in excess(plain[run], reading, pair.filled(linked))]
 
 
 def _new(folder: Path) -> Path:

@@ -1,10 +1,11 @@
 """What a cold start reads: predicted, with a front and without, and held to the guarantee.
 
-A start may read one page and one fault more with a front, and the bytes that fill pages: a linear
-file ends each segment on a page, where lld lets two share one. Of larger pages only 4 KiB count,
-since nobody has to read what lies between.
+A start may read one page and have one fault more with a front, and read the bytes that fill pages:
+a linear file ends each segment on a page, where lld lets two share one. Of larger pages only 4 KiB
+count, since nobody has to read what lies between.
 """
 
+import functools
 import json
 import subprocess
 import sys
@@ -19,6 +20,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from frontload.elf import file as elves
 
 PAGE = 4096
+WINDOW = 128 << 10  # what the kernel reads for one fault
 SLOWER = 1.05  # what nobody minds
 DEVICES = ("hdd", "emmc", "ssd", "nfs")
 _ALLOC, _NOBITS = 2, 8
@@ -42,6 +44,13 @@ def predicted(program: Path, traces: Sequence[Path], *options: str,
     assert result.returncode == 0, f"{command}\n{result.stderr}"
     return [_reading(prediction["devices"])
             for prediction in json.loads(result.stdout)["predictions"]]
+
+
+@functools.cache
+def _devices() -> dict[str, dict]:
+    """The figures of each kind of device, by its name."""
+    result = subprocess.run([_PREDICT, "--list-devices", "--json"], capture_output=True, check=True)
+    return {device["name"]: device for device in json.loads(result.stdout)["devices"]}
 
 
 def _reading(devices: dict) -> Reading:
@@ -68,17 +77,36 @@ def more_filling(plain: Path, front: Path) -> int:
     return max(0, filling(front) - filling(plain))
 
 
-def excess(plain: Reading, front: Reading, filled: int) -> Iterator[str]:
+@dataclass(frozen=True)
+class Excess:
+    """What a start does more with a front than without: so many times as much."""
+
+    ratio: float
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def of(self, what: str) -> "Excess":
+        return Excess(self.ratio, f"{what}: {self.text}")
+
+
+def excess(plain: Reading, front: Reading, filled: int) -> Iterator[Excess]:
     """What a start reads more with a front than without, beyond one page and one fault, in a file
-    with so many bytes more that fill pages."""
-    if front.bytes > plain.bytes + PAGE + filled:
-        yield f"{front.bytes} bytes instead of {plain.bytes}, of which {filled} fill pages"
+    with so many bytes more that fill pages. What is no more than a window is read at once."""
+    if front.bytes > max(plain.bytes + PAGE + filled, WINDOW):
+        yield Excess(front.bytes / plain.bytes, f"{front.bytes} bytes instead of {plain.bytes}, "
+                     f"of which {filled} fill pages")
     if front.faults > plain.faults + 1:
-        yield f"{front.faults} faults instead of {plain.faults}"
+        yield Excess(front.faults / max(plain.faults, 1),
+                     f"{front.faults} faults instead of {plain.faults}")
 
 
-def slower(plain: Reading, front: Reading) -> Iterator[str]:
-    """On which devices a start takes longer with a front than without."""
+def slower(plain: Reading, front: Reading, filled: int) -> Iterator[Excess]:
+    """On which devices a start takes longer with a front than without, beyond that."""
     for device, seconds in plain.seconds.items():
-        if front.seconds[device] > SLOWER * seconds:
-            yield f"{device}: {front.seconds[device] / seconds:.2f} times as long"
+        figures = _devices()[device]
+        more = figures["latency_seconds"] + (PAGE + filled) / figures["bytes_per_second"]
+        if front.seconds[device] > SLOWER * seconds + more:
+            ratio = front.seconds[device] / seconds
+            yield Excess(ratio, f"{device}: {ratio:.2f} times as long")

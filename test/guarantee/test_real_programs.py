@@ -65,8 +65,6 @@ def _judge(name: str) -> list[str]:
                 _problems(recorded / "program", front, [*(recorded / "traces").iterdir()])]
 
 
-@pytest.mark.xfail(strict=True, reason="plan/front_script.cpp: .data.padding is a page of nothing "
-                   "where .data is empty or ends on a page, and an empty .text begins a new one")
 def test_programs_of_the_tests(check):
     """They are so small that pages that are half full are all of the difference."""
     check(_judge, SOURCES)

@@ -8,6 +8,7 @@ import shutil
 import pytest
 from linking import (
     BUILD,
+    ALWAYS,
     LD_FRONTLOAD,
     TWO_FUNCTIONS,
     Image,
@@ -345,7 +346,7 @@ def test_options_in_a_response_file(tmp_path, program):
     output = tmp_path / "out put"
     response = tmp_path / "args"
     response.write_text(f"'{program}' -e main -o '{output}'\n"
-                        f"--startup-profile='{write_profile(tmp_path, 'main')}'\n")
+                        f"--startup-profile='{write_profile(tmp_path, 'main')}' {ALWAYS}\n")
     ld(f"@{response}")
     assert Image(output).section_of("main") == ".text.front"
 
@@ -371,7 +372,7 @@ def test_gcc_finds_the_linker_by_a_folder(tmp_path, program):
     """gcc -B<folder> -fuse-ld=lld."""
     link_folder = BUILD / "lib" / "frontload" / "gcc"
     check_run("gcc", f"-B{link_folder}", "-fuse-ld=lld", program, "-o", tmp_path / "out",
-              f"-Wl,--startup-profile={write_profile(tmp_path, 'main')}")
+              f"-Wl,--startup-profile={write_profile(tmp_path, 'main')},{ALWAYS}")
     assert Image(tmp_path / "out").section_of("main") == ".text.front"
 
 

@@ -1,7 +1,18 @@
 """Relative relocations are packed with a profile, unless the command line or the libc says no."""
 
 import pytest
-from linking import BUILD, LD_LLD, LLVM, Image, check_run, compile_text, ld, link, write_profile
+from linking import (
+    ALWAYS,
+    BUILD,
+    LD_LLD,
+    LLVM,
+    Image,
+    check_run,
+    compile_text,
+    ld,
+    link,
+    write_profile,
+)
 
 PROGRAM = """
 int puts(const char *);
@@ -165,5 +176,5 @@ def test_gcc_packs_too(tmp_path, program, profile):
     if not needs_new_glibc(check_run("gcc", "-print-file-name=libc.so.6").strip()):
         pytest.skip("the glibc of this machine is older than 2.36")
     check_run("gcc", f"-B{BUILD / 'lib' / 'frontload' / 'gcc'}", "-fuse-ld=lld", "-pie", program,
-              "-o", tmp_path / "out", f"-Wl,--startup-profile={profile}")
+              "-o", tmp_path / "out", f"-Wl,--startup-profile={profile},{ALWAYS}")
     assert is_packed(tmp_path / "out") and check_run(tmp_path / "out") == "started\n"

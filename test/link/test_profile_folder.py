@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 from linking import (
+    ALWAYS,
     LD_FRONTLOAD,
     LD_LLD,
     Image,
@@ -51,7 +52,7 @@ def test_options_in_a_response_file(tmp_path, program, profiles):
     """Compiler drivers pass long command lines in a file."""
     response = tmp_path / "args"
     response.write_text(f"'{program}' -e main -o '{tmp_path / 'app'}'\n"
-                        f"--startup-profile-dir='{profiles}'\n")
+                        f"--startup-profile-dir='{profiles}' {ALWAYS}\n")
     ld(f"@{response}")
     assert has_front(tmp_path / "app")
 

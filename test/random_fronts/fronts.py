@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from frontload.profile.format import Name, Profile, Touch, Touched, to_bytes
-from linking import LD_FRONTLOAD, LD_LLD
+from linking import ALWAYS, LD_FRONTLOAD, LD_LLD
 from names import names_of
 from places import BUILD
 from startable import Link, Startable
@@ -68,7 +68,7 @@ class _Chosen:
 
     def with_front(self, folder: Path) -> str:
         """What the linker says if it fails."""
-        ran = self.link.run(LD_FRONTLOAD, folder / self.name, "--min-match=0",
+        ran = self.link.run(LD_FRONTLOAD, folder / self.name, "--min-match=0", ALWAYS,
                             f"--startup-profile={self.profile}", *self.flags)
         return ran.stderr if ran.returncode else ""
 

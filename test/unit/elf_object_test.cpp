@@ -98,10 +98,10 @@ TEST(StartupSet, FindsNamedAndReferredSections) {
   for (const StartupSection &section : result[0])
     EXPECT_TRUE(found.emplace(section.name, section.named).second);
   EXPECT_EQ(found, (std::map<std::string, bool>{{".text.f", true}, {".rodata.f", false}}));
-  ASSERT_EQ(set.entryPlaces().size(), 1u);
-  EXPECT_EQ(set.entryPlaces()[0].entry, 0u);
-  EXPECT_EQ(set.entryPlaces()[0].sectionName, std::string(".text.f"));
-  EXPECT_EQ(set.unmovableEntries(), (std::vector<bool>{false, true, false, false}));
+  ASSERT_EQ(set.entryPlaces().movable.size(), 1u);
+  EXPECT_EQ(set.entryPlaces().movable[0].entry, 0u);
+  EXPECT_EQ(set.entryPlaces().movable[0].sectionName, std::string(".text.f"));
+  EXPECT_EQ(set.entryPlaces().isKept, (std::vector<bool>{false, true, false, false}));
 }
 
 // An object is untrusted: whatever its bytes are, reading it ends, and stays inside of it.

@@ -10,10 +10,6 @@ using namespace llvm;
 
 namespace frontload {
 
-static double secondsOf(const DeviceProfile &device, const StartCounts &counts) {
-  return device.seconds(counts.requests - counts.queuedRequests, counts.bytesRead);
-}
-
 void printText(const Question &question, ArrayRef<Prediction> predictions) {
   for (const Prediction &prediction : predictions) {
     outs() << prediction.trace << ": " << prediction.touches << " touches";
@@ -26,7 +22,7 @@ void printText(const Question &question, ArrayRef<Prediction> predictions) {
                        static_cast<unsigned long long>(counts.minorFaults),
                        static_cast<double>(counts.bytesRead) / 1e6,
                        static_cast<unsigned long long>(counts.runs),
-                       static_cast<unsigned long long>(counts.requests), secondsOf(device, counts));
+                       static_cast<unsigned long long>(counts.requests), counts.secondsOn(device));
   }
 }
 
@@ -51,7 +47,7 @@ void printJson(const Question &question, ArrayRef<Prediction> predictions) {
                 out.attribute("requests", counts.requests);
                 out.attribute("read_bytes", counts.bytesRead);
                 out.attribute("read_runs", counts.runs);
-                out.attribute("seconds", secondsOf(device, counts));
+                out.attribute("seconds", counts.secondsOn(device));
               });
           });
         });

@@ -12,14 +12,14 @@ namespace frontload {
 
 void writePlaces(raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
                  ArrayRef<InputObject> objects) {
-  for (const EntryPlace &place : set.entryPlaces()) {
+  for (const EntryPlace &place : set.entryPlaces().movable) {
     bool isSection = profile.entries[place.entry].kind == EntryKind::Section;
     os << "name\t" << place.entry << '\t' << toString(set.foundNames().best(place.entry).likeness())
        << '\t' << escapeName(objects[place.object].name()) << '\t' << escapeName(place.sectionName)
        << '\t' << (isSection ? "" : escapeName(place.symbol)) << '\t'
        << utohexstr(place.value, true) << '\n';
   }
-  for (auto [entry, isUnmovable] : enumerate(set.unmovableEntries()))
+  for (auto [entry, isUnmovable] : enumerate(set.entryPlaces().isKept))
     if (isUnmovable)
       os << "unmovable\t" << entry << '\n';
 }

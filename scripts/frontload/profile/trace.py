@@ -78,7 +78,9 @@ class Trace:
 
     @property
     def has_data(self) -> bool:
-        return bool((self.kinds == DATA).any())
+        """Whether it is of a recorder of data, also of a run that touches none: only such a one
+        tells the granules of code."""
+        return bool(np.isin(self.kinds, (DATA, CODE)).any())
 
 
 @dataclass(frozen=True)

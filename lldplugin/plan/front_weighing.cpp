@@ -1,0 +1,258 @@
+//===- front_weighing.cpp - whether a file is better with its front --------===//
+
+#include "plan/front_weighing.h"
+#include "cold_start/elf_start.h"
+#include "cold_start/io_model.h"
+#include "cold_start/prefetched_ranges.h"
+#include "cold_start/start_model.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/TimeProfiler.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+/// All devices have the same readahead, and only that counts here.
+static const DeviceProfile &device() { return deviceProfiles().front(); }
+
+/// So many starts are tried: of the names that all runs touch, and of more and more others.
+static constexpr size_t mostStarts = 8;
+
+/// What nobody minds.
+static constexpr double slower = 1.05;
+
+/// A front that reads so many times less than the least that can be read without one is not looked
+/// at further.
+static constexpr uint64_t clearly = 2;
+
+/// So many windows make it likely that averages hold.
+static constexpr size_t many = 64;
+
+/// Whether the sections that all runs touch are so many, and so far apart, that the front reads far
+/// less. They are where they are among all sections of the link; all are taken to be of the same
+/// size. Of each two neighbouring windows in which something is touched at least one is read.
+static bool isClearlyBetter(uint64_t contents, const Front &front, const FrontLink &link) {
+  if (!link.numMet())
+    return false;
+  const uint64_t window = device().readaheadBytes;
+  const double windows = static_cast<double>(contents) / static_cast<double>(window);
+  DenseSet<uint64_t> touched;
+  for (uint32_t position : link.metByAllRuns())
+    touched.insert(static_cast<uint64_t>(position * windows / static_cast<double>(link.numMet())));
+  return touched.size() >= many && touched.size() / 2 * window >= clearly * front.read();
+}
+
+namespace {
+/// Something that a start touches, in the file with the front.
+struct Touch {
+  enum class Kind : uint8_t { Read, Write, Use } kind;
+  uint64_t address;
+  uint32_t entry = 0; ///< of the profile
+  double share = 1;   ///< of the runs
+};
+} // namespace
+
+/// Calls `visit` with an offset in each page of what an entry has touched of the `room` bytes from
+/// its symbol on. Where it does not say where that was, it is taken to be spread.
+static void forEachTouched(const ProfileEntry &entry, uint64_t room,
+                           function_ref<void(uint64_t)> visit) {
+  auto visitPages = [&](uint64_t begin, uint64_t end) {
+    for (uint64_t offset = begin; offset < std::min(end, room); offset += device().pageBytes)
+      visit(offset);
+  };
+  if (entry.stretch)
+    return visitPages(entry.stretch->begin, entry.stretch->end);
+  uint64_t windows = std::max<uint64_t>(entry.windows, 1);
+  uint64_t bytes = std::max<uint64_t>(entry.bytes, 1);
+  for (uint64_t i = 0; i < windows; ++i)
+    visitPages(room / windows * i, room / windows * i + divideCeil(bytes, windows));
+}
+
+/// What the runs touch by the profile, in first-touch order.
+static std::vector<Touch> touchesOf(const FrontLink &link, ArrayRef<PlacedSection> sections) {
+  const StartupProfile &profile = link.startupProfile();
+  std::vector<Touch> result;
+  auto add = [&](uint64_t address, uint32_t entry) {
+    result.push_back({Touch::Kind::Use, address, entry, profile.share(profile.entries[entry])});
+  };
+  DenseMap<std::pair<uint32_t, uint32_t>, const PlacedSection *> byIndex;
+  for (const PlacedSection &placed : sections) {
+    if (!placed.address)
+      continue;
+    byIndex[{placed.section.object, placed.section.index}] = &placed;
+    if (placed.guessedBy && *placed.guessedBy < profile.entries.size())
+      for (uint64_t offset = 0; offset < placed.section.size; offset += device().pageBytes)
+        add(*placed.address + offset, *placed.guessedBy);
+  }
+  for (const std::vector<EntryPlace> *places :
+       {&link.entryPlaces().movable, &link.entryPlaces().kept})
+    for (const EntryPlace &place : *places) {
+      const PlacedSection *placed = byIndex.lookup({place.object, place.section});
+      if (!placed || place.value >= placed->section.size)
+        continue;
+      uint64_t address = *placed->address + place.value;
+      forEachTouched(profile.entries[place.entry], placed->section.size - place.value,
+                     [&](uint64_t offset) { add(address + offset, place.entry); });
+    }
+  llvm::stable_sort(result, [](const Touch &a, const Touch &b) { return a.entry < b.entry; });
+  return result;
+}
+
+namespace {
+/// Both files, and what a start touches of them.
+struct Files {
+  StringRef linked;
+  ArrayRef<FileSegment> segments;
+  const PlainLayout &plain;
+  std::vector<FileRange> prefetched;
+  std::vector<Touch> byLoader, beforePrefetch;
+};
+} // namespace
+
+/// What a start reads that touches this, in order.
+static StartCounts startWith(const Files &files, ArrayRef<Touch> own, StartModel model,
+                             ArrayRef<FileRange> prefetched,
+                             function_ref<std::optional<uint64_t>(uint64_t)> addressOf) {
+  model.execute();
+  auto visit = [&](ArrayRef<Touch> touches) {
+    for (const Touch &touch : touches)
+      if (std::optional<uint64_t> address = addressOf(touch.address))
+        switch (touch.kind) {
+        case Touch::Kind::Read:
+          model.read(*address);
+          break;
+        case Touch::Kind::Write:
+          model.write(*address);
+          break;
+        case Touch::Kind::Use:
+          model.use(*address);
+          break;
+        }
+  };
+  visit(files.beforePrefetch);
+  model.prefetch(prefetched);
+  visit(files.byLoader);
+  visit(own);
+  return model.counts();
+}
+
+namespace {
+/// One of the starts that are tried: what it touches besides what the loader does.
+struct Start {
+  double share; ///< that of what the fewest runs touch
+  std::vector<Touch> touches;
+};
+} // namespace
+
+/// Of something that a share of the runs touches, whether this one does, if each is touched by
+/// itself: always the same for the same name.
+static bool isTouchedBy(size_t run, const Touch &touch) {
+  uint64_t drawn = xxh3_64bits(ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(&touch.entry),
+                                                 sizeof touch.entry)) ^
+                   densemap::detail::mix(run);
+  return static_cast<double>(densemap::detail::mix(drawn) % 1000) < 1000 * touch.share;
+}
+
+/// The starts that are tried. A profile has only the shares of the runs, not what each of them
+/// touches. So there are those that touch all that this share of the runs does, which is the least
+/// and the most that any run can; and some that touch each by chance.
+static std::vector<Start> startsOf(const std::vector<Touch> &touches) {
+  std::vector<double> shares;
+  for (const Touch &touch : touches)
+    shares.push_back(touch.share);
+  llvm::sort(shares, std::greater<>());
+  shares.erase(llvm::unique(shares), shares.end());
+  std::vector<Start> result;
+  auto add = [&](double share, function_ref<bool(const Touch &)> isIn) {
+    Start &start = result.emplace_back(Start{share, {}});
+    llvm::copy_if(touches, std::back_inserter(start.touches), isIn);
+  };
+  const size_t tried = std::min(shares.size(), mostStarts);
+  for (size_t i = 0; i < tried; ++i) {
+    double share = shares[i * shares.size() / tried];
+    add(share, [&](const Touch &touch) { return touch.share >= share; });
+  }
+  for (size_t run = 0; shares.size() > 1 && run < mostStarts; ++run)
+    add(shares.back(), [&](const Touch &touch) { return isTouchedBy(run, touch); });
+  return result;
+}
+
+static WeighedStart tryStart(const Files &files, const Start &start) {
+  return {start.share,
+          startWith(files, start.touches, StartModel(device(), files.linked.size(), files.segments),
+                    files.prefetched, [](uint64_t address) { return address; }),
+          startWith(files, start.touches,
+                    StartModel(device(), files.plain.fileBytes(), files.plain.segments()), {},
+                    [&](uint64_t address) { return files.plain.addressOf(address); })};
+}
+
+bool WeighedStart::isWorse(uint64_t moreFilling) const {
+  const uint64_t moreBytes = device().pageBytes + moreFilling;
+  return front.bytesRead > plain.bytesRead + moreBytes ||
+         front.majorFaults > plain.majorFaults + 1 ||
+         any_of(deviceProfiles(), [&](const DeviceProfile &on) {
+           return front.secondsOn(on) > slower * plain.secondsOn(on) + on.seconds(1, moreBytes);
+         });
+}
+
+const WeighedStart *Weighing::worst() const {
+  const WeighedStart *result = nullptr;
+  auto ratio = [](const WeighedStart &start) {
+    return static_cast<double>(start.front.bytesRead) / static_cast<double>(start.plain.bytesRead);
+  };
+  for (const WeighedStart &start : starts)
+    if (start.isWorse(moreFilling) && (!result || ratio(start) > ratio(*result)))
+      result = &start;
+  return result;
+}
+
+Expected<Weighing> weighFront(StringRef linked, const Front &front, const FrontLink &link) {
+  TimeTraceScope scope("Weigh the front");
+  auto segments = readSegments(linked);
+  if (!segments)
+    return segments.takeError();
+  auto contents = contentsOf(linked);
+  if (!contents)
+    return contents.takeError();
+  // What is loaded of a file that is no longer than a window is read at once in any case.
+  if (segments->back().offset + segments->back().fileBytes <= device().readaheadBytes ||
+      isClearlyBetter(contents->bytes, front, link))
+    return Weighing();
+  std::vector<PlacedSection> sections = link.placedSections();
+  auto plain = PlainLayout::of(linked, sections, link.linkTraits().segments);
+  if (!plain)
+    return plain.takeError();
+  Files files = {linked, *segments, *plain, {}, {}, {}};
+  if (link.linkTraits().prefetches)
+    files.prefetched = frontRanges({linked, *segments});
+  std::vector<Touch> *touches = &files.beforePrefetch;
+  if (Error e = loadProgram(linked, *segments,
+                            {[&](uint64_t a) { touches->push_back({Touch::Kind::Read, a}); },
+                             [&](uint64_t a) { touches->push_back({Touch::Kind::Write, a}); },
+                             [&] { touches = &files.byLoader; }}))
+    return e;
+  Weighing result;
+  result.moreFilling = contents->filling - std::min(contents->filling, plain->filling());
+  for (const Start &start : startsOf(touchesOf(link, sections)))
+    result.starts.push_back(tryStart(files, start));
+  return result;
+}
+
+std::string describe(const WeighedStart &start) {
+  std::string text;
+  raw_string_ostream os(text);
+  auto tell = [&](const StartCounts &counts) {
+    os << counts.bytesRead << " bytes in " << counts.requests << " requests";
+  };
+  os << "a cold start may read ";
+  tell(start.front);
+  os << " with the front, and ";
+  tell(start.plain);
+  os << " without";
+  return text;
+}
+
+} // namespace frontload
