@@ -45,15 +45,17 @@ static void parseForOther(ArrayRef<const char *> args, size_t i, LinkOptions &op
   }
 }
 
-/// Reads how the file is to be cut into segments.
-static bool takeSegmentOption(ArrayRef<const char *> args, size_t &i, SegmentTraits &traits) {
-  using enum SegmentTraits::Separation;
+/// Reads how a file without a front is to be laid out.
+static bool takePlainOption(ArrayRef<const char *> args, size_t &i, PlainTraits &traits) {
+  using enum PlainTraits::Separation;
   std::string value;
   if (takeLetter(args, i, "-z", value)) {
     traits.separation = value == "separate-code"                ? Code
                         : value == "separate-loadable-segments" ? All
                         : value == "noseparate-code"            ? None
                                                                 : traits.separation;
+    if (StringRef kind = value; kind.consume_back("keep-text-section-prefix"))
+      traits.keepsTextPrefix = kind.empty();
     return true;
   }
   StringRef name = StringRef(args[i]).ltrim('-');
@@ -124,7 +126,7 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       continue;
     if (std::optional<LayoutOption> conflict = layoutOption(args, i)) {
       options.conflict = conflict->option, options.reason = conflict->reason;
-    } else if (takeSegmentOption(args, next, options.traits.segments)) {
+    } else if (takePlainOption(args, next, options.traits.plain)) {
     } else if (options.kind.take(args, next)) {
     } else if (takeOption(args, next, "icf", value)) {
       options.traits.folding = value == "all"    ? Folding::All
@@ -164,13 +166,11 @@ std::optional<Refusal> checkLinkOptions(const LinkOptions &options) {
   if (auto refusal = checkFrontAlign(options))
     return refusal;
   bool isWithoutFront = options.profile.empty() && !options.profileFolder;
-  StringRef given = !isWithoutFront             ? ""
-                    : options.wantsPrefetch     ? "--front-prefetch"
-                    : options.frontAlign        ? "--front-align"
-                    : options.traits.keepsFront ? "--front-always"
-                    : options.wantsNoFront      ? "--front-never"
-                    : !options.report.empty()   ? "--front-report"
-                                                : "";
+  StringRef given = !isWithoutFront           ? ""
+                    : options.wantsPrefetch   ? "--front-prefetch"
+                    : options.frontAlign      ? "--front-align"
+                    : !options.report.empty() ? "--front-report"
+                                              : "";
   if (!given.empty())
     return Refusal{(given + ": there is no front without a profile").str(),
                    "add --startup-profile=FILE", exitUsage};

@@ -32,7 +32,8 @@ static int linkByOptions(ArrayRef<const char *> args, ArrayRef<const char *> oth
       (options.wantsNoFront && options.lld)) {
     if (options.lld)
       return becomeOther(options.other.program, others);
-    bool isPlain = options.profile.empty() && !options.profileFolder;
+    bool isPlain = options.profile.empty() && !options.profileFolder &&
+                   !options.traits.keepsFront && !options.wantsNoFront;
     return linkAsIs(isPlain ? args : others);
   }
   if (std::optional<Refusal> refusal = checkFrontOptions(options))

@@ -378,7 +378,7 @@ std::vector<PlacedSection> FrontLink::placedSections() const {
     std::optional<uint32_t> number = numberOf(section.name);
     std::optional<Pattern> pattern =
         number ? usedPatternOf(known[*number]) : patternOfUnknown(section.name);
-    StringRef output = pattern ? outputOf(*pattern) : plainOutputOf(section.name);
+    StringRef output = pattern ? outputOf(*pattern) : plainOutputOf(section.name, traits.plain);
     std::optional<uint32_t> order =
         number && pattern ? std::optional(known[*number].order) : std::nullopt;
     // A profile with data tells all that is touched.

@@ -45,8 +45,8 @@ struct LinkTraits {
   /// What the front's code begins at a multiple of, in bytes, in the file as in memory; and the
   /// code behind the front. 0: of nothing in particular.
   uint64_t frontAlign = 0;
-  /// How it would cut a file without a front into segments.
-  SegmentTraits segments = {};
+  /// How it would lay out a file without a front.
+  PlainTraits plain = {};
   /// Whether the program asks for its front when it starts.
   bool prefetches = false;
   /// Whether the front stays even where it is read for nothing.

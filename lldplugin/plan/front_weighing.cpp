@@ -7,7 +7,6 @@
 #include "cold_start/start_model.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/TimeProfiler.h"
 #include "llvm/Support/xxhash.h"
 
@@ -222,7 +221,7 @@ Expected<Weighing> weighFront(StringRef linked, const Front &front, const FrontL
       isClearlyBetter(contents->bytes, front, link))
     return Weighing();
   std::vector<PlacedSection> sections = link.placedSections();
-  auto plain = PlainLayout::of(linked, sections, link.linkTraits().segments);
+  auto plain = PlainLayout::of(linked, sections, link.linkTraits().plain);
   if (!plain)
     return plain.takeError();
   Files files = {linked, *segments, *plain, {}, {}, {}};

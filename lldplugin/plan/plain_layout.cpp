@@ -25,7 +25,12 @@ static constexpr uint64_t page = 4096;
 /// What makes the end of a segment, and is nothing by itself.
 static bool isPadding(StringRef name) { return name.ends_with("padding"); }
 
-StringRef plainOutputOf(StringRef name) {
+StringRef plainOutputOf(StringRef name, const PlainTraits &traits) {
+  if (traits.keepsTextPrefix)
+    for (StringRef stem : {".text.hot", ".text.unknown", ".text.unlikely", ".text.startup",
+                           ".text.exit", ".text.split"})
+      if (name.starts_with(stem) && (name.size() == stem.size() || name[stem.size()] == '.'))
+        return name.take_front(stem.size());
   for (StringRef stem :
        {".data.rel.ro", ".data", ".rodata", ".bss.rel.ro", ".bss", ".ldata", ".lrodata", ".lbss",
         ".gcc_except_table", ".init_array", ".fini_array", ".tbss", ".tdata", ".text"})
@@ -95,7 +100,7 @@ static Rank rankOf(StringRef name, uint32_t type, uint64_t flags) {
   return isLarge ? Rank::LargeData : Rank::Data;
 }
 
-static Rights rightsOf(Rank rank, const SegmentTraits &traits) {
+static Rights rightsOf(Rank rank, const PlainTraits &traits) {
   if (rank < Rank::Code)
     return traits.hasRosegment ? Rights::Read : Rights::Execute;
   return rank == Rank::Code ? Rights::Execute : rank < Rank::Data ? Rights::Relro : Rights::Write;
@@ -121,7 +126,7 @@ private:
 /// Lays out what PlainLayout::of() is given.
 class PlainLayoutMaker {
 public:
-  PlainLayoutMaker(MutableArrayRef<PlacedSection> s, const SegmentTraits &t)
+  PlainLayoutMaker(MutableArrayRef<PlacedSection> s, const PlainTraits &t)
       : sections(s), traits(t) {}
 
   template <class ELFT> Error make(const ELFFile<ELFT> &file) {
@@ -158,7 +163,8 @@ public:
     });
     for (const PlacedSection &placed : sections)
       if (placed.address)
-        outputFor(plainOutputOf(placed.section.name), placed.section.type, placed.section.flags)
+        outputFor(plainOutputOf(placed.section.name, traits), placed.section.type,
+                  placed.section.flags)
             .parts.push_back({*placed.address, placed.section.size, placed.section.alignment});
     // What the linker itself makes, and what of a section is not from its members.
     for (const auto &header : *headers) {
@@ -237,7 +243,7 @@ private:
   }
 
   void begin(Rights rights, uint64_t alignment) {
-    using enum SegmentTraits::Separation;
+    using enum PlainTraits::Separation;
     end();
     bool isOfCode = rights == Rights::Execute || current == Rights::Execute;
     if (alignment && (traits.separation == All || (traits.separation == Code && isOfCode)))
@@ -277,7 +283,7 @@ private:
   }
 
   MutableArrayRef<PlacedSection> sections;
-  const SegmentTraits &traits;
+  const PlainTraits &traits;
   PlainLayout result;
   MapVector<StringRef, Output> outputs;
   StringMap<uint64_t> membersEnd;
@@ -290,7 +296,7 @@ private:
 };
 
 Expected<PlainLayout> PlainLayout::of(StringRef linked, MutableArrayRef<PlacedSection> sections,
-                                      const SegmentTraits &traits) {
+                                      const PlainTraits &traits) {
   PlainLayoutMaker maker(sections, traits);
   if (Error e = withElfFile(linked, [&](const auto &file) { return maker.make(file); }))
     return e;

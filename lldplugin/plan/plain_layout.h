@@ -12,7 +12,7 @@
 
 #include "elf/linked_file.h"
 #include "plan/linked_sections.h"
-#include "plan/segment_traits.h"
+#include "plan/plain_traits.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
@@ -22,7 +22,7 @@
 namespace frontload {
 
 /// The output section that lld puts a section into by its name.
-llvm::StringRef plainOutputOf(llvm::StringRef name);
+llvm::StringRef plainOutputOf(llvm::StringRef name, const PlainTraits &traits);
 
 /// A section of the link, and where it is in the file with a front.
 struct PlacedSection {
@@ -43,7 +43,7 @@ public:
   /// command line, which get their addresses in that file.
   static llvm::Expected<PlainLayout> of(llvm::StringRef linked,
                                         llvm::MutableArrayRef<PlacedSection> sections,
-                                        const SegmentTraits &traits);
+                                        const PlainTraits &traits);
 
   /// Where that which is at an address of the file with a front would be; none if it would not be.
   std::optional<uint64_t> addressOf(uint64_t front) const;

@@ -21,7 +21,8 @@ set(CMAKE_C_COMPILER_TARGET aarch64-linux-gnu)
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 set(CMAKE_FIND_ROOT_PATH {tmp_path}/sysroot)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-nostdlib -static")
+# Its pages are of 64 KiB, so a small program is larger with a front.
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-nostdlib -static -Wl,--front-always")
 """)
 
     def cross(arguments: str = ""):

@@ -13,8 +13,8 @@ _SHOWN = 12
 
 @pytest.fixture(scope="module")
 def check() -> Iterator:
-    """check(judge, cases): `judge` finds nothing, but for at most a share `unforeseen` of the cases,
-    and nothing that is more than `worst` times as much."""
+    """check(judge, cases): `judge` finds nothing, or only in a share `unforeseen` of the cases, and
+    nothing that is more than `worst` times as much."""
     with ProcessPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
 
         def check(judge: Callable[..., list[Excess]], cases: Iterable, unforeseen: float = 0,

@@ -7,8 +7,8 @@ import subprocess
 import pytest
 from elftools.elf.elffile import ELFFile
 from linking import (
-    COMPILERS,
     ALWAYS,
+    COMPILERS,
     LD_FRONTLOAD,
     Image,
     check_run,
@@ -133,7 +133,6 @@ def test_report(tmp_path):
         link(tmp_path / "out", *objects, *flags, f"-Wl,--front-report={path}",
              driver=COMPILERS["clang"][1], profile=write_profile(tmp_path, *HOT, "gone"))
         reports.append(json.loads(path.read_text()))
-    assert reports[0].pop("starts") and not reports[1].pop("starts")
     assert reports[0] == reports[1]
     assert reports[0]["names"]["placed"] == len(HOT)
 
@@ -195,8 +194,8 @@ def test_texts_are_written_through_links(tmp_path, option, target):
     for lld in ([], [f"--lld={other_lld('22')}"]):
         with (tmp_path / "output").open("w") as output:
             subprocess.run([LD_FRONTLOAD, program, "-e", "main", "--gc-sections", "--min-match=0",
-                            f"--startup-profile={write_profile(tmp_path, 'main', 'unused')}", *lld, ALWAYS,
-                            f"{option}={path}", "-o", tmp_path / "out"],
+                            f"--startup-profile={write_profile(tmp_path, 'main', 'unused')}", *lld,
+                            ALWAYS, f"{option}={path}", "-o", tmp_path / "out"],
                            stdout=output, stderr=subprocess.DEVNULL, check=True)
         written.append([(tmp_path / name).read_text() for name in ("output", "file")])
         assert (tmp_path / "output").is_file() and not (tmp_path / "output").is_symlink()

@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 from linking import (
-    BUILD,
     ALWAYS,
+    BUILD,
     LD_FRONTLOAD,
     TWO_FUNCTIONS,
     Image,

@@ -84,7 +84,7 @@ def _link_lld(job: Job) -> Matched:
 
 def _link_frontload(job: Job) -> Matched:
     return said(job.link(*job.tools.ld_frontload(job.program),
-                         f"-Wl,--startup-profile={job.profile}").stderr)
+                         f"-Wl,--startup-profile={job.profile},--front-always").stderr)
 
 
 def _link_gold(job: Job) -> Matched:

@@ -59,7 +59,8 @@ def test_lld_refuses_the_lto_of_gcc(matrix, linker):
     flags = matrix.tools.lld(program)
     if linker is LD_FRONTLOAD:
         flags = [*matrix.tools.ld_frontload(program),
-                 f"-Wl,--startup-profile={matrix.profile('gcc', LTO)}", "-Wl,--min-match=0"]
+                 f"-Wl,--startup-profile={matrix.profile('gcc', LTO)}",
+                 "-Wl,--min-match=0,--front-always"]
     output = matrix.new_folder() / "program"
     assert "undefined symbol: main" in program.link(output, *flags, code=1).stderr
     assert not output.exists()

@@ -43,7 +43,7 @@ def linked_front(tmp_path, llvm, run, linker, library, parts):
         rpath = [] if "-static" in flags or "-static-pie" in flags else [
             f"-Wl,-rpath,{library.parent}"]
         run(llvm / "clang", f"--ld-path={linker}", "-O1", PROGRAMS / "main.c", parts.source,
-            f"-Wl,--startup-profile={parts.profile}", *rpath, *flags, "-o", path)
+            f"-Wl,--startup-profile={parts.profile},--front-always", *rpath, *flags, "-o", path)
         return path
 
     return linked_front
@@ -104,7 +104,7 @@ def test_a_shared_library_does_not_prefetch_itself(tmp_path, run, llvm, linker, 
     """Nothing of it runs before it is relocated; it has its note all the same."""
     for name, flags in (("lib.so", ["-Wl,--front-prefetch"]), ("plain.so", [])):
         run(llvm / "clang", f"--ld-path={linker}", "-shared", "-nostdlib", parts.source,
-            f"-Wl,--startup-profile={parts.profile}", *flags, "-o", tmp_path / name)
+            f"-Wl,--startup-profile={parts.profile},--front-always", *flags, "-o", tmp_path / name)
     path = tmp_path / "lib.so"
     assert path.read_bytes() == (tmp_path / "plain.so").read_bytes()
     assert front_end(path) > PARTS << 20

@@ -212,13 +212,15 @@ def test_gcc_gets_a_folder_and_clang_the_path_of_the_linker(tmp_path, llvm, monk
     monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
     made = command("gcc a.o -fuse-ld=gold -o app", tmp_path, profile="p")
     assert made == ["gcc", "-B", str(build / "lib/frontload/gcc"), "-fuse-ld=lld", "a.o",
-                    "-Wl,--startup-profile=p", "-o", "new"]
+                    "-Wl,--startup-profile=p", "-Wl,--front-always", "-o", "new"]
     made = command(f"{llvm}/clang a.o --ld-path=/x/ld.lld -oapp", tmp_path, profile="p",
                    min_match=50)
     assert made == [f"{llvm}/clang", f"--ld-path={build}/bin/ld.frontload", "a.o",
-                    "-Wl,--startup-profile=p", "-Wl,--min-match=50", "-o", "new"]
+                    "-Wl,--startup-profile=p", "-Wl,--front-always", "-Wl,--min-match=50", "-o",
+                    "new"]
     made = command("ld.bfd a.o -o app", tmp_path, profile="p")
-    assert made == [f"{build}/bin/ld.frontload", "a.o", "--startup-profile=p", "-o", "new"]
+    assert made == [f"{build}/bin/ld.frontload", "a.o", "--startup-profile=p", "--front-always",
+                    "-o", "new"]
 
 
 @pytest.mark.parametrize("option", [

@@ -41,7 +41,7 @@ def test_record_and_use(tmp_path, program, compiler, flag):
     for mode in ("--mode=record", "--profile-dir=startup"):
         assert program(mode, compiler, "-fPIE", "-c", "app.c", "-o", "app.o") == ""
         objects.append((tmp_path / "app.o").read_bytes())
-        said = program(mode, compiler, flag, "app.o", "-o", "app")
+        said = program(mode, compiler, flag, "-Wl,--front-always", "app.o", "-o", "app")
         check_run(tmp_path / "app")
         assert ("2 of 2 names found" in said) == ("dir" in mode)
     assert objects[0] == objects[1]
@@ -97,7 +97,7 @@ def test_cross_compilers(tmp_path, program):
     source = "int hot(void) { return 0; }\nint main(void) { return hot(); }\n"
     (tmp_path / "app.c").write_text(source)
     program("--profile-dir=startup", str(LLVM / "clang"), "--target=aarch64-linux-gnu", "-nostdlib",
-            "-static", "-Wl,-e,main", "app.c", "-o", "app")
+            "-static", "-Wl,-e,main,--front-always", "app.c", "-o", "app")
     assert Image(tmp_path / "app").section_of("hot") == ".text.front"
     assert "AArch64" in check_run("readelf", "-h", tmp_path / "app")
 

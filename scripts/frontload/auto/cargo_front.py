@@ -73,6 +73,10 @@ def build(program: Program, options: Sequence[str], *, prefetch: bool, min_match
         words.append("--front-prefetch")
     executable = cargo.link(program, options, words)
     placed = files.parse_json(report.read_bytes(), report)
+    if placed["front"] is None:
+        errors.note(f"{executable}: built without a front, because a cold start may read more with "
+                    f"one ({report} lists the starts)")
+        return
     names = placed["names"]
     movable = names["total"] - names["unmovable"]
     errors.note(f"{executable}: {names['placed']} of {movable} names of {program.profile.name} are "

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 _ORDERS = ("symbol-ordering-file", "section-ordering-file", "shuffle-sections")
 _SIDE_FILES = ("Map", "dependency-file", "out-implib", "time-trace", "cref", "print-map",
                "reproduce", "why-extract", "print-symbol-order", "thinlto-index-only")
-_OWN = ("startup-profile", "startup-profile-dir", "front-prefetch", "front-report", "min-match")
+_OWN = ("startup-profile", "startup-profile-dir", "front-prefetch", "front-report", "min-match",
+        "front-always", "front-never")
 _WITH_VALUE = {"symbol-ordering-file", "section-ordering-file", "Map",
                "dependency-file", "out-implib", "reproduce", "why-extract", "print-symbol-order",
                "startup-profile", "startup-profile-dir", "front-report", "min-match",

@@ -43,7 +43,8 @@ class Options:
     def tokens(self) -> list[str]:
         found = []
         if self.profile:
-            found.append(f"--startup-profile={self.profile}")
+            # What it is worth is measured.
+            found += [f"--startup-profile={self.profile}", "--front-always"]
         if self.min_match is not None and self.profile:
             found.append(f"--min-match={self.min_match:g}")
         if self.prefetch and self.profile:
