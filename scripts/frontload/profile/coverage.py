@@ -100,6 +100,7 @@ class Report:
     inexact: int  # names whose symbols are called otherwise now
     front_size: int
     ranges: list[front.Range]  # of the front in the file, in the order of a prefetch
+    unnamed: dict[bytes, int]  # bytes of the ranges that nobody named, by section
     blocks: list[Block] | None
     longest_run: OrderedRun
     missing: list[MissingName]
@@ -116,6 +117,18 @@ class Report:
     @property
     def placed(self) -> int:
         return sum(count.placed for count in self.classes.values())
+
+    @property
+    def asked(self) -> int:
+        """The bytes that a prefetch reads."""
+        return sum(end - begin for begin, end in self.ranges)
+
+    @property
+    def is_mostly_unnamed(self) -> bool:
+        """Whether so much is read for nothing that somebody should know: a quarter, and more than a
+        window of 64 KiB, as ld.frontload says it."""
+        unnamed = sum(self.unnamed.values())
+        return unnamed > 64 << 10 and unnamed > self.asked / 4
 
     @property
     def coverage(self) -> float:
@@ -171,7 +184,8 @@ def examine(elf: Elf, profile: Profile, places: list[Place]) -> Report:
         mine = mine[counts[mine]]
         count.bytes_placed += Cover(pieces.start[mine], pieces.end[mine]).size
     ambiguous = sum(isinstance(rows, list) and len(rows) > 1 for rows in found)
-    return Report(classes, ambiguous, len(inexact), front_size, ranges, blocks,
+    return Report(classes, ambiguous, len(inexact), front_size, ranges,
+                  front.unnamed_in(elf), blocks,
                   _longest_run(elf, symbols, pieces, names), missing,
                   len(profile.touches) - len(names))
 

@@ -26,6 +26,10 @@ def show(binary: str, startup: Profile, report: Report) -> None:
           f"{percent(report.placed, report.names)}")
     print(f"front: {report.front_size:,} of {os.path.getsize(binary):,} bytes, {_where(report)}; "
           f"density {report.density:.3f}")
+    if report.unnamed:
+        largest = sorted(report.unnamed, key=report.unnamed.get, reverse=True)
+        print(f"read along though nobody named it: {sum(report.unnamed.values()):,} of "
+              f"{report.asked:,} bytes, in {', '.join(map(_shown, largest[:_SHOWN]))}")
     ordered = report.longest_run
     if ordered.names:
         print(f"longest ordered run: {count(ordered.names, 'name')} in "
@@ -82,6 +86,8 @@ def as_json(binary: str, report: Report) -> dict:
             "bytes": report.front_size,
             "file_bytes": os.path.getsize(binary),
             "density": report.density,
+            "unnamed": [{"section": text(name), "bytes": size}
+                        for name, size in report.unnamed.items()],
             "ranges": [{"offset": begin, "bytes": end - begin} for begin, end in report.ranges],
             "blocks": blocks,
         },

@@ -88,6 +88,10 @@ def run(args: argparse.Namespace) -> int:
             errors.note(f"{args.binary}: has no front of ld.frontload: this judges what an order "
                         "file did")
         coverage_report.show(args.binary, startup, report)
+        if report.is_mostly_unnamed:
+            errors.warning(f"{args.binary}: more than a quarter of what is read with the front is "
+                           "in sections that neither the profile nor anything that it names leads "
+                           "to")
         print(relocations_report.summary(relocated))
         if args.relocations and relocated:
             relocations_report.show(relocated)
