@@ -23,7 +23,7 @@ from coldbench.measure.starts import Starts
 from coldbench.variants.work_folder import WorkFolder
 
 RUN, RACE, READAHEAD = "frontload-bench/2", "frontload-race/1", "frontload-readahead/1"
-GIANT, STEADY = "frontload-giant/1", "frontload-steady/1"
+GIANT, STEADY, EARLY = "frontload-giant/1", "frontload-steady/1", "frontload-early/1"
 
 
 def head(schema: str, **more) -> dict:

@@ -49,24 +49,25 @@ class WorkFolder:
         self._ninja = ["ninja", "-C", folder, "-f", f"{workload.name}.ninja"]
         write_if_changed(folder / f"{workload.name}.ninja", ("\n".join(lines) + "\n").encode())
 
-    def _fill_in(self, words: Iterable[str], output: Path | str) -> list[str]:
+    def fill_in(self, words: Iterable[str], output: Path | str) -> list[str]:
+        """What stands for {llvm}, {output} and the like in the words of a workload."""
         places = {"llvm": self.llvm, "source": self.source, "output": output, "work": self.folder,
                   "bin": self.bin}
         return [word.format(**places) for word in words]
 
     def _fill_in_values(self, named: Mapping[str, str]) -> dict[str, str]:
-        return dict(zip(named, self._fill_in(named.values(), ""), strict=True))
+        return dict(zip(named, self.fill_in(named.values(), ""), strict=True))
 
     def _training(self, arguments: Iterable[str]) -> str:
-        return shlex.join(self._fill_in(arguments, "training.out"))
+        return shlex.join(self.fill_in(arguments, "training.out"))
 
     def command(self, variant: str, binary: Path, output: Path) -> tuple[str, ...]:
         """What is measured of a variant whose file is `binary`."""
         opener = self.workload.openers.get(variant, ())
         if variant in OPENED:
             opener = OPENED[variant].opener
-        return (*self._fill_in(opener, output), str(binary),
-                *self._fill_in(self.workload.arguments, output))
+        return (*self.fill_in(opener, output), str(binary),
+                *self.fill_in(self.workload.arguments, output))
 
     def binary(self, variant: str) -> Path:
         """The file that is measured: evicted, and looked at."""

@@ -10,6 +10,7 @@ WORKLOAD = Workload(
               "gcc-pgo", "gcc-pgo+front", "gcc-pgo+front+again"),
     peers=("temporal", "bp-startup", "gcc-pgo-lto", "bolt", "preread", "willneed", "front+run"),
     arguments=("-C", "{work}/repository", "log", "--stat", "--decorate"),
+    training={"early": ("--version",)},
     # Nobody's settings: the output would depend on them.
     environment={"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "LC_ALL": "C"},
 )
