@@ -120,7 +120,7 @@ def is_linear(path: Path) -> bool:
             and all(s.p_filesz == s.p_memsz for s in loaded[:-1]))
 
 
-# The programs here are so small that they read less without a front, and would be linked so.
+# Some of the programs here are so small that they would be linked without a front.
 ALWAYS, NEVER = "--front-always", "--front-never"
 
 

@@ -20,27 +20,28 @@ std::optional<SectionClass> parseSectionClass(StringRef name) {
              : std::optional(static_cast<SectionClass>(found - classNames));
 }
 
+bool hasStem(StringRef name, StringRef stem) {
+  return name.starts_with(stem) && (name.size() == stem.size() || name[stem.size()] == '.');
+}
+
 std::optional<SectionClass> classifySection(StringRef name, uint32_t type, uint64_t flags) {
   using namespace ELF;
-  auto isOrBeginsWith = [&](StringRef stem) {
-    return name.starts_with(stem) && (name.size() == stem.size() || name[stem.size()] == '.');
-  };
   constexpr uint64_t unmovable = SHF_TLS | SHF_LINK_ORDER | SHF_COMPRESSED | SHF_EXCLUDE;
   if (!(flags & SHF_ALLOC) || (flags & unmovable))
     return std::nullopt;
   if (type == SHT_NOBITS)
-    return (flags & SHF_WRITE) && isOrBeginsWith(".bss") && !name.starts_with(".bss.rel.ro")
+    return (flags & SHF_WRITE) && hasStem(name, ".bss") && !name.starts_with(".bss.rel.ro")
                ? std::optional(SectionClass::Bss)
                : std::nullopt;
   if (type != SHT_PROGBITS)
     return std::nullopt;
   if (flags & SHF_EXECINSTR)
-    return isOrBeginsWith(".text") ? std::optional(SectionClass::Text) : std::nullopt;
+    return hasStem(name, ".text") ? std::optional(SectionClass::Text) : std::nullopt;
   if (!(flags & SHF_WRITE))
-    return isOrBeginsWith(".rodata") ? std::optional(SectionClass::Rodata) : std::nullopt;
-  if (isOrBeginsWith(".data.rel.ro"))
+    return hasStem(name, ".rodata") ? std::optional(SectionClass::Rodata) : std::nullopt;
+  if (hasStem(name, ".data.rel.ro"))
     return SectionClass::Relro;
-  return isOrBeginsWith(".data") ? std::optional(SectionClass::Data) : std::nullopt;
+  return hasStem(name, ".data") ? std::optional(SectionClass::Data) : std::nullopt;
 }
 
 std::optional<SectionClass> classifyLinkedSection(uint32_t type, uint64_t flags) {

@@ -24,6 +24,10 @@ llvm::StringRef toString(SectionClass c);
 /// The class of that name, if there is one.
 std::optional<SectionClass> parseSectionClass(llvm::StringRef name);
 
+/// Whether a section is of the kind that `stem` names: it is called so, or so and more behind a
+/// dot.
+bool hasStem(llvm::StringRef name, llvm::StringRef stem);
+
 /// The class of an input section by its flags and name, if it is one that can be moved to the
 /// front: code in .text*, constants in .rodata*, relocated constants in .data.rel.ro*, data in
 /// .data*, zeros in .bss*. Sections with a meaning of their own (.init_array, C-identifier names)

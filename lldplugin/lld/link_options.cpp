@@ -106,13 +106,13 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       continue;
     }
     if (arg == "--front-prefetch" || arg == "-front-prefetch") {
-      options.wantsPrefetch = options.traits.prefetches = true;
+      options.traits.prefetches = true;
       continue;
     }
     bool isAlways = arg == "--front-always" || arg == "-front-always";
     if (isAlways || arg == "--front-never" || arg == "-front-never") {
-      options.traits.keepsFront = isAlways;
-      options.wantsNoFront = !isAlways;
+      using enum LinkOptions::FrontChoice;
+      options.choice = isAlways ? Always : Never;
       continue;
     }
     if (StringRef own = nearestOwn(arg); !own.empty())
@@ -166,11 +166,11 @@ std::optional<Refusal> checkLinkOptions(const LinkOptions &options) {
   if (auto refusal = checkFrontAlign(options))
     return refusal;
   bool isWithoutFront = options.profile.empty() && !options.profileFolder;
-  StringRef given = !isWithoutFront           ? ""
-                    : options.wantsPrefetch   ? "--front-prefetch"
-                    : options.frontAlign      ? "--front-align"
-                    : !options.report.empty() ? "--front-report"
-                                              : "";
+  StringRef given = !isWithoutFront             ? ""
+                    : options.traits.prefetches ? "--front-prefetch"
+                    : options.frontAlign        ? "--front-align"
+                    : !options.report.empty()   ? "--front-report"
+                                                : "";
   if (!given.empty())
     return Refusal{(given + ": there is no front without a profile").str(),
                    "add --startup-profile=FILE", exitUsage};

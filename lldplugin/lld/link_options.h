@@ -35,8 +35,9 @@ struct LinkOptions {
   /// An option that cannot be had together with a front, and why.
   std::string conflict, reason;
   OutputKind kind;
-  bool wantsPrefetch = false;
-  bool wantsNoFront = false; ///< the profile is an input, and that is all
+  /// Whether a front is laid out: if it is worth having; --front-always, whatever it is worth; or
+  /// --front-never, for which the profile is an input, and that is all.
+  enum class FrontChoice : uint8_t { IfWorth, Always, Never } choice = FrontChoice::IfWorth;
   bool isReproduced = false; ///< --reproduce, or the variable that stands for it
   LinkTraits traits;
   bool definesEnd = false;

@@ -61,7 +61,7 @@ static bool isWorse(MutableArrayRef<char> bytes, const LinkOptions &options, con
     return consumeError(weighed.takeError()), false;
   weighing = std::move(*weighed);
   const WeighedStart *worst = weighing.worst();
-  if (!worst || options.traits.keepsFront || hasShownText())
+  if (!worst || options.choice == LinkOptions::FrontChoice::Always || hasShownText())
     return false;
   note(options.output + ": linked without a front: " + describe(*worst) +
        " (--front-always keeps it)");
@@ -69,8 +69,7 @@ static bool isWorse(MutableArrayRef<char> bytes, const LinkOptions &options, con
 }
 
 int linkWithoutFront(ArrayRef<const char *> args, const LinkOptions &options) {
-  if (sys::fs::is_regular_file(options.profile)) // as in a link with a front
-    listInput(options.profile);
+  listInput(options.profile);
   holdWrittenFiles(args, options.output,
                    [](MutableArrayRef<char>, bool, function_ref<void()>) { return EXIT_SUCCESS; });
   if (!runLld(args))
@@ -120,7 +119,7 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   if (options.traits.packsRelocations)
     lldArgs.insert(lldArgs.end(), {"-z", "pack-relative-relocs"});
   std::vector<std::string> added; // lld keeps references
-  if (options.wantsPrefetch) {
+  if (options.traits.prefetches) {
     Expected<std::vector<std::string>> found = prefetchArguments(args);
     if (!found) {
       error("--front-prefetch: " + toString(found.takeError()),
@@ -148,6 +147,7 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     lldArgs.insert(lldArgs.end(), {"--no-warnings", "--no-fatal-warnings"});
     return runLld(lldArgs, nulls()) ? becomeOther(program, args) : exitVerdict;
   }
+  listInput(options.profile);
   installHooks(link, options.minMatch);
   installOrderHooks(link);
   installFoldingHook(link);

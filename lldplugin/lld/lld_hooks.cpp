@@ -166,17 +166,14 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
     addObjects(*static_cast<const SmallVector<const void *, 0> *>(files));
     checkInputs();
   }
-  if (!listedInput.empty())
-    realReadFile(ctx, listedInput);
   if (insteadOfLink) {
     inputs.like = frontLink->firstObject();
     frontLink->finishPlanning();
     lld::exitLld(insteadOfLink(inputs));
   }
+  if (!listedInput.empty())
+    realReadFile(ctx, listedInput);
   if (frontLink) {
-    // It is an input like others, so --dependency-file lists it. A pipe can be read only once.
-    if (sys::fs::is_regular_file(frontLink->profilePath()))
-      realReadFile(ctx, frontLink->profilePath());
     like = frontLink->firstObject();
     frontLink->beginPlanning();
     script = frontLink->script();
@@ -350,7 +347,10 @@ int wrapGetPriority(StringRef name) {
   return int(order->second);
 }
 
-void frontload::listInput(std::string path) { listedInput = std::move(path); }
+void frontload::listInput(const std::string &path) {
+  if (sys::fs::is_regular_file(path)) // a pipe can be read only once
+    listedInput = path;
+}
 
 void frontload::installHooks(FrontLink &link, double leastMatch,
                              std::function<int(const LinkInputs &)> instead) {

@@ -13,8 +13,9 @@
 
 namespace frontload {
 
-/// Has a link without a front list `path` among its inputs.
-void listInput(std::string path);
+/// Makes the file at `path`, if it is one, an input like others, so that --dependency-file and
+/// --reproduce list it.
+void listInput(const std::string &path);
 
 /// Lets `link` take part in the next run of lld's driver; it must outlive that run, which fails if
 /// less than `minMatch` percent of the profile's names are found. With `instead`, that run ends

@@ -22,6 +22,7 @@ const StringLiteral frontload::programName = "ld.frontload";
 /// the exit code.
 static int linkByOptions(ArrayRef<const char *> args, ArrayRef<const char *> others,
                          LinkOptions &options) {
+  using enum LinkOptions::FrontChoice;
   if (options.profileFolder && options.profile.empty() && !options.kind.isRelocatable)
     if (auto refusal = findProfile(*options.profileFolder, options.output, options.profile))
       return refuse(*refusal);
@@ -29,16 +30,16 @@ static int linkByOptions(ArrayRef<const char *> args, ArrayRef<const char *> oth
     return refuse(*refusal);
   // Build systems pass the same flags to every link: objects have no front.
   if (options.profile.empty() || options.kind.isRelocatable ||
-      (options.wantsNoFront && options.lld)) {
+      (options.choice == Never && options.lld)) {
     if (options.lld)
       return becomeOther(options.other.program, others);
-    bool isPlain = options.profile.empty() && !options.profileFolder &&
-                   !options.traits.keepsFront && !options.wantsNoFront;
+    bool isPlain = options.profile.empty() && !options.profileFolder && options.choice == IfWorth;
     return linkAsIs(isPlain ? args : others);
   }
   if (std::optional<Refusal> refusal = checkFrontOptions(options))
     return refuse(*refusal);
-  return options.wantsNoFront ? linkWithoutFront(others, options) : linkWithFront(others, options);
+  return options.choice == Never ? linkWithoutFront(others, options)
+                                 : linkWithFront(others, options);
 }
 
 int main(int argc, char **argv) {

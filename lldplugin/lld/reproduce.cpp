@@ -35,7 +35,7 @@ std::optional<Refusal> prepareReplay(const LinkOptions &options, std::vector<con
   raw_string_ostream os(ownLines);
   os << "--startup-profile " << lld::quote(lld::relativeToRoot(options.profile)) << '\n'
      << "--min-match=" << textOf(options.minMatch) << '\n';
-  if (options.traits.keepsFront)
+  if (options.choice == LinkOptions::FrontChoice::Always)
     os << "--front-always\n";
   if (options.traits.frontAlign)
     os << "--front-align=" << options.traits.frontAlign << '\n';

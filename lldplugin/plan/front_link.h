@@ -49,8 +49,6 @@ struct LinkTraits {
   PlainTraits plain = {};
   /// Whether the program asks for its front when it starts.
   bool prefetches = false;
-  /// Whether the front stays even where it is read for nothing.
-  bool keepsFront = false;
   /// Whether the loader may copy constants of shared libraries into the output: it is a program.
   bool copiesConstants = false;
   /// Whether relative relocations are packed though nobody has said so; every link tells.

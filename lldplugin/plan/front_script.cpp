@@ -34,10 +34,6 @@ static std::string inputsOf(Pattern pattern, Selection selection) {
                                      : "SORT_BY_NAME(" + markGlob(pattern) + ")";
 }
 
-/// Of code, each with an output section .text.KIND if they are kept apart.
-static constexpr StringLiteral codeKinds[] = {"hot",  "unknown",  "startup",
-                                              "exit", "unlikely", "split"};
-
 static bool isCode(Pattern pattern) {
   return pattern == Pattern::Text || pattern == Pattern::NextText;
 }

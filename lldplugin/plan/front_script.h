@@ -26,6 +26,10 @@ constexpr llvm::StringLiteral frontDataSection = ".data.front";
 /// front; the others follow.
 constexpr llvm::StringLiteral stringsSection = ".rodata.strings";
 
+/// Of code, each with an output section .text.KIND if they are kept apart.
+constexpr llvm::StringLiteral codeKinds[] = {"hot",  "unknown",  "startup",
+                                             "exit", "unlikely", "split"};
+
 /// The patterns of the script, which say what goes where: the startup sections of a class, what is
 /// likely to be used next, and all merged strings.
 enum class Pattern : uint8_t { Rodata, Text, Relro, Data, Bss, Strings, NextText, NextRodata };

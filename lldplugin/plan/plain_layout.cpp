@@ -7,6 +7,7 @@
 
 #include "plan/plain_layout.h"
 #include "elf/elf_file.h"
+#include "elf/section_class.h"
 #include "frontload_note.h"
 #include "plan/front_script.h"
 #include "llvm/ADT/MapVector.h"
@@ -27,14 +28,13 @@ static bool isPadding(StringRef name) { return name.ends_with("padding"); }
 
 StringRef plainOutputOf(StringRef name, const PlainTraits &traits) {
   if (traits.keepsTextPrefix)
-    for (StringRef stem : {".text.hot", ".text.unknown", ".text.unlikely", ".text.startup",
-                           ".text.exit", ".text.split"})
-      if (name.starts_with(stem) && (name.size() == stem.size() || name[stem.size()] == '.'))
-        return name.take_front(stem.size());
+    for (StringRef kind : codeKinds)
+      if (StringRef rest = name; rest.consume_front(".text.") && hasStem(rest, kind))
+        return name.drop_back(rest.size() - kind.size());
   for (StringRef stem :
        {".data.rel.ro", ".data", ".rodata", ".bss.rel.ro", ".bss", ".ldata", ".lrodata", ".lbss",
         ".gcc_except_table", ".init_array", ".fini_array", ".tbss", ".tdata", ".text"})
-    if (name.starts_with(stem) && (name.size() == stem.size() || name[stem.size()] == '.'))
+    if (hasStem(name, stem))
       return name.take_front(stem.size());
   return name;
 }

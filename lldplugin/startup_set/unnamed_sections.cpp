@@ -98,15 +98,13 @@ static bool hasItsPlace(StringRef name, uint64_t flags) {
   // SHF_MIPS_GPREL is no help: it is the number of SHF_X86_64_LARGE.
   if (flags & (ELF::SHF_TLS | ELF::SHF_LINK_ORDER | ELF::SHF_EXCLUDE))
     return true;
-  return any_of(stems, [&](StringRef stem) {
-    return name.starts_with(stem) && (name.size() == stem.size() || name[stem.size()] == '.');
-  });
+  return any_of(stems, [&](StringRef stem) { return hasStem(name, stem); });
 }
 
 /// The output section that a linker makes of large data: .ldata.x goes to .ldata.
 static StringRef outputNameOf(StringRef name) {
   for (StringRef stem : {".ldata", ".lrodata", ".lbss", ".ltext"})
-    if (name.starts_with(stem) && name.size() > stem.size() && name[stem.size()] == '.')
+    if (hasStem(name, stem))
       return name.take_front(stem.size());
   return name;
 }
