@@ -174,7 +174,8 @@ def sweep(store: Path, keep_seconds: float = KEEP_SECONDS, keep_bytes: int = KEE
     for folder, last in sorted(used.items(), key=lambda item: item[1], reverse=True):
         total += sum(file.lstat().st_size for file in folder.rglob("*"))
         if now - last > keep_seconds or (total > keep_bytes and now - last > 3600):
-            (folder / _COMPLETE).unlink()  # first: what is half removed is not complete
+            # First: what is half removed is not complete. Another test may be at it, too.
+            (folder / _COMPLETE).unlink(missing_ok=True)
             shutil.rmtree(folder, ignore_errors=True)
     for lock in store.glob("*.lock"):
         if not lock.with_suffix("").exists() and now - lock.stat().st_mtime > keep_seconds:

@@ -164,7 +164,6 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   auto &owner = *new OwnedFile(realCreateObjFile(ctx, {object, "<added>"}, "", false));
   auto &added = *new SmallVector<void *, 0>{owner.file};
   realParseFiles(ctx, &added);
-  realReadLinkerScript(ctx, MemoryBufferRef(script, "<script>"));
 }
 
 static bool isSplitting;
@@ -182,6 +181,7 @@ uint64_t wrapXxh3(ArrayRef<uint8_t> data) {
 
 static void splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
   note("splitSections");
+  realReadLinkerScript(ctx, MemoryBufferRef(script, "<script>"));
   isSplitting = true;
   real(ctx);
   isSplitting = false;
@@ -290,6 +290,10 @@ frontload::SectionOrder wrapBalancedPartitioning(lld::elf::Ctx &ctx, StringRef p
                                                  bool ofData, bool ofStartup, bool isVerbose) {
   return withoutAll("runBalancedPartitioning",
                     realBalancedPartitioning(ctx, profile, ofCode, ofData, ofStartup, isVerbose));
+}
+
+void wrapGrow(SmallVectorBase<uint32_t> *vector, void *first, size_t minSize, size_t elementSize) {
+  realGrow(vector, first, minSize, elementSize);
 }
 
 static std::string response;
@@ -422,7 +426,7 @@ static void checkOutput() {
   expect(contentsOf(bytes, ".text.front") == "22221111", "getPriority",
          "does not decide the order of sections");
   expect(bytes.find("3333") < bytes.find(contentsOf(bytes, ".added")), "readLinkerScript",
-         "does not take a script that moves sections after parseFiles");
+         "does not take a script that moves sections before splitSections");
   expect(contentsOf(bytes, ".text").substr(0, 4) == "3333", "StringMatcher::match",
          "does not decide what is in a section");
   expect(hashed.count("hot") && hashed.count("cold"), "xxh3_64bits",

@@ -165,8 +165,10 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
                      discard();
                      return linkAgainWithoutFront(args, options, link, weighing);
                    });
-  if (!runLld(lldArgs))
+  if (!runLld(lldArgs)) {
+    link.awaitPlanner(); // what it works with is about to go
     return exitVerdict;
+  }
   if (link.isFinished() != hasFinishedOutput())
     hookCalls.endWithout(Hook::CreateOutput);
   if (!link.isFinished()) // no link: --version, --thinlto-index-only

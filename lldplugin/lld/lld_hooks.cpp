@@ -11,6 +11,7 @@
 #include "lld/hook_calls.h"
 #include "lld/lld_symbols.h"
 #include "lld/reproduce.h"
+#include "lld/section_list.h"
 #include "plan/front_link.h"
 #include "plan/front_note.h"
 #include "plan/front_script.h"
@@ -39,6 +40,9 @@ static std::atomic<bool> hasReadObject; // a file that is one, on the command li
 static std::string listedInput;
 static bool hasNote;                    // which is an input, whatever else is
 static std::string script, laterScript; // lld keeps references into their text
+static SectionList sectionList;
+/// So many sections lld goes through in no time, once more for each pattern.
+static constexpr size_t fewSections = 4096;
 
 /// Ends the link before it has written anything.
 [[noreturn]] static void endLink(int code, const Twine &message, const Twine &note) {
@@ -186,10 +190,12 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   if (!frontLink)
     return;
   addObjects();
-  // A failed link ends soon after this, and takes LLVM's thread pool with it.
-  frontLink->finishPlanning();
-  laterScript = frontLink->laterScript();
-  realReadLinkerScript(ctx, MemoryBufferRef(laterScript, "<frontload>"));
+  sectionList.beginSearch(ctx, fewSections);
+}
+
+void wrapGrow(SmallVectorBase<uint32_t> *vector, void *first, size_t minSize, size_t elementSize) {
+  sectionList.meet(vector, minSize, elementSize);
+  realGrow(vector, first, minSize, elementSize);
 }
 
 /// Which of our patterns `matcher` is. One that fits everything is not ours.
@@ -230,6 +236,8 @@ static CurrentPattern currentPattern;
 /// each of the others will find.
 static std::array<Awaited, numPatterns> awaited;
 static bool isAwaiting;
+/// What it has told to be ours, in the order of lld's list.
+static std::vector<const char *> told;
 /// The sections that the current pattern has got, by their names, and where in it they belong: lld
 /// sorts these before it goes on, and asks for each of them dozens of times.
 static DenseMap<const char *, uint32_t> orders;
@@ -240,18 +248,29 @@ static void checkSorted() {
     hookCalls.require(Hook::GetPriority);
 }
 
+/// To be called when the first of our patterns has been asked for all sections.
+static void shortenList() {
+  // The one pattern that has a name, and is lld's to match: plan/front_script.cpp.
+  sectionList.shorten(told, ".bss.rel.ro");
+  told.clear();
+}
+
 static CurrentPattern recognize(const lld::StringMatcher *matcher) {
   CurrentPattern result{matcher, ownPattern(matcher)};
   if (result.ours)
     hookCalls.note(Hook::Match);
-  if (result.ours && std::exchange(isAwaiting, true))
+  if (result.ours && std::exchange(isAwaiting, true)) {
     result.awaited = &awaited[static_cast<unsigned>(*result.ours)];
+    shortenList();
+  }
   return result;
 }
 
 /// Whether the section of this name belongs to the first of our patterns.
 static bool matchesFirst(StringRef name) {
   std::optional<Pattern> pattern = frontLink->meet(name);
+  if (pattern)
+    told.push_back(name.data());
   if (pattern && pattern != currentPattern.ours)
     awaited[static_cast<unsigned>(*pattern)].names.push_back(name.data());
   return pattern == currentPattern.ours;
@@ -275,12 +294,17 @@ uint64_t wrapXxh3(ArrayRef<uint8_t> data) {
 
 static void splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
   hookCalls.count(Hook::SplitSections);
+  sectionList.endSearch();
   if (frontLink) {
     hookCalls.requireOnce(Hook::ParseFiles);
     if (hasReadObject)
       hookCalls.require(Hook::CreateObjFile);
     addObjects();
-    frontLink->finishPlanning(); // with what link-time optimization has made
+    // With what link-time optimization has made, and as late as can be: until here lld is busy with
+    // symbols, mostly in one thread.
+    frontLink->finishPlanning();
+    laterScript = frontLink->laterScript();
+    realReadLinkerScript(ctx, MemoryBufferRef(laterScript, "<frontload>"));
     if (frontLink->gathersStrings())
       hotStrings = &frontLink->hotStrings();
   }
@@ -301,6 +325,7 @@ void wrapProcessSectionCommands(void *linkerScript) {
   isPlacing = true;
   realProcessSectionCommands(linkerScript);
   checkSorted();
+  sectionList.restore();
   isPlacing = false;
   currentPattern = CurrentPattern(); // its matcher may be gone, and another one in its place
   if (hasNote)
@@ -344,6 +369,8 @@ int wrapGetPriority(StringRef name) {
   if (order == orders.end())
     return realGetPriority(name);
   hookCalls.note(Hook::GetPriority);
+  if (!told.empty() && !currentPattern.awaited)
+    shortenList();
   return int(order->second);
 }
 

@@ -32,6 +32,9 @@
 //   processSectionCommands, at most one of them and once. lld sorts each list of input sections of
 //   its script by what they return, and leaves what that does not mention in the order it has. The
 //   type that they return is checked by no name (see rest_order.h).
+// * SmallVectorBase::grow_pod, of LLVM, is called for each vector that needs more room. Between
+//   parseFiles and splitSections lld gathers all sections in one of the Ctx, by which their names
+//   are asked for later. Only the time of the link depends on that (section_list.h).
 // * TarWriter::append, of LLVM, is called for each file of the tar that --reproduce makes, first of
 //   all for response.txt: the options, a line each, in their order. The files are readFile's.
 //
@@ -49,6 +52,7 @@
 
 #include "lld/rest_order.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileOutputBuffer.h"
@@ -78,6 +82,7 @@
 #define REPLACE "_ZN3lld3elf12InputSection7replaceEPS1_"
 #define CALL_GRAPH_ORDER "_ZN3lld3elf28computeCallGraphProfileOrderERNS0_3CtxE"
 #define BALANCED_PARTITIONING "_ZN3lld3elf23runBalancedPartitioningERNS0_3CtxEN4llvm9StringRefEbbbb"
+#define GROW "_ZN4llvm15SmallVectorBaseIjE8grow_podEPvmm"
 #define TAR_APPEND "_ZN4llvm9TarWriter6appendENS_9StringRefES1_"
 #define CREATE_OUTPUT "_ZN4llvm16FileOutputBuffer6createENS_9StringRefEmj"
 #define UNLINK_ASYNC "_ZN3lld11unlinkAsyncEN4llvm9StringRefE"
@@ -150,6 +155,10 @@ frontload::SectionOrder realBalancedPartitioning(lld::elf::Ctx &ctx, llvm::Strin
 frontload::SectionOrder wrapBalancedPartitioning(lld::elf::Ctx &ctx, llvm::StringRef profile,
                                                  bool ofCode, bool ofData, bool ofStartup,
                                                  bool isVerbose) WRAP(BALANCED_PARTITIONING);
+void realGrow(llvm::SmallVectorBase<uint32_t> *vector, void *first, size_t minSize,
+              size_t elementSize) REAL(GROW);
+void wrapGrow(llvm::SmallVectorBase<uint32_t> *vector, void *first, size_t minSize,
+              size_t elementSize) WRAP(GROW);
 void realTarAppend(llvm::TarWriter *tar, llvm::StringRef path, llvm::StringRef data)
     REAL(TAR_APPEND);
 void wrapTarAppend(llvm::TarWriter *tar, llvm::StringRef path, llvm::StringRef data)

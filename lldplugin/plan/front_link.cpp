@@ -121,10 +121,14 @@ void FrontLink::beginPlanning() {
         std::thread([this, begun = std::exchange(objects, {})] { plan(begun, numThreads() - 1); });
 }
 
-void FrontLink::finishPlanning() {
-  TimeTraceScope scope("Finish planning the front");
+void FrontLink::awaitPlanner() {
   if (planner.joinable())
     planner.join();
+}
+
+void FrontLink::finishPlanning() {
+  TimeTraceScope scope("Finish planning the front");
+  awaitPlanner();
   plan(std::exchange(objects, {}), numThreads());
 }
 

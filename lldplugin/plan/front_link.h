@@ -77,6 +77,8 @@ public:
 
   /// Waits for that, and finds those of the objects that were added since, in all threads.
   void finishPlanning();
+  /// Waits for what beginPlanning() began, for a link that ends before it plans any further.
+  void awaitPlanner();
 
   /// What was found so far, for a linker that is told the order instead of asking for it: for each
   /// object, in the order in which they were added, its startup sections.

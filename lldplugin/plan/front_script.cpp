@@ -79,6 +79,10 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
     constants();
   for (StringRef name : {".dynamic", ".preinit_array", ".init_array", ".fini_array", ".got"})
     os << "  " << name << " : { }\n";
+  section(frontDataSection, Pattern::Data);
+  placed(".bss", Pattern::Bss);
+  // Behind these in the script, not in the file: only once the first of our own patterns was asked
+  // for all sections, lld goes through few (lld/section_list.h).
   // Constants of shared libraries that the program has copied by the loader have a section without
   // contents, .bss.rel.ro. What follows it in memory would be nearer to it in the file; as a part
   // of a section with contents, which the note's object sees to, it is in the file as well.
@@ -89,8 +93,6 @@ std::string frontScript(const PatternSet &patterns, Selection selection,
   if (traits.copiesConstants)
     os << " *(.bss.rel.ro)";
   os << (hasRelro ? rest : "") << " }\n";
-  section(frontDataSection, Pattern::Data);
-  placed(".bss", Pattern::Bss);
   os << "}\n";
   os << "SECTIONS {\n";
   if (traits.dataIsFirst)

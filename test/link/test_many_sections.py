@@ -1,0 +1,77 @@
+"""A link of many sections: lld goes through all of them once, and for the front's other patterns
+only through those of the front."""
+
+import json
+
+import pytest
+from linking import (
+    Entry,
+    Image,
+    check_run,
+    compile_text,
+    is_linear,
+    ld,
+    link,
+    write_profile,
+)
+
+MANY = 6000
+START = """.globl _start
+.section .text._start,"ax",@progbits
+_start: mov $60, %eax
+xor %edi, %edi
+syscall
+"""
+CLASSES = {"text": '"ax",@progbits', "rodata": '"a",@progbits', "data": '"aw",@progbits',
+           "bss": '"aw",@nobits'}
+
+
+def source(number: int) -> str:
+    """So many sections, by turns of each class."""
+    lines = []
+    for i in range(number):
+        name, flags = list(CLASSES.items())[i % len(CLASSES)]
+        lines += [f".section .{name}.{name}_{i},{flags}", f".globl {name}_{i}",
+                  f".type {name}_{i}, @{'function' if name == 'text' else 'object'}",
+                  f".size {name}_{i}, 8", f"{name}_{i}:",
+                  ".zero 8" if name == "bss" else f".quad {i}"]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("number", [400, MANY])
+def test_the_front_is_the_same(tmp_path, number):
+    """All that the profile names is in first-touch order, whatever lld was spared."""
+    o = compile_text(tmp_path, "many.s", START + source(number))
+    named = {name: [f"{name}_{i}" for i in range(number - len(CLASSES) + place, 0, -200)]
+             for place, name in enumerate(CLASSES)}
+    entries = [Entry("function" if name == "text" else "data", name, symbol)
+               for name, symbols in named.items() for symbol in symbols]
+    out, trace = tmp_path / "out", tmp_path / "trace"
+    ld(o, "-o", out, f"--startup-profile={write_profile(tmp_path, *entries)}",
+       f"--time-trace={trace}", "--time-trace-granularity=0")
+    image = Image(out)
+    for symbols in named.values():
+        addresses = [image.symbols[symbol].address for symbol in symbols]
+        assert addresses == list(range(addresses[0], addresses[0] + 8 * len(symbols), 8))
+    assert {s for s in image.symbols if "_" in s and s.split("_")[0] in CLASSES} == {
+        f"{list(CLASSES)[i % len(CLASSES)]}_{i}" for i in range(number)}
+    check_run(out)
+    events = {event["name"] for event in json.loads(trace.read_text())["traceEvents"]}
+    assert ("Shorten the list of sections" in events) == (number == MANY)
+
+
+def test_constants_that_the_loader_copies(tmp_path):
+    """The one pattern of the script that is lld's to match finds what it finds in a small link."""
+    library = tmp_path / "libconstants.so"
+    link(library, "-shared", compile_text(tmp_path, "constants.c",
+                                          "const int constants[] = {3, 4};\n", "-fPIC"))
+    program = compile_text(tmp_path, "main.c", "extern const int constants[2];\n"
+                           "int main(void) { return constants[0] - 3; }\n", "-fno-pie")
+    out = tmp_path / "out"
+    link(out, "-no-pie", program, compile_text(tmp_path, "many.s", source(MANY)), library,
+         f"-Wl,-rpath,{tmp_path}",
+         profile=write_profile(tmp_path, "main", "text_0", ("data", "data", "data_2"),
+                               ("data", "rodata", "rodata_1")))
+    assert Image(out).section_of("constants") == ".data.rel.ro"
+    assert is_linear(out)
+    check_run(out)
