@@ -111,10 +111,6 @@ function(_frontload_check_values target)
     _frontload_fail("frontload_target(${target}): MIN_MATCH is \"${MIN_MATCH}\"."
       "It is the percentage of the profile's names that must be found: 0 to 100.")
   endif()
-  if(DATA AND UNTIL)
-    _frontload_fail("frontload_target(${target}): UNTIL cannot be combined with DATA."
-      "A recording with data always ends with the command: leave one of the two out.")
-  endif()
   if(INSTRUMENT AND (DATA OR UNTIL))
     _frontload_fail("frontload_target(${target}): INSTRUMENT cannot be combined with DATA or UNTIL."
       "An instrumented program ends its startup itself: frontload_startup_done() of <frontload.h>.")

@@ -1,7 +1,7 @@
 /* The Frontload trace format, version 1.1: what one process recorded.
  *
  * A recorder writes a trace (instrument/runtime inside the program, instrument/tracer and
- * instrument/lackey beside it), and scripts/frontload/profile/trace.py reads it. Only this header
+ * instrument/valgrind beside it), and scripts/frontload/profile/trace.py reads it. Only this header
  * declares the format. It is plain C because the runtime includes it and may use nothing else.
  *
  * A trace is a shared file mapping that is valid after every single store: a process that is killed

@@ -48,6 +48,16 @@ std::string OutputPattern::expand(StringRef programPath, pid_t pid) const {
   return path;
 }
 
+std::string OutputPattern::absolute() const {
+  SmallString<256> folder;
+  if (sys::path::is_absolute(text) || sys::fs::current_path(folder))
+    return text;
+  std::string result;
+  for (char c : folder)
+    result += c == '%' ? std::string("%%") : std::string(1, c);
+  return result + "/" + text;
+}
+
 Error OutputPattern::check(StringRef programPath) const {
   StringRef folderPattern = sys::path::parent_path(text);
   if (folderPattern.contains("%p") || folderPattern.contains("%m"))

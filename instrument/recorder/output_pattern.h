@@ -18,6 +18,9 @@ public:
 
   std::string expand(llvm::StringRef programPath, pid_t pid) const;
 
+  /// The pattern itself, for a recorder that expands it in another folder, maybe.
+  std::string absolute() const;
+
   /// Tries now what writing a trace of `programPath` will need later: that the folder exists, takes
   /// files and has room. A folder whose own name holds %p or %m cannot be known yet.
   llvm::Error check(llvm::StringRef programPath) const;

@@ -49,8 +49,6 @@ message(STATUS "choices: ${choices}, default: ${FRONTLOAD}")
     ("app PGO_PROFILE app.gcda", "PGO_PROFILE needs PGO", USAGE),
     ("app MIN_MATCH 101", 'MIN_MATCH is "101"', "0 to 100"),
     ("app MIN_MATCH most", 'MIN_MATCH is "most"', "0 to 100"),
-    ("app UNTIL f DATA TRAIN COMMAND app", "UNTIL cannot be combined with DATA",
-     "leave one of the two out"),
     ("app INSTRUMENT UNTIL f TRAIN COMMAND app", "INSTRUMENT cannot be combined with",
      "frontload_startup_done()"),
     ("app INSTRUMENT", "INSTRUMENT needs TRAIN", "how the commands of TRAIN"),

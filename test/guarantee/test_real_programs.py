@@ -40,7 +40,7 @@ def _recorded(made: Startable) -> Path:
             subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True,
                            timeout=300)
 
-    return kept(make_it, "guarantee", plain, BUILD / "bin" / "frontload-lackey",
+    return kept(make_it, "guarantee", plain, BUILD / "bin" / "frontload-valgrind",
                 ROOT / "scripts" / "frontload", *made.arguments)
 
 

@@ -325,7 +325,7 @@ class Log:
         return list(zip(kinds.tolist(), addresses.tolist(), strict=True))
 
     def expected(self, accesses: list[tuple[str, int, int]]) -> list[tuple[int, int]]:
-        """One access after the other, as frontload-lackey does it."""
+        """One access after the other, as frontload-valgrind does it."""
         seen, touches = set(), []
         by_loader = False
         for kind, address, size in accesses:

@@ -19,7 +19,7 @@ def test_info_is_a_table_and_json(cli):
         assert ability["what"].split(" (")[0].split()[0] in table
         assert ability["works"] or ability["remedy"]
     assert {ability["what"].split()[0].removesuffix("'s") for ability in report["abilities"]} == {
-        "ptrace", "frontload-trace", "valgrind", "perf", "eviction", "drop_caches",
+        "ptrace", "frontload-trace", "frontload-valgrind", "perf", "eviction", "drop_caches",
         "strace", "slow"}
 
 

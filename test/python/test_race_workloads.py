@@ -19,8 +19,8 @@ WORKLOADS = ("cc1", "cpython", "git", "wasm-tools")
 def work(request, tmp_path):
     """The work folder of each of them, with programs that are there but do nothing."""
     described, source = workload.load(request.param)
-    for name in ("bin/frontload", "bin/frontload-trace", "bin/frontload-lackey", "bin/ld.frontload",
-                 "lib/libfrontload-prefetch.so", "llvm/bin/ld.lld"):
+    for name in ("bin/frontload", "bin/frontload-trace", "bin/frontload-valgrind",
+                 "bin/ld.frontload", "lib/libfrontload-prefetch.so", "llvm/bin/ld.lld"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     return WorkFolder(described, source, tmp_path / "work", tmp_path / "bin", tmp_path / "llvm")

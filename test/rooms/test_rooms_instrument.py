@@ -19,7 +19,7 @@ _MAY_USE: dict[str, set[str]] = {
     "runtime": {"base", "format"},
     "prefetch": {"base", "format"},
     "tracer": {"base", "format", "recorder"},
-    "lackey": {"base", "format", "recorder"},
+    "valgrind": {"base", "format", "recorder"},
     "launcher": {"base", "format", "prefetch"},  # frontload-run is the prefetcher as a program
 }
 # Rooms that live where libc may not be there yet: they include those of its headers that declare

@@ -34,8 +34,8 @@ class Recorder:
 _TRACE = ("{bin}/frontload-trace", "--output={scratch}/%p", "--")
 RECORDERS = {
     "breakpoints": Recorder("frontload-trace", prefix=_TRACE),
-    "data": Recorder("frontload-lackey", prefix=(
-        "{bin}/frontload-lackey", "--output={scratch}/%p", "--")),
+    "data": Recorder("frontload-valgrind", prefix=(
+        "{bin}/frontload-valgrind", "--output={scratch}/%p", "--")),
     "temporal": Recorder("LLVM's temporal instrumentation", "recording.temporal",
                          environment={"LLVM_PROFILE_FILE": "{scratch}/%p"}),
     "clang-pgo": Recorder("clang `-fprofile-generate`", "recording.clang-pgo",

@@ -35,6 +35,8 @@ from frontload.profile import resolver as names
 from frontload.recording import command as recording
 
 MEASURED_RUNS = 10
+# How much longer a recording with data lasts that a time ends: as much slower is the program.
+_DATA_SLOWDOWN = 40
 
 
 @dataclass(frozen=True)
@@ -199,11 +201,13 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
         outcome.missing.append(Missing("the data that startup touches", "valgrind is not found",
                                        "apt-get install valgrind"))
         return False
-    errors.note("recording data in valgrind, some hundred times slower (--no-data leaves it out)")
+    errors.note("recording data in valgrind, some forty times slower (--no-data leaves it out)")
     try:
         for workload in plan.workloads:
             _one(workload, plain,
-                 recording.recorder(pattern, data=True, modules=plan.modules), traces)
+                 recording.recorder(pattern, data=True, modules=plan.modules, until=plan.until,
+                                    seconds=plan.seconds and plan.seconds * _DATA_SLOWDOWN),
+                 traces)
     except Failure as problem:
         if plan.data:
             raise

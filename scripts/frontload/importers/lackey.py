@@ -7,7 +7,7 @@
 
 All other lines are valgrind's own messages, ==PID== ... or ### ... The log has run-time addresses
 and does not say where the program was. We assume the place where valgrind puts a program of its
-kind, or --base, and the entry point must be among the instructions. Like frontload-lackey, this
+kind, or --base, and the entry point must be among the instructions. Like frontload-valgrind, this
 keeps the granules of 16 bytes in order of first touch, and ignores the loader's own accesses, which
 relocate all of the program's data.
 

@@ -67,19 +67,20 @@ def _tracer() -> Ability:
 
 
 def _valgrind() -> Ability:
-    what = "valgrind (record --data)"
-    try:
-        result = subprocess.run(["valgrind", "--quiet", "--tool=lackey", "--basic-counts=no",
-                                 "true"],
+    what = "frontload-valgrind (record --data)"
+    path = find_tool("frontload-valgrind")
+    if path is None:
+        return Ability(what, False, "not found",
+                       "install valgrind, with its archives and headers, and build Frontload again")
+    with tempfile.TemporaryDirectory() as folder:
+        result = subprocess.run([path, f"--output={folder.replace('%', '%%')}/%p", "--", "true"],
                                 stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
                                 errors="replace")
-    except OSError as problem:
-        return Ability(what, False, problem.strerror, "install it: apt-get install valgrind")
     if result.returncode:
         reason = result.stderr.strip().partition("\n")[0] or f"exit status {result.returncode}"
-        return Ability(what, False, reason,
-                       "install a valgrind that can run this: valgrind --tool=lackey true")
-    return Ability(what, True, "its tool lackey runs programs")
+        return Ability(what, False, reason.removeprefix("frontload-valgrind: error: "),
+                       "install it: apt-get install valgrind")
+    return Ability(what, True, str(path))
 
 
 def _perf() -> list[Ability]:

@@ -1,4 +1,4 @@
-"""The command lines of the recorders, frontload-trace and frontload-lackey: what goes before a
+"""The command lines of the recorders, frontload-trace and frontload-valgrind: what goes before a
 command so that it is recorded."""
 
 import os
@@ -23,5 +23,5 @@ def recorder(pattern: str, *, data: bool = False, modules: Sequence[str] = (),
         options.append(f"--until={until}")
     if seconds:
         options.append(f"--for={seconds:g}")
-    program = "frontload-lackey" if data else "frontload-trace"
+    program = "frontload-valgrind" if data else "frontload-trace"
     return [str(tools.tool(program)), f"--output={pattern}", *options, "--"]

@@ -60,7 +60,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
         description="Build the program, run it with the arguments, and record what it touches.")
     recording.add_argument("--data", action="store_true",
                            help="also record which data is touched, in valgrind, which is some "
-                           "hundred times slower")
+                           "forty times slower")
     recording.add_argument("--until", metavar="SYMBOL",
                            help="startup ends when the program enters this function")
     _add_cargo_options(recording)

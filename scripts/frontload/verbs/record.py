@@ -23,7 +23,7 @@ EXIT_STATUS = {"0": None, "65": None,
                "127": "the command was not found", "128+N": "signal N ended the command"}
 ENVIRONMENT = {"FRONTLOAD_TRACE": "where libfrontload-rt writes traces (%m is the program, %p the "
                                   "process); --with runtime sets it for the command",
-               "TMPDIR": "where --data puts a copy of a program that has debug info"}
+               "PATH": "where --data finds valgrind"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
@@ -40,8 +40,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--data", action="store_true",
                         help="also record the data that is touched, and code in steps of 16 bytes, "
                         "by running the command in valgrind. This works for any program, and slows "
-                        "it down some hundred times; programs that the command starts are not "
-                        "recorded")
+                        "it down some forty times")
     parser.add_argument("--with", dest="recorder", choices=("trace", "runtime"), default="trace",
                         help="what records: trace (the default) plants breakpoints in any program; "
                         "with runtime the program records itself, if it was built with "
@@ -50,9 +49,10 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         help="with trace or --data: also record this shared library; may be "
                         "repeated")
     parser.add_argument("--until", metavar="SYMBOL",
-                        help="with trace: startup ends when the program enters this function")
+                        help="with trace or --data: startup ends when the program enters this "
+                        "function")
     parser.add_argument("--for", dest="seconds", metavar="SECONDS", type=seconds,
-                        help="with trace: startup ends after this time")
+                        help="with trace or --data: startup ends after this time")
     parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER,
                         help="the command and its arguments, after --")
     parser.set_defaults(usage_error=parser.error)
@@ -67,9 +67,6 @@ def run(args: argparse.Namespace) -> int:
     if args.data and args.recorder == "runtime":
         args.usage_error("--data runs the command in valgrind; what a program with the runtime "
                          "records is decided when it is compiled")
-    if args.data and (args.until or args.seconds):
-        args.usage_error("--until and --for are for --with trace; a recording with --data ends "
-                         "when the command does")
     if args.recorder == "runtime" and (args.module or args.until or args.seconds):
         args.usage_error("--module, --until and --for are for --with trace; a program with the "
                          "runtime ends its startup itself, by frontload_startup_done()")

@@ -1,4 +1,4 @@
-"""Fixtures for the tests of frontload-lackey: compile a program, record it, read its touches."""
+"""Fixtures for the tests of frontload-valgrind: compile a program, record it, read its touches."""
 
 import os
 import shutil
@@ -15,11 +15,11 @@ from recorded import Binary, Recording
 
 
 @pytest.fixture(scope="session")
-def lackey(build) -> Path:
-    """frontload-lackey itself; skips where there is no valgrind."""
+def recorder(build) -> Path:
+    """frontload-valgrind itself; skips where there is no valgrind."""
     if not shutil.which("valgrind"):
         pytest.skip("valgrind is not installed")
-    return build / "bin" / "frontload-lackey"
+    return build / "bin" / "frontload-valgrind"
 
 
 @pytest.fixture
@@ -37,14 +37,14 @@ def compile(tmp_path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def start(lackey, tmp_path, spawn) -> Callable[..., subprocess.Popen]:
+def start(recorder, tmp_path, spawn) -> Callable[..., subprocess.Popen]:
     """start(*options, "--", *command): a recording that goes on; traces go to tmp_path/traces, and
     temporary files to tmp_path/tmp."""
     for folder in ("traces", "tmp"):
         (tmp_path / folder).mkdir(exist_ok=True)
 
     def start(*arguments, env=None, **options):
-        return spawn(lackey, "-o", tmp_path / "traces/%m.%p.fltrace", *arguments,
+        return spawn(recorder, "-o", tmp_path / "traces/%m.%p.fltrace", *arguments,
                      env=os.environ | {"TMPDIR": str(tmp_path / "tmp")} | (env or {}), **options)
 
     return start

@@ -70,8 +70,8 @@ def test_unseen_module_is_a_warning(compile, record):
     """A --module that was never loaded is said; the program's status stays."""
     recording = record("--module=libnone", "--", compile("int main(void) { return 3; }"))
     assert recording.status == 3
-    assert recording.stderr == ("frontload-lackey: warning: --module=libnone: the program did not "
-                                "load it\n")
+    assert recording.stderr == ("frontload-valgrind: warning: --module=libnone: the program did "
+                                "not load it\n")
 
 
 @pytest.mark.parametrize("kind", ["DWARF 5", "unreadable"])

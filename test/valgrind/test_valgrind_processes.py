@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from recorded import Binary
@@ -85,9 +86,9 @@ def test_status_is_handed_on(status, program, record):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM, signal.SIGABRT])
 def test_status_of_a_signal(number, program, record):
-    """A program that a signal ends gives 128 + the number, its touches are in the trace."""
+    """A signal ends the recording as it ends the program; its touches are in the trace."""
     recording = record("--", program, "die", str(int(number)))
-    assert recording.status == 128 + number
+    assert recording.status == -number
     assert data(program, recording.trace) == ["my_early+0"]
 
 
@@ -99,7 +100,7 @@ def test_signal_to_the_recorder(number, program, start, finish):
     process.send_signal(number)
     process.wait(60)  # finish() ends its input, at which the program would go on
     recording = finish(process)
-    assert recording.status == 128 + number
+    assert recording.status == -number
     assert data(program, recording.trace) == ["my_early+0"]
 
 
@@ -109,7 +110,7 @@ def test_interrupt_from_a_terminal(program, start, finish):
     assert process.stdout.readline() == "ready\n"
     os.killpg(process.pid, signal.SIGINT)
     recording = finish(process)
-    assert recording.status == 128 + signal.SIGINT
+    assert recording.status == -signal.SIGINT
     assert data(program, recording.trace) == ["my_early+0"]
 
 
@@ -131,10 +132,111 @@ def test_daemon(program, record):
 
 
 def test_exec(program, record):
-    """What was touched before an exec is recorded; the new program runs on, unrecorded."""
+    """What was touched before an exec is recorded, and what the new program touches, too."""
     recording = record("--", program, "exec")
     assert (recording.status, recording.stdout) == (0, "executed\n")
+    by_name = {Path(trace.main.path).name: trace for trace in recording.traces}
+    assert by_name.keys() == {"program", "echo"}
+    assert data(program, by_name["program"]) == ["my_early+0"]
+    assert len(by_name["echo"].events) > 100
+
+
+@pytest.mark.parametrize("way", ["env", "shell", "script"])
+def test_started_by_another(way, program, record, tmp_path):
+    """A program that something else starts is recorded."""
+    script = tmp_path / "script"
+    script.write_text(f"#!/bin/sh\nX=1 {program} exit 3\n")
+    script.chmod(0o755)
+    command = {"env": ["env", "X=1", program, "exit", "3"],
+               "shell": ["sh", "-c", f"{program} exit 3; exit $?"], "script": [script]}[way]
+    recording = record("--", *command)
+    assert recording.status == 3
+    (trace,) = [t for t in recording.traces if t.main.path == str(program)]
+    assert data(program, trace) == ["my_early+0"]
+
+
+def test_an_exec_that_fails(compile, touches):
+    """The recording goes on."""
+    assert touches(compile("""
+        #include <unistd.h>
+        __attribute__((aligned(16))) volatile int my_data[4];
+        int main(void) {
+          execl("/no/such/program", "program", (char *)0);
+          my_data[0] = 1;
+          return 0;
+        }""")) == ["main", "my_data+0"]
+
+
+def test_threads(compile, record):
+    """Each touch once, with the thread that did it."""
+    program = compile("""
+        #include <pthread.h>
+        #include <stddef.h>
+        __attribute__((aligned(16))) volatile int my_data[5 * 4], my_common[4];
+        static void *my_thread(void *number) {
+          my_data[(size_t)number * 4] = 1;
+          for (int i = 0; i < 10000; ++i)
+            my_common[0] += 1;
+          return NULL;
+        }
+        int main(void) {
+          pthread_t threads[4];
+          for (size_t i = 0; i < 4; ++i)
+            pthread_create(&threads[i], NULL, my_thread, (void *)(i + 1));
+          for (size_t i = 0; i < 4; ++i)
+            pthread_join(threads[i], NULL);
+          return 0;
+        }""", "-pthread")
+    recording = record("--", program)
+    assert (recording.status, recording.stderr) == (0, "")
+    trace, binary = recording.trace, Binary(program)
+    assert sorted(data(program, trace)) == ["my_common+0", "my_data+16", "my_data+32",
+                                            "my_data+48", "my_data+64"]
+    thread_of = {address: thread for _, address, thread in trace.events}
+    threads = {thread_of[binary["my_data"] + 16 * i] for i in range(1, 5)}
+    assert len(threads) == 4 and trace.pid not in threads
+
+
+ENDING = """
+    #include <stdio.h>
+    #include <unistd.h>
+    __attribute__((aligned(16))) volatile int my_early[4], my_late[4];
+    __attribute__((noinline)) void my_ready(void) { __asm__ volatile("" : : : "memory"); }
+    int main(int argc, char **argv) {
+      (void)argv;
+      my_early[0] = 1;
+      if (argc > 1)
+        sleep(2);
+      else
+        my_ready();
+      my_late[0] = 1;
+      puts("goes on");
+      return 0;
+    }"""
+
+
+@pytest.mark.parametrize("how", ["until", "for"])
+def test_the_end_of_startup(how, compile, record):
+    """The recording ends there, and says so; the program goes on."""
+    program = compile(ENDING)
+    recording = (record("--until=my_ready", "--", program) if how == "until" else
+                 record("--for=1", "--", program, "slowly"))
+    assert (recording.status, recording.stdout, recording.stderr) == (0, "goes on\n", "")
     assert data(program, recording.trace) == ["my_early+0"]
+    assert recording.trace.startup_done
+
+
+@pytest.mark.parametrize(("symbol", "said"), [
+    ("my_late_function", "no recorded module has a function of this name"),
+    ("my_ready", "the program ended before it was called")])
+def test_an_end_that_does_not_come(symbol, said, compile, record):
+    """It is said; what was recorded stays."""
+    program = compile(ENDING)
+    recording = record(f"--until={symbol}", "--", program, *["slowly"] * (symbol == "my_ready"))
+    assert recording.status == 0
+    assert recording.stderr == f"frontload-valgrind: warning: --until={symbol}: {said}\n"
+    assert not recording.trace.startup_done
+    assert data(program, recording.trace) == ["my_early+0", "my_late+0"]
 
 
 def test_argument_zero(compile, record, tmp_path):

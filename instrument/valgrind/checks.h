@@ -1,0 +1,18 @@
+/* The tests that are put into the program's code as Valgrind translates it. */
+#ifndef FRONTLOAD_VALGRIND_CHECKS_H
+#define FRONTLOAD_VALGRIND_CHECKS_H
+
+#include <pub_tool_basics.h>
+#include <pub_tool_tooliface.h>
+
+/* What the code at an address is. */
+typedef struct {
+  Bool is_recorded; /* its own first touches are */
+  Bool is_loader;   /* what it reads and writes is not the program's doing */
+  Bool is_end;      /* the startup is over when it is reached */
+} CodeKind;
+
+/* Adds the tests to a superblock; `kind_of` is asked for each instruction. */
+IRSB *add_checks(const IRSB *in, const VexGuestLayout *layout, CodeKind (*kind_of)(Addr address));
+
+#endif

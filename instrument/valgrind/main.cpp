@@ -1,0 +1,132 @@
+// frontload-valgrind: records which code and data an unmodified program touches, in order of first
+// touch, by running it in valgrind with a tool of ours (tool.c).
+//
+// This file holds the command line, and what can be refused before the program runs. Then valgrind
+// takes this process over: signals, the terminal and the exit status are between it and whoever
+// started it.
+#include "recorder/command_line.h"
+#include "recorder/diagnostics.h"
+#include "recorder/linked_file.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <unistd.h>
+
+using namespace llvm;
+using namespace frontload;
+
+const char frontload::toolName[] = "frontload-valgrind";
+
+static cl::opt<std::string>
+    untilOption("until", cl::cat(recorderOptions()), cl::value_desc("symbol"),
+                cl::desc("End the recording when this function is entered"));
+static cl::opt<double> forOption("for", cl::cat(recorderOptions()), cl::value_desc("seconds"),
+                                 cl::desc("End the recording after this time"));
+
+static constexpr char overview[] =
+    "frontload-valgrind [options] -- COMMAND [ARGUMENT...]\n\n"
+    "Runs a command in valgrind and records which 16-byte granules of its code it executes, and\n"
+    "which of its data it reads or writes, in order of first touch. Each process gets a trace, and\n"
+    "a new one at each exec. The trace of a forked child has all that it touches. A trace never\n"
+    "replaces a file: if its name is taken, it gets .1, .2 and so on. The command runs some forty\n"
+    "times slower, and goes on in valgrind when the recording has ended.\n\n"
+    "A trace does not contain what the loader touches to relocate the program, or what only the\n"
+    "kernel reads, such as the text of write(1, text, size). The exit status is that of the\n"
+    "command.\n";
+static cl::extrahelp moreHelp(R"(
+examples:
+  # record which bytes of its code and data a program touches
+  frontload-valgrind --output=app.fltrace -- ./app --version
+  # of a server, until it is ready
+  frontload-valgrind --until=serve_requests -- ./server
+
+exit status:
+  2      the options are wrong
+  125    frontload-valgrind failed
+  126    the command cannot be executed
+  127    the command was not found
+  128+N  signal N ended the command
+
+environment:
+  PATH  where valgrind is
+)");
+
+/// The folder with the tool, beside links to valgrind's own files.
+static std::string toolFolder() {
+  std::string self = sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&toolFolder));
+  SmallString<256> folder = sys::path::parent_path(sys::path::parent_path(self));
+  sys::path::append(folder, "lib", "frontload", "valgrind");
+  return folder.str().str();
+}
+
+/// Whether a command can be recorded at all; a script is what its interpreter makes of it.
+static int checkProgram(const std::string &name) {
+  auto found = sys::findProgramByName(name);
+  SmallString<256> path;
+  if (std::error_code code = found ? sys::fs::real_path(*found, path) : found.getError())
+    return fail(createStringError(code, name + ": cannot be executed: " + code.message()),
+                status_of_exec_error(code.value()), HOW_TO_EXECUTE);
+  if (!sys::fs::can_execute(path))
+    return fail(createStringError(name + ": cannot be executed: no permission, or no file"),
+                EXIT_NOT_EXECUTABLE, HOW_TO_EXECUTE);
+  auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file || (*file)->getBuffer().starts_with("#!"))
+    return EXIT_SUCCESS; // valgrind says what is wrong with the first
+  if (auto identity = LinkedFile::read(**file); !identity)
+    return fail(createStringError(path + ": cannot be recorded: " + toString(identity.takeError())),
+                EXIT_NOT_EXECUTABLE);
+  return EXIT_SUCCESS;
+}
+
+static int record(char **arguments, const OutputPattern &pattern) {
+  auto valgrind = sys::findProgramByName("valgrind");
+  if (!valgrind) {
+    error("valgrind: not found");
+    note("install it: apt-get install valgrind");
+    return EXIT_FAILED;
+  }
+  if (int status = checkProgram(arguments[0]))
+    return status;
+  if (Error problem = pattern.check(arguments[0]))
+    return fail(std::move(problem), EXIT_FAILED, howToWrite);
+  std::vector<std::string> words = {
+      *valgrind,
+      "--command-line-only=yes", // not what the user has set for other tools
+      "--tool=frontload",
+      "--quiet",
+      "--vgdb=no",
+      "--trace-children=yes",
+      "--output=" + pattern.absolute(),
+  };
+  for (const std::string &name : moduleOption)
+    words.push_back("--module=" + name);
+  if (!untilOption.empty())
+    words.push_back("--until=" + untilOption);
+  if (forOption.getNumOccurrences())
+    words.push_back("--for-milliseconds=" + std::to_string(std::lround(forOption * 1000)));
+  words.push_back("--");
+  for (char **argument = arguments; *argument; ++argument)
+    words.push_back(*argument);
+  std::vector<char *> pointers;
+  for (std::string &word : words)
+    pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  setenv("VALGRIND_LIB", toolFolder().c_str(), 1);
+  execv(valgrind->c_str(), pointers.data());
+  return fail(systemError(*valgrind, "cannot be executed"));
+}
+
+int main(int argc, char **argv) {
+  auto commandLine = parseCommandLine(argc, argv, overview);
+  if (!commandLine)
+    return EXIT_USAGE;
+  if (forOption.getNumOccurrences() && !(forOption > 0 && forOption < 1e6))
+    return usageError("--for: not a number of seconds above 0");
+  return record(commandLine->command, commandLine->pattern);
+}

@@ -1,0 +1,212 @@
+/* Reads what it takes of an ELF file, in bounded time, whatever is in it. */
+#include "module_file.h"
+
+#include <pub_tool_libcassert.h>
+#include <pub_tool_libcbase.h>
+#include <pub_tool_libcfile.h>
+#include <pub_tool_libcprint.h>
+#include <pub_tool_mallocfree.h>
+#include <pub_tool_vki.h>
+
+#include "base/machine.h"
+
+#include <elf.h>
+
+enum { MOST_HEADERS = 64, MOST_NOTES = 4096, MOST_DYNAMIC = 512, LONGEST_NAME = 4096 };
+/* A symbol table that is larger is not searched. */
+static const ULong most_table = 1ULL << 30;
+
+static ModuleFile *files;
+
+ModuleFile *module_files(void) { return files; }
+
+static Bool read_at(Int fd, ULong offset, void *bytes, ULong size) {
+  return size <= 0x7fffffff && VG_(lseek)(fd, offset, VKI_SEEK_SET) == (Off64T)offset &&
+         VG_(read)(fd, bytes, size) == (Int)size;
+}
+
+/* A zero-terminated copy of the text at an offset, "" if there is none. */
+static HChar *text_at(Int fd, ULong offset) {
+  HChar text[LONGEST_NAME] = "";
+  if (VG_(lseek)(fd, offset, VKI_SEEK_SET) == (Off64T)offset) {
+    Int size = VG_(read)(fd, text, sizeof text - 1);
+    text[size < 0 ? 0 : size] = 0;
+  }
+  return VG_(strdup)("frontload.text", text);
+}
+
+static void read_build_id(ModuleFile *file, Int fd, const Elf64_Phdr *header) {
+  static UChar notes[MOST_NOTES];
+  ULong size = header->p_filesz < sizeof notes ? header->p_filesz : sizeof notes;
+  if (!read_at(fd, header->p_offset, notes, size))
+    return;
+  for (ULong at = 0; at + sizeof(Elf64_Nhdr) <= size;) {
+    const Elf64_Nhdr *note = (const Elf64_Nhdr *)(notes + at);
+    ULong name = at + sizeof *note, text = name + VG_ROUNDUP((ULong)note->n_namesz, 4);
+    ULong next = text + VG_ROUNDUP((ULong)note->n_descsz, 4);
+    if (next > size)
+      return;
+    if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
+        VG_(memcmp)(notes + name, "GNU", 4) == 0 && note->n_descsz <= MOST_BUILD_ID) {
+      VG_(memcpy)(file->build_id, notes + text, note->n_descsz);
+      file->build_id_size = note->n_descsz;
+      return;
+    }
+    at = next;
+  }
+}
+
+/* Where in the file what belongs at an address is; all ones if it is not in the file. */
+static ULong offset_of(const Elf64_Phdr *headers, UInt count, Addr address) {
+  for (UInt i = 0; i < count; ++i)
+    if (headers[i].p_type == PT_LOAD && address >= headers[i].p_vaddr &&
+        address - headers[i].p_vaddr < headers[i].p_filesz)
+      return address - headers[i].p_vaddr + headers[i].p_offset;
+  return ~0ULL;
+}
+
+static void read_soname(ModuleFile *file, Int fd, const Elf64_Phdr *headers, UInt count,
+                        const Elf64_Phdr *dynamic) {
+  static Elf64_Dyn entries[MOST_DYNAMIC];
+  ULong size = dynamic->p_filesz < sizeof entries ? dynamic->p_filesz : sizeof entries;
+  if (!read_at(fd, dynamic->p_offset, entries, size))
+    return;
+  ULong name = ~0ULL, names = ~0ULL;
+  for (UInt i = 0; i < size / sizeof *entries && entries[i].d_tag != DT_NULL; ++i) {
+    if (entries[i].d_tag == DT_SONAME)
+      name = entries[i].d_un.d_val;
+    else if (entries[i].d_tag == DT_STRTAB)
+      names = offset_of(headers, count, entries[i].d_un.d_ptr);
+  }
+  if (name != ~0ULL && names != ~0ULL)
+    file->soname = text_at(fd, names + name);
+}
+
+/* The name that the kernel has for an open file. */
+static HChar *path_of(Int fd, const HChar *otherwise) {
+  HChar link[32], path[LONGEST_NAME];
+  VG_(sprintf)(link, "/proc/self/fd/%d", fd);
+  SSizeT size = VG_(readlink)(link, path, sizeof path - 1);
+  path[size < 0 ? 0 : size] = 0;
+  return VG_(strdup)("frontload.path", size > 0 ? path : otherwise);
+}
+
+static ModuleFile *read_file(Int fd, const HChar *name) {
+  Elf64_Ehdr head;
+  static Elf64_Phdr headers[MOST_HEADERS];
+  if (!read_at(fd, 0, &head, sizeof head) || VG_(memcmp)(head.e_ident, ELFMAG, SELFMAG) ||
+      head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_machine != FRONTLOAD_MACHINE ||
+      head.e_phentsize != sizeof *headers)
+    return NULL;
+  UInt count = head.e_phnum < MOST_HEADERS ? head.e_phnum : MOST_HEADERS;
+  if (!read_at(fd, head.e_phoff, headers, count * sizeof *headers))
+    return NULL;
+  ModuleFile *file = VG_(calloc)("frontload.file", 1, sizeof *file);
+  file->path = path_of(fd, name);
+  file->begin = ~(Addr)0;
+  file->is_position_independent = head.e_type == ET_DYN;
+  for (UInt i = 0; i < count; ++i) {
+    const Elf64_Phdr *h = &headers[i];
+    if (h->p_type == PT_INTERP && !file->interpreter)
+      file->interpreter = text_at(fd, h->p_offset);
+    else if (h->p_type == PT_NOTE && !file->build_id_size)
+      read_build_id(file, fd, h);
+    else if (h->p_type == PT_DYNAMIC && !file->soname)
+      read_soname(file, fd, headers, count, h);
+    if (h->p_type != PT_LOAD || h->p_memsz > (1ULL << 47) || h->p_vaddr > (1ULL << 47))
+      continue;
+    if (h->p_vaddr < file->begin)
+      file->begin = h->p_vaddr;
+    if (h->p_vaddr + h->p_memsz > file->end)
+      file->end = h->p_vaddr + h->p_memsz;
+    if ((h->p_flags & PF_X) && file->num_code < MOST_CODE_SEGMENTS)
+      file->code[file->num_code++] = (CodeSegment){h->p_vaddr, h->p_offset, h->p_filesz};
+  }
+  return file;
+}
+
+static Bool is_same(const ModuleFile *a, const ModuleFile *b) {
+  return a->build_id_size == b->build_id_size && VG_STREQ(a->path, b->path) &&
+         VG_(memcmp)(a->build_id, b->build_id, a->build_id_size) == 0;
+}
+
+ModuleFile *module_file(const HChar *name) {
+  SysRes opened = VG_(open)(name, VKI_O_RDONLY, 0);
+  if (sr_isError(opened))
+    return NULL;
+  ModuleFile *file = read_file(sr_Res(opened), name);
+  VG_(close)(sr_Res(opened));
+  if (!file || file->begin >= file->end)
+    return NULL;
+  for (ModuleFile *known = files; known; known = known->next)
+    if (is_same(known, file)) {
+      VG_(free)(file->path);
+      VG_(free)(file->interpreter);
+      VG_(free)(file->soname);
+      VG_(free)(file);
+      return known;
+    }
+  file->next = files;
+  return files = file;
+}
+
+Bool module_bias(const ModuleFile *file, ULong offset, Addr address, Addr *bias) {
+  /* Two segments may share a page of the file; a mapping begins where its segment does. */
+  const CodeSegment *found = NULL;
+  for (UInt i = 0; i < file->num_code; ++i) {
+    const CodeSegment *code = &file->code[i];
+    ULong first = VG_PGROUNDDN(code->offset);
+    if (offset == first || (!found && offset > first && offset < code->offset + code->size))
+      found = code;
+  }
+  if (found)
+    *bias = address - (found->address - found->offset + offset);
+  return found != NULL;
+}
+
+static Bool find_in_table(Int fd, const Elf64_Shdr *symbols, const Elf64_Shdr *names,
+                          const HChar *name, Addr *address, ULong *size) {
+  if (symbols->sh_size > most_table || names->sh_size > most_table || !names->sh_size ||
+      symbols->sh_entsize != sizeof(Elf64_Sym))
+    return False;
+  Elf64_Sym *table = VG_(malloc)("frontload.symbols", symbols->sh_size);
+  HChar *texts = VG_(malloc)("frontload.names", names->sh_size);
+  Bool found = False;
+  if (read_at(fd, symbols->sh_offset, table, symbols->sh_size) &&
+      read_at(fd, names->sh_offset, texts, names->sh_size) && texts[names->sh_size - 1] == 0)
+    for (ULong i = 0; i < symbols->sh_size / sizeof *table && !found; ++i) {
+      const Elf64_Sym *s = &table[i];
+      UInt type = ELF64_ST_TYPE(s->st_info);
+      if ((type != STT_FUNC && type != STT_GNU_IFUNC) || s->st_shndx == SHN_UNDEF ||
+          s->st_name >= names->sh_size || !VG_STREQ(texts + s->st_name, name))
+        continue;
+      *address = s->st_value;
+      *size = s->st_size;
+      found = True;
+    }
+  VG_(free)(table);
+  VG_(free)(texts);
+  return found;
+}
+
+Bool module_function(const ModuleFile *file, const HChar *name, Addr *address, ULong *size) {
+  SysRes opened = VG_(open)(file->path, VKI_O_RDONLY, 0);
+  if (sr_isError(opened))
+    return False;
+  Int fd = sr_Res(opened);
+  Elf64_Ehdr head;
+  Bool found = False;
+  if (read_at(fd, 0, &head, sizeof head) && head.e_shentsize == sizeof(Elf64_Shdr)) {
+    ULong bytes = (ULong)head.e_shnum * sizeof(Elf64_Shdr);
+    Elf64_Shdr *sections = VG_(malloc)("frontload.sections", bytes + 1);
+    if (read_at(fd, head.e_shoff, sections, bytes))
+      for (UInt i = 0; i < head.e_shnum && !found; ++i)
+        if ((sections[i].sh_type == SHT_SYMTAB || sections[i].sh_type == SHT_DYNSYM) &&
+            sections[i].sh_link < head.e_shnum)
+          found = find_in_table(fd, &sections[i], &sections[sections[i].sh_link], name, address,
+                                size);
+    VG_(free)(sections);
+  }
+  VG_(close)(fd);
+  return found;
+}

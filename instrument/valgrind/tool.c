@@ -1,0 +1,235 @@
+/* A tool of Valgrind that records the first touches of a program's code and data, as they happen,
+ * into a trace for each process.
+ *
+ * It is a program of its own, as all of Valgrind's tools are: linked with Valgrind's core, whose
+ * licence, GPL-2.0-or-later, covers the linked tool. Nothing else of Frontload is in it.
+ *
+ * Its options are those of frontload-valgrind, which starts it (main.cpp) and has checked them.
+ */
+#include <pub_tool_aspacemgr.h>
+#include <pub_tool_basics.h>
+#include <pub_tool_libcassert.h>
+#include <pub_tool_libcbase.h>
+#include <pub_tool_libcfile.h>
+#include <pub_tool_libcproc.h>
+#include <pub_tool_machine.h>
+#include <pub_tool_options.h>
+#include <pub_tool_tooliface.h>
+#include <pub_tool_vki.h>
+
+#include "checks.h"
+#include "messages.h"
+#include "module_file.h"
+#include "touches.h"
+#include "trace_file.h"
+
+enum { MOST_MODULES = 256, MOST_STARTED = 8 };
+
+static const HChar *output, *until;
+static Int milliseconds;
+static const HChar *wanted[MOST_MODULES];
+static Bool was_seen[MOST_MODULES];
+static UInt num_wanted;
+
+/* The files that the kernel has mapped: the program and its loader, and where Valgrind lets the
+ * program see a page of this tool. */
+typedef struct {
+  ModuleFile *file;
+  Addr bias;
+} Started;
+static Started started[MOST_STARTED];
+static UInt num_started;
+static Bool has_begun;
+static Int first_process;
+
+/* Code whose accesses are not the program's: that of the loader, and what relocates a static PIE. */
+static Addr loader_begin, loader_end;
+/* Where startup is over; 0 if it is not known. */
+static Addr end_of_startup;
+static Bool was_end_found;
+
+static Bool read_option(const HChar *option) {
+  const HChar *name;
+  if VG_STR_CLO (option, "--output", output) {
+  } else if VG_STR_CLO (option, "--until", until) {
+  } else if VG_INT_CLO (option, "--for-milliseconds", milliseconds) {
+  } else if VG_STR_CLO (option, "--module", name) {
+    if (num_wanted < MOST_MODULES)
+      wanted[num_wanted++] = name;
+  } else {
+    return False;
+  }
+  return True;
+}
+
+static void print_options(void) {
+  VG_(printf)("    --output=PATTERN --module=NAME --until=SYMBOL --for-milliseconds=N: see\n"
+              "                              frontload-valgrind --help\n");
+}
+static void print_no_more(void) {}
+
+static const HChar *last_part(const HChar *path) {
+  const HChar *slash = VG_(strrchr)(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* Whether a file is called so, but for what may follow a dot: libfoo and libfoo.so are names of
+ * libfoo.so.1, too. */
+static Bool begins_with(const HChar *file, const HChar *name) {
+  SizeT length = VG_(strlen)(name);
+  return file && VG_STREQN(length, file, name) && (file[length] == 0 || file[length] == '.');
+}
+
+static Bool is_named(const ModuleFile *file, const HChar *name) {
+  if (!VG_(strchr)(name, '/'))
+    return begins_with(last_part(file->path), name) || begins_with(file->soname, name);
+  struct vg_stat one, other;
+  return !sr_isError(VG_(stat)(name, &one)) && !sr_isError(VG_(stat)(file->path, &other)) &&
+         one.dev == other.dev && one.ino == other.ino;
+}
+
+/* Whether --module names the file; takes note of that. */
+static Bool is_wanted(const ModuleFile *file) {
+  Bool result = False;
+  for (UInt i = 0; i < num_wanted; ++i)
+    if (is_named(file, wanted[i]))
+      result = was_seen[i] = True;
+  return result;
+}
+
+static void record(ModuleFile *file, Addr bias, Bool is_program) {
+  touches_add(file, bias, is_program);
+  Addr address;
+  ULong size;
+  if (until && !end_of_startup && module_function(file, until, &address, &size)) {
+    end_of_startup = bias + address;
+    was_end_found = True;
+  }
+}
+
+/* To be called when all that the kernel has mapped is known, and nothing has run. */
+static void begin(void) {
+  has_begun = True;
+  const Started *program = NULL;
+  for (UInt i = 0; i < num_started; ++i)
+    if (!program || started[i].file->interpreter)
+      program = &started[i];
+  if (!program)
+    return;
+  const HChar *interpreter = program->file->interpreter;
+  const ModuleFile *loader = interpreter ? module_file(interpreter) : NULL;
+  for (UInt i = 0; i < num_started; ++i) {
+    const Started *s = &started[i];
+    if (s->file != loader)
+      continue;
+    loader_begin = s->bias + s->file->begin;
+    loader_end = s->bias + s->file->end;
+    if (is_wanted(s->file))
+      record(s->file, s->bias, False);
+  }
+  Addr address;
+  ULong size;
+  /* Where glibc's startup code relocates a static PIE. */
+  if (!interpreter && program->file->is_position_independent &&
+      module_function(program->file, "_dl_relocate_static_pie", &address, &size)) {
+    loader_begin = program->bias + address;
+    loader_end = loader_begin + size;
+  }
+  record(program->file, program->bias, True);
+}
+
+/* The file that is mapped at an address as code, and how far above its own addresses. NULL if that
+ * is none. */
+static ModuleFile *file_at(Addr address, Addr *bias) {
+  const NSegment *segment = VG_(am_find_nsegment)(address);
+  if (!segment || segment->kind != SkFileC)
+    return NULL;
+  const HChar *name = VG_(am_get_filename)(segment);
+  ModuleFile *file = name ? module_file(name) : NULL;
+  ULong offset = segment->offset + (address - segment->start);
+  return file && module_bias(file, offset, address, bias) ? file : NULL;
+}
+
+static void mapped_at_start(Addr address, SizeT size, Bool reads, Bool writes, Bool executes,
+                            ULong handle) {
+  Addr bias;
+  ModuleFile *file = executes ? file_at(address, &bias) : NULL;
+  if (file && num_started < MOST_STARTED)
+    started[num_started++] = (Started){file, bias};
+}
+
+static void mapped(Addr address, SizeT size, Bool reads, Bool writes, Bool executes, ULong handle) {
+  if (!has_begun)
+    begin();
+  Addr bias;
+  /* No file is read that nobody asked for. */
+  ModuleFile *file = executes && num_wanted ? file_at(address, &bias) : NULL;
+  if (file && is_wanted(file))
+    record(file, bias, False);
+}
+
+static void unmapped(Addr address, SizeT size) { touches_remove(address, size); }
+
+static CodeKind kind_of(Addr address) {
+  CodeKind kind;
+  kind.is_recorded = touches_has(address);
+  kind.is_loader = address >= loader_begin && address < loader_end;
+  kind.is_end = end_of_startup && address == end_of_startup;
+  return kind;
+}
+
+static IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+                        const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
+                        IRType host_word) {
+  if (!has_begun)
+    begin();
+  if (touches_has_ended())
+    return in;
+  return add_checks(in, layout, kind_of);
+}
+
+static void forked(ThreadId thread) { touches_begin_again(); }
+
+static void after_options(void) {
+  first_process = VG_(getpid)();
+  if (!output || !touches_begin()) {
+    warn("%s", "there is no room for what was touched: nothing is recorded");
+    VG_(exit)(125);
+  }
+  trace_set_pattern(output);
+  touches_end_after(milliseconds);
+  VG_(atfork)(NULL, NULL, forked);
+}
+
+static void at_end(Int status) {
+  if (VG_(getpid)() != first_process)
+    return;
+  for (UInt i = 0; i < num_wanted; ++i)
+    if (!was_seen[i])
+      warn("--module=%s: the program did not load it", wanted[i]);
+  if (until && !was_end_found)
+    warn("--until=%s: no recorded module has a function of this name", until);
+  else if (until && !touches_has_ended())
+    warn("--until=%s: the program ended before it was called", until);
+}
+
+static void before_options(void) {
+  VG_(details_name)("Frontload");
+  VG_(details_version)(NULL);
+  VG_(details_description)("a recorder of first touches");
+  VG_(details_copyright_author)("The Frontload developers; GPL-2.0-or-later as linked");
+  VG_(details_bug_reports_to)("the Frontload developers");
+  VG_(basic_tool_funcs)(after_options, instrument, at_end);
+  VG_(needs_command_line_options)(read_option, print_options, print_no_more);
+  VG_(track_new_mem_startup)(mapped_at_start);
+  VG_(track_new_mem_mmap)(mapped);
+  VG_(track_die_mem_munmap)(unmapped);
+}
+
+VG_DETERMINE_INTERFACE_VERSION(before_options)
+
+/* In place of the core's: nothing here needs debug info, which takes long to read, and Valgrind ends
+ * a program whose debug info it does not understand. (Linked with --wrap.) */
+ULong wrap_debug_info(Addr address, Bool allow_file_of_valgrind, Int descriptor)
+    __asm__("__wrap_vgPlain_di_notify_mmap");
+ULong wrap_debug_info(Addr address, Bool allow_file_of_valgrind, Int descriptor) { return 0; }
