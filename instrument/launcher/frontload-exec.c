@@ -1,6 +1,7 @@
 /* frontload-exec: runs one command and writes what it cost as one line of JSON.
  *
- *   frontload-exec [--output=FILE | --fd=N] [--cgroup=FOLDER] -- COMMAND [ARGUMENT...]
+ *   frontload-exec [--output=FILE | --fd=N] [--cgroup=FOLDER] [--until-...] -- COMMAND
+ * [ARGUMENT...]
  *
  * Why this is not done in Python: the kernel keeps the peak memory of the image that a process had
  * before exec, so a child of a 100 MB Python process reports at least what Python held at the fork
@@ -16,10 +17,16 @@
  * if the command does not exist, 126 if it cannot be run, 2 if something else failed.
  *
  * The figures include children that the command itself waited for, as wait4(2) defines it.
+ *
+ * --until-*, --for: a command that does not end is measured until it is ready (ready.h): the
+ * figures are those of all that it has started by then, and end there. Then all of it is ended, as
+ * a person would end it (process_tree.h). Its exit status does not matter, so it is told as 0.
  */
 #define _GNU_SOURCE
 #include "base/exit_status.h"
 #include "command_line.h"
+#include "process_tree.h"
+#include "ready.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,10 +70,6 @@ static int64_t nowNs(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-static int64_t microseconds(struct timeval time) {
-  return time.tv_sec * INT64_C(1000000) + time.tv_usec;
 }
 
 static void enterCgroup(const char *folder) {
@@ -137,23 +140,131 @@ static void giveSignalsBack(const struct sigaction *old, const sigset_t *oldMask
   sigprocmask(SIG_SETMASK, oldMask, NULL);
 }
 
-static void writeLine(int fd, int status, int64_t wallNs, const struct rusage *use) {
-  char code[16], signal[16];
-  snprintf(code, sizeof code, WIFEXITED(status) ? "%d" : "null", WEXITSTATUS(status));
-  snprintf(signal, sizeof signal, WIFSIGNALED(status) ? "%d" : "null", WTERMSIG(status));
+/* What ended a run: `status` as wait4 has it; `ready` is what the command was waited for to do, or
+ * NULL. */
+struct End {
+  int status;
+  const char *ready;
+};
+
+static void writeLine(int fd, const struct End *end, int64_t wallNs, const struct Cost *cost) {
+  char code[16], signal[16], ready[96] = "";
+  snprintf(code, sizeof code, WIFEXITED(end->status) ? "%d" : "null", WEXITSTATUS(end->status));
+  snprintf(signal, sizeof signal, WIFSIGNALED(end->status) ? "%d" : "null", WTERMSIG(end->status));
+  if (end->ready) {
+    struct rusage own;
+    getrusage(RUSAGE_SELF, &own);
+    struct Cost watching = {0};
+    cost_add_ended(&watching, &own);
+    snprintf(ready, sizeof ready, ", \"ready\": \"%s\", \"watching_us\": %" PRId64, end->ready,
+             watching.user_us + watching.system_us);
+  }
   if (dprintf(fd,
               "{\"exit_status\": %s, \"signal\": %s, \"wall_ns\": %" PRId64
-              ", \"user_us\": %" PRId64 ", \"system_us\": %" PRId64
-              ", \"major_faults\": %ld, \"minor_faults\": %ld, \"max_rss_kib\": %ld"
-              ", \"blocks_in\": %ld, \"voluntary_switches\": %ld, \"involuntary_switches\": %ld}\n",
-              code, signal, wallNs, microseconds(use->ru_utime), microseconds(use->ru_stime),
-              use->ru_majflt, use->ru_minflt, use->ru_maxrss, use->ru_inblock, use->ru_nvcsw,
-              use->ru_nivcsw) < 0)
+              ", \"user_us\": %" PRId64 ", \"system_us\": %" PRId64 ", \"major_faults\": %" PRId64
+              ", \"minor_faults\": %" PRId64 ", \"max_rss_kib\": %" PRId64
+              ", \"blocks_in\": %" PRId64 ", \"voluntary_switches\": %" PRId64
+              ", \"involuntary_switches\": %" PRId64 "%s}\n",
+              code, signal, wallNs, cost->user_us, cost->system_us, cost->major_faults,
+              cost->minor_faults, cost->max_rss_kib, cost->blocks_in, cost->voluntary_switches,
+              cost->involuntary_switches, ready) < 0)
     fail(EXIT_USAGE, "the result", "cannot be written", errno);
 }
 
+enum { EXIT_TIMED_OUT = 124 /* timeout(1)'s */, PATIENCE_MS = 5000, DEFAULT_TIMEOUT_MS = 60000 };
+
+/* A number of seconds above 0, in milliseconds. */
+static int64_t parseSeconds(const char *option, const char *text) {
+  char *end;
+  double seconds = strtod(text, &end);
+  if (end == text || *end || !(seconds > 0) || seconds > 1e6)
+    exit(usageError(option, ": not a number of seconds above 0"));
+  return (int64_t)(seconds * 1000) > 0 ? (int64_t)(seconds * 1000) : 1;
+}
+
+static volatile sig_atomic_t interruption;
+static void noteInterruption(int signal) { interruption = signal; }
+
+/* Runs a command of a shell, as the first that is asked of the program. */
+static int request(const char *command) {
+  pid_t child = fork();
+  if (child == 0) {
+    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    _exit(EXIT_NOT_FOUND);
+  }
+  int status = 0;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+    ;
+  return child < 0 ? -1 : status;
+}
+
+struct Watch {
+  struct Ready ready;
+  int64_t timeoutMs;
+  const char *request;
+  int acknowledged; /* a descriptor whose end is waited for before the command is ended, or -1 */
+};
+
+/* Waits until the command is ready, and ends it. Returns the exit status of this program. */
+static int watch(const struct Watch *w, const char *command, pid_t child, int64_t startNs,
+                 int output) {
+  struct Cost cost = {0};
+  struct End end = {0, NULL};
+  bool hasChildren = true;
+  ready_started(&w->ready, startNs);
+  for (;;) {
+    int status;
+    struct rusage use;
+    pid_t ended;
+    /* A command that becomes a daemon ends, and what it has started goes on. */
+    while ((ended = wait4(-1, &status, WNOHANG, &use)) > 0) {
+      cost_add_ended(&cost, &use);
+      if (ended == child)
+        end.status = status;
+    }
+    hasChildren = ended == 0;
+    end.ready = ready_poll(&w->ready, nowNs());
+    if (end.ready || !hasChildren || interruption ||
+        nowNs() - startNs >= w->timeoutMs * INT64_C(1000000))
+      break;
+  }
+  int problem = 0;
+  if (end.ready && w->request && (problem = request(w->request)))
+    end.ready = NULL;
+  int64_t wallNs = nowNs() - startNs;
+  cost_add_running(&cost);
+  if (end.ready)
+    end.status = 0;
+  else if (hasChildren)
+    end.status = EXIT_TIMED_OUT << 8; /* as wait4 has it */
+  writeLine(output, &end, wallNs, &cost);
+  if (w->acknowledged >= 0 && end.ready) {
+    close(output);
+    char byte;
+    while (read(w->acknowledged, &byte, 1) > 0 || (errno == EINTR && !interruption))
+      errno = 0;
+  }
+  tree_end(PATIENCE_MS);
+  ready_end(&w->ready);
+  if (interruption)
+    return 128 + interruption;
+  if (end.ready)
+    return 0;
+  if (problem)
+    fail(1, w->request, problem < 0 ? "cannot be run" : "the request failed", 0);
+  if (hasChildren)
+    failWith("wait for something else, or longer: --timeout=SECONDS", EXIT_TIMED_OUT, command,
+             "was not ready in time", 0);
+  char what[64];
+  int code = status_of_ended(end.status);
+  snprintf(what, sizeof what, "ended before it was ready, with status %d", code);
+  fail(code ? code : 1, command, what, 0);
+  return 1;
+}
+
 const char usage[] =
-    "usage: frontload-exec [--output=FILE | --fd=N] [--cgroup=FOLDER] -- COMMAND [ARGUMENT...]\n";
+    "usage: frontload-exec [--output=FILE | --fd=N] [--cgroup=FOLDER] [--until-...=...] -- COMMAND "
+    "[ARGUMENT...]\n";
 const char help[] =
     "\n"
     "Runs a command and writes its exit status, time, faults and memory as one line of JSON, by\n"
@@ -163,26 +274,56 @@ const char help[] =
     "  --output=FILE    write the line to this file\n"
     "  --fd=N           write it to this open descriptor\n"
     "  --cgroup=FOLDER  run the command in this control group\n"
+    "  --until-listening=[ADDRESS:]PORT\n"
+    "                   measure until the command listens there\n"
+    "  --until-output=TEXT\n"
+    "                   measure until it has written this to its output or error output\n"
+    "  --until-file=PATH\n"
+    "                   measure until this file is there\n"
+    "  --until-idle=MS  measure until it has done nothing for so many milliseconds\n"
+    "  --until-notify   measure until it says READY=1 to $NOTIFY_SOCKET, as to systemd\n"
+    "  --for=SECONDS    measure for this time\n"
+    "  --request=COMMAND\n"
+    "                   when it is ready, run this by a shell, and measure to its end\n"
+    "  --timeout=SECONDS\n"
+    "                   give up if it is not ready by then (default 60)\n"
+    "  --acknowledged-by=N\n"
+    "                   do not end it before this open descriptor is at its end\n"
     "  --help           show this help\n"
     "  --version        show the version\n"
     "\n"
     "examples:\n"
     "  frontload-exec --output=cost.json -- ./app --version\n"
+    "  frontload-exec --until-listening=6379 -- redis-server\n"
     "\n"
     "exit status:\n"
+    "  1    the command ended before it was ready, or the request failed\n"
     "  2    something other than the command failed; otherwise the status is that of the command\n"
+    "  124  the command was not ready in time\n"
     "  126  the command cannot be run\n"
     "  127  the command does not exist\n"
     "  128+N  signal N ended the command\n";
 
 int main(int argc, char **argv) {
-  static const struct option options[] = {
-      {"output", required_argument, NULL, 'o'}, {"fd", required_argument, NULL, 'f'},
-      {"cgroup", required_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'},
-      {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0}};
+  static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                          {"fd", required_argument, NULL, 'f'},
+                                          {"cgroup", required_argument, NULL, 'c'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {"until-listening", required_argument, NULL, 'l'},
+                                          {"until-output", required_argument, NULL, 'u'},
+                                          {"until-file", required_argument, NULL, 'F'},
+                                          {"until-idle", required_argument, NULL, 'i'},
+                                          {"until-notify", no_argument, NULL, 'n'},
+                                          {"for", required_argument, NULL, 's'},
+                                          {"request", required_argument, NULL, 'r'},
+                                          {"timeout", required_argument, NULL, 't'},
+                                          {"acknowledged-by", required_argument, NULL, 'a'},
+                                          {NULL, 0, NULL, 0}};
   opterr = 0;
   int output = STDERR_FILENO;
   const char *cgroup = NULL;
+  struct Watch w = {.timeoutMs = DEFAULT_TIMEOUT_MS, .acknowledged = -1};
   for (int option; (option = getopt_long(argc, argv, "+", options, NULL)) != -1;) {
     if (option == 'o')
       output = openOutput(optarg);
@@ -190,6 +331,24 @@ int main(int argc, char **argv) {
       output = parseFd(optarg);
     else if (option == 'c')
       cgroup = optarg;
+    else if (option == 'l')
+      w.ready.listening = optarg;
+    else if (option == 'u')
+      w.ready.output = optarg;
+    else if (option == 'F')
+      w.ready.file = optarg;
+    else if (option == 'i')
+      w.ready.idle_ms = parseSeconds("--until-idle", optarg) / 1000;
+    else if (option == 'n')
+      w.ready.notify = true;
+    else if (option == 's')
+      w.ready.for_ms = parseSeconds("--for", optarg);
+    else if (option == 'r')
+      w.request = optarg;
+    else if (option == 't')
+      w.timeoutMs = parseSeconds("--timeout", optarg);
+    else if (option == 'a')
+      w.acknowledged = parseFd(optarg);
     else if (answerAbout(option))
       return 0;
     else
@@ -198,6 +357,12 @@ int main(int argc, char **argv) {
   char **command = argv + optind;
   if (!*command)
     return usageError("", "no command was given");
+  bool watches = ready_is_asked_for(&w.ready);
+  const char *problem = ready_problem(&w.ready);
+  if (problem)
+    return usageError(w.ready.listening ? w.ready.listening : "--until-output: ", problem);
+  if (w.request && !watches)
+    return usageError("--request", ": only with --until-... or --for, which say when");
   if (cgroup)
     enterCgroup(cgroup);
 
@@ -207,11 +372,22 @@ int main(int argc, char **argv) {
   struct sigaction oldActions[HANDLED_SIGNALS];
   sigset_t oldMask;
   takeSignals(oldActions, &oldMask);
+  if (watches) {
+    tree_begin();
+    if (!ready_begin(&w.ready))
+      fail(EXIT_USAGE, *command, "cannot be watched", errno);
+    /* We end the command, whoever asks for it. */
+    struct sigaction action = {.sa_handler = noteInterruption};
+    for (int i = 0; i < HANDLED_SIGNALS; ++i)
+      sigaction(handledSignals[i], &action, NULL);
+  }
   pid_t child = fork();
   if (child < 0)
     fail(EXIT_USAGE, *command, "cannot fork", errno);
   if (child == 0) {
     giveSignalsBack(oldActions, &oldMask);
+    if (watches)
+      ready_enter(&w.ready);
     struct Message message = {nowNs(), 0};
     if (write(channel[1], &message, sizeof message) == sizeof message)
       execvp(*command, command);
@@ -224,6 +400,13 @@ int main(int argc, char **argv) {
   sigprocmask(SIG_SETMASK, &oldMask, NULL);
   close(channel[1]);
 
+  /* Both are there by now: the pipe is at its end when the command was executed. */
+  struct Message started = {0, 0}, failed = {0, 0};
+  if (watches) {
+    if (read(channel[0], &started, sizeof started) == sizeof started &&
+        read(channel[0], &failed, sizeof failed) != sizeof failed)
+      return watch(&w, *command, child, started.startNs, output);
+  }
   int status;
   struct rusage use;
   while (wait4(child, &status, 0, &use) < 0)
@@ -231,11 +414,16 @@ int main(int argc, char **argv) {
       fail(EXIT_USAGE, *command, "cannot be waited for", errno);
   int64_t endNs = nowNs();
 
-  struct Message started = {0, 0}, failed = {0, 0};
-  if (read(channel[0], &started, sizeof started) != sizeof started)
-    fail(EXIT_USAGE, *command, "ended before it started", 0);
-  if (read(channel[0], &failed, sizeof failed) == sizeof failed)
+  if (!watches) {
+    if (read(channel[0], &started, sizeof started) != sizeof started)
+      fail(EXIT_USAGE, *command, "ended before it started", 0);
+    if (read(channel[0], &failed, sizeof failed) != sizeof failed)
+      failed.error = 0;
+  }
+  if (failed.error)
     return cannotRun(*command, failed.error);
-  writeLine(output, status, endNs - started.startNs, &use);
+  struct Cost cost = {0};
+  cost_add_ended(&cost, &use);
+  writeLine(output, &(struct End){status, NULL}, endNs - started.startNs, &cost);
   return status_of_ended(status);
 }

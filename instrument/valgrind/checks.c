@@ -1,5 +1,5 @@
-/* For each access, and once for each granule of code in a superblock: a test of one byte, and a call
- * of touches.c if that says that the first touch is awaited. */
+/* For each access, and once for each granule of code in a superblock: a test of one byte, and a
+ * call of touches.c if that says that the first touch is awaited. */
 #include "checks.h"
 
 #include <pub_tool_libcassert.h>
@@ -35,8 +35,8 @@ static IRExpr *has_bit(IRSB *out, IRExpr *byte, UChar bit) {
   return binary(out, Ity_I1, Iop_CmpNE8, masked, IRExpr_Const(IRConst_U8(0)));
 }
 
-static void call(IRSB *out, Int num_registers, const HChar *name, void *function, IRExpr **arguments,
-                 IRExpr *guard) {
+static void call(IRSB *out, Int num_registers, const HChar *name, void *function,
+                 IRExpr **arguments, IRExpr *guard) {
   IRDirty *dirty =
       unsafeIRDirty_0_N(num_registers, name, VG_(fnptr_to_fnentry)(function), arguments);
   if (guard)
@@ -47,8 +47,8 @@ static void call(IRSB *out, Int num_registers, const HChar *name, void *function
 /* The byte of an address, or, above the limit, that of address 0, where nothing is. */
 static IRExpr *byte_of(IRSB *out, IRExpr *address) {
   IRExpr *is_low = binary(out, Ity_I1, Iop_CmpLT64U, address, word(touches_limit()));
-  IRExpr *granule = binary(out, Ity_I64, Iop_Shr64, address,
-                           IRExpr_Const(IRConst_U8(GRANULE_SHIFT)));
+  IRExpr *granule =
+      binary(out, Ity_I64, Iop_Shr64, address, IRExpr_Const(IRConst_U8(GRANULE_SHIFT)));
   IRExpr *index = compute(out, Ity_I64, IRExpr_ITE(is_low, granule, word(0)));
   IRExpr *place = binary(out, Ity_I64, Iop_Add64, index, word((Addr)touches_bytes()));
   return compute(out, Ity_I8, IRExpr_Load(END, Ity_I8, place));
@@ -71,8 +71,9 @@ static void check_data(IRSB *out, IRExpr *address, SizeT size, IRExpr *guard) {
 }
 
 static void check_code(IRSB *out, Addr address) {
-  IRExpr *byte = compute(
-      out, Ity_I8, IRExpr_Load(END, Ity_I8, word((Addr)touches_bytes() + (address >> GRANULE_SHIFT))));
+  IRExpr *byte =
+      compute(out, Ity_I8,
+              IRExpr_Load(END, Ity_I8, word((Addr)touches_bytes() + (address >> GRANULE_SHIFT))));
   call(out, 1, "touches_code", &touches_code, mkIRExprVec_1(word(address)),
        has_bit(out, byte, AWAITS_CODE));
 }
@@ -129,7 +130,8 @@ static void check_accesses(IRSB *out, const IRStmt *s) {
 
 /* Whether a statement makes an address in the stack: the stack pointer, or one that was, plus or
  * minus a constant. No module is there, and every third access is. */
-static Bool makes_stack_address(const IRStmt *s, const VexGuestLayout *layout, const Bool *is_stack) {
+static Bool makes_stack_address(const IRStmt *s, const VexGuestLayout *layout,
+                                const Bool *is_stack) {
   if (s->tag != Ist_WrTmp)
     return False;
   const IRExpr *e = s->Ist.WrTmp.data;

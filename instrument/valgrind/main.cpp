@@ -32,7 +32,8 @@ static cl::opt<double> forOption("for", cl::cat(recorderOptions()), cl::value_de
 static constexpr char overview[] =
     "frontload-valgrind [options] -- COMMAND [ARGUMENT...]\n\n"
     "Runs a command in valgrind and records which 16-byte granules of its code it executes, and\n"
-    "which of its data it reads or writes, in order of first touch. Each process gets a trace, and\n"
+    "which of its data it reads or writes, in order of first touch. Each process gets a trace, "
+    "and\n"
     "a new one at each exec. The trace of a forked child has all that it touches. A trace never\n"
     "replaces a file: if its name is taken, it gets .1, .2 and so on. The command runs some forty\n"
     "times slower, and goes on in valgrind when the recording has ended.\n\n"

@@ -203,8 +203,8 @@ Bool module_function(const ModuleFile *file, const HChar *name, Addr *address, U
       for (UInt i = 0; i < head.e_shnum && !found; ++i)
         if ((sections[i].sh_type == SHT_SYMTAB || sections[i].sh_type == SHT_DYNSYM) &&
             sections[i].sh_link < head.e_shnum)
-          found = find_in_table(fd, &sections[i], &sections[sections[i].sh_link], name, address,
-                                size);
+          found =
+              find_in_table(fd, &sections[i], &sections[sections[i].sh_link], name, address, size);
     VG_(free)(sections);
   }
   VG_(close)(fd);

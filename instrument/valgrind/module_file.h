@@ -26,8 +26,8 @@ typedef struct ModuleFile {
   struct ModuleFile *next;
 } ModuleFile;
 
-/* Reads the file that is mapped under this name. NULL if it is no ELF file of this machine. The same
- * file is read once: by its path and build-id. */
+/* Reads the file that is mapped under this name. NULL if it is no ELF file of this machine. The
+ * same file is read once: by its path and build-id. */
 ModuleFile *module_file(const HChar *name);
 /* All that were read. */
 ModuleFile *module_files(void);

@@ -42,7 +42,8 @@ static UInt num_started;
 static Bool has_begun;
 static Int first_process;
 
-/* Code whose accesses are not the program's: that of the loader, and what relocates a static PIE. */
+/* Code whose accesses are not the program's: that of the loader, and what relocates a static PIE.
+ */
 static Addr loader_begin, loader_end;
 /* Where startup is over; 0 if it is not known. */
 static Addr end_of_startup;
@@ -228,8 +229,8 @@ static void before_options(void) {
 
 VG_DETERMINE_INTERFACE_VERSION(before_options)
 
-/* In place of the core's: nothing here needs debug info, which takes long to read, and Valgrind ends
- * a program whose debug info it does not understand. (Linked with --wrap.) */
-ULong wrap_debug_info(Addr address, Bool allow_file_of_valgrind, Int descriptor)
-    __asm__("__wrap_vgPlain_di_notify_mmap");
+/* In place of the core's: nothing here needs debug info, which takes long to read, and Valgrind
+ * ends a program whose debug info it does not understand. (Linked with --wrap.) */
+ULong wrap_debug_info(Addr address, Bool allow_file_of_valgrind,
+                      Int descriptor) __asm__("__wrap_vgPlain_di_notify_mmap");
 ULong wrap_debug_info(Addr address, Bool allow_file_of_valgrind, Int descriptor) { return 0; }

@@ -29,9 +29,9 @@ static UInt num_modules;
 
 void trace_set_pattern(const HChar *text) { pattern = text; }
 
-/* The beginning of the file, which is on the disk when it is mapped: counting what was written costs
- * no system call, and cannot fail. What follows is written; if it were mapped, too, a full disk
- * would end the program. */
+/* The beginning of the file, which is on the disk when it is mapped: counting what was written
+ * costs no system call, and cannot fail. What follows is written; if it were mapped, too, a full
+ * disk would end the program. */
 static struct frontload_trace_header *header;
 
 /* The name of the trace, with room for a suffix. */

@@ -1,0 +1,230 @@
+/* Looks processes up in /proc. */
+#define _GNU_SOURCE
+#include "process_tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_PROCESSES = 65536, MOST_OF_TREE = 4096, LONGEST_TEXT = 4096, POLL_MS = 2 };
+
+void tree_begin(void) { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+static int64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+/* What a file of /proc says, as far as it fits, with a zero at its end; NULL if it is gone. */
+static char *read_text(const char *path, char *text, size_t size) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return NULL;
+  ssize_t length = read(fd, text, size - 1);
+  close(fd);
+  if (length < 0)
+    return NULL;
+  text[length] = 0;
+  return text;
+}
+
+/* The fields of a stat file behind the name, which may contain anything: the first is the state. */
+static char *stat_fields(const char *path, char *text, size_t size) {
+  char *end = read_text(path, text, size) ? strrchr(text, ')') : NULL;
+  return end ? end + 2 : NULL;
+}
+
+/* Calls `visit` for each numeric name in a folder. */
+static void for_each_number(const char *folder, void (*visit)(pid_t number, void *argument),
+                            void *argument) {
+  DIR *open_folder = opendir(folder);
+  if (!open_folder)
+    return;
+  for (struct dirent *entry; (entry = readdir(open_folder));) {
+    char *end;
+    long number = strtol(entry->d_name, &end, 10);
+    if (number > 0 && *end == 0)
+      visit((pid_t)number, argument);
+  }
+  closedir(open_folder);
+}
+
+struct Listing {
+  struct {
+    pid_t pid, parent;
+  } all[MOST_PROCESSES];
+  size_t count;
+};
+
+static void list_process(pid_t pid, void *argument) {
+  struct Listing *listing = argument;
+  char path[64], text[LONGEST_TEXT];
+  snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  char *fields = stat_fields(path, text, sizeof text);
+  int parent;
+  char state;
+  if (!fields || sscanf(fields, "%c %d", &state, &parent) != 2 || state == 'Z' || state == 'X' ||
+      listing->count == MOST_PROCESSES)
+    return;
+  listing->all[listing->count].pid = pid;
+  listing->all[listing->count++].parent = parent;
+}
+
+size_t tree_list(pid_t *found, size_t most) {
+  static struct Listing listing;
+  listing.count = 0;
+  for_each_number("/proc", list_process, &listing);
+  size_t count = 0;
+  pid_t parent = getpid();
+  for (size_t next = 0;; parent = found[next++]) {
+    for (size_t i = 0; i < listing.count && count < most; ++i)
+      if (listing.all[i].parent == parent)
+        found[count++] = listing.all[i].pid;
+    if (next == count)
+      return count;
+  }
+}
+
+void cost_add_ended(struct Cost *cost, const struct rusage *use) {
+  cost->user_us += use->ru_utime.tv_sec * INT64_C(1000000) + use->ru_utime.tv_usec;
+  cost->system_us += use->ru_stime.tv_sec * INT64_C(1000000) + use->ru_stime.tv_usec;
+  cost->major_faults += use->ru_majflt;
+  cost->minor_faults += use->ru_minflt;
+  cost->blocks_in += use->ru_inblock;
+  cost->voluntary_switches += use->ru_nvcsw;
+  cost->involuntary_switches += use->ru_nivcsw;
+  if (use->ru_maxrss > cost->max_rss_kib)
+    cost->max_rss_kib = use->ru_maxrss;
+}
+
+/* The number behind a word at the beginning of a line; 0 if there is none. */
+static int64_t number_after(const char *text, const char *word) {
+  const char *found = strstr(text, word);
+  return found ? strtoll(found + strlen(word), NULL, 10) : 0;
+}
+
+static void add_running(struct Cost *cost, pid_t pid) {
+  char path[64], text[LONGEST_TEXT];
+  snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  char *fields = stat_fields(path, text, sizeof text);
+  /* proc_pid_stat(5): minflt is field 10, and the state, here the first, field 3. */
+  long long minor, minor_of_children, major, major_of_children, user, system, user_of_children,
+      system_of_children;
+  if (!fields ||
+      sscanf(fields, "%*c %*d %*d %*d %*d %*d %*u %lld %lld %lld %lld %lld %lld %lld %lld", &minor,
+             &minor_of_children, &major, &major_of_children, &user, &system, &user_of_children,
+             &system_of_children) != 8)
+    return;
+  int64_t tick_us = 1000000 / sysconf(_SC_CLK_TCK);
+  cost->minor_faults += minor + minor_of_children;
+  cost->major_faults += major + major_of_children;
+  cost->user_us += (user + user_of_children) * tick_us;
+  cost->system_us += (system + system_of_children) * tick_us;
+  snprintf(path, sizeof path, "/proc/%d/io", pid);
+  if (read_text(path, text, sizeof text))
+    cost->blocks_in += number_after(text, "\nread_bytes: ") / 512;
+  snprintf(path, sizeof path, "/proc/%d/status", pid);
+  if (read_text(path, text, sizeof text)) {
+    int64_t peak = number_after(text, "\nVmHWM:\t");
+    if (peak > cost->max_rss_kib)
+      cost->max_rss_kib = peak;
+    cost->voluntary_switches += number_after(text, "\nvoluntary_ctxt_switches:\t");
+    cost->involuntary_switches += number_after(text, "\nnonvoluntary_ctxt_switches:\t");
+  }
+}
+
+void cost_add_running(struct Cost *cost) {
+  pid_t found[MOST_OF_TREE];
+  size_t count = tree_list(found, MOST_OF_TREE);
+  for (size_t i = 0; i < count; ++i)
+    add_running(cost, found[i]);
+}
+
+struct Activity {
+  pid_t pid;
+  int64_t ns;
+};
+
+static void add_thread(pid_t thread, void *argument) {
+  struct Activity *activity = argument;
+  char path[96], text[LONGEST_TEXT];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/stat", activity->pid, thread);
+  char *fields = stat_fields(path, text, sizeof text);
+  bool waits = fields && *fields == 'D';
+  snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", activity->pid, thread);
+  int64_t ns = read_text(path, text, sizeof text) ? strtoll(text, NULL, 10) : 0;
+  activity->ns = waits || activity->ns < 0 ? -1 : activity->ns + ns;
+}
+
+int64_t tree_activity(void) {
+  pid_t found[MOST_OF_TREE];
+  size_t count = tree_list(found, MOST_OF_TREE);
+  struct Activity activity = {0, 0};
+  for (size_t i = 0; i < count && activity.ns >= 0; ++i) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", activity.pid = found[i]);
+    for_each_number(path, add_thread, &activity);
+  }
+  return activity.ns;
+}
+
+bool tree_has_open(const char *name) {
+  pid_t found[MOST_OF_TREE];
+  size_t count = tree_list(found, MOST_OF_TREE);
+  for (size_t i = 0; i < count; ++i) {
+    char folder[64], path[128], target[256];
+    snprintf(folder, sizeof folder, "/proc/%d/fd", found[i]);
+    DIR *open_folder = opendir(folder);
+    if (!open_folder)
+      continue;
+    bool has = false;
+    for (struct dirent *entry; !has && (entry = readdir(open_folder));) {
+      snprintf(path, sizeof path, "%s/%.20s", folder, entry->d_name);
+      ssize_t length = readlink(path, target, sizeof target - 1);
+      target[length < 0 ? 0 : length] = 0;
+      has = strcmp(target, name) == 0;
+    }
+    closedir(open_folder);
+    if (has)
+      return true;
+  }
+  return false;
+}
+
+/* Waits until no child is left, for so long. Returns whether none is. */
+static bool reap(int patience_ms) {
+  int64_t end = now_ms() + patience_ms;
+  for (;;) {
+    pid_t ended = waitpid(-1, NULL, WNOHANG);
+    if (ended < 0 && errno == ECHILD)
+      return true;
+    if (ended > 0)
+      continue;
+    if (now_ms() >= end)
+      return false;
+    usleep(POLL_MS * 1000);
+  }
+}
+
+void tree_end(int patience_ms) {
+  pid_t found[MOST_OF_TREE];
+  size_t count = tree_list(found, MOST_OF_TREE);
+  for (size_t i = 0; i < count; ++i)
+    kill(found[i], SIGTERM);
+  while (!reap(patience_ms)) {
+    /* What ignores that, or has been started since. */
+    count = tree_list(found, MOST_OF_TREE);
+    for (size_t i = 0; i < count; ++i)
+      kill(found[i], SIGKILL);
+    patience_ms = 1000;
+  }
+}
