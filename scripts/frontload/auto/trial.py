@@ -25,6 +25,7 @@ from frontload.auto.workload import Workload
 from frontload.base import errors, files, processes
 from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.base.missing import Missing
+from frontload.base.ready import Ready
 from frontload.base.scratch import scratch_folder
 from frontload.device.kinds import Device
 from frontload.elf import file as elf
@@ -33,9 +34,11 @@ from frontload.profile import coverage, merge, trace
 from frontload.profile import format as profile
 from frontload.profile import resolver as names
 from frontload.recording import command as recording
+from frontload.recording.watched import Watched
 
 MEASURED_RUNS = 10
-# How much longer a recording with data lasts that a time ends: as much slower is the program.
+# How much longer a recording with data may last, and does where a time ends it: as much slower is
+# the program.
 _DATA_SLOWDOWN = 40
 
 
@@ -48,8 +51,8 @@ class Plan:
     runs: int = 3
     data: bool | None = None  # None: if valgrind is there
     modules: tuple[str, ...] = ()
-    until: str | None = None
-    seconds: float | None = None
+    until: str | None = None  # a function
+    ready: Ready | None = None  # or else
     prefetch: bool = False
     min_match: float = 80.0
     min_coverage: float = 95.0
@@ -58,6 +61,16 @@ class Plan:
     beside: tuple[str, ...] = ()  # what the program needs beside it there
     compare: bool = True
     keep: str | None = None  # a folder for traces and map
+
+    def ends_by_itself(self, outcome: "Outcome", what: str) -> bool:
+        """Whether the program may be run to its end; what is not known otherwise is told."""
+        if self.until is None and self.ready is None:
+            return True
+        outcome.missing.append(Missing(
+            what, "the program does not end by itself",
+            "without --until-..., if it does; or compare by hand" if self.ready else
+            "say by --until-listening, --until-output or the like when it is ready"))
+        return False
 
 
 @dataclass
@@ -148,7 +161,7 @@ def run(plan: Plan, link: LinkCommand) -> Outcome:
         after = stack.enter_context(relink.linked(link, plan.output, options, scratch))
         outcome.report = coverage.examine(elf.read(after), startup,
                                        names.resolve(str(written), [after]).places)
-        if plan.compare:
+        if plan.compare and plan.ends_by_itself(outcome, "whether both write the same"):
             outcome.comparisons = comparison.compare(plan.workloads, plan.program, after, plain)
         _predict(plan, outcome, plain, after, traces)
         if outcome.before.stripped:
@@ -162,7 +175,8 @@ def run(plan: Plan, link: LinkCommand) -> Outcome:
         if plan.keep:
             _keep(plan, traces, link_map)
         outcome.after = programs.look(plan.output)
-        if plan.measured_runs:
+        if plan.measured_runs and (
+                plan.ready or plan.ends_by_itself(outcome, "what a cold start reads here")):
             _measure(plan, outcome)
     return outcome
 
@@ -187,11 +201,10 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
     traces.mkdir()
     pattern = recording.pattern_in(traces)
     errors.note(f"recording {errors.count(plan.runs * len(plan.workloads), 'run')}")
-    tracer = recording.recorder(pattern, modules=plan.modules, until=plan.until,
-                                seconds=plan.seconds)
+    tracer = recording.recorder(pattern, modules=plan.modules, until=plan.until)
     for workload in plan.workloads:
         for _ in range(plan.runs):
-            _one(workload, plain, tracer, traces)
+            _one(workload, plain, tracer, traces, plan.ready, plan.until)
     if plan.data is False:
         return False
     if shutil.which("valgrind") is None:
@@ -205,9 +218,8 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
     try:
         for workload in plan.workloads:
             _one(workload, plain,
-                 recording.recorder(pattern, data=True, modules=plan.modules, until=plan.until,
-                                    seconds=plan.seconds and plan.seconds * _DATA_SLOWDOWN),
-                 traces)
+                 recording.recorder(pattern, data=True, modules=plan.modules, until=plan.until),
+                 traces, plan.ready and plan.ready.slower(_DATA_SLOWDOWN), plan.until)
     except Failure as problem:
         if plan.data:
             raise
@@ -217,9 +229,20 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
     return True
 
 
-def _one(workload: Workload, plain: str, tracer: list[str], traces: Path) -> None:
+def _one(workload: Workload, plain: str, tracer: list[str], traces: Path, ready: Ready | None,
+         until: str | None) -> None:
     before = set(trace.find(traces))
-    result = workload.run(plain, tracer)
+    if ready or until:
+        with Watched(ready, until is not None,
+                     lambda: sorted(set(trace.find(traces)) - before)) as watched:
+            result = workload.run(plain, [*watched.prefix, *tracer], pass_fds=watched.descriptors,
+                                  meanwhile=watched.until_ready)
+        if not watched.is_ready:
+            errors.quote(result.stderr)
+            raise Failure(f"{workload}: did not become ready (exit status {result.status})",
+                          code=EXIT_VERDICT, note="wait for something else, or longer: --timeout")
+    else:
+        result = workload.run(plain, tracer)
     # What the command itself makes of its run is told by the comparison.
     if set(trace.find(traces)) == before:
         errors.quote(result.stderr)
@@ -305,14 +328,15 @@ def _measure(plan: Plan, outcome: Outcome) -> None:
     variants = planned.make_variants(plan.workloads[0].words,
                                      [("before", plan.program), ("after", plan.output)], [])
     with ExitStack() as stack:
-        launcher, described = Launcher(end_with_us=True), None
+        launcher, described = Launcher(end_with_us=True, ready=plan.ready), None
         if plan.device:
             launcher, described = stack.enter_context(
-                on_device(plan.device, variants, plan.beside))
+                on_device(plan.device, variants, plan.beside, plan.ready))
         else:  # who asks for a device shall have it
             stack.enter_context(_lacking(outcome, "what a cold start reads here"))
         errors.note(f"measuring {errors.count(2 * plan.measured_runs, 'cold start')}")
         found = rounds.measure(
-            planned.Plan(variants, runs=plan.measured_runs, ignore_failure=True), launcher)
+            planned.Plan(variants, runs=plan.measured_runs, ignore_failure=plan.ready is None,
+                         ready=plan.ready), launcher)
         outcome.measurement = replace(found, device=described)
         outcome.missing += found.missing

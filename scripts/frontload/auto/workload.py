@@ -22,14 +22,16 @@ class Workload:
     def command(self, binary: str) -> list[str]:
         return [word.replace(_PLACE, binary) for word in self.words]
 
-    def run(self, binary: str, before: Sequence[str] = ()) -> processes.Result:
-        """Runs it with this build of the program, by another program if `before` is given."""
+    def run(self, binary: str, before: Sequence[str] = (), **options) -> processes.Result:
+        """Runs it with this build of the program, by another program if `before` is given.
+        `options` are those of processes.run."""
         command = [*before, *self.command(binary)]
         # Called as ever, so that what it says of itself is the same.
         executable = None
         if not before and self.words[0] == _PLACE:
             command[0], executable = self.called, binary
-        return processes.run(command, environment=environment(), executable=executable)
+        return processes.run(command, environment=environment(), executable=executable,
+                             **options)
 
     def __str__(self) -> str:
         return shlex.join(self.command(self.called))

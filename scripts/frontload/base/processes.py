@@ -23,7 +23,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,15 +81,19 @@ def wait(process: subprocess.Popen, timeout: float | None = None) -> int:
 
 def run(command: Command, *, directory: str | None = None,
         environment: Mapping[str, str] | None = None, executable: str | None = None,
-        shown: bool = False, timeout: float | None = None) -> Result:
+        shown: bool = False, timeout: float | None = None, pass_fds: Sequence[int] = (),
+        meanwhile: Callable[[], None] = lambda: None) -> Result:
     """Runs a command to its end, and keeps what it writes. `shown`: that goes to our stderr.
 
     executable: the program, if it shall believe to be called command[0]
+    pass_fds: descriptors that it inherits
+    meanwhile: is called while it runs
     """
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         with started(command, cwd=directory, env=environment, executable=executable,
                      stdout=_STDERR if shown else stdout,
-                     stderr=None if shown else stderr) as process:
+                     stderr=None if shown else stderr, pass_fds=pass_fds) as process:
+            meanwhile()
             wait(process, timeout)
         return Result(process.returncode, _text(stdout), _text(stderr))
 
@@ -103,9 +107,11 @@ def check_call(command: Command) -> None:
         raise Failure(f"{os.fspath(command[0])}: exited with status {status}", code=1)
 
 
-def run_in_foreground(command: Command, environment: Mapping[str, str]) -> int:
+def run_in_foreground(command: Command, environment: Mapping[str, str],
+                      meanwhile: Callable[[], None] = lambda: None) -> int:
     """Runs a command in our place: with our descriptors and terminal, and it decides what signals
-    do. Returns its exit status, which is 128 + N if signal N has ended it."""
+    do. Returns its exit status, which is 128 + N if signal N has ended it. `meanwhile` is called
+    while it runs."""
     child: subprocess.Popen | None = None
     early: list[int] = []
 
@@ -122,6 +128,7 @@ def run_in_foreground(command: Command, environment: Mapping[str, str]) -> int:
         child = _popen(command, own_codes=True, env=environment, close_fds=False)
         for number in early:
             hand_on(number)
+        meanwhile()
         status = child.wait()
     return status if status >= 0 else 128 - status
 

@@ -11,7 +11,8 @@ from frontload.pagecache import mounts
 
 SCHEMA = "frontload-measure/2"
 METHOD = {
-    "wall_ns": "CLOCK_MONOTONIC from just before exec until the process was reaped",
+    "wall_ns": "CLOCK_MONOTONIC from just before exec until the process was reaped, or was "
+               "ready",
     "interval": "mean and 95% confidence interval by the bootstrap: BCa, "
                 f"{statistics.RESAMPLES} resamples from a fixed seed, scipy, expanded for "
                 f"the number of runs; of fewer than {statistics.ENOUGH} by Student's t, "

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from frontload.base import processes, tools
 from frontload.base.errors import Failure
+from frontload.base.ready import TIMED_OUT, Ready
 from frontload.device.throttle import PAUSE_SECONDS
 
 _REFUSAL = "frontload-exec: error: "  # how it says that there was no run
@@ -36,12 +37,16 @@ class Sample:
     voluntary_switches: int
     involuntary_switches: int
     complaint: str = ""  # the last line the command wrote to stderr
+    ready: str | None = None  # what it was waited for to do; the figures end there
+    watching_us: int = 0  # what it cost to wait, beside the command
 
     @property
     def failed(self) -> bool:
         return self.exit_status != 0
 
     def how_it_ended(self) -> str:
+        if self.exit_status == TIMED_OUT:
+            return f"was not ready in time, or exited with status {TIMED_OUT}"
         if self.signal is not None:
             return f"was ended by signal {self.signal} ({signal.strsignal(self.signal)})"
         return f"exited with status {self.exit_status}"
@@ -56,14 +61,18 @@ class Launcher:
     """Runs commands through frontload-exec, in the cgroup `cgroup` if one is given.
 
     `end_with_us`: a command is also ended if we are, by a signal that nobody can handle.
+    `ready`: a command is measured until it is ready, and ended then.
     """
 
-    def __init__(self, cgroup: Path | None = None, *, end_with_us: bool = False):
+    def __init__(self, cgroup: Path | None = None, *, end_with_us: bool = False,
+                 ready: Ready | None = None):
         self._prefix = [tools.tool("frontload-exec")]
         if end_with_us and (setpriv := shutil.which("setpriv")):
             self._prefix = [setpriv, "--pdeathsig", "TERM", "--", *self._prefix]
         if cgroup is not None:
             self._prefix.append(f"--cgroup={cgroup}")
+        if ready is not None:
+            self._prefix += ready.options()
 
     def below(self, *program: str) -> "Launcher":
         """The same, through another program, which has to run what follows as its arguments."""

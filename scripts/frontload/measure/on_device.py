@@ -13,6 +13,7 @@ from pathlib import Path
 
 from frontload.base.errors import Failure
 from frontload.base.files import read_text
+from frontload.base.ready import Ready
 from frontload.base.scratch import scratch_folder
 from frontload.device import cold_device, throttle
 from frontload.device.cold_device import ColdDevice
@@ -42,8 +43,8 @@ def _files_in(folder: str) -> list[str]:
 
 
 @contextmanager
-def on_device(device: Device, variants: Sequence[Variant],
-              extra: Sequence[str]) -> Iterator[tuple[Launcher, dict]]:
+def on_device(device: Device, variants: Sequence[Variant], extra: Sequence[str],
+              ready: Ready | None = None) -> Iterator[tuple[Launcher, dict]]:
     """Within `with`, the variants' files are on such a device: what runs them there, and what the
     result is to say of it."""
     if obstacle := cold_device.obstacle():
@@ -64,9 +65,9 @@ def on_device(device: Device, variants: Sequence[Variant],
         if limited:
             slow = stack.enter_context(Throttle(*hierarchy, own.number, iops=device.iops,
                                                 bytes_per_second=device.bytes_per_second))
-            launcher = RestedLauncher(slow.folder, end_with_us=True)
+            launcher = RestedLauncher(slow.folder, end_with_us=True, ready=ready)
         else:
-            launcher = Launcher(end_with_us=True)
+            launcher = Launcher(end_with_us=True, ready=ready)
         own.cover()
         yield launcher, asdict(device) | {
             "number": own.number, "throttle": f"cgroup v{hierarchy[0]}" if limited else None,

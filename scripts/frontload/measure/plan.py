@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from frontload.base.errors import HOW_TO_RUN, Failure
+from frontload.base.ready import Ready
 from frontload.measure.conditions import COLD, SELECTIVELY_COLD, WARM
 
 RUNS = 50  # of each variant in each condition, as in the classic studies of cold starts
@@ -39,6 +40,7 @@ class Plan:
     allow_warm: bool = False
     ignore_failure: bool = False
     compare: tuple[str, ...] = ()  # STDOUT, or files that the command writes
+    ready: Ready | None = None  # when a start is over; None: when the command ends
 
 
 def make_variants(command: Sequence[str], binaries: Sequence[tuple[str, str]],

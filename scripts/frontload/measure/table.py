@@ -1,6 +1,7 @@
 """What frontload measure prints: a table for each condition, and what being cold costs."""
 
 import math
+from statistics import median
 
 from rich.table import Table
 
@@ -38,6 +39,10 @@ def print_report(measurement: Measurement, *, sections: bool = False) -> None:
         _print_sections(measurement)
     print(f"{machine(measurement)}.\nCounts are medians, MB are 10^6 bytes, times are means with "
           "their 95% confidence interval,\nratios and differences are paired by round.")
+    if plan.ready:
+        watching = median(run.sample.watching_us for run in measurement.runs)
+        print(printable(f"A start is over when the program {plan.ready}; to see that cost "
+                        f"{watching / 1e3:.1f} ms of processor time beside it."))
     if measurement.device:
         _print_device(measurement.device)
     for condition in plan.conditions:

@@ -37,6 +37,7 @@ _EVENTS = (FUNCTION, DATA, BLOCK, CODE)
 _MAIN = 1  # module flag
 
 _HEADER = "8sBBHHHIIIIQQB"  # the fields of struct frontload_trace_header, up to the reserved bytes
+_NEXT_SLOT_AT, _STARTUP_DONE_AT = 32, 48  # of next_slot and startup_done, in the header
 _BYTE_ORDERS = {1: "<", 2: ">"}
 _KIND_SHIFT = 56
 _ADDRESS_MASK = (1 << _KIND_SHIFT) - 1
@@ -107,6 +108,32 @@ def expand(places: Iterable[os.PathLike | str], *, code: int = EXIT_USAGE) -> li
                           note=f"make some with: frontload record -o {place} -- COMMAND")
         found += inside
     return found
+
+
+def count_slots(path: os.PathLike | str) -> int:
+    """How many slots a trace has by now, which may still be written; 0 if it is none."""
+    with open(path, "rb") as stream:
+        try:
+            return _read_header(stream, path).next_slot
+        except BadData:
+            return 0
+
+
+def end_at(path: os.PathLike | str, slots: int) -> None:
+    """Says in a trace that startup was over when it had so many slots. What follows counts no more.
+    """
+    with open(path, "r+b") as stream:
+        order = _read_header(stream, path).order
+        stream.seek(_NEXT_SLOT_AT)
+        stream.write(struct.pack(order + "Q", slots))
+        stream.seek(_STARTUP_DONE_AT)
+        stream.write(b"\1")
+
+
+def has_ended(path: os.PathLike | str) -> bool:
+    """Whether a trace says that startup is over, because its recorder was told when."""
+    with open(path, "rb") as stream:
+        return stream.read(HEADER_SIZE)[_STARTUP_DONE_AT:][:1] == b"\1"
 
 
 def read(path: os.PathLike | str) -> Trace:

@@ -16,12 +16,10 @@ def pattern_in(folder: Path) -> str:
 
 
 def recorder(pattern: str, *, data: bool = False, modules: Sequence[str] = (),
-             until: str | None = None, seconds: float | None = None) -> list[str]:
+             until: str | None = None) -> list[str]:
     """What runs a command and records it: goes before the command."""
     options = [f"--module={name}" for name in modules]
     if until:
         options.append(f"--until={until}")
-    if seconds:
-        options.append(f"--for={seconds:g}")
     program = "frontload-valgrind" if data else "frontload-trace"
     return [str(tools.tool(program)), f"--output={pattern}", *options, "--"]

@@ -7,35 +7,43 @@ from pathlib import Path
 
 from frontload.base import errors, processes
 from frontload.base.errors import EXIT_VERDICT, Failure
+from frontload.base.ready import Ready
 from frontload.profile import trace
 from frontload.recording.command import pattern_in, recorder
+from frontload.recording.watched import Watched
 
 
 def run(words: list[str], output: Path | str, *, data: bool = False, modules: Sequence[str] = (),
-        until: str | None = None, seconds: float | None = None) -> int:
-    """Records a command by breakpoints, or in valgrind with `data`; returns its exit status."""
-    before = recorder(pattern_in(Path(output)), data=data, modules=modules, until=until,
-                      seconds=seconds)
-    return _record([*before, *words], output)
+        until: str | None = None, ready: Ready | None = None) -> int:
+    """Records a command by breakpoints, or in valgrind with `data`; returns its exit status. With
+    `until`, a function, or `ready` the command is ended when that has come, and that is 0."""
+    before = recorder(pattern_in(Path(output)), data=data, modules=modules, until=until)
+    return _record([*before, *words], output, ready=ready, has_end=until is not None)
 
 
-def run_with_runtime(words: list[str], output: Path | str) -> int:
+def run_with_runtime(words: list[str], output: Path | str, *, ready: Ready | None = None) -> int:
     """The same for a program that records itself with libfrontload-rt."""
     return _record(words, output,
                    "build the program with -finstrument-functions and link libfrontload-rt",
-                   FRONTLOAD_TRACE=pattern_in(Path(output)))
+                   ready=ready, FRONTLOAD_TRACE=pattern_in(Path(output)))
 
 
-def _record(words: list[str], output: Path | str, if_nothing_came: str | None = None,
-            **variables: str) -> int:
+def _record(words: list[str], output: Path | str, if_nothing_came: str | None = None, *,
+            ready: Ready | None = None, has_end: bool = False, **variables: str) -> int:
     folder = Path(output)
     # What the frontload command itself was told is none of the recorded program's business.
     environment = {name: value for name, value in os.environ.items() if name != "FRONTLOAD_BINDIR"}
     is_new_folder = not folder.exists()
     _prepare(folder)
     before = _traces(folder)
-    status = processes.run_in_foreground(words, environment | variables)
-    written = [path for path, identity in _traces(folder).items() if before.get(path) != identity]
+    environment |= variables
+    if ready or has_end:
+        with Watched(ready, has_end, lambda: _new(folder, before)) as watched:
+            status = processes.run_in_foreground([*watched.prefix, *words], environment,
+                                                 watched.until_ready)
+    else:
+        status = processes.run_in_foreground(words, environment)
+    written = _new(folder, before)
     touches = 0
     for path in written:
         try:
@@ -53,6 +61,10 @@ def _record(words: list[str], output: Path | str, if_nothing_came: str | None = 
         with suppress(OSError):
             folder.rmdir()
     return status or EXIT_VERDICT
+
+
+def _new(folder: Path, before: dict[Path, tuple[int, int, int]]) -> list[Path]:
+    return [path for path, identity in _traces(folder).items() if before.get(path) != identity]
 
 
 def _prepare(folder: Path) -> None:

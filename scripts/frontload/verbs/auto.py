@@ -9,7 +9,8 @@ import tempfile
 from frontload.base import errors
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
 from frontload.base.files import STDOUT
-from frontload.cli import device_options
+from frontload.base.ready import Ready
+from frontload.cli import device_options, ready_options
 from frontload.cli.arguments import (
     add_json,
     add_min_match,
@@ -18,7 +19,6 @@ from frontload.cli.arguments import (
     file_only,
     percentage,
     program_argument,
-    seconds,
 )
 from frontload.device.kinds import Device
 
@@ -116,8 +116,7 @@ def _add_recording(parser: argparse.ArgumentParser) -> None:
                            "repeated")
     recording.add_argument("--until", metavar="SYMBOL",
                            help="startup ends when the program enters this function")
-    recording.add_argument("--for", dest="seconds", metavar="SECONDS", type=seconds,
-                           help="startup ends after this time")
+    ready_options.add(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -125,13 +124,15 @@ def run(args: argparse.Namespace) -> int:
     if any("{}" in word for word in words) and not args.program:
         args.usage_error("{} in COMMAND needs --program PROGRAM")
     device = device_options.chosen(args)
+    ready = ready_options.chosen(args)
     from frontload.base import processes
 
     with processes.unwinding_on_signals():
-        return _run(args, words, device)
+        return _run(args, words, device, ready)
 
 
-def _run(args: argparse.Namespace, words: list[str], device: Device | None) -> int:
+def _run(args: argparse.Namespace, words: list[str], device: Device | None,
+         ready: Ready | None) -> int:
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.auto import programs, trial, verdict, workload
     from frontload.auto.link_sources import Given, Search
@@ -145,7 +146,7 @@ def _run(args: argparse.Namespace, words: list[str], device: Device | None) -> i
         profile=os.path.abspath(args.profile or f"{program}.startup"),
         output=os.path.abspath(args.output or f"{program}{programs.TRIED}"),
         runs=args.runs, data=args.data, modules=tuple(args.module), until=args.until,
-        seconds=args.seconds, prefetch=args.prefetch, min_match=args.min_match,
+        ready=ready, prefetch=args.prefetch, min_match=args.min_match,
         min_coverage=args.min_coverage,
         measured_runs=0 if args.no_measure else args.measured_runs, device=device,
         beside=tuple(args.extra), compare=not args.no_compare,

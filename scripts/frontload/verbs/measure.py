@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from frontload.base import errors, files, processes
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT
-from frontload.cli import conditions, device_options
+from frontload.base.ready import Ready
+from frontload.cli import conditions, device_options, ready_options
 from frontload.cli.arguments import BareOption, add_json, count, named
 from frontload.device.kinds import Device
 from frontload.measure.conditions import ORDER, SELECTIVELY_COLD, WARM
@@ -29,6 +30,8 @@ EXAMPLES = """\
 frontload measure -- ./app --version
 # compare two builds of it
 frontload measure --variant old=./app.old --variant new=./app.new -- {} --version
+# a server, until it answers its first request
+frontload measure --until-listening 6379 --request 'redis-cli ping' -- redis-server
 # compare them as if they were on a hard disk, which needs root
 sudo frontload measure --device hdd --variant old=./app.old --variant new=./app.new -- {}
 """
@@ -54,6 +57,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     conditions.add_any(group)
     conditions.add_eviction(group)
     device_options.add(parser)
+    ready_options.add(parser)
     parser.add_argument("--ignore-failure", action="store_true",
                         help="measure even if the command fails")
     parser.add_argument("--compare-output", metavar="FILE", action=_Compared, type=_compared,
@@ -86,11 +90,12 @@ def _compared(text: str) -> str:
 
 def run(args: argparse.Namespace) -> int:
     device = device_options.chosen(args)
+    ready = ready_options.chosen(args)
     with processes.unwinding_on_signals():
-        return _measure(args, device)
+        return _measure(args, device, ready)
 
 
-def _measure(args: argparse.Namespace, device: Device | None) -> int:
+def _measure(args: argparse.Namespace, device: Device | None, ready: Ready | None) -> int:
     # Imported here because numpy and scipy take most of a second, which --help need not pay.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -105,12 +110,12 @@ def _measure(args: argparse.Namespace, device: Device | None) -> int:
                 runs=args.runs or RUNS, warmup=args.warmup, seed=args.seed,
                 evict_seen=args.evict_seen,
                 allow_warm=args.allow_warm, ignore_failure=args.ignore_failure,
-                compare=tuple(dict.fromkeys(args.compare_output)))
+                compare=tuple(dict.fromkeys(args.compare_output)), ready=ready)
     with ExitStack() as stack:
-        launcher, described = Launcher(end_with_us=True), None
+        launcher, described = Launcher(end_with_us=True, ready=ready), None
         if device:
             launcher, described = stack.enter_context(
-                on_device(device, plan.variants, args.extra))
+                on_device(device, plan.variants, args.extra, ready=ready))
         plan, missing = seen.look(plan, launcher)
         with Progress(TextColumn("{task.description}", markup=False), BarColumn(),
                       MofNCompleteColumn(), console=Console(stderr=True), transient=True,

@@ -2,7 +2,8 @@
 
 import argparse
 
-from frontload.cli.arguments import command, file_only, seconds
+from frontload.cli import ready_options
+from frontload.cli.arguments import command, file_only
 
 DESCRIPTION = """\
 Run a command and record the first touches of each of its processes, one trace per process. record
@@ -13,7 +14,9 @@ EXAMPLES = """\
 frontload record -o traces -- ./app --version
 # record the data that it touches as well, which is much slower
 frontload record --data -o traces -- ./app --version
-# record a server until it is ready, which ends its startup
+# record a server until it answers its first request, and end it
+frontload record --until-listening 6379 --request 'redis-cli ping' -- redis-server
+# the same until it enters a function
 frontload record --until serve_requests -o traces-of-server -- ./server
 """
 EXIT_STATUS = {"0": None, "65": None,
@@ -30,7 +33,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "record",
         usage="%(prog)s [-o DIR] [--data | --with trace|runtime] [--module NAME]... "
-              "[--until SYMBOL] [--for SECONDS] -- COMMAND...",
+              "[--until SYMBOL] [--until-...] [--for SECONDS] -- COMMAND...",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
         environment=ENVIRONMENT)
     parser.add_argument("-o", "--output", metavar="DIR", type=file_only,
@@ -51,8 +54,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--until", metavar="SYMBOL",
                         help="with trace or --data: startup ends when the program enters this "
                         "function")
-    parser.add_argument("--for", dest="seconds", metavar="SECONDS", type=seconds,
-                        help="with trace or --data: startup ends after this time")
+    ready_options.add(parser)
     parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER,
                         help="the command and its arguments, after --")
     parser.set_defaults(usage_error=parser.error)
@@ -67,10 +69,11 @@ def run(args: argparse.Namespace) -> int:
     if args.data and args.recorder == "runtime":
         args.usage_error("--data runs the command in valgrind; what a program with the runtime "
                          "records is decided when it is compiled")
-    if args.recorder == "runtime" and (args.module or args.until or args.seconds):
-        args.usage_error("--module, --until and --for are for --with trace; a program with the "
-                         "runtime ends its startup itself, by frontload_startup_done()")
+    if args.recorder == "runtime" and (args.module or args.until):
+        args.usage_error("--module and --until are for --with trace; a program with the runtime "
+                         "ends its startup itself, by frontload_startup_done()")
+    ready = ready_options.chosen(args)
     if args.recorder == "runtime":
-        return recording.run_with_runtime(words, args.output)
+        return recording.run_with_runtime(words, args.output, ready=ready)
     return recording.run(words, args.output, data=args.data, modules=args.module,
-                         until=args.until, seconds=args.seconds)
+                         until=args.until, ready=ready)

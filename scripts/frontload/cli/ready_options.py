@@ -1,0 +1,48 @@
+"""The options that say when a start is over that does not end by itself: --until-listening and its
+like, the same in every verb that starts commands. add() declares them, chosen() says what they
+mean.
+"""
+
+import argparse
+
+from frontload.base.ready import TIMEOUT_SECONDS, Ready
+from frontload.cli.arguments import count, seconds
+
+_NAMES = ("listening", "output", "file", "idle", "notify")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "programs that do not end: the start is over when, of those that are given, the first has "
+        "come; the program is then ended by SIGTERM, and by SIGKILL after five seconds")
+    group.add_argument("--until-listening", metavar="[ADDRESS:]PORT",
+                       help="a process of the command listens there")
+    group.add_argument("--until-output", metavar="TEXT",
+                       help="it has written this to its standard output or error output")
+    group.add_argument("--until-file", metavar="PATH", help="this file is there")
+    group.add_argument("--until-idle", metavar="MS", type=count(1),
+                       help="no thread of it has run or waited for a disk for so many milliseconds")
+    group.add_argument("--until-notify", action="store_true",
+                       help="it has said READY=1, as it says it to systemd")
+    group.add_argument("--for", dest="seconds", metavar="SECONDS", type=seconds,
+                       help="this time has passed")
+    group.add_argument("--request", metavar="COMMAND",
+                       help="when it is ready, run this by a shell; the start goes on to its end")
+    group.add_argument("--timeout", metavar="SECONDS", type=seconds,
+                       help="give up, with exit status 124, if the program is not ready by then "
+                       f"(default {TIMEOUT_SECONDS:g})")
+
+
+def chosen(args: argparse.Namespace) -> Ready | None:
+    """What the options ask for; None if the command ends by itself."""
+    asked = {name: getattr(args, f"until_{name}") for name in _NAMES}
+    is_asked = any(asked.values()) or args.seconds is not None
+    for option in ("request", "timeout"):
+        if getattr(args, option) is not None and not is_asked:
+            args.usage_error(f"--{option} is for programs that do not end: say when the start is "
+                             "over, by --until-... or --for")
+    if not is_asked:
+        return None
+    return Ready(listening=asked["listening"], output=asked["output"], file=asked["file"],
+                 idle_ms=asked["idle"], notify=asked["notify"], seconds=args.seconds,
+                 request=args.request, timeout=args.timeout or TIMEOUT_SECONDS)
