@@ -171,7 +171,12 @@ static void writeLine(int fd, const struct End *end, int64_t wallNs, const struc
     fail(EXIT_USAGE, "the result", "cannot be written", errno);
 }
 
-enum { EXIT_TIMED_OUT = 124 /* timeout(1)'s */, PATIENCE_MS = 5000, DEFAULT_TIMEOUT_MS = 60000 };
+enum {
+  EXIT_TIMED_OUT = 124, /* timeout(1)'s */
+  PATIENCE_MS = 5000,
+  DEFAULT_TIMEOUT_MS = 60000,
+  LAST_MS = 100, /* for what comes as a command ends, and is seen after that */
+};
 
 /* A number of seconds above 0, in milliseconds. */
 static int64_t parseSeconds(const char *option, const char *text) {
@@ -180,6 +185,14 @@ static int64_t parseSeconds(const char *option, const char *text) {
   if (end == text || *end || !(seconds > 0) || seconds > 1e6)
     exit(usageError(option, ": not a number of seconds above 0"));
   return (int64_t)(seconds * 1000) > 0 ? (int64_t)(seconds * 1000) : 1;
+}
+
+static int64_t parseMilliseconds(const char *text) {
+  char *end;
+  long ms = strtol(text, &end, 10);
+  if (end == text || *end || ms <= 0)
+    exit(usageError("--until-idle", ": not a number of milliseconds above 0"));
+  return ms;
 }
 
 static volatile sig_atomic_t interruption;
@@ -211,6 +224,7 @@ static int watch(const struct Watch *w, const char *command, pid_t child, int64_
   struct Cost cost = {0};
   struct End end = {0, NULL};
   bool hasChildren = true;
+  int64_t lastNs = 0; /* when the last process had ended */
   ready_started(&w->ready, startNs);
   for (;;) {
     int status;
@@ -223,28 +237,34 @@ static int watch(const struct Watch *w, const char *command, pid_t child, int64_
         end.status = status;
     }
     hasChildren = ended == 0;
+    if (!hasChildren && !lastNs)
+      lastNs = nowNs();
     end.ready = ready_poll(&w->ready, nowNs());
-    if (end.ready || !hasChildren || interruption ||
+    if (end.ready || interruption ||
+        (!hasChildren && nowNs() - lastNs >= LAST_MS * INT64_C(1000000)) ||
         nowNs() - startNs >= w->timeoutMs * INT64_C(1000000))
       break;
   }
   int problem = 0;
   if (end.ready && w->request && (problem = request(w->request)))
     end.ready = NULL;
-  int64_t wallNs = nowNs() - startNs;
+  int64_t wallNs = (hasChildren ? nowNs() : lastNs) - startNs;
   cost_add_running(&cost);
   if (end.ready)
     end.status = 0;
-  else if (hasChildren)
+  else if (hasChildren && !problem)
     end.status = EXIT_TIMED_OUT << 8; /* as wait4 has it */
   writeLine(output, &end, wallNs, &cost);
   if (w->acknowledged >= 0 && end.ready) {
-    close(output);
+    if (output > STDERR_FILENO)
+      close(output);
     char byte;
     while (read(w->acknowledged, &byte, 1) > 0 || (errno == EINTR && !interruption))
       errno = 0;
   }
-  tree_end(PATIENCE_MS);
+  if (!tree_end(PATIENCE_MS))
+    fprintf(stderr, "frontload-exec: warning: %s: not all that it has started could be ended\n",
+            command);
   ready_end(&w->ready);
   if (interruption)
     return 128 + interruption;
@@ -338,7 +358,7 @@ int main(int argc, char **argv) {
     else if (option == 'F')
       w.ready.file = optarg;
     else if (option == 'i')
-      w.ready.idle_ms = parseSeconds("--until-idle", optarg) / 1000;
+      w.ready.idle_ms = parseMilliseconds(optarg);
     else if (option == 'n')
       w.ready.notify = true;
     else if (option == 's')

@@ -14,7 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_PROCESSES = 65536, MOST_OF_TREE = 4096, LONGEST_TEXT = 4096, POLL_MS = 2 };
+enum {
+  MOST_PROCESSES = 65536,
+  MOST_OF_TREE = 4096,
+  LONGEST_TEXT = 4096,
+  POLL_MS = 2,
+  MOST_ROUNDS = 8,
+  LAST_PATIENCE_MS = 1000,
+};
 
 void tree_begin(void) { prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
@@ -215,16 +222,18 @@ static bool reap(int patience_ms) {
   }
 }
 
-void tree_end(int patience_ms) {
+bool tree_end(int patience_ms) {
   pid_t found[MOST_OF_TREE];
   size_t count = tree_list(found, MOST_OF_TREE);
   for (size_t i = 0; i < count; ++i)
     kill(found[i], SIGTERM);
-  while (!reap(patience_ms)) {
+  for (int round = 0; round < MOST_ROUNDS; ++round) {
+    if (reap(round ? LAST_PATIENCE_MS : patience_ms))
+      return true;
     /* What ignores that, or has been started since. */
     count = tree_list(found, MOST_OF_TREE);
     for (size_t i = 0; i < count; ++i)
       kill(found[i], SIGKILL);
-    patience_ms = 1000;
   }
+  return false;
 }

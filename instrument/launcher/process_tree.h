@@ -34,7 +34,8 @@ int64_t tree_activity(void);
 /* Whether a descendant has a file open that /proc/PID/fd shows as `name`. */
 bool tree_has_open(const char *name);
 
-/* Ends them all: SIGTERM, and SIGKILL for what runs on after `patience_ms`. Reaps them. */
-void tree_end(int patience_ms);
+/* Ends them all: SIGTERM, and SIGKILL for what runs on after `patience_ms`. Reaps them. False if
+ * some cannot be ended: those of another user. */
+bool tree_end(int patience_ms);
 
 #endif

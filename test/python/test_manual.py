@@ -72,6 +72,7 @@ NOT_RUN = {
     "PREFIX/": "is a place of its reader", "init": "needs a build", "auto": "needs a build",
     "cargo": "needs a crate", "/configure": "needs a source tree", "make": "needs a makefile",
     "cmake": "needs a source tree", "meson": "needs a source tree",
+    "--until-listening": "needs a server",
 }
 # In which order the pages' examples can be run; check is last, because it is to find a front.
 FIRST, LAST = ("frontload", "frontload record", "frontload profile"), "frontload check"
@@ -83,8 +84,9 @@ def test_examples_run(pages, run, cli, build, llvm, tmp_path, monkeypatch):
         run(llvm / "clang", "app.o", "-o", name, f"--ld-path={build / 'bin' / 'ld.frontload'}",
             *options, cwd=tmp_path)
 
-    (tmp_path / "app.c").write_text(SOURCE.replace("return argc - 1", "return 0")
-                                    + "int serve_requests(void) { return 0; }\n")
+    (tmp_path / "app.c").write_text("int serve_requests(void);\n" + SOURCE.replace(
+        "return argc - 1", "return serve_requests()")
+        + "__attribute__((noinline)) int serve_requests(void) { return 0; }\n")
     run(llvm / "clang", "-ffunction-sections", "-fdata-sections", "-c", "app.c", cwd=tmp_path)
     link("app", "-Wl,-Map=app.map")
     link("server")

@@ -273,10 +273,15 @@ def test_record(data, frontload, server, port, run, tmp_path):
 @pytest.mark.parametrize("data", [False, True])
 def test_record_until_a_function(data, frontload, server, run, tmp_path):
     """The program is ended when it has entered it."""
-    frontload("record", *["--data"] * data, "-o", tmp_path / "traces", "--until", "ready", "--",
-              server, "simple")
+    frontload("record", *["--data"] * data, "-o", tmp_path / "traces", "--until", "ready",
+              "--timeout", "60", "--", server, "simple")
     names = names_in(tmp_path / "traces", server, run)
     assert "main" in names and "stop" not in names
+
+
+def test_record_until_a_function_and_go_on(frontload, server, tmp_path):
+    """Without a time-out the program goes on: a run may be for its counts, too."""
+    frontload("record", "-o", tmp_path / "traces", "--until", "ready", "--", server, "end", code=7)
 
 
 def test_record_what_does_not_become_ready(frontload, server, tmp_path):

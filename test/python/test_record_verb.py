@@ -63,19 +63,17 @@ def test_the_command_runs_and_the_traces_are_counted(record, tmp_path):
 
 def test_options_are_handed_on_and_the_folder_is_absolute(record, tmp_path):
     """The recorder gets the options, and a pattern that holds also after a change of folder."""
-    record("-o", "100%", "--module", "a.so", "--module", "b.so", "--until", "ready", "--for", "1.5",
-           "--", "true")
+    record("-o", "100%", "--module", "a.so", "--module", "b.so", "--until", "ready", "--", "true")
     assert record.options() == [f"--output={tmp_path}/100%%/%m.%p.fltrace", "--module=a.so",
-                                "--module=b.so", "--until=ready", "--for=1.5", "frontload-trace"]
+                                "--module=b.so", "--until=ready", "frontload-trace"]
     assert len(trace.find(tmp_path / "100%")) == 1
 
 
 def test_data_is_recorded_by_valgrind(record, tmp_path):
     """--data runs the recorder that records data."""
-    record("--data", "-o", "out", "--module", "a.so", "--until", "ready", "--for", "2", "--",
-           "true")
+    record("--data", "-o", "out", "--module", "a.so", "--until", "ready", "--", "true")
     assert record.options() == [f"--output={tmp_path}/out/%m.%p.fltrace", "--module=a.so",
-                                "--until=ready", "--for=2", "frontload-valgrind"]
+                                "--until=ready", "frontload-valgrind"]
 
 
 def test_the_default_folder_is_made(record, tmp_path):

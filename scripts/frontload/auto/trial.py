@@ -68,7 +68,8 @@ class Plan:
             return True
         outcome.missing.append(Missing(
             what, "the program does not end by itself",
-            "without --until-..., if it does; or compare by hand" if self.ready else
+            "without --until-..., if it does; or compare by hand"
+            if self.ready and self.ready.can_be_seen else
             "say by --until-listening, --until-output or the like when it is ready"))
         return False
 
@@ -176,7 +177,8 @@ def run(plan: Plan, link: LinkCommand) -> Outcome:
             _keep(plan, traces, link_map)
         outcome.after = programs.look(plan.output)
         if plan.measured_runs and (
-                plan.ready or plan.ends_by_itself(outcome, "what a cold start reads here")):
+                (plan.ready and plan.ready.can_be_seen)
+                or plan.ends_by_itself(outcome, "what a cold start reads here")):
             _measure(plan, outcome)
     return outcome
 
@@ -204,7 +206,7 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
     tracer = recording.recorder(pattern, modules=plan.modules, until=plan.until)
     for workload in plan.workloads:
         for _ in range(plan.runs):
-            _one(workload, plain, tracer, traces, plan.ready, plan.until)
+            _one(workload, plain, tracer, traces, plan)
     if plan.data is False:
         return False
     if shutil.which("valgrind") is None:
@@ -219,7 +221,7 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
         for workload in plan.workloads:
             _one(workload, plain,
                  recording.recorder(pattern, data=True, modules=plan.modules, until=plan.until),
-                 traces, plan.ready and plan.ready.slower(_DATA_SLOWDOWN), plan.until)
+                 traces, plan, slower=_DATA_SLOWDOWN)
     except Failure as problem:
         if plan.data:
             raise
@@ -229,11 +231,11 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
     return True
 
 
-def _one(workload: Workload, plain: str, tracer: list[str], traces: Path, ready: Ready | None,
-         until: str | None) -> None:
+def _one(workload: Workload, plain: str, tracer: list[str], traces: Path, plan: Plan, *,
+         slower: float = 1) -> None:
     before = set(trace.find(traces))
-    if ready or until:
-        with Watched(ready, until is not None,
+    if plan.ready or plan.until:
+        with Watched((plan.ready or Ready()).slower(slower), plan.until is not None,
                      lambda: sorted(set(trace.find(traces)) - before)) as watched:
             result = workload.run(plain, [*watched.prefix, *tracer], pass_fds=watched.descriptors,
                                   meanwhile=watched.until_ready)

@@ -23,6 +23,12 @@ class Ready:
     request: str | None = None  # a shell's command that counts as part of the start
     timeout: float = TIMEOUT_SECONDS
 
+    @property
+    def can_be_seen(self) -> bool:
+        """Whether it says when, also where nothing is recorded."""
+        return bool(self.listening or self.output or self.file or self.idle_ms or self.notify
+                    or self.seconds)
+
     def slower(self, times: float) -> "Ready":
         """The same of a program that takes so many times longer."""
         return replace(self, timeout=self.timeout * times,

@@ -33,15 +33,17 @@ def add(parser: argparse.ArgumentParser) -> None:
                        f"(default {TIMEOUT_SECONDS:g})")
 
 
-def chosen(args: argparse.Namespace) -> Ready | None:
-    """What the options ask for; None if the command ends by itself."""
+def chosen(args: argparse.Namespace, *, until: str | None = None) -> Ready | None:
+    """What the options ask for; None if the command ends by itself. `until`: a function that ends
+    the recording; with --timeout, it ends the program as well."""
     asked = {name: getattr(args, f"until_{name}") for name in _NAMES}
     is_asked = any(asked.values()) or args.seconds is not None
     for option in ("request", "timeout"):
-        if getattr(args, option) is not None and not is_asked:
+        is_meant = is_asked or (until is not None and option == "timeout")
+        if getattr(args, option) is not None and not is_meant:
             args.usage_error(f"--{option} is for programs that do not end: say when the start is "
                              "over, by --until-... or --for")
-    if not is_asked:
+    if not is_asked and args.timeout is None:
         return None
     return Ready(listening=asked["listening"], output=asked["output"], file=asked["file"],
                  idle_ms=asked["idle"], notify=asked["notify"], seconds=args.seconds,

@@ -15,8 +15,9 @@ from frontload.recording.watched import Watched
 
 def run(words: list[str], output: Path | str, *, data: bool = False, modules: Sequence[str] = (),
         until: str | None = None, ready: Ready | None = None) -> int:
-    """Records a command by breakpoints, or in valgrind with `data`; returns its exit status. With
-    `until`, a function, or `ready` the command is ended when that has come, and that is 0."""
+    """Records a command by breakpoints, or in valgrind with `data`; returns its exit status. The
+    recording ends when it enters `until`, a function. With `ready` the command is ended when that
+    has come, or has entered the function, and the status is 0."""
     before = recorder(pattern_in(Path(output)), data=data, modules=modules, until=until)
     return _record([*before, *words], output, ready=ready, has_end=until is not None)
 
@@ -37,7 +38,7 @@ def _record(words: list[str], output: Path | str, if_nothing_came: str | None = 
     _prepare(folder)
     before = _traces(folder)
     environment |= variables
-    if ready or has_end:
+    if ready:
         with Watched(ready, has_end, lambda: _new(folder, before)) as watched:
             status = processes.run_in_foreground([*watched.prefix, *words], environment,
                                                  watched.until_ready)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Self
 
 from frontload.base import tools
-from frontload.base.ready import TIMEOUT_SECONDS, Ready
+from frontload.base.ready import Ready
 from frontload.profile import trace
 
 _POLL_SECONDS = 0.02
@@ -25,7 +25,7 @@ class Watched:
     """`has_end`: the recorder itself knows an end, a function, and notes it in the trace; then the
     command is ready, too. `traces` lists those of this recording."""
 
-    def __init__(self, ready: Ready | None, has_end: bool, traces: Callable[[], list[Path]]):
+    def __init__(self, ready: Ready, has_end: bool, traces: Callable[[], list[Path]]):
         self._traces = traces
         self._slots: dict[Path, int] | None = None
         self.is_ready = False
@@ -36,7 +36,7 @@ class Watched:
         self._hold_reader, self._hold = os.pipe()
         for descriptor in (self._writer, self._hold_reader):
             os.set_inheritable(descriptor, True)
-        self._ready = ready or Ready(timeout=TIMEOUT_SECONDS)
+        self._ready = ready
 
     @property
     def prefix(self) -> Sequence[str]:

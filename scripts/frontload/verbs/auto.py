@@ -115,7 +115,8 @@ def _add_recording(parser: argparse.ArgumentParser) -> None:
                            help="also record this shared library, and write its profile; may be "
                            "repeated")
     recording.add_argument("--until", metavar="SYMBOL",
-                           help="startup ends when the program enters this function")
+                           help="startup ends when the program enters this function, and the "
+                           "recorded program is ended")
     ready_options.add(parser)
 
 
@@ -124,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
     if any("{}" in word for word in words) and not args.program:
         args.usage_error("{} in COMMAND needs --program PROGRAM")
     device = device_options.chosen(args)
-    ready = ready_options.chosen(args)
+    ready = ready_options.chosen(args, until=args.until)
     from frontload.base import processes
 
     with processes.unwinding_on_signals():

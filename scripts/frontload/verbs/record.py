@@ -17,7 +17,7 @@ frontload record --data -o traces -- ./app --version
 # record a server until it answers its first request, and end it
 frontload record --until-listening 6379 --request 'redis-cli ping' -- redis-server
 # the same until it enters a function
-frontload record --until serve_requests -o traces-of-server -- ./server
+frontload record --until serve_requests --timeout 60 -o traces-of-server -- ./server
 """
 EXIT_STATUS = {"0": None, "65": None,
                "1": "the command's own status, or, instead of 0, no trace was written",
@@ -53,7 +53,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "repeated")
     parser.add_argument("--until", metavar="SYMBOL",
                         help="with trace or --data: startup ends when the program enters this "
-                        "function")
+                        "function; the program goes on, or is ended, with --timeout")
     ready_options.add(parser)
     parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER,
                         help="the command and its arguments, after --")
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     if args.recorder == "runtime" and (args.module or args.until):
         args.usage_error("--module and --until are for --with trace; a program with the runtime "
                          "ends its startup itself, by frontload_startup_done()")
-    ready = ready_options.chosen(args)
+    ready = ready_options.chosen(args, until=args.until)
     if args.recorder == "runtime":
         return recording.run_with_runtime(words, args.output, ready=ready)
     return recording.run(words, args.output, data=args.data, modules=args.module,
