@@ -22,8 +22,10 @@ namespace {
 /// LLVM's disassembler for this machine and everything that it refers to.
 struct HostDisassembler {
   HostDisassembler() {
-    InitializeNativeTarget();
-    InitializeNativeTargetDisassembler();
+    // All but the code generator, which InitializeNativeTarget() would have linked in.
+    LLVM_NATIVE_TARGETINFO();
+    LLVM_NATIVE_TARGETMC();
+    LLVM_NATIVE_DISASSEMBLER();
     Triple triple(sys::getProcessTriple());
     std::string ignored;
     const Target *target = TargetRegistry::lookupTarget(triple, ignored);

@@ -58,8 +58,8 @@ def test_what_a_program_needs_where_it_runs_is_one_small_file(debs, tmp_path):
 
 
 def test_a_runner_needs_no_llvm_and_no_python(debs):
-    """frontload-run is for machines that only run programs."""
-    assert needs(debs["frontload-run"]).keys() == {"libc6"}
+    """frontload-run is for machines that only run programs; it may have the C library in itself."""
+    assert needs(debs["frontload-run"]).keys() <= {"libc6"}
 
 
 def test_the_tools_depend_on_what_they_load(debs):
