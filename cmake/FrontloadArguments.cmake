@@ -9,12 +9,13 @@ function(_frontload_misuse target problem)
   _frontload_fail("frontload_target(${target}): ${problem}" "frontload_target(<target>
       [TRAIN COMMAND <command> [<argument>...] [WORKLOAD <name> [WEIGHT <n>]]
             [COMMAND ...]... [WORKING_DIRECTORY <folder>]]
-      [PROFILE <file>] [UNTIL <symbol>] [DATA] [INSTRUMENT]
+      [PROFILE <file>] [UNTIL <symbol>] [READY <option>...] [DATA] [INSTRUMENT]
       [PREFETCH] [MIN_MATCH <percent>] [PGO [PGO_PROFILE <file or folder>]])")
 endfunction()
 
 # Reads the arguments of the calling function, whose first is `target`, and sets
 #   PROFILE UNTIL MIN_MATCH WORKING_DIRECTORY PGO_PROFILE    values, or empty
+#   READY                                        options of frontload record, or empty
 #   DATA INSTRUMENT PREFETCH PGO                 ON or OFF
 #   COMMANDS                                     how many there are, and of each <i> from 1 on
 #   PROGRAM_<i> ARGUMENTS_<i>                    what to run; a list, as a custom command takes it
@@ -30,10 +31,12 @@ macro(_frontload_parse)
   foreach(name IN LISTS options)
     set(${name} OFF)
   endforeach()
+  set(READY "")
   set(COMMANDS 0)
   set(trains OFF)
   set(given "")  # the keywords so far
-  set(wants "")  # the keyword whose value comes next; that of ARGUMENTS ends with the next keyword
+  set(wants "")  # the keyword whose value comes next
+  set(lists "^(ARGUMENTS|READY)$")  # whose values end with the next keyword
 
   set(i 1)
   while(i LESS ARGC)
@@ -41,16 +44,17 @@ macro(_frontload_parse)
     math(EXPR i "${i} + 1")
     set(is_keyword OFF)
     if(argument IN_LIST values OR argument IN_LIST options
-       OR argument MATCHES "^(TRAIN|COMMAND|WORKLOAD|WEIGHT)$")
+       OR argument MATCHES "^(TRAIN|COMMAND|WORKLOAD|WEIGHT|READY)$")
       set(is_keyword ON)
     endif()
-    if(wants STREQUAL "ARGUMENTS" AND NOT is_keyword)
+    if(wants MATCHES "${lists}" AND NOT is_keyword)
       string(REPLACE ";" "\\;" argument "${argument}")
       if(argument STREQUAL "")
         set(argument "$<1:>")  # An empty element of a list would be lost.
       endif()
-      list(APPEND ARGUMENTS_${COMMANDS} "${argument}")
-    elseif(wants AND NOT wants STREQUAL "ARGUMENTS")
+      string(REPLACE ARGUMENTS ARGUMENTS_${COMMANDS} name "${wants}")
+      list(APPEND ${name} "${argument}")
+    elseif(wants AND NOT wants MATCHES "${lists}")
       if(is_keyword OR argument STREQUAL "")
         string(REPLACE PROGRAM COMMAND wants "${wants}")
         _frontload_misuse("${target}" "${wants} has no value.")
@@ -94,12 +98,15 @@ macro(_frontload_parse)
       endif()
     endif()
   endwhile()
-  if(wants AND NOT wants STREQUAL "ARGUMENTS")
+  if(wants AND NOT wants MATCHES "${lists}")
     string(REPLACE PROGRAM COMMAND wants "${wants}")
     _frontload_misuse("${target}" "${wants} has no value.")
   endif()
   if(trains AND COMMANDS EQUAL 0)
     _frontload_misuse("${target}" "TRAIN has no COMMAND.")
+  endif()
+  if("READY" IN_LIST given AND READY STREQUAL "")
+    _frontload_misuse("${target}" "READY has no value.")
   endif()
   _frontload_check_values("${target}")
 endmacro()

@@ -47,6 +47,8 @@ message(STATUS "choices: ${choices}, default: ${FRONTLOAD}")
     ("app PREFETCH PREFETCH", "PREFETCH is given twice", USAGE),
     ("app startup.txt", 'unknown argument "startup.txt".', USAGE),
     ("app PGO_PROFILE app.gcda", "PGO_PROFILE needs PGO", USAGE),
+    ("app READY", "READY has no value", USAGE),
+    ("app READY DATA TRAIN COMMAND app", "READY has no value", USAGE),
     ("app MIN_MATCH 101", 'MIN_MATCH is "101"', "0 to 100"),
     ("app MIN_MATCH most", 'MIN_MATCH is "most"', "0 to 100"),
     ("app INSTRUMENT UNTIL f TRAIN COMMAND app", "INSTRUMENT cannot be combined with",

@@ -51,6 +51,27 @@ frontload_target(app UNTIL second TRAIN COMMAND app)
     assert ours(p.path("app.startup"))[:2] == ["main", "first"]
 
 
+def test_a_program_that_does_not_end(project):
+    """READY says when it is ready, with and without data; nothing of its end is in the profile."""
+    source = STEPS.replace("#include <string.h>", "#include <signal.h>\n#include <stdio.h>\n"
+                           "#include <string.h>\n#include <unistd.h>")
+    source = source.replace("int main(int argc, char **argv) {", """
+static void stop(int number) { _exit(third(number) < 0); }
+int main(int argc, char **argv) {
+  signal(SIGTERM, stop);
+  if (first(argc) > 0)
+    puts("now; ready"), fflush(stdout);
+  for (;;)
+    pause();
+""")
+    p = project().write("""
+add_executable(app main.c)
+frontload_target(app READY --until-output "now; ready" --timeout 60 DATA TRAIN COMMAND app)
+""", main_c=source)
+    p.train()
+    assert ours(p.path("app.startup")) == ["main", "first"]
+
+
 def test_data(project):
     """DATA records the data that a start needs, with the names that the map has for it."""
     p = project().write("""

@@ -4,10 +4,10 @@ it, and nothing of it is left."""
 import os
 import re
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
+from left_processes import wait_until_none
 from linking import LD_FRONTLOAD, TWO_FUNCTIONS, compile_text, ld, write_profile
 
 LARGE = 64 << 20  # of which nothing is on the disk
@@ -44,18 +44,7 @@ def test_nothing_is_left(tmp_path, link):
     before = set(tmp_path.iterdir())
     ld(*link)
     assert is_linked(tmp_path / "out") and set(tmp_path.iterdir()) == before
-    end = time.monotonic() + 60
-    while deleted := [file for file in Path("/proc").glob("[0-9]*/fd/0")
-                      if _target(file).startswith(str(tmp_path / "out"))]:
-        assert time.monotonic() < end, deleted
-        time.sleep(0.01)
-
-
-def _target(link: Path) -> str:
-    try:
-        return os.readlink(link)
-    except OSError:  # the process has ended
-        return ""
+    wait_until_none("fd/0", str(tmp_path / "out"))
 
 
 @pytest.mark.parametrize("other", ["link", "symlink"])

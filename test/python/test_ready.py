@@ -2,7 +2,6 @@
 programs. Whatever comes, nothing of the program is left."""
 
 import json
-import os
 import shutil
 import signal
 import socket
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 from compiled import compile_to
 from frontload.profile import trace
+from left_processes import wait_until_none
 
 SERVER = r"""
     #include <arpa/inet.h>
@@ -101,18 +101,7 @@ def port() -> str:
 def nothing_left(server):
     """No test leaves a process of the server, not even one that has left its group."""
     yield
-    end = time.monotonic() + 20  # of one that another process is about to end
-    while left := [process for process in Path("/proc").glob("[0-9]*/exe")
-                   if _target(process) == str(server)]:
-        assert time.monotonic() < end, left
-        time.sleep(0.01)
-
-
-def _target(link: Path) -> str:
-    try:
-        return os.readlink(link)
-    except OSError:  # the process has ended
-        return ""
+    wait_until_none("exe", str(server))
 
 
 @pytest.fixture
