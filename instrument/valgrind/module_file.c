@@ -125,6 +125,23 @@ static ModuleFile *read_file(Int fd, const HChar *name) {
   return file;
 }
 
+Bool module_can_run(const HChar *name) {
+  struct vg_stat status;
+  if (sr_isError(VG_(stat)(name, &status)) || (status.mode & (VKI_S_ISUID | VKI_S_ISGID)))
+    return False;
+  SysRes opened = VG_(open)(name, VKI_O_RDONLY, 0);
+  if (sr_isError(opened))
+    return False;
+  Elf64_Ehdr head;
+  VG_(memset)(&head, 0, sizeof head);
+  VG_(read)(sr_Res(opened), &head, sizeof head);
+  VG_(close)(sr_Res(opened));
+  if (head.e_ident[0] == '#' && head.e_ident[1] == '!')
+    return True;
+  return VG_(memcmp)(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_ident[EI_CLASS] == ELFCLASS64 &&
+         head.e_machine == FRONTLOAD_MACHINE;
+}
+
 static Bool is_same(const ModuleFile *a, const ModuleFile *b) {
   return a->build_id_size == b->build_id_size && VG_STREQ(a->path, b->path) &&
          VG_(memcmp)(a->build_id, b->build_id, a->build_id_size) == 0;

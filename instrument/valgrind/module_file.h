@@ -29,6 +29,9 @@ typedef struct ModuleFile {
 /* Reads the file that is mapped under this name. NULL if it is no ELF file of this machine. The
  * same file is read once: by its path and build-id. */
 ModuleFile *module_file(const HChar *name);
+/* Whether Valgrind can run a program: it is one of this machine that runs as whoever starts it, or
+ * a script. */
+Bool module_can_run(const HChar *name);
 /* All that were read. */
 ModuleFile *module_files(void);
 

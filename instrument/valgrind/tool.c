@@ -234,3 +234,13 @@ VG_DETERMINE_INTERFACE_VERSION(before_options)
 ULong wrap_debug_info(Addr address, Bool allow_file_of_valgrind,
                       Int descriptor) __asm__("__wrap_vgPlain_di_notify_mmap");
 ULong wrap_debug_info(Addr address, Bool allow_file_of_valgrind, Int descriptor) { return 0; }
+
+/* In place of the core's: what Valgrind cannot run, of another machine or with the rights of
+ * another user, is executed as ever, and not recorded. */
+Bool real_traces_child(const HChar *name, const HChar **arguments) __asm__(
+    "__real_vgPlain_should_we_trace_this_child");
+Bool wrap_traces_child(const HChar *name, const HChar **arguments) __asm__(
+    "__wrap_vgPlain_should_we_trace_this_child");
+Bool wrap_traces_child(const HChar *name, const HChar **arguments) {
+  return real_traces_child(name, arguments) && module_can_run(name);
+}

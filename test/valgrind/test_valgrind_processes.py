@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,32 @@ def test_started_by_another(way, program, record, tmp_path):
     assert recording.status == 3
     (trace,) = [t for t in recording.traces if t.main.path == str(program)]
     assert data(program, trace) == ["my_early+0"]
+
+
+THIRTY_TWO = ".globl _start\n_start: mov $1, %eax\nmov $5, %ebx\nint $0x80\n"
+
+
+@pytest.mark.parametrize("kind", ["set-user-id", "32 bits"])
+def test_what_valgrind_cannot_run(kind, compile, record, run, tmp_path):
+    """It is executed as ever; only its start is not recorded."""
+    other = tmp_path / "other"
+    if kind == "32 bits":
+        (tmp_path / "other.s").write_text(THIRTY_TWO)
+        run("as", "--32", "-o", tmp_path / "other.o", tmp_path / "other.s")
+        run("ld", "-m", "elf_i386", "-o", other, tmp_path / "other.o")
+        try:
+            subprocess.run([other], check=False)
+        except OSError:
+            pytest.skip("this kernel runs no 32-bit programs")
+    else:
+        compile("int main(void) { return 5; }", name="other")
+        other.chmod(0o4755)
+    program = compile("""
+        #include <unistd.h>
+        int main(int c, char **v) { (void)c; execl(v[1], v[1], (char *)0); return 1; }""")
+    recording = record("--", program, other)
+    assert (recording.status, recording.stderr) == (5, "")
+    assert [trace.main.path for trace in recording.traces] == [str(program)]
 
 
 def test_an_exec_that_fails(compile, touches):
