@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from frontload.base.errors import Failure
+from frontload.base.ready import Ready
 from frontload.machine import host as measure_host
 from frontload.measure import document, doubts
 from frontload.measure import plan as plans
@@ -83,11 +84,14 @@ class FakeLauncher:
         self.log, self.cache, self.writes = log, cache, writes
         self.samples, self.texts = iter(samples), iter(texts)
 
-    def run(self, command, stdout):
+    def run(self, command, stdout, at_ready=None):
         self.log.append(("run", Path(command[0]).name))
         if self.cache.visible:
             self.cache.residency(command[0])
             self.cache.pages[command[0]][2:4] = True
+        if at_ready:
+            at_ready()
+            self.cache.pages[command[0]][:] = True  # it reads all as it is ended
         stdout.write(next(self.texts, "same").encode())
         if self.writes:
             self.writes()
@@ -109,6 +113,14 @@ def measured(variants, *, cache=None, launcher=None, **plan):
     launcher = launcher or FakeLauncher(log, cache)
     launcher.log, launcher.cache = log, cache
     return measure.measure(Plan(variants, **plan), launcher, cache), log
+
+
+def test_what_is_read_at_the_end_does_not_count(variants):
+    """Of a program that does not end, what it has read when it is ready."""
+    measurement, _ = measured(variants[:1], conditions=(SELECTIVELY_COLD,), runs=1, warmup=0,
+                              ready=Ready(listening="80"))
+    (run,) = measurement.runs
+    assert run.total(lambda residency: residency.resident_pages) == 2
 
 
 def test_cold_runs_evict_just_before(variants):

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,6 +71,7 @@ class Launcher:
             self._prefix = [setpriv, "--pdeathsig", "TERM", "--", *self._prefix]
         if cgroup is not None:
             self._prefix.append(f"--cgroup={cgroup}")
+        self._ready = ready
         if ready is not None:
             self._prefix += ready.options()
 
@@ -80,14 +81,24 @@ class Launcher:
         other._prefix = [*program, *self._prefix]
         return other
 
-    def run(self, command: Sequence[str], stdout=subprocess.DEVNULL) -> Sample:
+    def run(self, command: Sequence[str], stdout=subprocess.DEVNULL,
+            at_ready: Callable[[], None] = lambda: None) -> Sample:
+        """Runs a command once. `at_ready` is called when it is ready, before it is ended, or when
+        it has ended by itself."""
         reader, writer = os.pipe()
-        with open(reader, "rb") as line, tempfile.TemporaryFile() as stderr:
-            with open(writer, "wb"), processes.started(
-                    [*self._prefix, f"--fd={writer}", "--", *command], stdout=stdout,
-                    stderr=stderr, pass_fds=[writer]) as process:
+        hold_reader, hold = os.pipe()
+        held = [f"--acknowledged-by={hold_reader}"] if self._ready else []
+        with (open(reader, "rb") as line, tempfile.TemporaryFile() as stderr,
+              open(hold, "wb") as end):
+            with open(writer, "wb") as told, open(hold_reader, "rb") as holder, processes.started(
+                    [*self._prefix, *held, f"--fd={writer}", "--", *command], stdout=stdout,
+                    stderr=stderr, pass_fds=[writer, hold_reader]) as process:
+                told.close()
+                holder.close()
+                text = line.read()  # to its end, which is at the end or when it is ready
+                at_ready()
+                end.close()
                 processes.wait(process)
-            text = line.read()
             stderr.seek(max(0, os.fstat(stderr.fileno()).st_size - 4096))
             said = stderr.read().decode(errors="replace").strip().splitlines()
         complaint = said[-1] if said else ""

@@ -46,8 +46,16 @@ def measure(plan: Plan, launcher, cache=pagecache,
                     variant = plan.variants[index]
                     progress(f"{condition} run {number + 1} of {variant.name}")
                     before = conditions.bring_about(condition, variant.files, variant.seen)
-                    sample, outputs = _start(variant, plan, launcher, scratch)
-                    states = conditions.after(before, variant.files)
+                    states = {}
+
+                    def look(before=before, files=variant.files, states=states) -> None:
+                        states.update(conditions.after(before, files))
+
+                    # What a program that does not end reads while it is ended counts no more.
+                    sample, outputs = _start(variant, plan, launcher, scratch,
+                                             **({"at_ready": look} if plan.ready else {}))
+                    if not plan.ready:
+                        look()
                     runs.append(Run(variant.name, condition, number, position, sample, states,
                                     outputs))
     missing = [_invisible(file) for file in conditions.invisible()]
@@ -64,7 +72,8 @@ def _invisible(file: str) -> Missing:
                    "measure as its owner or as root, or measure a copy")
 
 
-def _start(variant: Variant, plan: Plan, launcher, scratch: Path) -> tuple[Sample, dict[str, str]]:
+def _start(variant: Variant, plan: Plan, launcher, scratch: Path,
+           **options) -> tuple[Sample, dict[str, str]]:
     """One run; its outputs are removed before, so that what is there after is what it wrote."""
     stdout = scratch / "stdout"
     for output in plan.compare:
@@ -72,7 +81,7 @@ def _start(variant: Variant, plan: Plan, launcher, scratch: Path) -> tuple[Sampl
             Path(output).unlink(missing_ok=True)
     # The program gets no pipe: a full one would stop it, and its reader would share its processor.
     with open(stdout if STDOUT in plan.compare else os.devnull, "wb") as sink:
-        sample = launcher.run(variant.command, stdout=sink)
+        sample = launcher.run(variant.command, stdout=sink, **options)
     if sample.failed and not plan.ignore_failure:
         raise Failure(sample.failure_of(variant.command[0]), code=EXIT_VERDICT,
                       note="--ignore-failure measures it anyway")
