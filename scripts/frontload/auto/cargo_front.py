@@ -9,6 +9,7 @@ from frontload.auto import cargo
 from frontload.auto.cargo import Program
 from frontload.base import errors, files
 from frontload.base.errors import Failure
+from frontload.base.ready import Ready
 from frontload.elf import file as elf
 from frontload.profile import format as profile
 from frontload.profile import merge, trace
@@ -26,9 +27,9 @@ class _Recordings:
 
 
 def record(program: Program, options: Sequence[str], arguments: Sequence[str], build_profile: str,
-           *, data: bool, until: str | None) -> int:
-    """Builds the program, runs it with the arguments and records that; returns its exit status.
-    `build_profile` is cargo's, which the options name."""
+           *, data: bool, until: str | None, ready: Ready | None = None) -> int:
+    """Builds the program, runs it with the arguments, or until it is ready, and records that;
+    returns its exit status. `build_profile` is cargo's, which the options name."""
     kept = _Recordings(program)
     words = [f"-Map={kept.map}"]
     executable = cargo.link(program, options, words)
@@ -38,7 +39,8 @@ def record(program: Program, options: Sequence[str], arguments: Sequence[str], b
         executable = cargo.link(program, options, words, **{variable: "debuginfo"})
     if files.write_if_changed(kept.binary, executable.read_bytes()):
         shutil.rmtree(kept.traces, ignore_errors=True)
-    return recording.run([str(executable), *arguments], kept.traces, data=data, until=until)
+    return recording.run([str(executable), *arguments], kept.traces, data=data, until=until,
+                         ready=ready)
 
 
 def write_profile(program: Program) -> None:

@@ -3,6 +3,7 @@
 import argparse
 
 from frontload.base.errors import EXIT_OK
+from frontload.cli import ready_options
 from frontload.cli.arguments import add_min_match
 from frontload.cli.parser import Parser, alias
 
@@ -62,7 +63,10 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                            help="also record which data is touched, in valgrind, which is some "
                            "forty times slower")
     recording.add_argument("--until", metavar="SYMBOL",
-                           help="startup ends when the program enters this function")
+                           help="startup ends when the program enters this function; the program "
+                           "goes on, or is ended, with --timeout")
+    ready_options.add(recording)
+    recording.set_defaults(usage_error=recording.error)
     _add_cargo_options(recording)
     recording.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER,
                            help="arguments of the program, after --")
@@ -146,7 +150,8 @@ def run(args: argparse.Namespace) -> int:
     if args.action == "record":
         arguments = args.arguments[1:] if args.arguments[:1] == ["--"] else args.arguments
         return cargo_front.record(program, options, arguments, _profile_name(args),
-                                  data=args.data, until=args.until)
+                                  data=args.data, until=args.until,
+                                  ready=ready_options.chosen(args, until=args.until))
     if args.action == "profile":
         cargo_front.write_profile(program)
     else:
