@@ -1,7 +1,9 @@
 """Links by gold with the plugin, and what comes out of them."""
 
 import os
+import resource
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from places import BUILD
 PLUGIN = BUILD / "lib" / "frontload-gold.so"
 GOLD = shutil.which("ld.gold")
 CONSTANTS = ".rodata.startup"
+LARGEST_OUTPUT = 64 << 20
 
 
 def needs_gold():
@@ -43,10 +46,17 @@ def link_gold(output: Path, *arguments, profile: Path, options=(), **more) -> Im
     return Image(output)
 
 
+def _limit_output() -> None:
+    """A damaged object may ask for an output of any size, and gold takes all room of the disk for
+    it: other tests had none left."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_OUTPUT, LARGEST_OUTPUT))
+
+
 def gold(*arguments, code: int | None = None) -> subprocess.CompletedProcess:
     """Runs gold itself: compiler drivers remove the output of a link that fails."""
     result = subprocess.run([os.fspath(a) for a in (GOLD, *arguments)], capture_output=True,
-                            text=True, errors="replace", timeout=120)
+                            text=True, errors="replace", timeout=120, preexec_fn=_limit_output)
     assert code is None or result.returncode == code, result.stderr
     return result
 
