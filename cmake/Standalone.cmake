@@ -1,10 +1,20 @@
 # What programs link with that need no shared library at all: the target frontload_alone, and
 # frontload_link_alone() for those that use LLVM. Where there are no archives of the C library or of
 # LLVM, they link as others do.
+include(CheckCSourceCompiles)
 include(CheckCXXSourceCompiles)
 include(CheckLinkerFlag)
 
 set(CMAKE_REQUIRED_LINK_OPTIONS -static)
+if(FRONTLOAD_WITHOUT_LLVM)
+  check_c_source_compiles("int main(void) { return 0; }" FRONTLOAD_CAN_BE_STATIC)
+  unset(CMAKE_REQUIRED_LINK_OPTIONS)
+  add_library(frontload_alone INTERFACE)
+  if(FRONTLOAD_CAN_BE_STATIC)
+    target_link_options(frontload_alone INTERFACE -static)
+  endif()
+  return()
+endif()
 check_cxx_source_compiles("#include <string>\nint main(int n, char **v) { return std::string(v[0]).size() == n; }"
   FRONTLOAD_CAN_BE_STATIC)
 unset(CMAKE_REQUIRED_LINK_OPTIONS)

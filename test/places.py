@@ -9,5 +9,8 @@ ROOT = Path(__file__).parent.parent
 BUILD = Path(os.environ.get("FRONTLOAD_BUILD", ROOT / "build"))
 # The folder of LLVM's programs: clang, ld.lld, llvm-readobj, yaml2obj.
 LLVM = Path(os.environ.get("FRONTLOAD_LLVM", "/usr/lib/llvm-22/bin"))
+# Whether the programs are built with a sanitizer, which needs shared libraries, /proc and terabytes
+# of addresses.
+SANITIZED = "FRONTLOAD_SANITIZED" in os.environ
 # Whether the matrix tries each with each, and not only each pair.
 WHOLE_MATRIX = os.environ.get("FRONTLOAD_MATRIX") == "whole"

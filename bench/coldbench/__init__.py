@@ -8,5 +8,6 @@ judge     figures of what was measured, and verdicts on them
 show      the JSON made of both, and the tables and pictures made of the JSON
 
 Each room uses those before it. Above them are the programs of bench/ (run, race, table, readahead,
-picture, overhead, source_package), which use all rooms and never each other, and what they share.
+picture, overhead, hooks, source_package), which use all rooms and never each other, and what they
+share.
 """

@@ -11,15 +11,12 @@ from frontload.base import errors
 from frontload.base.files import write_if_changed
 from frontload.pagecache.residency import Residency
 
-from coldbench import command
+from coldbench import command, start_picture
 from coldbench.show import columns, document, svg
 from coldbench.show.svg import matplotlib, pyplot
 
-READ, UNREAD = "#0b4f9c", "#dde3ea"
 STRIP_INCHES = 0.62
 WIDTH_INCHES = 9.0
-# What was read is drawn at least this wide (of the strip), or a single page would not be seen.
-LEAST_WIDTH = 1 / 1500
 
 
 def strips(workload: dict) -> list[dict]:
@@ -46,10 +43,11 @@ def draw(workload: dict) -> bytes:
     with svg.style():
         figure, axes = pyplot.subplots(figsize=(WIDTH_INCHES, 0.9 + STRIP_INCHES * len(drawn)))
         for row, strip in enumerate(drawn):
-            axes.broken_barh([(0, strip["size"])], (row - 0.3, 0.6), facecolor=UNREAD, linewidth=0)
-            least = end * LEAST_WIDTH
+            axes.broken_barh([(0, strip["size"])], (row - 0.3, 0.6), facecolor=svg.UNREAD,
+                             linewidth=0)
+            least = end * svg.LEAST_WIDTH
             axes.broken_barh([(start, max(length, least)) for start, length in strip["read"]],
-                             (row - 0.3, 0.6), facecolor=READ, linewidth=0)
+                             (row - 0.3, 0.6), facecolor=svg.READ, linewidth=0)
             axes.text(-0.012 * end, row, strip["name"], ha="right", va="center", weight="bold")
             axes.text(1.012 * end, row, strip["caption"], ha="left", va="center")
         axes.set_xlim(0, end)
@@ -74,13 +72,28 @@ def _step(end: float) -> float:
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench/picture", description="Draw which parts of each "
                                      "variant's file a cold start has read.")
-    parser.add_argument("result", metavar="RESULT.json", type=Path, help="what bench/run wrote")
+    parser.add_argument("result", metavar="RESULT.json", type=Path,
+                        help="what bench/run or bench/start wrote")
     parser.add_argument("-o", "--output", metavar="FILE.svg", type=Path, required=True)
+    parser.add_argument("--device", metavar="KIND", help="of a result of bench/start: which device "
+                        "(default: the first)")
+    parser.add_argument("--ways", metavar="NAME;...", help="and which ways to start (default: all)")
     args = parser.parse_args(argv)
     return command.end(lambda: _run(args), "bench/picture")
 
 
 def _run(args: argparse.Namespace) -> int:
+    if document.schema(args.result) == document.START:
+        result = document.read(args.result, document.START, "bench/start")
+        device = command.choose("--device", args.device or next(iter(result["read"])),
+                                tuple(result["read"]), "device of this result")[0]
+        known = tuple(result["read"][device])
+        ways = tuple(args.ways.split(";")) if args.ways else known
+        if unknown := [way for way in ways if way not in known]:
+            raise errors.Failure(f"--ways: {unknown[0]}: no such way",
+                                 note=f"there are: {'; '.join(known)}")
+        write_if_changed(args.output, start_picture.draw(result, device, ways))
+        return errors.EXIT_OK
     (workload,) = document.read(args.result, document.RUN, "bench/run")["workloads"]
     write_if_changed(args.output, draw(workload))
     return errors.EXIT_OK

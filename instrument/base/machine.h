@@ -12,8 +12,11 @@
 #elif defined(__aarch64__) && !defined(__ILP32__)
 #define FRONTLOAD_MACHINE 183 /* EM_AARCH64 */
 #define FRONTLOAD_MACHINE_NAME "aarch64"
+#elif defined(__riscv) && __riscv_xlen == 64
+#define FRONTLOAD_MACHINE 243 /* EM_RISCV */
+#define FRONTLOAD_MACHINE_NAME "riscv64"
 #else
-#error "frontload records on x86-64 and AArch64 Linux only"
+#error "frontload records on x86-64, AArch64 and 64-bit RISC-V Linux only"
 #endif
 
 #endif

@@ -20,6 +20,11 @@
 #include <sys/uio.h>
 #include <time.h>
 
+/* clang's <limits.h> does not have it for code without libc, and musl has no <linux/limits.h>. */
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+
 #if defined(__x86_64__) && !defined(__ILP32__)
 
 static inline long system_call(long number, long a, long b, long c, long d, long e, long f) {
@@ -51,8 +56,25 @@ static inline long system_call(long number, long a, long b, long c, long d, long
   return x0;
 }
 
+#elif defined(__riscv) && __riscv_xlen == 64
+
+static inline long system_call(long number, long a, long b, long c, long d, long e, long f) {
+  register long a7 __asm__("a7") = number;
+  register long a0 __asm__("a0") = a;
+  register long a1 __asm__("a1") = b;
+  register long a2 __asm__("a2") = c;
+  register long a3 __asm__("a3") = d;
+  register long a4 __asm__("a4") = e;
+  register long a5 __asm__("a5") = f;
+  __asm__ volatile("ecall"
+                   : "+r"(a0)
+                   : "r"(a7), "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5)
+                   : "memory");
+  return a0;
+}
+
 #else
-#error "frontload knows the system calls of x86-64 and AArch64 Linux only"
+#error "frontload knows the system calls of x86-64, AArch64 and 64-bit RISC-V Linux only"
 #endif
 
 static inline int sys_open(const char *path, int flags, int mode) {
@@ -69,8 +91,16 @@ static inline int sys_fstat(int fd, struct stat *status) {
   return (int)system_call(SYS_fstat, fd, (long)status, 0, 0, 0, 0);
 }
 
+static inline int sys_stat(const char *path, struct stat *status) {
+  return (int)system_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)status, 0, 0, 0);
+}
+
 static inline int sys_fallocate(int fd, uint64_t offset, uint64_t size) {
   return (int)system_call(SYS_fallocate, fd, 0, (long)offset, (long)size, 0, 0);
+}
+
+static inline int sys_set_file_size(int fd, uint64_t size) {
+  return (int)system_call(SYS_ftruncate, fd, (long)size, 0, 0, 0, 0);
 }
 
 static inline long sys_write(int fd, const void *bytes, size_t size) {
@@ -84,6 +114,10 @@ static inline long sys_read(int fd, void *bytes, size_t size) {
 static inline long sys_pread(int fd, void *bytes, size_t size, uint64_t offset) {
   return system_call(SYS_pread64, fd, (long)bytes, (long)size, (long)offset, 0, 0);
 }
+
+#ifndef RWF_NOWAIT /* not every libc has it */
+#define RWF_NOWAIT 8
+#endif
 
 static inline long sys_preadv2(int fd, const struct iovec *parts, int count, uint64_t offset,
                                int flags) {
@@ -114,6 +148,14 @@ static inline uint32_t sys_getpid(void) {
   return (uint32_t)system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
+static inline uint32_t sys_getppid(void) {
+  return (uint32_t)system_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
+}
+
+static inline uint32_t sys_geteuid(void) {
+  return (uint32_t)system_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
+}
+
 static inline uint32_t sys_gettid(void) {
   return (uint32_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
 }
@@ -124,35 +166,56 @@ static inline int is_error(const void *mapping) { return (intptr_t)mapping < 0; 
 /* ThreadSanitizer does not see these system calls. It has to be told that what one thread did to
  * memory before it was unmapped is over when another thread is given the same addresses. */
 #ifdef __SANITIZE_THREAD__
+#ifdef __cplusplus
+extern "C" {
+#endif
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
+#ifdef __cplusplus
+}
+#endif
 #define FOR_THREAD_SANITIZER(action, start, size)                                                  \
-  for (char *page = (start); page < (char *)(start) + (size); page += 4096)                        \
+  for (char *page = (char *)(start); page < (char *)(start) + (size); page += 4096)                \
   __tsan_##action(page)
 #else
 #define FOR_THREAD_SANITIZER(action, start, size) (void)0
 #endif
 
-static inline void *sys_map(size_t size, int flags, int fd, uint64_t offset) {
-  void *mapping =
-      (void *)system_call(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, flags, fd, (long)offset);
+static inline void *sys_map_at(const void *place, size_t size, int flags, int fd, uint64_t offset) {
+  void *mapping = (void *)system_call(SYS_mmap, (long)place, (long)size, PROT_READ | PROT_WRITE,
+                                      flags, fd, (long)offset);
   if (!is_error(mapping))
     FOR_THREAD_SANITIZER(acquire, mapping, size);
   return mapping;
 }
 
+enum { MEMORY_OF_OUR_OWN = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
+
 static inline void *sys_map_memory(size_t size) {
-  return sys_map(size, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return sys_map_at(NULL, size, MEMORY_OF_OUR_OWN, -1, 0);
+}
+
+#ifndef MAP_FIXED_NOREPLACE /* not every libc has it */
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+/* An error if something is there; older kernels map elsewhere. */
+static inline void *sys_map_memory_at(const void *place, size_t size) {
+  return sys_map_at(place, size, MEMORY_OF_OUR_OWN | MAP_FIXED_NOREPLACE, -1, 0);
 }
 
 static inline void *sys_map_file(int fd, uint64_t offset, size_t size) {
-  return sys_map(size, MAP_SHARED, fd, offset);
+  return sys_map_at(NULL, size, MAP_SHARED, fd, offset);
 }
 
 static inline void sys_unmap(void *start, size_t size) {
   FOR_THREAD_SANITIZER(release, start, size);
   system_call(SYS_munmap, (long)start, (long)size, 0, 0, 0, 0);
 }
+
+#ifndef MADV_POPULATE_WRITE /* not every libc has it */
+#define MADV_POPULATE_WRITE 23
+#endif
 
 static inline int sys_advise(void *start, size_t size, int advice) {
   return (int)system_call(SYS_madvise, (long)start, (long)size, advice, 0, 0, 0);
@@ -163,16 +226,18 @@ typedef uint64_t signal_set;
 
 #define SIGNAL_BIT(signal) ((signal_set)1 << ((signal) - 1))
 
-/* Signals that report a fault of the instruction at hand kill a program that blocks them. SIGSYS is
- * among them: programs use it to make system calls on behalf of a seccomp filter. */
-static const signal_set synchronous_signals = SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGTRAP) |
-                                              SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGFPE) |
-                                              SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGSYS);
-
-static inline signal_set sys_set_blocked_signals(signal_set blocked) {
+/* `how`: SIG_BLOCK or SIG_SETMASK. Returns those that were blocked before. */
+static inline signal_set sys_change_blocked_signals(int how, signal_set signals) {
   signal_set before = 0;
-  system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&blocked, (long)&before, sizeof before, 0, 0);
+  system_call(SYS_rt_sigprocmask, how, (long)&signals, (long)&before, sizeof before, 0, 0);
   return before;
+}
+
+/* Whether the program has a function for it: not ignored, and not left to the kernel. */
+static inline int sys_has_handler(int signal) {
+  uintptr_t action[4] = {0}; /* struct kernel_sigaction, in which the handler comes first */
+  system_call(SYS_rt_sigaction, signal, 0, (long)action, sizeof(signal_set), 0, 0);
+  return action[0] != (uintptr_t)SIG_DFL && action[0] != (uintptr_t)SIG_IGN;
 }
 
 static inline signal_set sys_pending_signals(void) {

@@ -57,6 +57,14 @@ static inline size_t string_size(const char *string) {
   return size;
 }
 
+/* If `string` starts with `start`: what follows it; or else NULL. */
+static inline const char *after(const char *string, const char *start) {
+  for (; *start; ++start, ++string)
+    if (*string != *start)
+      return NULL;
+  return string;
+}
+
 static inline bool same_string(const char *a, const char *b) {
   while (*a && *a == *b)
     ++a, ++b;

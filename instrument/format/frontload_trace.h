@@ -1,4 +1,4 @@
-/* The Frontload trace format, version 1.1: what one process recorded.
+/* The Frontload trace format, version 1.3: what one process recorded.
  *
  * A recorder writes a trace (instrument/runtime inside the program, instrument/tracer and
  * instrument/valgrind beside it), and scripts/frontload/profile/trace.py reads it. Only this header
@@ -18,10 +18,11 @@
  * thread was stopped between claiming the slot and filling it. A reader skips empty slots, and
  * stops at `next_slot` or at the end of the file, whichever comes first.
  *
- * A recorder that maps the file makes room for slots in whole pages, and may claim a slot before
- * there is room for it. So a file of whole 4096-byte pages may be shorter than `next_slot` says:
- * the process ended in between, or there was no more room (then `dropped_events` says how many
- * events were lost). Any other file that is shorter was truncated.
+ * A recorder that maps the file makes room for slots in whole pages, also as a hole that is larger
+ * than all that it records, and may claim a slot before there is room for it. So a file of whole
+ * 4096-byte pages may be shorter than `next_slot` says: the process ended in between, or there was
+ * no more room (then `dropped_events` says how many events were lost). Any other file that is
+ * shorter was truncated.
  *
  *   event record, one slot (kinds FUNCTION, DATA, BLOCK and CODE):
  *     u64  kind << 56 | address
@@ -53,12 +54,24 @@
  *   The module record may come after the first event that names it (two threads race). Two records
  *   may describe the same file (same build-id and path); readers unite them.
  *
+ * A *run* is a process that has executed a program, and those that it has forked which have not
+ * executed anything: the workers of a server are part of its start. They have traces of their own,
+ * with the same number `run`. It is made from the time when the run was begun, so that no two runs
+ * that anybody would put together have the same.
+ *
+ * The *role* of a process is the user's word for what it does in a program that has several kinds
+ * of process, as browsers do: --role, FRONTLOAD_ROLE or frontload_set_role() said it
+ * (frontload_role.h says what may be one). Nothing else of a command line or an environment is in a
+ * trace.
+ *
  * Compatibility: a reader refuses a newer major version. Within a major version, a newer minor
  * version may add header fields in the reserved space, and record kinds of one slot, which a reader
  * skips.
  */
 #ifndef FRONTLOAD_TRACE_H
 #define FRONTLOAD_TRACE_H
+
+#include "frontload_role.h"
 
 #include <stdint.h>
 
@@ -67,7 +80,7 @@
   "\x89"                                                                                           \
   "FLT\r\n\x1a\n"
 #define FRONTLOAD_TRACE_MAJOR 1
-#define FRONTLOAD_TRACE_MINOR 1
+#define FRONTLOAD_TRACE_MINOR 3
 #define FRONTLOAD_TRACE_HEADER_SIZE 128
 #define FRONTLOAD_TRACE_SLOT_SIZE 16
 #define FRONTLOAD_GRANULE 16 /* bytes of data, or of code, whose first touch is one event */
@@ -106,7 +119,11 @@ struct frontload_trace_header {
   uint64_t next_slot;      /*  32  slots claimed so far; updated atomically */
   uint64_t dropped_events; /*  40  first touches that found no room (the earliest are kept) */
   uint8_t startup_done;    /*  48  1 once recording was ended on purpose (startup done, --until) */
-  uint8_t reserved[79];    /*  49  zero */
+  uint8_t forked;          /*  49  1 if a recorded process of the same run has forked it */
+  uint8_t unused[6];       /*  50  zero */
+  uint64_t run;            /*  56  since 1.2: what tells the run from others; 0: not known */
+  char role[FRONTLOAD_ROLE_SIZE]; /*  64  since 1.3: ASCII, then zeros; empty: none */
+  uint8_t reserved[32];           /*  96  zero */
 };
 
 struct frontload_trace_slot {

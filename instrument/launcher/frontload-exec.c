@@ -1,7 +1,7 @@
 /* frontload-exec: runs one command and writes what it cost as one line of JSON.
  *
- *   frontload-exec [--output=FILE | --fd=N] [--cgroup=FOLDER] [--until-...] -- COMMAND
- * [ARGUMENT...]
+ *   frontload-exec [--output=FILE | --fd=N] [--cgroup=FOLDER] [--mounts=FILE] [--tty]
+ *                  [--until-...] -- COMMAND...
  *
  * Why this is not done in Python: the kernel keeps the peak memory of the image that a process had
  * before exec, so a child of a 100 MB Python process reports at least what Python held at the fork
@@ -12,6 +12,9 @@
  * --cgroup: this process enters the cgroup first, and the command inherits it; that is how the
  * bench throttles a command's reads and nobody else's.
  *
+ * --mounts: only the command enters the mount namespace, just before exec. What lies there in the
+ * place of libraries is then read by the command first, and not by this program.
+ *
  * The line is written only if the command was started and waited for, so its absence tells a reader
  * that nothing was measured. The exit status is the command's (128 + signal if one ended it), 127
  * if the command does not exist, 126 if it cannot be run, 2 if something else failed.
@@ -21,10 +24,15 @@
  * --until-*, --for: a command that does not end is measured until it is ready (ready.h): the
  * figures are those of all that it has started by then, and end there. Then all of it is ended, as
  * a person would end it (process_tree.h). Its exit status does not matter, so it is told as 0.
+ *
+ * --tty: the command has a terminal of its own (outputs.h), which we have to empty as it runs.
  */
 #define _GNU_SOURCE
 #include "base/exit_status.h"
+#include "base/handed_on.h"
+#include "clock.h"
 #include "command_line.h"
+#include "outputs.h"
 #include "process_tree.h"
 #include "ready.h"
 
@@ -33,6 +41,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,7 +49,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 const char toolName[] = "frontload-exec";
@@ -66,10 +74,19 @@ static void fail(int code, const char *thing, const char *what, int error) {
   failWith(NULL, code, thing, what, error);
 }
 
-static int64_t nowNs(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+/* The mount namespace that the command enters, or -1. */
+static int openMounts(const char *path) {
+  int mounts = open(path, O_RDONLY | O_CLOEXEC);
+  if (mounts < 0)
+    fail(EXIT_USAGE, path, "cannot be opened", errno);
+  return mounts;
+}
+
+/* Enters it, and stays in the folder of the same name: setns(2) goes to the root. */
+static bool enterMounts(int mounts) {
+  char folder[PATH_MAX];
+  return mounts < 0 ||
+         (getcwd(folder, sizeof folder) && setns(mounts, CLONE_NEWNS) == 0 && chdir(folder) == 0);
 }
 
 static void enterCgroup(const char *folder) {
@@ -106,49 +123,55 @@ static int parseFd(const char *text) {
   return (int)fd;
 }
 
-static void forward(int signal) {
-  if (commandPid > 0)
-    kill(commandPid, signal);
+static void forward(int signal, siginfo_t *info, void *context) {
+  (void)signal, (void)context;
+  int error = errno;
+  if (commandPid > 0 && !reaches_the_program(info))
+    hand_on(commandPid, info);
+  errno = error;
 }
 
-/* From a terminal, SIGINT and SIGQUIT reach the command too: it decides, and is waited for. SIGTERM
- * and SIGHUP are sent to one process, so they are handed on. The command gets the old actions back.
- */
-static const int handledSignals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-enum { HANDLED_SIGNALS = sizeof handledSignals / sizeof *handledSignals };
+enum { SIGNALS = 65 }; /* their numbers are below */
 
+/* From a terminal, SIGINT and SIGQUIT reach the command too: it decides, and is waited for. What is
+ * sent to one process is handed on. The command gets the old actions back. */
 static void takeSignals(struct sigaction *old, sigset_t *oldMask) {
   /* Held back until there is a command to hand them on to. */
   sigset_t handled;
-  sigemptyset(&handled);
-  for (int i = 0; i < HANDLED_SIGNALS; ++i)
-    sigaddset(&handled, handledSignals[i]);
+  signals_to_hand_on(&handled);
   sigprocmask(SIG_BLOCK, &handled, oldMask);
-  for (int i = 0; i < HANDLED_SIGNALS; ++i) {
+  for (int signal = 1; signal < SIGNALS; ++signal) {
+    if (sigismember(&handled, signal) != 1)
+      continue;
     struct sigaction action;
     memset(&action, 0, sizeof action);
-    action.sa_flags = SA_RESTART;
-    action.sa_handler =
-        handledSignals[i] == SIGINT || handledSignals[i] == SIGQUIT ? SIG_IGN : forward;
-    sigaction(handledSignals[i], &action, &old[i]);
+    action.sa_flags = SA_RESTART | SA_SIGINFO;
+    action.sa_sigaction = forward;
+    if (signal == SIGINT || signal == SIGQUIT)
+      action.sa_handler = SIG_IGN;
+    sigaction(signal, &action, &old[signal]);
   }
 }
 
 static void giveSignalsBack(const struct sigaction *old, const sigset_t *oldMask) {
-  for (int i = 0; i < HANDLED_SIGNALS; ++i)
-    sigaction(handledSignals[i], &old[i], NULL);
+  sigset_t handled;
+  signals_to_hand_on(&handled);
+  for (int signal = 1; signal < SIGNALS; ++signal)
+    if (sigismember(&handled, signal) == 1)
+      sigaction(signal, &old[signal], NULL);
   sigprocmask(SIG_SETMASK, oldMask, NULL);
 }
 
 /* What ended a run: `status` as wait4 has it; `ready` is what the command was waited for to do, or
- * NULL. */
+ * NULL, and `readyNs` the time when it did, before any request. */
 struct End {
   int status;
   const char *ready;
+  int64_t readyNs;
 };
 
 static void writeLine(int fd, const struct End *end, int64_t wallNs, const struct Cost *cost) {
-  char code[16], signal[16], ready[96] = "";
+  char code[16], signal[16], ready[128] = "";
   snprintf(code, sizeof code, WIFEXITED(end->status) ? "%d" : "null", WEXITSTATUS(end->status));
   snprintf(signal, sizeof signal, WIFSIGNALED(end->status) ? "%d" : "null", WTERMSIG(end->status));
   if (end->ready) {
@@ -156,8 +179,9 @@ static void writeLine(int fd, const struct End *end, int64_t wallNs, const struc
     getrusage(RUSAGE_SELF, &own);
     struct Cost watching = {0};
     cost_add_ended(&watching, &own);
-    snprintf(ready, sizeof ready, ", \"ready\": \"%s\", \"watching_us\": %" PRId64, end->ready,
-             watching.user_us + watching.system_us);
+    snprintf(ready, sizeof ready,
+             ", \"ready\": \"%s\", \"ready_ns\": %" PRId64 ", \"watching_us\": %" PRId64,
+             end->ready, end->readyNs, watching.user_us + watching.system_us);
   }
   if (dprintf(fd,
               "{\"exit_status\": %s, \"signal\": %s, \"wall_ns\": %" PRId64
@@ -187,6 +211,26 @@ static int64_t parseSeconds(const char *option, const char *text) {
   return (int64_t)(seconds * 1000) > 0 ? (int64_t)(seconds * 1000) : 1;
 }
 
+static struct Place parsePlace(const char *text) {
+  struct Place place;
+  if (!place_parse(text, &place))
+    exit(usageError(text, " is not [ADDRESS:]PORT, with a numeric address"));
+  return place;
+}
+
+static struct Function parseFunction(const char *text) {
+  struct Function function;
+  if (!function_parse(text, &function))
+    exit(usageError(text, " is not 0xADDRESS@0xENTRY"));
+  return function;
+}
+
+static const char *parseOutput(const char *text) {
+  if (!*text || strlen(text) >= LONGEST_TEXT)
+    exit(usageError("--until-output: ", " is empty or too long"));
+  return text;
+}
+
 static int64_t parseMilliseconds(const char *text) {
   char *end;
   long ms = strtol(text, &end, 10);
@@ -195,64 +239,119 @@ static int64_t parseMilliseconds(const char *text) {
   return ms;
 }
 
+/* Where we end the command, these are requests to us. */
+static const int requestsToEnd[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+enum { REQUESTS_TO_END = sizeof requestsToEnd / sizeof *requestsToEnd };
+
 static volatile sig_atomic_t interruption;
 static void noteInterruption(int signal) { interruption = signal; }
 
-/* Runs a command of a shell, as the first that is asked of the program. */
-static int request(const char *command) {
+/* All other signals stay blocked, and are handed on between two looks at the command: to what has
+ * become of it, if it has made itself a daemon. */
+static void letRequestsIn(void) {
+  sigset_t requests;
+  sigemptyset(&requests);
+  for (int i = 0; i < REQUESTS_TO_END; ++i) {
+    struct sigaction action = {.sa_handler = noteInterruption};
+    sigaction(requestsToEnd[i], &action, NULL);
+    sigaddset(&requests, requestsToEnd[i]);
+  }
+  sigprocmask(SIG_UNBLOCK, &requests, NULL);
+}
+
+static void handOnOthers(pid_t command, bool hasEnded, pid_t requester) {
+  static const struct timespec at_once;
+  sigset_t others;
+  signals_to_hand_on(&others);
+  for (int i = 0; i < REQUESTS_TO_END; ++i)
+    sigdelset(&others, requestsToEnd[i]);
+  siginfo_t info;
+  while (sigtimedwait(&others, &info, &at_once) > 0) {
+    enum { MOST = 256 };
+    pid_t receivers[MOST] = {command};
+    size_t count = hasEnded ? tree_children(receivers, MOST) : 1;
+    for (size_t i = 0; i < count && !reaches_the_program(&info); ++i)
+      if (receivers[i] != requester)
+        hand_on(receivers[i], &info);
+  }
+}
+
+/* Starts a command of a shell, as the first that is asked of the program; returns its pid. */
+static pid_t startRequest(const char *command, const sigset_t *mask) {
   pid_t child = fork();
   if (child == 0) {
+    sigprocmask(SIG_SETMASK, mask, NULL);
     execl("/bin/sh", "sh", "-c", command, (char *)NULL);
     _exit(EXIT_NOT_FOUND);
   }
-  int status = 0;
-  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-    ;
-  return child < 0 ? -1 : status;
+  return child;
 }
 
 struct Watch {
   struct Ready ready;
-  int64_t timeoutMs;
+  const char *name;  /* what messages call the command */
+  int64_t timeoutMs; /* for what does not end by itself */
   const char *request;
   int acknowledged; /* a descriptor whose end is waited for before the command is ended, or -1 */
+  sigset_t mask;    /* of signals, as the caller left it */
 };
 
-/* Waits until the command is ready, and ends it. Returns the exit status of this program. */
-static int watch(const struct Watch *w, const char *command, pid_t child, int64_t startNs,
-                 int output) {
+/* Waits until the command is ready, and ends it; or, if nothing but its end is waited for, until it
+ * has ended. Returns the exit status of this program. */
+static int watch(const struct Watch *w, pid_t child, int64_t startNs, int output) {
   struct Cost cost = {0};
-  struct End end = {0, NULL};
-  bool hasChildren = true;
+  struct End end = {0, NULL, 0};
+  bool endsByItself = !ready_is_asked_for(&w->ready);
+  bool hasChildren = true, hasEnded = false, isRequestOver = !w->request;
+  pid_t requester = 0;
+  int answer = -1;    /* the request's status, as wait4 has it */
   int64_t lastNs = 0; /* when the last process had ended */
-  ready_started(&w->ready, startNs);
+  ready_started(startNs);
   for (;;) {
     int status;
     struct rusage use;
     pid_t ended;
     /* A command that becomes a daemon ends, and what it has started goes on. */
     while ((ended = wait4(-1, &status, WNOHANG, &use)) > 0) {
+      if (ended == requester) {
+        answer = status;
+        isRequestOver = true;
+        continue; /* what a client costs is not the command's */
+      }
       cost_add_ended(&cost, &use);
-      if (ended == child)
+      if (ended == child) {
         end.status = status;
+        hasEnded = true;
+      }
     }
-    hasChildren = ended == 0;
+    hasChildren = ended == 0 && !(endsByItself && hasEnded);
     if (!hasChildren && !lastNs)
-      lastNs = nowNs();
-    end.ready = ready_poll(&w->ready, nowNs());
-    if (end.ready || interruption ||
-        (!hasChildren && nowNs() - lastNs >= LAST_MS * INT64_C(1000000)) ||
-        nowNs() - startNs >= w->timeoutMs * INT64_C(1000000))
+      lastNs = now_ns();
+    ready_wait();
+    handOnOthers(child, hasEnded, requester);
+    int64_t sinceNs;
+    if (!end.ready && (end.ready = ready_has_come(&w->ready, now_ns(), &sinceNs))) {
+      end.readyNs = sinceNs - startNs;
+      if (w->request && (requester = startRequest(w->request, &w->mask)) < 0)
+        isRequestOver = true;
+    }
+    if ((end.ready && isRequestOver) || interruption ||
+        (!hasChildren && (endsByItself || now_ns() - lastNs >= LAST_MS * NS_PER_MS)) ||
+        (!endsByItself && now_ns() - startNs >= w->timeoutMs * NS_PER_MS))
       break;
   }
-  int problem = 0;
-  if (end.ready && w->request && (problem = request(w->request)))
+  bool isInTime = end.ready && isRequestOver;
+  bool isAnswered = !w->request || answer == 0;
+  if (!isInTime || !isAnswered)
     end.ready = NULL;
-  int64_t wallNs = (hasChildren ? nowNs() : lastNs) - startNs;
-  cost_add_running(&cost);
+  int64_t wallNs = (hasChildren ? now_ns() : lastNs) - startNs;
+  if (end.ready && !w->request)
+    wallNs = end.readyNs;
+  if (!endsByItself)
+    cost_add_running(&cost);
   if (end.ready)
     end.status = 0;
-  else if (hasChildren && !problem)
+  else if (hasChildren && !isInTime)
     end.status = EXIT_TIMED_OUT << 8; /* as wait4 has it */
   writeLine(output, &end, wallNs, &cost);
   if (w->acknowledged >= 0 && end.ready) {
@@ -262,29 +361,41 @@ static int watch(const struct Watch *w, const char *command, pid_t child, int64_
     while (read(w->acknowledged, &byte, 1) > 0 || (errno == EINTR && !interruption))
       errno = 0;
   }
-  if (!tree_end(PATIENCE_MS))
+  if (!tree_end(PATIENCE_MS, ready_wait))
     fprintf(stderr, "frontload-exec: warning: %s: not all that it has started could be ended\n",
-            command);
-  ready_end(&w->ready);
+            w->name);
+  ready_end();
   if (interruption)
     return 128 + interruption;
   if (end.ready)
     return 0;
-  if (problem)
-    fail(1, w->request, problem < 0 ? "cannot be run" : "the request failed", 0);
+  if (isInTime)
+    fail(1, w->request, requester < 0 ? "cannot be run" : "the request failed", 0);
+  if (endsByItself)
+    return status_of_ended(end.status);
   if (hasChildren)
-    failWith("wait for something else, or longer: --timeout=SECONDS", EXIT_TIMED_OUT, command,
+    failWith("wait for something else, or longer: --timeout=SECONDS", EXIT_TIMED_OUT, w->name,
              "was not ready in time", 0);
   char what[64];
   int code = status_of_ended(end.status);
   snprintf(what, sizeof what, "ended before it was ready, with status %d", code);
-  fail(code ? code : 1, command, what, 0);
+  fail(code ? code : 1, w->name, what, 0);
   return 1;
 }
 
+/* What the child has told: why the command could not be executed, or 0, and when it was. To be read
+ * when it has been executed or has ended, which closes the pipe. */
+static int readMessages(int channel, const char *command, int64_t *startNs) {
+  struct Message started = {0, 0}, failed = {0, 0};
+  if (read(channel, &started, sizeof started) != sizeof started)
+    fail(EXIT_USAGE, command, "ended before it started", 0);
+  *startNs = started.startNs;
+  return read(channel, &failed, sizeof failed) == sizeof failed ? failed.error : 0;
+}
+
 const char usage[] =
-    "usage: frontload-exec [--output=FILE | --fd=N] [--cgroup=FOLDER] [--until-...=...] -- COMMAND "
-    "[ARGUMENT...]\n";
+    "usage: frontload-exec [--output=FILE | --fd=N] [--cgroup=FOLDER] [--mounts=FILE] [--tty] "
+    "[--until-...=...] -- COMMAND...\n";
 const char help[] =
     "\n"
     "Runs a command and writes its exit status, time, faults and memory as one line of JSON, by\n"
@@ -294,6 +405,12 @@ const char help[] =
     "  --output=FILE    write the line to this file\n"
     "  --fd=N           write it to this open descriptor\n"
     "  --cgroup=FOLDER  run the command in this control group\n"
+    "  --mounts=FILE    run it in this mount namespace, such as /proc/PID/ns/mnt\n"
+    "  --name=NAME      what messages call the command, if it only runs another\n"
+    "  --tty            give the command a terminal of its own; nobody types there\n"
+    "  --until-entered=0xADDRESS@0xENTRY\n"
+    "                   measure until it enters the function at this address of the program's\n"
+    "                   file, whose own entry is the other\n"
     "  --until-listening=[ADDRESS:]PORT\n"
     "                   measure until the command listens there\n"
     "  --until-output=TEXT\n"
@@ -328,8 +445,12 @@ int main(int argc, char **argv) {
   static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                           {"fd", required_argument, NULL, 'f'},
                                           {"cgroup", required_argument, NULL, 'c'},
+                                          {"mounts", required_argument, NULL, 'm'},
                                           {"help", no_argument, NULL, 'h'},
                                           {"version", no_argument, NULL, 'V'},
+                                          {"name", required_argument, NULL, 'N'},
+                                          {"tty", no_argument, NULL, 'T'},
+                                          {"until-entered", required_argument, NULL, 'e'},
                                           {"until-listening", required_argument, NULL, 'l'},
                                           {"until-output", required_argument, NULL, 'u'},
                                           {"until-file", required_argument, NULL, 'F'},
@@ -343,6 +464,7 @@ int main(int argc, char **argv) {
   opterr = 0;
   int output = STDERR_FILENO;
   const char *cgroup = NULL;
+  int mounts = -1;
   struct Watch w = {.timeoutMs = DEFAULT_TIMEOUT_MS, .acknowledged = -1};
   for (int option; (option = getopt_long(argc, argv, "+", options, NULL)) != -1;) {
     if (option == 'o')
@@ -351,10 +473,20 @@ int main(int argc, char **argv) {
       output = parseFd(optarg);
     else if (option == 'c')
       cgroup = optarg;
-    else if (option == 'l')
-      w.ready.listening = optarg;
-    else if (option == 'u')
-      w.ready.output = optarg;
+    else if (option == 'm')
+      mounts = openMounts(optarg);
+    else if (option == 'N')
+      w.name = optarg;
+    else if (option == 'T')
+      w.ready.has_terminal = true;
+    else if (option == 'e') {
+      w.ready.enters = true;
+      w.ready.function = parseFunction(optarg);
+    } else if (option == 'l') {
+      w.ready.listens = true;
+      w.ready.place = parsePlace(optarg);
+    } else if (option == 'u')
+      w.ready.output = parseOutput(optarg);
     else if (option == 'F')
       w.ready.file = optarg;
     else if (option == 'i')
@@ -377,11 +509,10 @@ int main(int argc, char **argv) {
   char **command = argv + optind;
   if (!*command)
     return usageError("", "no command was given");
-  bool watches = ready_is_asked_for(&w.ready);
-  const char *problem = ready_problem(&w.ready);
-  if (problem)
-    return usageError(w.ready.listening ? w.ready.listening : "--until-output: ", problem);
-  if (w.request && !watches)
+  bool watches = ready_is_asked_for(&w.ready) || w.ready.has_terminal;
+  if (!w.name)
+    w.name = *command;
+  if (w.request && !ready_is_asked_for(&w.ready))
     return usageError("--request", ": only with --until-... or --for, which say when");
   if (cgroup)
     enterCgroup(cgroup);
@@ -389,27 +520,22 @@ int main(int argc, char **argv) {
   int channel[2];
   if (pipe2(channel, O_CLOEXEC) < 0)
     fail(EXIT_USAGE, "pipe", "cannot be made", errno);
-  struct sigaction oldActions[HANDLED_SIGNALS];
+  struct sigaction oldActions[SIGNALS];
   sigset_t oldMask;
   takeSignals(oldActions, &oldMask);
   if (watches) {
     tree_begin();
     if (!ready_begin(&w.ready))
       fail(EXIT_USAGE, *command, "cannot be watched", errno);
-    /* We end the command, whoever asks for it. */
-    struct sigaction action = {.sa_handler = noteInterruption};
-    for (int i = 0; i < HANDLED_SIGNALS; ++i)
-      sigaction(handledSignals[i], &action, NULL);
   }
   pid_t child = fork();
   if (child < 0)
     fail(EXIT_USAGE, *command, "cannot fork", errno);
   if (child == 0) {
     giveSignalsBack(oldActions, &oldMask);
-    if (watches)
-      ready_enter(&w.ready);
-    struct Message message = {nowNs(), 0};
-    if (write(channel[1], &message, sizeof message) == sizeof message)
+    bool canBeWatched = enterMounts(mounts) && (!watches || ready_enter(&w.ready));
+    struct Message message = {now_ns(), 0};
+    if (write(channel[1], &message, sizeof message) == sizeof message && canBeWatched)
       execvp(*command, command);
     message.error = errno;
     if (write(channel[1], &message, sizeof message) < 0)
@@ -417,33 +543,35 @@ int main(int argc, char **argv) {
     _exit(EXIT_NOT_EXECUTABLE);
   }
   commandPid = child;
-  sigprocmask(SIG_SETMASK, &oldMask, NULL);
+  w.mask = oldMask;
+  if (watches)
+    letRequestsIn();
+  else
+    sigprocmask(SIG_SETMASK, &oldMask, NULL);
   close(channel[1]);
 
-  /* Both are there by now: the pipe is at its end when the command was executed. */
-  struct Message started = {0, 0}, failed = {0, 0};
+  int64_t startNs;
   if (watches) {
-    if (read(channel[0], &started, sizeof started) == sizeof started &&
-        read(channel[0], &failed, sizeof failed) != sizeof failed)
-      return watch(&w, *command, child, started.startNs, output);
+    int64_t heldNs = w.ready.enters ? entered_begin(child, &w.ready.function) : 0;
+    if (heldNs < 0)
+      failWith("frontload info tells whether there are hardware breakpoints; or wait for "
+               "something else",
+               EXIT_USAGE, *command, "cannot be watched for a function", errno);
+    int error = readMessages(channel[0], *command, &startNs);
+    return error ? cannotRun(*command, error) : watch(&w, child, startNs + heldNs, output);
   }
   int status;
   struct rusage use;
   while (wait4(child, &status, 0, &use) < 0)
     if (errno != EINTR)
       fail(EXIT_USAGE, *command, "cannot be waited for", errno);
-  int64_t endNs = nowNs();
-
-  if (!watches) {
-    if (read(channel[0], &started, sizeof started) != sizeof started)
-      fail(EXIT_USAGE, *command, "ended before it started", 0);
-    if (read(channel[0], &failed, sizeof failed) != sizeof failed)
-      failed.error = 0;
-  }
-  if (failed.error)
-    return cannotRun(*command, failed.error);
+  int64_t endNs = now_ns();
+  /* Only now, so that this process does not run while the command starts. */
+  int error = readMessages(channel[0], *command, &startNs);
+  if (error)
+    return cannotRun(*command, error);
   struct Cost cost = {0};
   cost_add_ended(&cost, &use);
-  writeLine(output, &(struct End){status, NULL}, endNs - started.startNs, &cost);
+  writeLine(output, &(struct End){.status = status}, endNs - startNs, &cost);
   return status_of_ended(status);
 }

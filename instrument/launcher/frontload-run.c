@@ -1,38 +1,37 @@
 /* frontload-run: prefetches the fronts of a program and of its libraries, and becomes the program.
  *
- *   frontload-run [--verbose] [--] COMMAND [ARGUMENT...]
+ *   frontload-run [--verbose] [--files=LIST [--device=KIND]] [--] COMMAND [ARGUMENT...]
  *
  * It is for programs that cannot, or should not, prefetch themselves: they need only the note that
  * ld.frontload writes. If there is no note, it just runs the command.
  *
- * The command is exec'd, so its process id, exit status and signals are its own. The dynamic linker
- * that will load the libraries also says which ones the command needs (`ld.so --list COMMAND`), so
- * search paths, caches and preloads count as they will. This runs the interpreter that the command
- * names and is about to run anyway, and never the command itself; a static program has none. The
- * program is prefetched first: while its front is being read, the libraries are found.
+ * The command is exec'd, so its process id, exit status and signals are its own. The program is
+ * prefetched first: while its front is being read, its libraries are found (needed_libraries.c).
+ *
+ * --files: a reading list says what the start reads of all its files (prefetch/reading_list.h). A
+ * process that nobody waits for asks for that, while the command starts. Most starts with a list do
+ * not come as far as main(): see early_start.c.
  *
  * The exit status is the command's, 127 if it does not exist, 126 if it cannot be run, 2 if the
  * command line is wrong.
  */
 #define _GNU_SOURCE
-#include "base/elf_start.h"
 #include "command_line.h"
+#include "early_start.h"
+#include "needed_libraries.h"
 #include "prefetch/front.h"
+#include "prefetch/reading_list.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 const char toolName[] = "frontload-run";
-extern char **environ;
 static bool verbose;
 static bool foundAny;
 
@@ -88,82 +87,37 @@ static bool findCommand(const char *command, char path[PATH_MAX]) {
   }
 }
 
-/* The program's dynamic linker: false if it has none, or is not ELF. */
-static bool findInterpreter(const char *program, char path[PATH_MAX]) {
-  int fd = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (fd < 0)
-    return false;
-  struct elf_start start;
-  Elf64_Phdr segment = {.p_type = PT_NULL};
-  if (elf_start_read(fd, &start) == 0)
-    for (unsigned i = 0; i < start.segments && segment.p_type != PT_INTERP; ++i)
-      elf_start_segment(&start, i, &segment);
-  bool found =
-      segment.p_type == PT_INTERP && segment.p_filesz > 1 && segment.p_filesz < PATH_MAX &&
-      pread(fd, path, segment.p_filesz, (off_t)segment.p_offset) == (ssize_t)segment.p_filesz &&
-      path[0] == '/' && !path[segment.p_filesz - 1];
-  close(fd);
-  return found;
+static const char *listPath;
+
+static void tellProblem(int error) {
+  fprintf(stderr, "frontload-run: warning: %s: %s\n", listPath,
+          error == -EBADMSG  ? "is no reading list of version 1"
+          : error == -ENODEV ? "is not a regular file"
+                             : strerror(-error));
 }
 
-/* Starts `INTERPRETER --list PROGRAM`; returns what it prints, or NULL. */
-static FILE *startList(char *interpreter, char *program, pid_t *pid) {
-  int channel[2];
-  if (pipe2(channel, O_CLOEXEC) < 0)
-    return NULL;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, channel[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  char list[] = "--list";
-  char *arguments[] = {interpreter, list, program, NULL};
-  int error = posix_spawn(pid, interpreter, &actions, NULL, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(channel[1]);
-  FILE *output = error ? NULL : fdopen(channel[0], "r");
-  if (!output)
-    close(channel[0]);
-  return output;
+static void describe(int error, const struct asked *asked) {
+  if (error)
+    tellProblem(error);
+  if (asked->problem)
+    fprintf(stderr, "frontload-run: warning: %s:%u: %s\n", listPath, asked->line, asked->problem);
+  fprintf(stderr,
+          "frontload-run: note: %s: %.1f MB of %u files are asked for, %.1f MB are in memory "
+          "already, %.1f MB are too much; %u files have changed, %u cannot be read\n",
+          listPath, (double)asked->bytes / 1e6, asked->files, (double)asked->resident / 1e6,
+          (double)asked->over / 1e6, asked->changed, asked->missing);
 }
 
-/* The path in one line of such a list, or NULL; the line is changed. The forms are
- *     NAME => PATH (0xADDRESS)      NAME => not found      PATH-OR-NAME (0xADDRESS)
- * and a name without a slash, linux-vdso.so.1, is no file. */
-static char *pathIn(char *line) {
-  static const char arrow[] = " => ", address[] = " (0x";
-  char *path = strstr(line, arrow);
-  path = path ? path + strlen(arrow) : line + strspn(line, "\t ");
-  char *end = NULL;
-  for (char *next = path; (next = strstr(next, address)); ++next)
-    end = next;
-  if (!end)
-    return NULL;
-  *end = '\0';
-  return strchr(path, '/') ? path : NULL;
+static void askForList(const struct device_kind *device) {
+  int resident = reading_list_is_resident(listPath);
+  if (resident < 0)
+    tellProblem(resident);
+  else if (verbose || !resident)
+    reading_list_ask_apart(listPath, device, verbose ? describe : NULL);
 }
 
-static void prefetchLibraries(char *program) {
-  char interpreter[PATH_MAX];
-  pid_t pid;
-  if (!findInterpreter(program, interpreter))
-    return;
-  FILE *list = startList(interpreter, program, &pid);
-  if (!list)
-    return;
-  char *line = NULL;
-  size_t capacity = 0;
-  while (getline(&line, &capacity, list) > 0) {
-    const char *path = pathIn(line);
-    if (path)
-      prefetch(path);
-  }
-  free(line);
-  fclose(list);
-  while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-    ;
-}
-
-const char usage[] = "usage: frontload-run [--verbose] [--] COMMAND [ARGUMENT...]\n";
+const char usage[] = "usage: frontload-run [--verbose] [--files=LIST [--device=KIND]] [--] COMMAND "
+                     "[ARGUMENT...]\n";
 const char help[] =
     "\n"
     "Asks the kernel for the front of a command, and for the fronts of the libraries it needs, if\n"
@@ -171,12 +125,16 @@ const char help[] =
     "other command just runs.\n"
     "\n"
     "options:\n"
-    "  --verbose  show on stderr what is prefetched\n"
-    "  --help     show this help\n"
-    "  --version  show the version\n"
+    "  --files=LIST   ask for what this reading list names (frontload record --files)\n"
+    "  --device=KIND  hdd, emmc, ssd, nfs or lazy: which gaps of a list are read along (default:\n"
+    "                 as the file system and its disk say)\n"
+    "  --verbose      show on stderr what is prefetched\n"
+    "  --help         show this help\n"
+    "  --version      show the version\n"
     "\n"
     "examples:\n"
     "  frontload-run -- ./app --its arguments\n"
+    "  frontload-run --files=app.files -- ./app --its arguments\n"
     "\n"
     "exit status:\n"
     "  2    the command line is wrong; otherwise the status is that of the command\n"
@@ -184,27 +142,35 @@ const char help[] =
     "  127  the command does not exist\n";
 
 int main(int argc, char **argv) {
-  static const struct option options[] = {{"verbose", no_argument, NULL, 'v'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, 'V'},
-                                          {NULL, 0, NULL, 0}};
+  static const struct option options[] = {
+      {"verbose", no_argument, NULL, 'v'},      {"files", required_argument, NULL, 'f'},
+      {"device", required_argument, NULL, 'd'}, {"help", no_argument, NULL, 'h'},
+      {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0}};
+  const struct device_kind *device = NULL;
   opterr = 0;
   for (int option; (option = getopt_long(argc, argv, "+", options, NULL)) != -1;) {
     if (answerAbout(option))
       return 0;
-    if (option != 'v')
-      return usageError(refused(argv), ": unknown option, or an option that takes no value");
-    verbose = true;
+    if (option == 'v')
+      verbose = true;
+    else if (option == 'f')
+      listPath = optarg;
+    else if (option != 'd')
+      return usageError(refused(argv), ": unknown option, or a value too many or too few");
+    else if (!(device = device_kind_named(optarg)))
+      return usageError("--device: ", "is hdd, emmc, ssd, nfs or lazy");
   }
   char **command = argv + optind;
   if (!*command)
     return usageError("", "no command was given");
   char program[PATH_MAX];
-  if (findCommand(*command, program)) {
+  if (listPath && !list_was_asked_for)
+    askForList(device);
+  else if (!listPath && findCommand(*command, program)) {
     prefetch(program);
-    prefetchLibraries(program);
+    forEachNeededLibrary(program, prefetch);
   }
-  if (verbose && !foundAny)
+  if (verbose && !listPath && !foundAny)
     fprintf(stderr, "frontload-run: note: %s: neither it nor a library it needs has a front\n",
             *command);
   execvp(*command, command);

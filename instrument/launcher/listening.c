@@ -53,7 +53,7 @@ static bool is_of_command(unsigned inode) {
   return tree_has_open(name);
 }
 
-/* Asks for all that listen; `answer` is put to each message. -1 if the kernel does not say. */
+/* Whether one of those of this family that listen fits: 0 or 1; -1 if the kernel does not say. */
 static int ask(int file, int family, const struct Place *place) {
   struct {
     struct nlmsghdr head;

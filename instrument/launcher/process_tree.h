@@ -21,6 +21,8 @@ void tree_begin(void);
 
 /* The descendants of this process that run: puts up to `most` into `found`, returns how many. */
 size_t tree_list(pid_t *found, size_t most);
+/* Only its children. Those whose parent has ended are among them. */
+size_t tree_children(pid_t *found, size_t most);
 
 /* Adds what an ended child and its own have cost. */
 void cost_add_ended(struct Cost *cost, const struct rusage *use);
@@ -34,8 +36,9 @@ int64_t tree_activity(void);
 /* Whether a descendant has a file open that /proc/PID/fd shows as `name`. */
 bool tree_has_open(const char *name);
 
-/* Ends them all: SIGTERM, and SIGKILL for what runs on after `patience_ms`. Reaps them. False if
- * some cannot be ended: those of another user. */
-bool tree_end(int patience_ms);
+/* Ends them all: SIGTERM, and SIGKILL for what runs on after `patience_ms`. Reaps them, and calls
+ * `meanwhile` again and again until that is done; it waits for a millisecond or two. False if some
+ * cannot be ended: those of another user. */
+bool tree_end(int patience_ms, void (*meanwhile)(void));
 
 #endif

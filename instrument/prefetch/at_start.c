@@ -1,4 +1,5 @@
-/* Prefetches the front of the program that is just starting, before it is relocated.
+/* Prefetches the front of the program that is just starting, before it is relocated; and what its
+ * reading list names, if one lies beside it.
  *
  * The dynamic linker relocates a program before any of its code runs, and relocation touches a good
  * part of the front: a constructor would come too late. But the dynamic linker relocates libraries
@@ -21,7 +22,9 @@
  * comes after relocation but before main(): better than nothing, and `frontload-run` is better yet.
  */
 #include "base/system_calls.h"
+#include "base/text.h"
 #include "front.h"
+#include "reading_list.h"
 
 #include <elf.h>
 #include <stdbool.h>
@@ -41,6 +44,22 @@ static bool is_privileged(void) {
   return true;
 }
 
+/* A list beside the program, /usr/bin/app.files, says what its start reads of other files. The
+ * archive goes without (CMakeLists.txt). */
+static void prefetch_list(void) {
+#ifndef FRONTLOAD_WITHOUT_LISTS
+  char path[PATH_MAX];
+  struct text name = text_in(path, sizeof path);
+  const long size = sys_readlink("/proc/self/exe", path, sizeof path - 1);
+  if (size <= 0)
+    return;
+  text_cut(&name, (size_t)size);
+  text_add(&name, ".files");
+  if (!name.overflow && reading_list_is_resident(path) == 0)
+    reading_list_ask_apart(path, NULL, NULL);
+#endif
+}
+
 static void prefetch_program(void) {
   if (is_privileged())
     return;
@@ -50,6 +69,7 @@ static void prefetch_program(void) {
   struct front front;
   prefetch_front(fd, &front);
   sys_close(fd);
+  prefetch_list();
 }
 
 #ifdef __GLIBC__
@@ -59,6 +79,14 @@ typedef void function(void);
 static void nothing(void) {}
 
 static function *resolve(void) {
+#ifdef __aarch64__
+  /* GNU ld makes two relocations of it there: of the pointer below, and of a jump that nobody
+   * makes. */
+  static bool was_asked;
+  if (was_asked)
+    return nothing;
+  was_asked = true;
+#endif
   prefetch_program();
   return nothing;
 }

@@ -2,15 +2,12 @@
 #include "front.h"
 
 #include "base/elf_start.h"
+#include "base/memory_limit.h"
 #include "base/system_calls.h"
-#include "memory_limit.h"
 #include "ranges.h"
+#include "residency.h"
 
 #include <errno.h>
-
-#ifndef RWF_NOWAIT /* not every libc has it */
-#define RWF_NOWAIT 8
-#endif
 
 /* How to ask for a range. One readahead(2) reads at most the device's readahead or its largest
  * request, whichever is larger, and drops the rest without a word. So each large piece is asked for
@@ -58,30 +55,27 @@ enum { PROBES = 16 };
 
 /* Whether the front is in the page cache, as far as a few bytes of it tell.
  *
- * A read with RWF_NOWAIT fails where it would have to wait for the disk. mincore(2) and
- * cachestat(2) would not do: the kernel answers them only for the owner of a file, and programs are
- * root's; and cachestat is so new that filters of system calls kill for it. A read that fails
- * starts the read of that one page, so it is the last page of the front that is tried first: what
- * the kernel and the dynamic linker have read by now is elsewhere.
+ * A look at a page that is missing starts the read of that one page, so it is the last page of the
+ * front that is tried first: what the kernel and the dynamic linker have read by now is elsewhere.
  *
- * Warm, all of a start's prefetching takes 56 us so, of which these are about 20. Where a file
- * system does not support such reads (overlayfs, FUSE, most network file systems), the answer is
- * no, and to ask for what is there already takes another 0.25 ms for a front of 10.7 MB. */
+ * Warm, all of a start's prefetching takes 56 us so, of which these are about 20. Where nobody
+ * tells (on overlayfs and FUSE, of another user's file), the answer is no, and to ask for what is
+ * there already takes another 0.25 ms for a front of 10.7 MB. */
 static bool is_resident(int fd, const struct ranges *ranges, uint64_t size) {
-  for (unsigned probe = PROBES; probe > 0; --probe) {
-    char byte;
-    struct iovec to = {&byte, 1};
+  struct look look;
+  bool resident = true;
+  begin_look(&look, fd);
+  for (unsigned probe = PROBES; probe > 0 && resident; --probe) {
     const uint64_t through = size * probe / PROBES; /* 0 in a front of a few bytes */
-    const uint64_t offset = offset_in_ranges(ranges, through ? through - 1 : 0);
-    if (sys_preadv2(fd, &to, 1, offset, RWF_NOWAIT) != 1)
-      return false;
+    resident = residency_of(&look, offset_in_ranges(ranges, through ? through - 1 : 0)) == RESIDENT;
   }
-  return true;
+  end_look(&look);
+  return resident;
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-static int read_ahead(int fd, const struct range *range) {
+int prefetch_range(int fd, const struct range *range) {
   const uint64_t begin = range->begin & -(uint64_t)SMALLEST_PAGE;
   for (uint64_t large = begin; large < range->end; large += LARGE_PIECE) {
     const uint64_t end = smaller(range->end, large + LARGE_PIECE);
@@ -114,7 +108,7 @@ int prefetch_front(int fd, struct front *front) {
     front->asked = size_of_ranges(&ranges);
   }
   for (unsigned i = 0; i < ranges.count && !error; ++i)
-    error = read_ahead(fd, &ranges.range[i]);
+    error = prefetch_range(fd, &ranges.range[i]);
   return error;
 }
 

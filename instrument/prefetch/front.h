@@ -15,6 +15,11 @@ struct front {
   bool was_resident; /* nothing had to be done; false where it is too small to look */
 };
 
+struct range;
+
+/* Asks for a range of a file, and does not wait. Returns 0, or a negative errno. */
+int prefetch_range(int fd, const struct range *range);
+
 /* Returns 0, or a negative errno: -ENODATA if the file has no front that can be found. */
 int prefetch_front(int fd, struct front *front);
 

@@ -2,6 +2,7 @@
 #include "command_line.h"
 
 #include "diagnostics.h"
+#include "format/frontload_role.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -23,6 +24,10 @@ static cl::alias outputAlias("o", cl::aliasopt(outputOption), cl::cat(recorderOp
 cl::list<std::string> frontload::moduleOption(
     "module", cl::cat(recorderOptions()), cl::value_desc("name"),
     cl::desc("Also record the shared library with this file name, soname or path (repeatable)"));
+static cl::opt<std::string>
+    roleOption("role", cl::cat(recorderOptions()), cl::value_desc("name"),
+               cl::desc("What the traces call the process, and those that it starts with no other "
+                        "FRONTLOAD_ROLE in their environment"));
 static cl::list<std::string> strayArguments(cl::Positional, cl::Hidden, cl::cat(recorderOptions()));
 
 int frontload::usageError(const Twine &message) {
@@ -54,7 +59,8 @@ static int findSeparator(int argc, char **argv) {
   return i;
 }
 
-std::optional<CommandLine> frontload::parseCommandLine(int argc, char **argv, StringRef overview) {
+std::optional<CommandLine> frontload::parseCommandLine(int argc, char **argv, StringRef overview,
+                                                       const cl::Option *insteadOfCommand) {
   int separator = findSeparator(argc, argv);
   cl::HideUnrelatedOptions(recorderOptions());
   cl::SetVersionPrinter([](raw_ostream &os) { os << toolName << " " FRONTLOAD_VERSION "\n"; });
@@ -69,8 +75,11 @@ std::optional<CommandLine> frontload::parseCommandLine(int argc, char **argv, St
     usageError("'" + strayArguments.front() + "': is not an option; the command follows --");
     return std::nullopt;
   }
-  if (separator + 1 >= argc) {
-    usageError("no command was given");
+  bool hasCommand = separator + 1 < argc;
+  bool needsCommand = !insteadOfCommand || insteadOfCommand->getNumOccurrences() == 0;
+  if (hasCommand != needsCommand) {
+    usageError(needsCommand ? Twine("no command was given")
+                            : "--" + insteadOfCommand->ArgStr + ": goes without a command");
     return std::nullopt;
   }
   auto pattern = OutputPattern::parse(outputOption);
@@ -78,5 +87,10 @@ std::optional<CommandLine> frontload::parseCommandLine(int argc, char **argv, St
     usageError(toString(pattern.takeError()));
     return std::nullopt;
   }
-  return CommandLine{argv + separator + 1, std::move(*pattern)};
+  char role[FRONTLOAD_ROLE_SIZE] = {};
+  if (roleOption.getNumOccurrences() && !frontload_copy_role(role, roleOption.c_str())) {
+    usageError("--role: " FRONTLOAD_NO_ROLE);
+    return std::nullopt;
+  }
+  return CommandLine{argv + std::min(separator + 1, argc), std::move(*pattern), role};
 }

@@ -1,5 +1,6 @@
 // What the command lines of the recorders beside a program have in common:
-//   recorder [-o pattern] [--module=name]... [options of its own] -- command [argument...]
+//   recorder [-o pattern] [--module=name]... [--role=name] [options of its own] -- command
+//   [argument...]
 #ifndef FRONTLOAD_RECORDER_COMMAND_LINE_H
 #define FRONTLOAD_RECORDER_COMMAND_LINE_H
 
@@ -24,13 +25,16 @@ int usageError(const llvm::Twine &message);
 constexpr char howToWrite[] = "choose another place with --output";
 
 struct CommandLine {
-  /// The command and its arguments; ends with a null pointer.
+  /// The command and its arguments; ends with a null pointer. It is empty if an option is instead.
   char **command;
   OutputPattern pattern;
+  std::string role; // empty: the environment says
 };
 
 /// Parses the options. Reports what is wrong with them.
-std::optional<CommandLine> parseCommandLine(int argc, char **argv, llvm::StringRef overview);
+/// `insteadOfCommand` is an option without which a command is needed, and with which none may be.
+std::optional<CommandLine> parseCommandLine(int argc, char **argv, llvm::StringRef overview,
+                                            const llvm::cl::Option *insteadOfCommand = nullptr);
 
 } // namespace frontload
 

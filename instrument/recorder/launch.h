@@ -20,8 +20,8 @@ public:
   /// Once there is nothing left to record: Ctrl-Z stops the recorder like the program.
   void restoreTerminalStop() const;
 
-  /// The signals that the recorder waits for: the state changes of its children, and those by which
-  /// people ask a command to end. They are blocked, except in the child.
+  /// The signals that the recorder waits for: the state changes of its children, and those that it
+  /// hands on. They are blocked, except in the child.
   sigset_t awaited;
 
 private:

@@ -3,7 +3,7 @@
 
 #include "base/machine.h"
 
-#include "llvm/Object/BuildID.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -14,32 +14,67 @@ using namespace frontload;
 
 using Elf = ELF64LE;
 
-static std::string sonameOf(const ELFFile<Elf> &elf) {
-  auto entries = elf.dynamicEntries();
-  if (!entries) {
-    consumeError(entries.takeError());
-    return "";
+ArrayRef<Elf::Dyn> frontload::dynamicEntries(const ELFFile<Elf> &elf) {
+  auto segments = elf.program_headers();
+  if (!segments) {
+    consumeError(segments.takeError());
+    return {};
   }
+  for (const Elf::Phdr &segment : *segments)
+    if (segment.p_type == ELF::PT_DYNAMIC && segment.p_offset <= elf.getBufSize() &&
+        segment.p_filesz <= elf.getBufSize() - segment.p_offset)
+      return ArrayRef(reinterpret_cast<const Elf::Dyn *>(elf.base() + segment.p_offset),
+                      static_cast<size_t>(segment.p_filesz / sizeof(Elf::Dyn)))
+          .take_while([](const Elf::Dyn &entry) { return entry.getTag() != ELF::DT_NULL; });
+  return {};
+}
+
+/// Its DT_SONAME, and that of each library that it is linked with.
+static void readNames(const ELFFile<Elf> &elf, ArrayRef<Elf::Dyn> entries, std::string &ownName,
+                      std::vector<std::string> &needed) {
   uint64_t table = 0, tableSize = 0;
-  std::optional<uint64_t> soname;
-  for (const Elf::Dyn &entry : *entries) {
+  for (const Elf::Dyn &entry : entries) {
     if (entry.getTag() == ELF::DT_STRTAB)
       table = entry.getPtr();
     else if (entry.getTag() == ELF::DT_STRSZ)
       tableSize = entry.getVal();
-    else if (entry.getTag() == ELF::DT_SONAME)
-      soname = entry.getVal();
   }
-  if (!soname || *soname >= tableSize)
-    return "";
   auto start = elf.toMappedAddr(table);
-  if (!start) {
-    consumeError(start.takeError());
-    return "";
-  }
+  if (!start)
+    return consumeError(start.takeError());
   uint64_t room = elf.base() + elf.getBufSize() - *start;
   StringRef strings(reinterpret_cast<const char *>(*start), std::min(room, tableSize));
-  return strings.drop_front(std::min<uint64_t>(*soname, strings.size())).split('\0').first.str();
+  constexpr size_t longest = 4096; // of a name, since each may begin at the same place
+  auto stringAt = [&](uint64_t offset) {
+    return strings.substr(std::min<uint64_t>(offset, strings.size()), longest)
+        .split('\0')
+        .first.str();
+  };
+  for (const Elf::Dyn &entry : entries) {
+    if (entry.getTag() == ELF::DT_SONAME)
+      ownName = stringAt(entry.getVal());
+    else if (entry.getTag() == ELF::DT_NEEDED)
+      needed.push_back(stringAt(entry.getVal()));
+  }
+}
+
+/// By the program headers, as whoever runs the file sees it: LLVM's own function also goes through
+/// the section headers, and takes for granted that these are in the file.
+static ArrayRef<uint8_t> buildIdOf(const ELFFile<Elf> &elf, Elf::PhdrRange segments) {
+  for (const Elf::Phdr &segment : segments) {
+    if (segment.p_type != ELF::PT_NOTE)
+      continue;
+    ArrayRef<uint8_t> found;
+    Error error = Error::success();
+    for (const Elf::Note &note : elf.notes(segment, error))
+      if (found.empty() && note.getType() == ELF::NT_GNU_BUILD_ID &&
+          note.getName() == ELF::ELF_NOTE_GNU)
+        found = note.getDesc(segment.p_align == 8 ? 8 : 4);
+    consumeError(std::move(error));
+    if (!found.empty())
+      return found;
+  }
+  return {};
 }
 
 /// Says what is wrong with a file that no program can be that runs here.
@@ -57,6 +92,13 @@ static Error checkMachine(StringRef bytes) {
   return Error::success();
 }
 
+/// A position-independent program is of the same type as a library; linkers mark it.
+static bool isLinkedAsProgram(ArrayRef<Elf::Dyn> entries) {
+  return entries.empty() || llvm::any_of(entries, [](const Elf::Dyn &entry) {
+           return entry.getTag() == ELF::DT_FLAGS_1 && (entry.getVal() & ELF::DF_1_PIE);
+         });
+}
+
 Expected<LinkedFile> LinkedFile::read(MemoryBufferRef file) {
   if (Error error = checkMachine(file.getBuffer()))
     return error;
@@ -71,9 +113,11 @@ Expected<LinkedFile> LinkedFile::read(MemoryBufferRef file) {
   LinkedFile result;
   result.path = file.getBufferIdentifier().str();
   result.entry = elf.getHeader().e_entry;
-  result.buildId.assign(getBuildID(&*object));
+  result.buildId.assign(buildIdOf(elf, *segments));
   result.buildId.truncate(std::min<size_t>(result.buildId.size(), UINT8_MAX));
-  result.soname = sonameOf(elf);
+  ArrayRef<Elf::Dyn> entries = dynamicEntries(elf);
+  readNames(elf, entries, result.soname, result.needed);
+  result.isLibrary = elf.getHeader().e_type == ELF::ET_DYN && !isLinkedAsProgram(entries);
   result.memoryBegin = UINT64_MAX;
   for (const Elf::Phdr &segment : *segments) {
     if (segment.p_type == ELF::PT_LOAD) {

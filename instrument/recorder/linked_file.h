@@ -3,17 +3,25 @@
 #ifndef FRONTLOAD_RECORDER_LINKED_FILE_H
 #define FRONTLOAD_RECORDER_LINKED_FILE_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Object/ELF.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBufferRef.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace frontload {
+
+/// The entries of the dynamic section before its end, as far as they are in the file. (The function
+/// of this name in LLVM trusts the header that it follows.)
+llvm::ArrayRef<llvm::object::ELF64LE::Dyn>
+dynamicEntries(const llvm::object::ELFFile<llvm::object::ELF64LE> &elf);
 
 /// All addresses are as in the file: the run-time address minus the load bias.
 class LinkedFile {
@@ -31,10 +39,16 @@ public:
   std::optional<uint64_t> loadBias(uint64_t address, uint64_t size, uint64_t offset,
                                    llvm::function_ref<bool(uint64_t)> isMapped) const;
 
+  /// A shared object that was not linked as a program. If it is executed all the same, and has no
+  /// interpreter, it is a dynamic loader: ld.so ./program.
+  bool isLoader() const { return isLibrary && interpreter.empty(); }
+
   std::string path;
   llvm::SmallVector<uint8_t, 20> buildId;
   std::string soname;
+  std::vector<std::string> needed; // the sonames of libraries
   std::string interpreter;
+  bool isLibrary = false;
   uint64_t entry = 0;
   /// The memory that its segments cover.
   uint64_t memoryBegin = 0, memoryEnd = 0;

@@ -1,6 +1,7 @@
 // The bytes of a trace, and what happens when they cannot be written.
 #include "trace_writer.h"
 
+#include "base/free_suffix.h"
 #include "base/machine.h"
 #include "diagnostics.h"
 
@@ -10,22 +11,38 @@
 
 #include <cstddef>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace llvm;
 using namespace frontload;
 
+static int createNewFile(const std::string &path) {
+  return open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
 int TraceFolder::createFile(std::string &path) {
+  int file = createNewFile(path);
   const std::string wanted = path;
-  unsigned &suffix = nextSuffix[wanted];
-  for (;; ++suffix) {
-    if (suffix != 0)
-      path = wanted + "." + std::to_string(suffix);
-    int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file >= 0 || errno != EEXIST)
-      return file;
+  free_suffix search = FREE_SUFFIX;
+  while (file < 0 && errno == EEXIST) {
+    uint32_t suffix = free_suffix_next(&search);
+    if (suffix == 0)
+      break;
+    path = wanted + "." + std::to_string(suffix);
+    bool isTaken = true;
+    if (free_suffix_is_wanted(&search, suffix)) {
+      file = createNewFile(path);
+    } else {
+      struct stat status;
+      isTaken = lstat(path.c_str(), &status) == 0;
+      errno = EEXIST;
+    }
+    free_suffix_saw(&search, suffix, isTaken);
   }
+  return file;
 }
 
 void TraceFolder::warn(const Twine &path, const Twine &what) {
@@ -34,8 +51,15 @@ void TraceFolder::warn(const Twine &path, const Twine &what) {
   warned = true;
 }
 
-TraceWriter::TraceWriter(TraceFolder &traces, TraceModule mainProgram, pid_t processId)
-    : folder(traces), program(std::move(mainProgram)), pid(processId) {}
+TraceRun TraceRun::begin(std::string role) {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return {uint64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec, false, std::move(role)};
+}
+
+TraceWriter::TraceWriter(TraceFolder &traces, TraceModule mainProgram, pid_t processId,
+                         TraceRun partOf)
+    : folder(traces), program(std::move(mainProgram)), pid(processId), run(std::move(partOf)) {}
 
 TraceWriter::~TraceWriter() {
   if (file >= 0)
@@ -68,6 +92,9 @@ void TraceWriter::open() {
   header.slot_size = FRONTLOAD_TRACE_SLOT_SIZE;
   header.recorder = folder.recorder;
   header.pid = pid;
+  header.forked = run.isForked;
+  header.run = run.number;
+  frontload_copy_role(header.role, run.role.c_str());
   if (!writeAt(0, &header, sizeof header)) {
     folder.warn(path, "cannot write the trace");
     unlink(path.c_str());

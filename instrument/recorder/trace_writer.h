@@ -10,7 +10,6 @@
 #include "output_pattern.h"
 
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringMap.h"
 
 #include <cstdint>
 
@@ -37,7 +36,6 @@ public:
   unsigned traceCount = 0;
 
 private:
-  llvm::StringMap<unsigned> nextSuffix;
   bool warned = false;
 };
 
@@ -46,11 +44,21 @@ struct TraceModule {
   llvm::ArrayRef<uint8_t> buildId;
 };
 
+/// What a process is part of, as the trace says it.
+struct TraceRun {
+  uint64_t number;
+  bool isForked = false; // by a process of the same run
+  std::string role = {}; // of frontload_role.h, or empty
+
+  /// That of a process that executes a program.
+  static TraceRun begin(std::string role = {});
+};
+
 class TraceWriter {
 public:
   /// Every trace begins with the main program. No file is made before the first touch: many
   /// processes touch nothing new.
-  TraceWriter(TraceFolder &traces, TraceModule mainProgram, pid_t processId);
+  TraceWriter(TraceFolder &traces, TraceModule mainProgram, pid_t processId, TraceRun partOf);
   ~TraceWriter();
   TraceWriter(const TraceWriter &) = delete;
   TraceWriter &operator=(const TraceWriter &) = delete;
@@ -60,6 +68,9 @@ public:
   /// A first touch. `kind` is one of an event.
   void addEvent(frontload_record_kind kind, uint32_t module, uint64_t address, pid_t thread);
   void markStartupDone();
+  /// The run of a process that this one forks.
+  TraceRun forkedRun() const { return {run.number, true, run.role}; }
+  const std::string &role() const { return run.role; }
 
 private:
   void open();
@@ -72,6 +83,7 @@ private:
   TraceFolder &folder;
   TraceModule program;
   pid_t pid;
+  TraceRun run;
   State state = State::notYetOpen;
   int file = -1;
   std::string path;

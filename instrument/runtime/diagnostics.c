@@ -1,63 +1,13 @@
-/* The one line that the runtime may write, when it cannot record:
+/* The lines that the runtime may write, one for each thing that it cannot record:
  *
- *     frontload-rt: warning: <thing>: <what is wrong>: <errno text> (the program runs unrecorded)
+ *     frontload-rt: warning: <thing>: <what is wrong>: <errno text> (<outcome>)
  *
  * It goes to stderr only if that is still the file the program was started with. A daemon that has
  * closed its stderr may have opened a data base as descriptor 2 since.
  */
+#include "base/error_text.h"
 #include "base/system_calls.h"
 #include "runtime.h"
-
-#include <errno.h>
-
-static const char *error_text(long error) {
-  switch (-error) {
-  case EACCES:
-    return "Permission denied";
-  case EAGAIN:
-    return "Resource temporarily unavailable";
-  case EDQUOT:
-    return "Disk quota exceeded";
-  case EEXIST:
-    return "File exists";
-  case EFBIG:
-    return "File too large";
-  case EINVAL:
-    return "Invalid argument";
-  case EIO:
-    return "Input/output error";
-  case EISDIR:
-    return "Is a directory";
-  case ELOOP:
-    return "Too many levels of symbolic links";
-  case EMFILE:
-    return "Too many open files";
-  case ENAMETOOLONG:
-    return "File name too long";
-  case ENFILE:
-    return "Too many open files in system";
-  case ENODEV:
-    return "No such device";
-  case ENOENT:
-    return "No such file or directory";
-  case ENOMEM:
-    return "Cannot allocate memory";
-  case ENOSPC:
-    return "No space left on device";
-  case ENOSYS:
-    return "Function not implemented";
-  case ENOTDIR:
-    return "Not a directory";
-  case EOPNOTSUPP:
-    return "Operation not supported";
-  case EPERM:
-    return "Operation not permitted";
-  case EROFS:
-    return "Read-only file system";
-  default:
-    return NULL;
-  }
-}
 
 void frontload_note_stderr(struct config *config) {
   struct stat status;
@@ -77,12 +27,13 @@ static struct iovec part(const char *string) {
   return (struct iovec){.iov_base = (char *)(uintptr_t)string, .iov_len = string_size(string)};
 }
 
-void frontload_warn(const struct config *config, const char *thing, const char *what, long error) {
+void frontload_warn(const struct config *config, const char *thing, const char *what, long error,
+                    const char *outcome) {
   if (!stderr_is_unchanged(config))
     return;
   char buffer[32];
   struct text number = text_in(buffer, sizeof buffer);
-  const char *reason = error ? error_text(error) : "";
+  const char *reason = error ? error_text(-error) : "";
   if (!reason) {
     text_add(&number, "errno ");
     text_add_number(&number, (uint32_t)-error);
@@ -95,7 +46,9 @@ void frontload_warn(const struct config *config, const char *thing, const char *
       part(what),
       part(error ? ": " : ""),
       part(reason),
-      part(" (the program runs unrecorded)\n"),
+      part(" ("),
+      part(outcome),
+      part(")\n"),
   };
 
   /* A reader that has gone, or a limit on file sizes, sends a signal that would end the program.

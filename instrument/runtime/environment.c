@@ -1,19 +1,21 @@
-/* What the environment asks for: FRONTLOAD_TRACE, a pattern for the path of the trace.
+/* What the environment asks for: FRONTLOAD_TRACE, a pattern for the path of the trace, and
+ * FRONTLOAD_ROLE (role.c).
  *
- * It is looked at once, at the first touch of the first process: %m and a relative path are
- * resolved then, so that a child which has changed its folder or its environment still writes where
- * the user said.
+ * It is looked at once, by a constructor or at the first touch of the first process, if that comes
+ * before (in a library's constructor): %m and a relative path are resolved then, so that a program
+ * or child which has changed its folder or its environment still writes where the user said.
  */
 #include "runtime.h"
 
 #include "base/system_calls.h"
 #include "libc.h"
+#include "signals.h"
 
 #include <errno.h>
 
-static const char *find_variable(char **environment, const char *name_and_equals) {
+const char *frontload_find_variable(const char *name_and_equals) {
   size_t size = string_size(name_and_equals);
-  for (; *environment; ++environment) {
+  for (char **environment = *ADDRESS_IN_LIBC(environ); environment && *environment; ++environment) {
     size_t i = 0;
     while (i < size && (*environment)[i] == name_and_equals[i])
       ++i;
@@ -59,7 +61,7 @@ static bool add_working_folder(struct config *config, struct text *text) {
 static bool read_pattern(struct config *config, const char *value) {
   struct text pattern = text_in(config->pattern, PATH_CAPACITY);
   if (*value != '/' && !add_working_folder(config, &pattern)) {
-    frontload_warn(config, value, "the working folder has no path", 0);
+    frontload_warn(config, value, "the working folder has no path", 0, UNRECORDED);
     return false;
   }
   for (const char *c = value; *c; ++c) {
@@ -75,12 +77,12 @@ static bool read_pattern(struct config *config, const char *value) {
       text_add_char(&what, '%');
       text_add(&what, *c ? (const char[]){*c, '\0'} : " at the end");
       text_add(&what, " means nothing (%p, %m and %% do)");
-      frontload_warn(config, "FRONTLOAD_TRACE", config->scratch, 0);
+      frontload_warn(config, "FRONTLOAD_TRACE", config->scratch, 0, UNRECORDED);
       return false;
     }
   }
   if (pattern.overflow)
-    frontload_warn(config, "FRONTLOAD_TRACE", "cannot create the trace", -ENAMETOOLONG);
+    frontload_warn(config, "FRONTLOAD_TRACE", "cannot create the trace", -ENAMETOOLONG, UNRECORDED);
   return !pattern.overflow;
 }
 
@@ -100,28 +102,59 @@ static struct recorder *make_recorder(const char *value) {
   if (is_error(recorder))
     return NOT_RECORDING;
   struct config *config = &recorder->config;
+  recorder->pid = config->first_pid = sys_getpid();
   frontload_note_stderr(config);
-  long error = sys_advise(&recorder->session, sizeof *recorder - WIPED_OFFSET, MADV_WIPEONFORK);
+  long error = sys_advise(&recorder->pid, sizeof *recorder - WIPED_OFFSET, MADV_WIPEONFORK);
   if (error < 0)
-    frontload_warn(config, "madvise(MADV_WIPEONFORK)", "Linux 4.14 or newer is needed", error);
-  if (error < 0 || !read_pattern(config, value)) {
+    frontload_warn(config, "madvise(MADV_WIPEONFORK)", "Linux 4.14 or newer is needed", error,
+                   UNRECORDED);
+  if (error < 0 || !read_pattern(config, value) || !frontload_read_role(config)) {
     sys_unmap(recorder, sizeof *recorder);
     return NOT_RECORDING;
   }
   return recorder;
 }
 
-struct recorder *frontload_start_recorder(void) {
-  if (!libc_is_ready())
-    return NULL;
-  const char *value = find_variable(environ, "FRONTLOAD_TRACE=");
+static struct recorder *recorder_as_asked(void) {
+  const char *value = frontload_find_variable("FRONTLOAD_TRACE=");
   bool wanted = value && *value && !libc_auxiliary_value(AT_SECURE);
-  struct recorder *recorder = wanted ? make_recorder(value) : NOT_RECORDING;
+  return wanted ? make_recorder(value) : NOT_RECORDING;
+}
+
+static struct recorder *start(void) {
+  struct recorder *const shared = frontload_find_shared_recorder();
+  struct recorder *const recorder = shared ? shared : recorder_as_asked();
   struct recorder *others = NULL;
-  if (__atomic_compare_exchange_n(&frontload_recorder, &others, recorder, false, __ATOMIC_ACQ_REL,
-                                  __ATOMIC_ACQUIRE))
-    return recorder;
-  if (is_recording(recorder))
-    sys_unmap(recorder, sizeof *recorder);
-  return others;
+  const bool is_first = __atomic_compare_exchange_n(&frontload_state.recorder, &others, recorder,
+                                                    false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  if (is_recording(recorder) && !shared) {
+    if (is_first)
+      frontload_share_recorder(recorder);
+    else
+      sys_unmap(recorder, sizeof *recorder);
+  }
+  return is_first ? recorder : others;
+}
+
+/* In a static program, libc calls the program's malloc in the middle of setting up what the runtime
+ * asks it for. A dynamic linker has done so before any code of the program runs. */
+static bool is_static(void) {
+  const ElfW(Phdr) *headers = (const ElfW(Phdr) *)libc_auxiliary_value(AT_PHDR);
+  for (size_t i = 0; i < libc_auxiliary_value(AT_PHNUM); ++i)
+    if (headers[i].p_type == PT_INTERP)
+      return false;
+  return true;
+}
+
+struct recorder *frontload_start_recorder(void) {
+  return libc_is_ready() && !is_static() && may_name_files() ? start() : NULL;
+}
+
+/* Before main(), which may clear the environment. If it is gone here already, that has been done,
+ * while before there was none yet. Before all other constructors of a static program. */
+static __attribute__((constructor(1))) void start_at_once(void) {
+  const signal_set before = begin_undisturbed();
+  if (!__atomic_load_n(&frontload_state.recorder, __ATOMIC_ACQUIRE) && may_name_files())
+    start();
+  end_undisturbed(before);
 }

@@ -3,8 +3,9 @@
 #include "first_touch.h"
 
 #include "base/system_calls.h"
+#include "signals.h"
 
-struct recorder *frontload_recorder;
+union frontload_state frontload_state;
 
 /* True for the one caller that came first. */
 static bool set(struct bit bit) {
@@ -19,14 +20,20 @@ static void remember(struct recorder *recorder, struct module *module, uintptr_t
     __atomic_store_n(cache_entry(recorder, address), module, __ATOMIC_RELEASE);
 }
 
+/* Where it is remembered that touches in the page of `address` are not recorded. */
+static uintptr_t *foreign_entry(struct recorder *recorder, uintptr_t address, enum touch touch) {
+  return touch == DATUM ? data_cache_entry(recorder, address)
+                        : foreign_code_entry(recorder, address);
+}
+
 static void append(struct session *session, struct module *module, const struct object *object,
-                   uintptr_t address, enum touch touch) {
+                   uintptr_t address, enum touch touch, uint32_t thread) {
   struct bit bit;
   if (!find_bit(module, address, touch, &bit) || !set(bit))
     return;
   if (touch == DATUM) {
     address = (address - object->bias) & ~(uintptr_t)(FRONTLOAD_GRANULE - 1);
-    frontload_append_event(session, module, FRONTLOAD_DATA, address);
+    frontload_append_event(session, module, FRONTLOAD_DATA, address, thread);
     return;
   }
   if (touch == FUNCTION_BODY) {
@@ -35,54 +42,89 @@ static void append(struct session *session, struct module *module, const struct 
       return; /* another hook of the function was here */
     address = start;
   }
-  frontload_append_event(session, module, FRONTLOAD_FUNCTION, address - object->bias);
+  frontload_append_event(session, module, FRONTLOAD_FUNCTION, address - object->bias, thread);
 }
 
-static void record(struct recorder *recorder, uintptr_t address, enum touch touch) {
+bool frontload_is_own_process(struct recorder *recorder, uint32_t thread) {
+  uint32_t owner = __atomic_load_n(&recorder->pid, __ATOMIC_RELAXED);
+  if (owner == thread)
+    return true; /* the first thread of a process has its id */
+  uint32_t *known = &recorder->own_threads[thread % OWN_THREADS_SIZE];
+  if (__atomic_load_n(known, __ATOMIC_RELAXED) == thread)
+    return true;
+  const uint32_t pid = sys_getpid();
+  const bool is_first = !owner && __atomic_compare_exchange_n(&recorder->pid, &owner, pid, false,
+                                                              __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  if (is_first || owner == pid) {
+    __atomic_store_n(known, thread, __ATOMIC_RELAXED);
+    return true;
+  }
+  if (owner == recorder->config.first_pid || owner == sys_getppid())
+    return false;
+  /* It was a child of vfork that came first, and it is gone. Its trace is the parent's now. */
+  __atomic_store_n(&recorder->pid, pid, __ATOMIC_RELAXED);
+  struct session *session = __atomic_load_n(&recorder->session, __ATOMIC_ACQUIRE);
+  if (session)
+    __atomic_store_n(&session->header->pid, pid, __ATOMIC_RELAXED);
+  return true;
+}
+
+/* `may_wait`: see frontload_find_object. */
+static void record(struct recorder *recorder, uintptr_t address, enum touch touch, bool may_wait) {
   struct object object;
-  if (!frontload_find_object(address, &object)) {
+  if (!frontload_find_object(address, &object, may_wait)) {
     if (touch == DATUM)
-      frontload_set_foreign(recorder, address);
+      frontload_set_foreign(recorder, data_cache_entry(recorder, address), address);
     return;
   }
-  if (touch != DATUM && address - object.start >= object.size)
-    return; /* code that somebody wrote into memory of his own */
+  if (touch != DATUM && address - object.start >= object.size) {
+    /* Code that somebody wrote into memory of his own: the module stays where it is. */
+    __atomic_store_n(foreign_code_entry(recorder, address), foreign_page(address),
+                     __ATOMIC_RELEASE);
+    return;
+  }
 
+  const uint32_t thread = sys_gettid();
+  if (!frontload_is_own_process(recorder, thread))
+    return;
   struct session *session = __atomic_load_n(&recorder->session, __ATOMIC_ACQUIRE);
   if (!session && !(session = frontload_open_session(recorder)))
-    return;
-  /* A child of vfork runs in its parent's memory, where nothing is its own. (If it is the child
-   * that makes the first touch of all, it is taken for the parent; nothing tells them apart.) */
-  if (sys_getpid() != session->pid)
     return;
 
   struct module *module = frontload_find_module(recorder, session, &object);
   if (!module) {
-    frontload_count_dropped(session); /* nothing remembers which came first */
-    if (touch == DATUM)
-      frontload_set_foreign(recorder, address); /* or it would be slow each time */
+    /* Nothing tells which of the page's touches come first: one is counted for all of them. */
+    frontload_count_dropped(session);
+    frontload_set_foreign(recorder, foreign_entry(recorder, address, touch), address);
     return;
   }
-  append(session, module, &object, address, touch);
+  append(session, module, &object, address, touch, thread);
   remember(recorder, module, address, touch);
 }
 
-/* With signals blocked, so that a handler can neither leave in the middle by longjmp, with a
- * descriptor open, nor fork in the middle, where the child would return to mappings it does not
- * have; and so that the first touches in a handler come after the one it interrupted. */
 static void first_touch(uintptr_t address, enum touch touch) {
-  signal_set before = sys_set_blocked_signals(~synchronous_signals);
-  struct recorder *recorder = __atomic_load_n(&frontload_recorder, __ATOMIC_ACQUIRE);
+  const signal_set before = begin_undisturbed();
+  if (was_undisturbed(before))
+    return; /* a handler of what a first touch does; its functions are recorded when called again */
+  struct recorder *recorder = __atomic_load_n(&frontload_state.recorder, __ATOMIC_ACQUIRE);
   if (!recorder)
     recorder = frontload_start_recorder();
-  if (is_recording(recorder))
-    record(recorder, address, touch);
-  sys_set_blocked_signals(before);
+  if (is_recording(recorder)) {
+    if (__atomic_load_n(&recorder->config.has_ended, __ATOMIC_RELAXED)) /* by another copy */
+      __atomic_store_n(&frontload_state.recorder, NOT_RECORDING, __ATOMIC_RELEASE);
+    else
+      record(recorder, address, touch, before == 0);
+  }
+  end_undisturbed(before);
 }
 
 __attribute__((noinline, cold)) void frontload_touch_slowly(uintptr_t address, enum touch touch) {
-  struct recorder *recorder = __atomic_load_n(&frontload_recorder, __ATOMIC_ACQUIRE);
+  struct recorder *recorder = __atomic_load_n(&frontload_state.recorder, __ATOMIC_ACQUIRE);
   if (recorder == NOT_RECORDING)
+    return;
+  if (recorder && touch != DATUM &&
+      __atomic_load_n(foreign_code_entry(recorder, address), __ATOMIC_RELAXED) ==
+          foreign_page(address))
     return;
   bool found = false;
   for (size_t i = 0; recorder && !found && i < MODULE_LIMIT; ++i) {
@@ -97,8 +139,9 @@ __attribute__((noinline, cold)) void frontload_touch_slowly(uintptr_t address, e
     if (is_set(bit))
       return;
   }
-  if (touch == DATUM && recorder && !found && frontload_is_foreign(address))
-    frontload_set_foreign(recorder, address);
-  else
+  if (!recorder || found || !frontload_is_foreign(address))
     first_touch(address, touch);
+  else if (touch == DATUM)
+    frontload_set_foreign(recorder, data_cache_entry(recorder, address), address);
+  /* Else the next call asks again: resolvers of IFUNCs run before their library is known. */
 }

@@ -59,7 +59,7 @@ static ALWAYS_INLINE bool is_touched(struct module *module, uintptr_t address, e
 }
 
 static ALWAYS_INLINE void touch_function(uintptr_t address, enum touch touch) {
-  struct recorder *recorder = __atomic_load_n(&frontload_recorder, __ATOMIC_ACQUIRE);
+  struct recorder *recorder = __atomic_load_n(&frontload_state.recorder, __ATOMIC_ACQUIRE);
   if (recorder == NOT_RECORDING)
     return;
   if (recorder) {
@@ -71,7 +71,7 @@ static ALWAYS_INLINE void touch_function(uintptr_t address, enum touch touch) {
 }
 
 static ALWAYS_INLINE void touch_datum(uintptr_t address) {
-  struct recorder *recorder = __atomic_load_n(&frontload_recorder, __ATOMIC_ACQUIRE);
+  struct recorder *recorder = __atomic_load_n(&frontload_state.recorder, __ATOMIC_ACQUIRE);
   if (recorder == NOT_RECORDING)
     return;
   if (recorder) {

@@ -3,6 +3,7 @@
 #include "base/system_calls.h"
 #include "first_touch.h"
 #include "frontload.h"
+#include "signals.h"
 
 HOOK void __cyg_profile_func_enter(void *function, void *call_site);
 HOOK void __cyg_profile_func_exit(void *function, void *call_site);
@@ -25,19 +26,20 @@ void __cyg_profile_func_enter_bare(void) {
 }
 
 static void end_recording(void) {
-  struct recorder *recorder = __atomic_load_n(&frontload_recorder, __ATOMIC_ACQUIRE);
+  struct recorder *recorder = __atomic_load_n(&frontload_state.recorder, __ATOMIC_ACQUIRE);
   if (is_recording(recorder)) {
-    struct session *session = __atomic_load_n(&recorder->session, __ATOMIC_ACQUIRE);
-    if (session && sys_getpid() != session->pid)
+    if (!frontload_is_own_process(recorder, sys_gettid()))
       return; /* a child of vfork does not speak for its parent */
+    struct session *session = __atomic_load_n(&recorder->session, __ATOMIC_ACQUIRE);
     if (session)
       __atomic_store_n(&session->header->startup_done, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&recorder->config.has_ended, true, __ATOMIC_RELAXED);
   }
-  __atomic_store_n(&frontload_recorder, NOT_RECORDING, __ATOMIC_RELEASE);
+  __atomic_store_n(&frontload_state.recorder, NOT_RECORDING, __ATOMIC_RELEASE);
 }
 
 HOOK void frontload_startup_done(void) {
-  signal_set before = sys_set_blocked_signals(~synchronous_signals);
+  const signal_set before = begin_undisturbed();
   end_recording();
-  sys_set_blocked_signals(before);
+  end_undisturbed(before);
 }

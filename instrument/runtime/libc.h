@@ -1,4 +1,4 @@
-/* The four things that the runtime takes from libc, each of which may not be there yet, or at all.
+/* The five things that the runtime takes from libc, each of which may not be there yet, or at all.
  *
  * The hooks are called at any time, also before relocation, by IFUNC resolvers. Therefore nothing
  * of libc is called through the procedure linkage table: each address is loaded from the global
@@ -44,6 +44,14 @@ static inline bool libc_find_object(uintptr_t address, struct dl_find_object *fo
   return ADDRESS_IN_LIBC(_dl_find_object)((void *)address, found) == 0;
 }
 #endif
+
+#pragma weak gnu_get_libc_version
+extern const char *gnu_get_libc_version(void);
+
+/* glibc's lock can be taken by a thread that has it. */
+static inline bool libc_can_iterate_in_handlers(void) {
+  return ADDRESS_IN_LIBC(gnu_get_libc_version) != NULL;
+}
 
 /* Takes the lock that guards the dynamic linker's list of objects. */
 static inline int libc_iterate_objects(int (*visit)(struct dl_phdr_info *, size_t, void *),

@@ -16,7 +16,9 @@
  * Data is the same, but that most of what is accessed (stacks, the heap) is no module's, and has to
  * be told so without asking anybody. So pages are remembered to be foreign until a module is found
  * around them: of a library in a place where there was such a page, the data in that page is missed
- * until a function of the library, or data of another page, is touched.
+ * until a function of the library, or data of another page, is touched. Pages of code are
+ * remembered likewise where a module cannot be kept, because there are too many or no memory: a
+ * call there costs a few instructions more than one that is recorded, and no system call.
  */
 #include "runtime.h"
 
@@ -24,8 +26,10 @@
 #include "base/notes.h"
 #include "base/system_calls.h"
 #include "libc.h"
+#include "signals.h"
 
 #include <elf.h>
+#include <errno.h>
 
 enum {
   PAGE_SIZE = 4096, /* the smallest; what is mapped of an object at all is mapped to its end */
@@ -122,16 +126,16 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *data) {
 /* Where libc has nothing better. It may wait for another thread's dlopen or dlclose to change the
  * list of objects (not for constructors), and must not be called before libc is initialised, as
  * IFUNC resolvers of static programs are. */
-static bool find_by_iterating(uintptr_t address, struct object *object) {
+static bool find_by_iterating(uintptr_t address, struct object *object, bool may_wait) {
   struct visit visit = {address, object};
-  return libc_iterate_objects(visit_object, &visit);
+  return frontload_iterate_objects(visit_object, &visit, may_wait);
 }
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 
-bool frontload_find_object(uintptr_t address, struct object *object) {
+bool frontload_find_object(uintptr_t address, struct object *object, bool may_wait) {
   if (!libc_has_find_object())
-    return find_by_iterating(address, object);
+    return find_by_iterating(address, object, may_wait);
   struct dl_find_object found;
   if (!libc_find_object(address, &found))
     return false;
@@ -147,7 +151,7 @@ bool frontload_find_object(uintptr_t address, struct object *object) {
   if (!same_bytes(header->e_ident, (const unsigned char *)ELFMAG, SELFMAG) ||
       header->e_phentsize != sizeof(program_header) || header->e_phoff > PAGE_SIZE ||
       header->e_phoff + header->e_phnum * sizeof(program_header) > PAGE_SIZE)
-    return find_by_iterating(address, object);
+    return find_by_iterating(address, object, may_wait);
   return read_program_headers(
       object, (const program_header *)((uintptr_t)header + (uintptr_t)header->e_phoff),
       header->e_phnum);
@@ -160,8 +164,8 @@ bool frontload_is_foreign(uintptr_t address) {
 
 #else
 
-bool frontload_find_object(uintptr_t address, struct object *object) {
-  return find_by_iterating(address, object);
+bool frontload_find_object(uintptr_t address, struct object *object, bool may_wait) {
+  return find_by_iterating(address, object, may_wait);
 }
 
 bool frontload_is_foreign(uintptr_t address) {
@@ -185,14 +189,15 @@ static bool is_module_of(const struct module *module, const struct object *objec
 
 static void set_path(struct module *module, const struct object *object) {
   struct text path = text_in(module->path, PATH_CAPACITY);
+  const bool may_ask = may_name_files();
   if (object->is_main) {
-    long size = sys_readlink("/proc/self/exe", module->path, PATH_CAPACITY - 1);
+    long size = may_ask ? sys_readlink("/proc/self/exe", module->path, PATH_CAPACITY - 1) : -EAGAIN;
     if (size > 0)
       text_cut(&path, (size_t)size);
     else
       text_add(&path, (const char *)libc_auxiliary_value(AT_EXECFN)); /* there is no /proc */
   } else {
-    if (object->name[0] != '/' && sys_getcwd(module->path, PATH_CAPACITY) > 0) {
+    if (object->name[0] != '/' && may_ask && sys_getcwd(module->path, PATH_CAPACITY) > 0) {
       text_cut(&path, string_size(module->path));
       text_add_char(&path, '/');
     }
@@ -256,9 +261,14 @@ static void displace(struct recorder *recorder, uintptr_t first, size_t size,
   }
 }
 
-void frontload_set_foreign(struct recorder *recorder, uintptr_t address) {
+void frontload_set_foreign(struct recorder *recorder, uintptr_t *entry, uintptr_t address) {
   displace(recorder, address, 1, NULL);
-  __atomic_store_n(data_cache_entry(recorder, address), foreign_page(address), __ATOMIC_RELEASE);
+  __atomic_store_n(entry, foreign_page(address), __ATOMIC_RELEASE);
+}
+
+static void forget_foreign(uintptr_t *entry) {
+  if (__atomic_load_n(entry, __ATOMIC_RELAXED) & 1)
+    __atomic_store_n(entry, 0, __ATOMIC_RELAXED);
 }
 
 /* The module is where the object is, so nothing else is there any more. */
@@ -266,11 +276,23 @@ static void take_place(struct recorder *recorder, const struct module *module,
                        const struct object *object) {
   displace(recorder, object->loaded_start, object->loaded_size, module);
   size_t pages = (object->loaded_size + PAGE_SIZE - 1) / PAGE_SIZE;
-  for (size_t i = 0; i < pages && i < DATA_CACHE_SIZE; ++i) {
-    uintptr_t *entry = data_cache_entry(recorder, object->loaded_start + i * PAGE_SIZE);
-    if (__atomic_load_n(entry, __ATOMIC_RELAXED) & 1)
-      __atomic_store_n(entry, 0, __ATOMIC_RELAXED);
+  for (size_t i = 0; i < pages && i < PAGE_TABLE_SIZE; ++i) {
+    const uintptr_t page = object->loaded_start + i * PAGE_SIZE;
+    forget_foreign(data_cache_entry(recorder, page));
+    forget_foreign(foreign_code_entry(recorder, page));
   }
+}
+
+_Static_assert(MODULE_LIMIT == 1024, "as it is told below");
+
+/* Of a module that cannot be kept: `error` is 0 if there are too many. */
+static struct module *no_room(struct recorder *recorder, const struct object *object, long error) {
+  if (!__atomic_exchange_n(&recorder->config.told_of_modules, true, __ATOMIC_RELAXED))
+    frontload_warn(&recorder->config, object->is_main ? "the program" : object->name,
+                   error ? "this module is not recorded"
+                         : "this module is not recorded, there were 1024 before it",
+                   error, "its first touches are only counted");
+  return NULL;
 }
 
 struct module *frontload_find_module(struct recorder *recorder, struct session *session,
@@ -280,7 +302,7 @@ struct module *frontload_find_module(struct recorder *recorder, struct session *
     struct module *module = __atomic_load_n(&recorder->modules[i], __ATOMIC_ACQUIRE);
     if (!module) {
       if (!fresh && !(fresh = make_module(object)))
-        return NULL;
+        return no_room(recorder, object, -ENOMEM);
       fresh->number = i + 1;
       if (__atomic_compare_exchange_n(&recorder->modules[i], &module, fresh, false,
                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
@@ -299,5 +321,5 @@ struct module *frontload_find_module(struct recorder *recorder, struct session *
     return module;
   }
   unmake_module(fresh, object);
-  return NULL;
+  return no_room(recorder, object, 0);
 }

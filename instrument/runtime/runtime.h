@@ -5,16 +5,21 @@
  *   first_touch.h     the way of a touch that is not the first, inlined into each hook
  *   first_touch.c     what a first touch does
  *   modules.c         which module an address belongs to, and what was touched in it already
+ *   object_list.c     the dynamic linker's list of objects, also in a signal handler
  *   function_start.c  where the function begins that an address lies in
  *   trace_file.c      the trace: a shared file mapping that grows
+ *   signals.h         what a first touch does about signals
+ *   open_file.c       the file of a trace: a name that is free, a descriptor that is not 0, 1 or 2
  *   environment.c     what FRONTLOAD_TRACE asks for
- *   diagnostics.c     the one line that is written when recording is not possible
+ *   role.c            the role of the process: FRONTLOAD_ROLE, and what the program says
+ *   sharing.c         one recorder for the copies of the runtime that libraries bring along
+ *   diagnostics.c     the lines that are written when recording is not possible
  *
  * The runtime lives inside somebody else's program and must never change what that program does, so
- * there is no malloc, no lock, no stdio, no thread-local storage, no errno, no constructor, and
- * hardly any stack (a handler's alternate stack may be small). What is shared between
- * threads is built privately and published by one compare-and-swap; who comes second throws away
- * what he built and uses what is there.
+ * there is no malloc, no lock, no stdio, no thread-local storage, no errno, no constructor that a
+ * touch has to wait for, and hardly any stack (a handler's alternate stack may be small). What is
+ * shared between threads is built privately and published by one compare-and-swap; who comes second
+ * throws away what he built and uses what is there.
  *
  * Fork: all state about this process lies in memory that the kernel hands to a child zeroed
  * (MADV_WIPEONFORK) or not at all (MADV_DONTFORK). A child therefore starts anew, in a file of its
@@ -23,10 +28,10 @@
 #ifndef FRONTLOAD_RUNTIME_H
 #define FRONTLOAD_RUNTIME_H
 
+#include "base/system_calls.h"
 #include "base/text.h"
 #include "format/frontload_trace.h"
 
-#include <linux/limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,8 +39,8 @@
 enum {
   PATH_CAPACITY = PATH_MAX,
   MODULE_LIMIT = 1024,
-  CACHE_SIZE = 1024,       /* a power of two */
-  DATA_CACHE_SIZE = 16384, /* a power of two; as many pages are 64 MiB */
+  OWN_THREADS_SIZE = 256,
+  PAGE_TABLE_SIZE = 16384, /* a power of two; as many pages are 64 MiB */
   CHUNK_LIMIT = 1024,      /* 256 MiB of trace: 16 million first touches */
   BUILD_ID_LIMIT = 255,
 };
@@ -80,11 +85,14 @@ _Static_assert(sizeof(struct module) <= TOUCHED_OFFSET, "the set would overlap t
 /* Half of the address space away from every user address: nothing is ever within `size` of it. */
 #define NOWHERE ((uintptr_t)1 << 63)
 
-/* The trace of one process. */
+/* The trace of one process. (Flags that are exchanged are words: RISC-V's processors exchange no
+ * bytes, and its compilers call a library for it.) */
 struct session {
-  uint32_t pid;
-  bool full; /* atomic; a touch found no room, so no later one may take any */
+  uint32_t full; /* atomic; a touch found no room, so no later one may take any */
+  const struct config *config;
   uint64_t device, inode;
+  uint64_t mapped_size;   /* at header, may be more than the file has */
+  uint64_t reserved_size; /* so much of it the file does have, if not yet blocks; or 0 */
   struct frontload_trace_header *header;
   unsigned char *chunks[CHUNK_LIMIT]; /* atomic; the parts of the file, the first is header */
   char path[PATH_CAPACITY];
@@ -93,6 +101,11 @@ struct session {
 /* What the program was started with; a forked child inherits it. */
 struct config {
   uint64_t stderr_device, stderr_inode; /* 0 when stderr was closed */
+  uint64_t run;                         /* atomic; of the first trace (frontload_trace.h), or 0 */
+  uint32_t first_pid;                   /* of the process that this was made in */
+  uint32_t has_ended;                   /* atomic; on purpose, or because there can be no trace */
+  uint32_t told_of_modules;             /* atomic; that one was not recorded */
+  char role[FRONTLOAD_ROLE_SIZE];       /* see frontload_trace.h; empty: none */
   char pattern[PATH_CAPACITY];          /* absolute; only %p and %% are left to expand */
   char scratch[PATH_CAPACITY];          /* room to work in while the rest is filled */
 };
@@ -105,15 +118,25 @@ struct recorder {
     char inherited[WIPED_OFFSET];
   };
   /* From here on zero in a forked child. */
-  struct session *session;               /* atomic */
-  struct module *modules[MODULE_LIMIT];  /* atomic; filled from the front, module number - 1 */
-  struct module *cache[CACHE_SIZE];      /* atomic; see cache_entry */
-  uintptr_t data_cache[DATA_CACHE_SIZE]; /* atomic; see data_cache_entry */
+  uint32_t pid;                            /* atomic; see frontload_is_own_process */
+  uint32_t own_threads[OWN_THREADS_SIZE];  /* atomic; ids that are known to be this process's */
+  struct session *session;                 /* atomic */
+  struct module *modules[MODULE_LIMIT];    /* atomic; filled from the front, module number - 1 */
+  struct module *cache[PAGE_TABLE_SIZE];   /* atomic; see cache_entry */
+  uintptr_t data_cache[PAGE_TABLE_SIZE];   /* atomic; see data_cache_entry */
+  uintptr_t foreign_code[PAGE_TABLE_SIZE]; /* atomic; see foreign_code_entry */
 };
 
-/* The runtime's one variable: NULL before the first touch, NOT_RECORDING, or the recorder. Hidden,
- * because it is looked at before relocation, too. */
-extern struct recorder *frontload_recorder __attribute__((visibility("hidden")));
+/* The runtime's one variable: NULL before it has started, NOT_RECORDING, or the recorder. Hidden,
+ * because it is looked at before relocation, too. It has its cache lines to itself: what the
+ * program writes beside it would slow down every call in another thread. */
+enum { CACHE_LINES = 128 }; /* two, which some processors fetch together */
+union frontload_state {
+  struct recorder *recorder; /* atomic */
+  char alone[CACHE_LINES];
+};
+extern union frontload_state frontload_state
+    __attribute__((visibility("hidden"), aligned(CACHE_LINES)));
 #define NOT_RECORDING ((struct recorder *)1)
 
 static inline bool is_recording(const struct recorder *recorder) {
@@ -123,47 +146,84 @@ static inline bool is_recording(const struct recorder *recorder) {
 /* Modules share no page, so the entry of a page never has to change between two modules; the
  * entries do have to where two modules' pages have the same one. */
 static inline struct module **cache_entry(struct recorder *recorder, uintptr_t address) {
-  return &recorder->cache[(address >> 12) % CACHE_SIZE];
+  return &recorder->cache[(address >> 12) % PAGE_TABLE_SIZE];
 }
 
 /* What is known of a page whose data was touched: the module, or that it is no module's, as the
  * stack and the heap are. Only a module that appears where none was makes the latter untrue. */
 static inline uintptr_t *data_cache_entry(struct recorder *recorder, uintptr_t address) {
-  return &recorder->data_cache[(address >> 12) % DATA_CACHE_SIZE];
+  return &recorder->data_cache[(address >> 12) % PAGE_TABLE_SIZE];
+}
+
+/* Pages of code that is not recorded. A table of its own, so that no module's pages push one out.
+ */
+static inline uintptr_t *foreign_code_entry(struct recorder *recorder, uintptr_t address) {
+  return &recorder->foreign_code[(address >> 12) % PAGE_TABLE_SIZE];
 }
 
 /* The entry of a page that is no module's: odd, which no module's address is. */
 static inline uintptr_t foreign_page(uintptr_t address) { return address | 0xfff; }
 
-/* environment.c: makes the recorder, or decides not to record; NULL: it is too early to tell. */
+/* environment.c: makes the recorder, or decides not to record; NULL: that cannot be told yet. */
 struct recorder *frontload_start_recorder(void);
 /* environment.c: the trace's path for process `pid`. */
 void frontload_expand_pattern(const struct config *config, uint32_t pid, struct text *path);
 
-/* trace_file.c: this process's trace; NULL, and recording is over, if there can be none. */
+/* first_touch.c: false in a child of vfork, which runs in its parent's memory, where nothing is its
+ * own. `thread` is the caller's id. Of a forked child that has touched nothing before it calls
+ * vfork it is not known yet who it is: the first that comes is taken for it, until another process
+ * comes that is no child of the former. */
+bool frontload_is_own_process(struct recorder *recorder, uint32_t thread);
+
+/* environment.c: the value of a variable, named with the equals sign; NULL: there is none. */
+const char *frontload_find_variable(const char *name_and_equals);
+/* role.c: fills config->role, or says why it cannot. */
+bool frontload_read_role(struct config *config);
+
+/* sharing.c: the recorder of another copy of the runtime, or NULL. */
+struct recorder *frontload_find_shared_recorder(void);
+/* sharing.c: lets other copies find it. */
+void frontload_share_recorder(struct recorder *recorder);
+
+/* trace_file.c: this process's trace; NULL if there can be none, for good or for now. */
 struct session *frontload_open_session(struct recorder *recorder);
 void frontload_append_event(struct session *session, const struct module *module,
-                            enum frontload_record_kind kind, uintptr_t address);
+                            enum frontload_record_kind kind, uintptr_t address, uint32_t thread);
 void frontload_append_module(struct session *session, const struct module *module);
 void frontload_count_dropped(struct session *session);
 
-/* modules.c: false if the address belongs to no loaded module. */
-bool frontload_find_object(uintptr_t address, struct object *object);
+/* open_file.c: creates a file that no other process writes to, under the path or the first free one
+ * of PATH.1, PATH.2..., which `path` is then. Returns its descriptor or a negative errno. */
+int frontload_create_file(struct text *path);
+/* open_file.c: with further flags. Returns the descriptor or a negative errno. */
+int frontload_open_file(const char *path, int flags);
+
+/* modules.c: false if the address belongs to no loaded module. `may_wait`: see object_list.c. */
+bool frontload_find_object(uintptr_t address, struct object *object, bool may_wait);
+struct dl_phdr_info;
+/* object_list.c: as dl_iterate_phdr does. `may_wait`: it is certain that the thread is not in a
+ * signal handler. */
+int frontload_iterate_objects(int (*visit)(struct dl_phdr_info *, size_t, void *), void *data,
+                              bool may_wait);
+/* object_list.c */
+bool frontload_is_readable(const void *address);
 /* modules.c: true if the address belongs to none, and that can be told without a lock. */
 bool frontload_is_foreign(uintptr_t address);
 /* modules.c: the module for an object, new ones are entered in the trace; NULL: no room. */
 struct module *frontload_find_module(struct recorder *recorder, struct session *session,
                                      const struct object *object);
 
-/* modules.c: takes the address for no module's, until a module is found around it. */
-void frontload_set_foreign(struct recorder *recorder, uintptr_t address);
+/* modules.c: takes the address for no module's, until a module is found around it. `entry` is its
+ * page's. */
+void frontload_set_foreign(struct recorder *recorder, uintptr_t *entry, uintptr_t address);
 
 /* function_start.c: of the function that has `address` inside; `address` itself if not known. */
 uintptr_t frontload_function_start(const struct object *object, uintptr_t address);
 
-/* diagnostics.c: says on stderr why the program is not recorded; `error` is a negative errno or 0.
- */
-void frontload_warn(const struct config *config, const char *thing, const char *what, long error);
+/* diagnostics.c: says on stderr what is not recorded; `error` is a negative errno or 0. */
+void frontload_warn(const struct config *config, const char *thing, const char *what, long error,
+                    const char *outcome);
+#define UNRECORDED "the program runs unrecorded"
 /* diagnostics.c: remembers which file stderr is. */
 void frontload_note_stderr(struct config *config);
 

@@ -1,40 +1,30 @@
 /* The trace of this process: a shared file mapping, so that every store is in the file at once and
  * stays there however the process ends.
  *
- * The file grows in chunks. A chunk's blocks are allocated before it is mapped, so that a full disk
- * is an error from a system call and never a SIGBUS. No descriptor is kept: programs close and
- * reuse descriptors at will. To grow, the file is opened again by its path, and is left alone if
- * the path has come to mean another file (chroot, rename). When growing fails, for that or any
- * other reason (the program has become another user), what is recorded stays and every later first
- * touch is only counted.
+ * The file grows in chunks. A chunk's blocks are allocated before it is written to, so that a full
+ * disk is an error from a system call and never a SIGBUS. No descriptor is kept: programs close and
+ * reuse descriptors at will. So the first chunks are mapped from the beginning, the file is made as
+ * large as they are, and only its blocks are asked for later: a program that has become another
+ * user, has left for another root, or has no descriptor left, still has its start recorded. (This
+ * needs Linux 5.14.) To grow beyond that, the file is opened again by its path, and is left alone
+ * if the path has come to mean another file. When growing fails, this is told once; what is
+ * recorded stays, and every later first touch is only counted.
  */
 #include "base/machine.h"
 #include "base/system_calls.h"
 #include "runtime.h"
+#include "signals.h"
 
 #include <errno.h>
 
 enum {
   FIRST_CHUNK_SIZE = 64 << 10, /* 4,088 events: enough for most programs */
   CHUNK_SIZE = 256 << 10,
-  SUFFIX_LIMIT = 10000,
+  RESERVED_SIZE = FIRST_CHUNK_SIZE + 16 * CHUNK_SIZE, /* 266,000 events */
 };
 
 static uint64_t chunk_offset(size_t chunk) {
   return chunk == 0 ? 0 : FIRST_CHUNK_SIZE + (uint64_t)(chunk - 1) * CHUNK_SIZE;
-}
-
-static size_t chunk_size(size_t chunk) { return chunk == 0 ? FIRST_CHUNK_SIZE : CHUNK_SIZE; }
-
-/* Never returns 0, 1 or 2, even where those are closed: what the program writes there is not for
- * the trace. (Another thread can write to one in the moment before it is moved away.) */
-static int open_file(const char *path, int flags) {
-  int fd = sys_open(path, flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0644);
-  if (fd < 0 || fd > 2)
-    return fd;
-  int moved = sys_fcntl(fd, F_DUPFD_CLOEXEC, 3);
-  sys_close(fd);
-  return moved;
 }
 
 /* For file systems without fallocate. Another thread may be doing the same, and recording already:
@@ -52,28 +42,60 @@ static long append_zeros(int fd, uint64_t size) {
   return error < 0 ? error : 0;
 }
 
-static long allocate(int fd, uint64_t offset, uint64_t size) {
-  signal_set pending = sys_pending_signals();
-  long error = sys_fallocate(fd, offset, size);
-  if (error == -EOPNOTSUPP || error == -ENOSYS)
-    error = append_zeros(fd, offset + size);
-  /* Beyond the limit on file sizes there is a signal too, and it would end the program. */
+/* Beyond the limit on file sizes there is a signal too, and it would end the program. */
+static long without_signal(long error, signal_set pending) {
   if (error == -EFBIG)
     sys_discard_signal(SIGNAL_BIT(SIGXFSZ) & ~pending);
   return error;
 }
 
-/* The mapping of one chunk of the open file, or a negative errno. */
-static void *map_chunk(int fd, size_t chunk) {
-  long error = allocate(fd, chunk_offset(chunk), chunk_size(chunk));
+static long allocate(int fd, uint64_t offset, uint64_t size) {
+  const signal_set pending = sys_pending_signals();
+  long error = sys_fallocate(fd, offset, size);
+  if (error == -EOPNOTSUPP || error == -ENOSYS)
+    error = append_zeros(fd, offset + size);
+  return without_signal(error, pending);
+}
+
+/* A mapping of the open file, or a negative errno. */
+static void *map_file(int fd, uint64_t offset, size_t size) {
+  void *mapping = sys_map_file(fd, offset, size);
+  /* It belongs to this process alone. The kernel knows the advice since 2.6.16. */
+  if (!is_error(mapping))
+    sys_advise(mapping, size, MADV_DONTFORK);
+  return mapping;
+}
+
+/* Maps the first chunk, and the reserve if there can be one, which `session` then has. The file has
+ * its size before it is mapped: QEMU maps nothing behind a file's end for a processor whose pages
+ * are larger than the machine's. */
+static void *map_first_chunk(int fd, struct session *session) {
+  long error = allocate(fd, 0, FIRST_CHUNK_SIZE);
   if (error < 0)
     return (void *)error;
-  void *mapping = sys_map_file(fd, chunk_offset(chunk), chunk_size(chunk));
-  if (is_error(mapping))
-    return mapping;
-  /* It belongs to this process alone. The kernel knows the advice since 2.6.16. */
-  sys_advise(mapping, chunk_size(chunk), MADV_DONTFORK);
-  return mapping;
+  const signal_set pending = sys_pending_signals();
+  const bool has_room = without_signal(sys_set_file_size(fd, RESERVED_SIZE), pending) == 0;
+  void *mapping = map_file(fd, 0, RESERVED_SIZE);
+  const bool is_mapped = !is_error(mapping);
+  session->mapped_size = is_mapped ? RESERVED_SIZE : FIRST_CHUNK_SIZE;
+  if (has_room && is_mapped &&
+      sys_advise(mapping, 1, MADV_POPULATE_WRITE) == 0) /* its first page */
+    session->reserved_size = RESERVED_SIZE;
+  else if (has_room)
+    sys_set_file_size(fd, FIRST_CHUNK_SIZE); /* what is to grow must not seem to have grown */
+  return is_mapped ? mapping : map_file(fd, 0, FIRST_CHUNK_SIZE);
+}
+
+/* The number of this run: when its first trace was made, as the file system has it, because a
+ * filter of system calls may kill a program that asks for the time. */
+static uint64_t begin_run(struct config *config, const struct stat *first_trace) {
+  uint64_t none = 0, run = (uint64_t)first_trace->st_ctim.tv_sec * 1000000000 +
+                           (uint64_t)first_trace->st_ctim.tv_nsec;
+  run ^= (uint64_t)first_trace->st_ino << 32; /* the clock of a file system is coarse */
+  if (__atomic_compare_exchange_n(&config->run, &none, run, false, __ATOMIC_RELAXED,
+                                  __ATOMIC_RELAXED))
+    return run;
+  return none;
 }
 
 static void write_header(struct frontload_trace_header *header, uint32_t pid) {
@@ -93,34 +115,16 @@ static void write_header(struct frontload_trace_header *header, uint32_t pid) {
              sizeof header->magic);
 }
 
-/* Creates a file that no other process writes to: with O_EXCL, under the first free name. */
-static int create_file(struct text *path) {
-  const size_t size = path->size;
-  int fd = path->overflow ? -ENAMETOOLONG : open_file(path->start, O_CREAT | O_EXCL);
-  if (fd != -EEXIST)
-    return fd;
-  int folder = sys_open(path->start, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-  if (folder >= 0) {
-    sys_close(folder);
-    return -EISDIR;
-  }
-  for (uint32_t suffix = 1; fd == -EEXIST && suffix < SUFFIX_LIMIT; ++suffix) {
-    text_cut(path, size);
-    text_add_char(path, '.');
-    text_add_number(path, suffix);
-    fd = path->overflow ? -ENAMETOOLONG : open_file(path->start, O_CREAT | O_EXCL);
-  }
-  return fd;
-}
-
 /* Creates the file and maps its first chunk. Returns a negative errno if there is no file. */
-static long set_up(struct session *session, struct text *path) {
-  int fd = create_file(path);
+static long set_up(struct recorder *recorder, struct session *session, struct text *path) {
+  struct config *config = &recorder->config;
+  bool is_forked = __atomic_load_n(&config->run, __ATOMIC_RELAXED) != 0;
+  int fd = frontload_create_file(path);
   if (fd < 0)
     return fd;
   struct stat status;
   long error = sys_fstat(fd, &status);
-  void *mapping = error < 0 ? (void *)error : map_chunk(fd, 0);
+  void *mapping = error < 0 ? (void *)error : map_first_chunk(fd, session);
   sys_close(fd);
   if (is_error(mapping)) {
     sys_unlink(session->path);
@@ -130,14 +134,18 @@ static long set_up(struct session *session, struct text *path) {
   session->inode = status.st_ino;
   session->chunks[0] = mapping;
   session->header = mapping;
-  write_header(session->header, session->pid);
+  session->header->forked = is_forked;
+  session->header->run = begin_run(config, &status);
+  copy_bytes((unsigned char *)session->header->role, (const unsigned char *)config->role,
+             sizeof config->role);
+  write_header(session->header, __atomic_load_n(&recorder->pid, __ATOMIC_RELAXED));
   return 0;
 }
 
 static void throw_away(struct session *session) {
   if (session->header) {
     sys_unlink(session->path);
-    sys_unmap(session->header, FIRST_CHUNK_SIZE);
+    sys_unmap(session->header, session->mapped_size);
   }
   sys_unmap(session, sizeof *session);
 }
@@ -145,22 +153,26 @@ static void throw_away(struct session *session) {
 /* Ends recording, unless another thread has opened a trace meanwhile: then returns that. */
 static struct session *give_up(struct recorder *recorder, const char *thing, long error) {
   struct session *others = __atomic_load_n(&recorder->session, __ATOMIC_ACQUIRE);
-  struct recorder *expected = recorder;
-  if (!others && __atomic_compare_exchange_n(&frontload_recorder, &expected, NOT_RECORDING, false,
-                                             __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    frontload_warn(&recorder->config, thing, "cannot create the trace", error);
-  return others;
+  if (others)
+    return others;
+  __atomic_store_n(&frontload_state.recorder, NOT_RECORDING, __ATOMIC_RELEASE);
+  if (!__atomic_exchange_n(&recorder->config.has_ended, true, __ATOMIC_RELAXED))
+    frontload_warn(&recorder->config, thing, "cannot create the trace", error, UNRECORDED);
+  return NULL;
 }
 
 struct session *frontload_open_session(struct recorder *recorder) {
+  if (!may_name_files())
+    return NULL; /* another time */
   struct session *session = sys_map_memory(sizeof *session);
   if (is_error(session))
     return give_up(recorder, "FRONTLOAD_TRACE", (long)session);
   sys_advise(session, sizeof *session, MADV_DONTFORK);
-  session->pid = sys_getpid();
+  session->config = &recorder->config;
   struct text path = text_in(session->path, PATH_CAPACITY);
-  frontload_expand_pattern(&recorder->config, session->pid, &path);
-  long error = set_up(session, &path);
+  frontload_expand_pattern(&recorder->config, __atomic_load_n(&recorder->pid, __ATOMIC_RELAXED),
+                           &path);
+  long error = set_up(recorder, session, &path);
 
   struct session *others = NULL;
   if (error < 0)
@@ -172,32 +184,76 @@ struct session *frontload_open_session(struct recorder *recorder) {
   return others;
 }
 
-static unsigned char *grow(struct session *session, size_t chunk) {
-  int fd = open_file(session->path, 0);
-  if (fd < 0)
-    return NULL;
-  struct stat status;
-  unsigned char *mapping = NULL;
-  if (sys_fstat(fd, &status) == 0 && status.st_dev == session->device &&
-      status.st_ino == session->inode)
-    mapping = map_chunk(fd, chunk);
-  sys_close(fd);
-  if (!mapping || is_error(mapping))
-    return NULL;
+/* `error` is a negative errno or 0. */
+static void end_trace(struct session *session, const char *what, long error) {
+  if (!__atomic_exchange_n(&session->full, true, __ATOMIC_RELAXED))
+    frontload_warn(session->config, session->path, what, error,
+                   "later first touches are only counted");
+}
 
+static bool allocate_reserved(struct session *session, unsigned char *chunk) {
+  const long error = sys_advise(chunk, CHUNK_SIZE, MADV_POPULATE_WRITE);
+  if (error == -EFAULT) /* what would have been a SIGBUS */
+    end_trace(session, "the trace ends here: the disk or its quota is full", 0);
+  else if (error < 0)
+    end_trace(session, "the trace ends here", error);
+  return error == 0;
+}
+
+static unsigned char *map_by_path(struct session *session, size_t chunk) {
+  long error;
+  const int fd = frontload_open_file(session->path, 0);
+  if (fd < 0) {
+    error = fd;
+  } else {
+    struct stat status;
+    void *mapping = NULL;
+    error = sys_fstat(fd, &status);
+    if (error == 0 && (status.st_dev != session->device || status.st_ino != session->inode))
+      error = -ESTALE;
+    if (error == 0)
+      error = allocate(fd, chunk_offset(chunk), CHUNK_SIZE);
+    if (error == 0) {
+      mapping = map_file(fd, chunk_offset(chunk), CHUNK_SIZE);
+      error = is_error(mapping) ? (long)mapping : 0;
+    }
+    sys_close(fd);
+    if (error == 0)
+      return mapping;
+  }
+  if (error == -ESTALE)
+    end_trace(session, "the trace ends here: another file has its name now", 0);
+  else
+    end_trace(session, "the trace ends here", error);
+  return NULL;
+}
+
+static unsigned char *grow(struct session *session, size_t chunk) {
+  const bool is_reserved = chunk_offset(chunk) < session->reserved_size;
+  unsigned char *mapping;
+  if (is_reserved) {
+    mapping = (unsigned char *)session->header + chunk_offset(chunk);
+    if (!allocate_reserved(session, mapping))
+      return NULL;
+  } else if (!(mapping = map_by_path(session, chunk))) {
+    return NULL;
+  }
   unsigned char *others = NULL;
   if (__atomic_compare_exchange_n(&session->chunks[chunk], &others, mapping, false,
                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return mapping;
-  sys_unmap(mapping, chunk_size(chunk));
+  if (!is_reserved)
+    sys_unmap(mapping, CHUNK_SIZE);
   return others;
 }
 
 static struct frontload_trace_slot *slot_at(struct session *session, uint64_t index) {
   uint64_t offset = FRONTLOAD_TRACE_HEADER_SIZE + index * FRONTLOAD_TRACE_SLOT_SIZE;
   uint64_t chunk = offset < FIRST_CHUNK_SIZE ? 0 : 1 + (offset - FIRST_CHUNK_SIZE) / CHUNK_SIZE;
-  if (chunk >= CHUNK_LIMIT)
+  if (chunk >= CHUNK_LIMIT) {
+    end_trace(session, "the trace ends here", -EFBIG);
     return NULL;
+  }
   unsigned char *start = __atomic_load_n(&session->chunks[chunk], __ATOMIC_ACQUIRE);
   if (!start && !(start = grow(session, chunk)))
     return NULL;
@@ -208,26 +264,21 @@ static bool is_full(struct session *session) {
   return __atomic_load_n(&session->full, __ATOMIC_RELAXED);
 }
 
-static void set_full(struct session *session) {
-  __atomic_store_n(&session->full, true, __ATOMIC_RELAXED);
-}
-
 void frontload_count_dropped(struct session *session) {
   __atomic_fetch_add(&session->header->dropped_events, 1, __ATOMIC_RELAXED);
 }
 
 void frontload_append_event(struct session *session, const struct module *module,
-                            enum frontload_record_kind kind, uintptr_t address) {
+                            enum frontload_record_kind kind, uintptr_t address, uint32_t thread) {
   struct frontload_trace_slot *slot = NULL;
   if (!is_full(session))
     slot = slot_at(session, __atomic_fetch_add(&session->header->next_slot, 1, __ATOMIC_RELAXED));
   if (!slot) {
-    set_full(session);
     frontload_count_dropped(session);
     return;
   }
   slot->module = module->number;
-  slot->thread = sys_gettid();
+  slot->thread = thread;
   uint64_t kind_address = (uint64_t)kind << 56 | (address & FRONTLOAD_ADDRESS_MASK);
   __atomic_store_n(&slot->kind_address, kind_address, __ATOMIC_RELEASE);
 }
@@ -258,10 +309,8 @@ void frontload_append_module(struct session *session, const struct module *modul
   for (size_t i = 0; i < size; ++i) {
     unsigned char *slot =
         (unsigned char *)slot_at(session, index + 1 + i / FRONTLOAD_TRACE_SLOT_SIZE);
-    if (!first || !slot) {
-      set_full(session);
+    if (!first || !slot)
       return;
-    }
     slot[i % FRONTLOAD_TRACE_SLOT_SIZE] = module_byte(module, i);
   }
   __atomic_store_n(&first->kind_address, word | UINT64_C(1) << 48, __ATOMIC_RELEASE);

@@ -12,10 +12,11 @@
 using namespace llvm;
 using namespace frontload;
 
-/// Shows the code at each site to `edit`, which may change it and then returns true. Works on whole
-/// runs of pages, since a system call per site would take longer than all the rest.
-static bool editSites(ProcessMemory &memory, const Program &program, uint64_t bias,
-                      function_ref<bool(const Site &, arch::Code &)> edit) {
+/// Shows the code at each site to `edit`, which may change it and then returns true. Reads whole
+/// runs of pages, and writes no byte that is not ours: other threads may run, and a program may
+/// write its own code.
+static bool editSites(const ProcessMemory &memory, pid_t stopped, const Program &program,
+                      uint64_t bias, function_ref<bool(const Site &, arch::Code &)> edit) {
   static const uint64_t pageSize = sysconf(_SC_PAGESIZE);
   constexpr uint64_t longestRun = 1 << 20;
   bool allWritten = true;
@@ -32,19 +33,13 @@ static bool editSites(ProcessMemory &memory, const Program &program, uint64_t bi
       end = page + pageSize;
     }
     pages.resize(end - begin);
-    if (memory.read(bias + begin, pages)) { // not mapped: no code there, no breakpoints either
-      bool isChanged = false;
+    if (memory.read(stopped, bias + begin, pages)) { // not mapped: no code, no breakpoints either
       for (const Site &site : sites.take_front(count)) {
         arch::Code code;
-        uint8_t *place = &pages[site.address - begin];
-        memcpy(code.data(), place, code.size());
-        if (!edit(site, code))
-          continue;
-        memcpy(place, code.data(), code.size());
-        isChanged = true;
+        memcpy(code.data(), &pages[site.address - begin], code.size());
+        if (edit(site, code) && !memory.write(stopped, bias + site.address, code))
+          allWritten = false;
       }
-      if (isChanged && !memory.write(bias + begin, pages))
-        allWritten = false;
     }
     sites = sites.drop_front(count);
   }
@@ -52,17 +47,16 @@ static bool editSites(ProcessMemory &memory, const Program &program, uint64_t bi
 }
 
 /// Puts back the code at one site, unless that has been done.
-static void restore(ProcessMemory &memory, const Site &site, uint64_t bias) {
+static void restore(const ProcessMemory &memory, pid_t stopped, const Site &site, uint64_t bias) {
   arch::Code code;
-  if (memory.read(bias + site.address, code) && code == arch::breakpoint)
-    memory.write(bias + site.address, site.original);
+  if (memory.read(stopped, bias + site.address, code) && code == arch::breakpoint)
+    memory.write(stopped, bias + site.address, site.original);
 }
 
-AddressSpace::AddressSpace(TraceFolder &traces, Counts &total, ProgramRef program, pid_t pid)
+AddressSpace::AddressSpace(TraceFolder &traces, Counts &total, ProgramRef program, pid_t pid,
+                           TraceRun run)
     : folder(traces), counts(total), mainProgram(program), memory(pid),
-      trace(folder, {program->path, program->buildId}, pid) {
-  if (!memory.isOpen())
-    memoryError = errno;
+      trace(folder, {program->path, program->buildId}, pid, std::move(run)) {
   modules[moduleFor(mainProgram)].traceNumber = 1;
 }
 
@@ -86,11 +80,11 @@ bool AddressSpace::overlaps(const Mapping &mapping, uint64_t begin, uint64_t end
          begin <= mapping.bias + sites.back().address;
 }
 
-Error AddressSpace::map(const ProgramRef &program, uint64_t bias) {
+Error AddressSpace::map(pid_t stopped, const ProgramRef &program, uint64_t bias) {
   if (program->sites().empty())
     return Error::success();
-  if (!memory.isOpen()) {
-    errno = memoryError;
+  if (int problem = memory.refusal()) {
+    errno = problem;
     return systemError(program->path, "not recorded: cannot open its memory");
   }
   size_t number = moduleFor(program);
@@ -104,7 +98,7 @@ Error AddressSpace::map(const ProgramRef &program, uint64_t bias) {
   uint64_t planted = 0;
   std::optional<uint32_t> lastFunction;
   bool allWritten =
-      editSites(memory, *module.program, bias, [&](const Site &site, arch::Code &code) {
+      editSites(memory, stopped, *module.program, bias, [&](const Site &site, arch::Code &code) {
         if (!module.untouched.test(site.function) || code != site.original)
           return false;
         planted += lastFunction != site.function;
@@ -131,7 +125,7 @@ void AddressSpace::unmap(uint64_t begin, uint64_t end, uint64_t time) {
 }
 
 std::shared_ptr<AddressSpace> AddressSpace::fork(pid_t child) const {
-  auto copy = std::make_shared<AddressSpace>(folder, counts, mainProgram, child);
+  auto copy = std::make_shared<AddressSpace>(folder, counts, mainProgram, child, trace.forkedRun());
   copy->modules = modules;
   copy->mappings = mappings;
   copy->mapCount = mapCount;
@@ -139,14 +133,14 @@ std::shared_ptr<AddressSpace> AddressSpace::fork(pid_t child) const {
     module.traceNumber = 0;
   // Nobody can take the breakpoints out of it; it ends at the first one, unless it executes a
   // program before.
-  if (!copy->memory.isOpen())
+  if (copy->memory.refusal())
     error(mainProgram->path + ": process " + Twine(child) +
           " closed its memory before it forked, so it cannot be traced further: trace it as root");
   return copy;
 }
 
 AddressSpace::Hit AddressSpace::hit(pid_t thread, uint64_t address, bool isRecording) {
-  if (!memory.isOpen())
+  if (memory.refusal())
     return {false, false};
   for (const Mapping &mapping : mappings) {
     Module &module = modules[mapping.module];
@@ -156,7 +150,7 @@ AddressSpace::Hit AddressSpace::hit(pid_t thread, uint64_t address, bool isRecor
       continue;
     ArrayRef<Site> sites = program.sitesOf(*function);
     for (const Site &site : sites)
-      restore(memory, site, mapping.bias);
+      restore(memory, thread, site, mapping.bias);
     if (!module.untouched.test(*function) || !isRecording)
       return {true, false};
     module.untouched.reset(*function);
@@ -169,8 +163,8 @@ AddressSpace::Hit AddressSpace::hit(pid_t thread, uint64_t address, bool isRecor
   return {false, false};
 }
 
-bool AddressSpace::removeBreakpoints() {
-  if (isClean || !memory.isOpen())
+bool AddressSpace::removeBreakpoints(pid_t stopped) {
+  if (isClean || memory.refusal())
     return isClean;
   // What is in the memory decides, not what we remember: a fork may have copied a breakpoint that
   // was hit in the parent at the same moment.
@@ -181,7 +175,7 @@ bool AddressSpace::removeBreakpoints() {
     return true;
   };
   isClean = llvm::all_of(mappings, [&](const Mapping &mapping) {
-    return editSites(memory, *modules[mapping.module].program, mapping.bias, putBack);
+    return editSites(memory, stopped, *modules[mapping.module].program, mapping.bias, putBack);
   });
   return isClean;
 }

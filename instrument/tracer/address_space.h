@@ -35,10 +35,11 @@ struct Counts {
 
 class AddressSpace {
 public:
-  AddressSpace(TraceFolder &traces, Counts &total, ProgramRef program, pid_t pid);
+  AddressSpace(TraceFolder &traces, Counts &total, ProgramRef program, pid_t pid, TraceRun run);
 
   /// Plants what has not been touched yet of `program`, whose code is mapped with this bias.
-  llvm::Error map(const ProgramRef &program, uint64_t bias);
+  /// `stopped` is one of the threads here, as below.
+  llvm::Error map(pid_t stopped, const ProgramRef &program, uint64_t bias);
   bool isMapped(const Program &program, uint64_t bias) const;
   /// Forgets what is mapped in a range of addresses, unless it was mapped after `time`, a value of
   /// clock(): another thread may get the same addresses before we hear that they were given up.
@@ -48,6 +49,7 @@ public:
   /// The copy that a child process has after a fork: what was touched in the parent stays touched,
   /// what is new goes to a trace of the child's own.
   std::shared_ptr<AddressSpace> fork(pid_t child) const;
+  const std::string &role() const { return trace.role(); }
 
   struct Hit {
     bool isOurs;        // there is or was a breakpoint of ours, and it is out
@@ -57,7 +59,8 @@ public:
   Hit hit(pid_t thread, uint64_t address, bool isRecording);
 
   /// Takes out every breakpoint that is left. True if there is none any more.
-  bool removeBreakpoints();
+  bool removeBreakpoints(pid_t stopped);
+  const Program &program() const { return *mainProgram; }
   void markStartupDone() { trace.markStartupDone(); }
 
 private:
@@ -79,7 +82,6 @@ private:
   Counts &counts;
   ProgramRef mainProgram;
   ProcessMemory memory;
-  int memoryError = 0; // why it is not open
   TraceWriter trace;
   std::vector<Module> modules;
   std::vector<Mapping> mappings;

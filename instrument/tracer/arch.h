@@ -1,12 +1,16 @@
-// What differs between processors: the breakpoint instruction, and where the program counter stands
-// after it. A port of the tracer is a port of this file and of arch.cpp.
+// What differs between processors: the breakpoint instruction, where the program counter stands
+// after it, what a call looks like. A port of the tracer is a port of this file and of arch.cpp.
 #ifndef FRONTLOAD_TRACER_ARCH_H
 #define FRONTLOAD_TRACER_ARCH_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <sys/types.h>
+#include <sys/user.h>
 
 namespace frontload::arch {
 
@@ -29,6 +33,29 @@ extern const uint32_t auditArch;
 std::optional<uint64_t> breakpointAddress(pid_t thread);
 
 void setProgramCounter(pid_t thread, uint64_t address);
+
+using Registers = user_regs_struct;
+bool getRegisters(pid_t thread, Registers &registers);
+bool setRegisters(pid_t thread, const Registers &registers);
+/// Whether the instruction before the next one makes system calls.
+bool isPastSystemCall(pid_t thread, const Registers &registers);
+/// Below all that the thread may have on its stack.
+uint64_t unusedStack(const Registers &registers);
+/// Makes the thread's next instruction this system call. It has `registers`, and is past one.
+void setSystemCall(pid_t thread, Registers registers, uint64_t number,
+                   const std::array<uint64_t, 4> &arguments);
+
+/// The relocations that add the load bias to an address, and that call a function for one.
+extern const uint32_t relativeRelocation, resolverRelocation;
+
+/// Calls `visit` with the target of each call and jump in `code`, which lies at `address`, that has
+/// a target of its own and a long way to go. Where instructions have no fixed places, bytes that
+/// only look like one are visited too: few of them lead to the beginning of anything.
+void visitBranches(llvm::ArrayRef<uint8_t> code, uint64_t address,
+                   llvm::function_ref<void(uint64_t target)> visit);
+/// Where the instruction at the beginning of `code` jumps to, if it is one that is too short for
+/// visitBranches.
+std::optional<uint64_t> shortJumpTarget(llvm::ArrayRef<uint8_t> code, uint64_t address);
 
 } // namespace frontload::arch
 

@@ -1,10 +1,14 @@
 // Looks at processes at their execs and mappings, through /proc and ptrace.
 #include "loading.h"
 
+#include "base/memory_limit.h"
+#include "other_tracers.h"
 #include "recorder/diagnostics.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <sys/auxv.h>
@@ -63,36 +67,107 @@ static void noteLostPrivileges(const std::string &link, StringRef path,
                     "is traced; record it as that user");
 }
 
-void Loading::plant(AddressSpace &space, const ProgramRef &program, uint64_t bias) {
+void Loading::plant(AddressSpace &space, pid_t stopped, const ProgramRef &program, uint64_t bias) {
   if (program->sites().empty())
-    noteOnce(program->path + ": no symbol table, not recorded");
-  if (Error error = space.map(program, bias))
+    noteOnce(program->path + (program->doubtful() ? ": nothing says which symbols are code, not "
+                                                    "recorded: build it with unwind information"
+                                                  : ": no symbol table, not recorded"));
+  else if (program->doubtful() > program->functionCount())
+    noteOnce(program->path + ": " + Twine(program->doubtful()) +
+             " of its functions are not recorded, since only their symbols say that they are code: "
+             "build it with unwind information (-fasynchronous-unwind-tables)");
+  // What would end the program is not begun. The other half of what is left is for itself.
+  uint64_t needed = program->plantedBytes();
+  uint64_t left =
+      memory_left(procPath(stopped, "cgroup").c_str(), CGROUP_MOUNT, /*enough=*/2 * needed);
+  if (needed > left / 2) {
+    noteOnce(formatv("{0}: not recorded: breakpoints make {1:F1} MB of its code memory of its own, "
+                     "and its control group has {2:F1} MB left: raise the limit while you record",
+                     program->path, needed / 1e6, left / 1e6));
+    return;
+  }
+  if (program->importsPtrace() && !mayTrace(*program))
+    noteOnce(program->path + ": can call ptrace, as a debugger or a crash handler does: that fails "
+                             "on processes that are recorded");
+  if (Error error = space.map(stopped, program, bias))
     noteOnce(toString(std::move(error)));
 }
 
-std::shared_ptr<AddressSpace> Loading::execute(pid_t process) {
-  std::string link = procPath(process, "exe");
-  auto program = programs.get(link);
-  if (!program) {
-    noteOnce(toString(program.takeError()));
-    return nullptr;
+/// The role that a process was given in the environment of its program, of which nothing else is
+/// kept.
+static std::string roleInEnvironment(pid_t process, const std::string &otherwise) {
+  auto file = MemoryBuffer::getFileAsStream(procPath(process, "environ"));
+  if (!file)
+    return otherwise;
+  for (StringRef variable : split((*file)->getBuffer(), '\0')) {
+    if (!variable.consume_front(FRONTLOAD_ROLE_VARIABLE "="))
+      continue;
+    char role[FRONTLOAD_ROLE_SIZE];
+    if (variable.empty() || frontload_copy_role(role, variable.str().c_str()))
+      return variable.str();
+    noteOnce(FRONTLOAD_ROLE_VARIABLE ": " FRONTLOAD_NO_ROLE);
+    break;
   }
-  auto vector = readAuxiliaryVector(process);
-  if (!vector) {
-    noteOnce((*program)->path + ": not recorded: " + toString(vector.takeError()));
-    return nullptr;
+  return otherwise;
+}
+
+std::shared_ptr<AddressSpace> Loading::execute(pid_t process, const std::string &formerRole) {
+  auto space = begin(process, roleInEnvironment(process, formerRole));
+  if (space)
+    return *space;
+  noteOnce(toString(space.takeError()));
+  return nullptr;
+}
+
+Expected<std::shared_ptr<AddressSpace>> Loading::attach(pid_t process, const std::string &role) {
+  auto space = begin(process, role.empty() ? roleInEnvironment(process, role) : role);
+  if (!space || !followsLibraries())
+    return space;
+  auto maps = MemoryBuffer::getFileAsStream(procPath(process, "maps"));
+  if (!maps)
+    return errorCodeToError(maps.getError());
+  for (StringRef line : split((*maps)->getBuffer(), '\n')) {
+    // begin-end rwxp offset device inode path
+    SmallVector<StringRef, 6> fields;
+    line.split(fields, ' ', 5, /*KeepEmpty=*/false);
+    uint64_t from, to, offset;
+    StringRef path = fields.size() == 6 ? fields[5].ltrim() : "";
+    if (!path.starts_with("/") || !fields[1].ends_with("xp") ||
+        fields[2].getAsInteger(16, offset) || fields[0].split('-').first.getAsInteger(16, from) ||
+        fields[0].split('-').second.getAsInteger(16, to))
+      continue;
+    ProgramRef library = wantedLibrary(procPath(process, "root") + path.str());
+    if (!library)
+      continue;
+    auto isMapped = [&](uint64_t bias) { return (*space)->isMapped(*library, bias); };
+    if (auto bias = library->loadBias(from, to - from, offset, isMapped))
+      plant(**space, process, library, *bias);
   }
-  noteLostPrivileges(link, (*program)->path, *vector);
-  auto space = std::make_shared<AddressSpace>(folder, counts, *program, process);
-  plant(*space, *program, vector->entry - (*program)->entry);
-  // The kernel has mapped the loader too.
-  if (followsLibraries() && vector->interpreterBase != 0)
-    if (ProgramRef loader = wantedLibrary(procPath(process, "root") + (*program)->interpreter))
-      plant(*space, loader, vector->interpreterBase);
   return space;
 }
 
-void Loading::systemCall(pid_t thread, AddressSpace &space, Call &call) {
+Expected<std::shared_ptr<AddressSpace>> Loading::begin(pid_t process, const std::string &role) {
+  std::string link = procPath(process, "exe");
+  auto program = programs.get(link);
+  if (!program)
+    return program.takeError();
+  auto vector = readAuxiliaryVector(process);
+  if (!vector)
+    return createStringError((*program)->path + ": not recorded: " + toString(vector.takeError()));
+  noteLostPrivileges(link, (*program)->path, *vector);
+  auto space =
+      std::make_shared<AddressSpace>(folder, counts, *program, process, TraceRun::begin(role));
+  if ((*program)->isLoader()) // what is to be recorded is not there yet
+    return space;
+  plant(*space, process, *program, vector->entry - (*program)->entry);
+  // The kernel has mapped the loader too.
+  if (followsLibraries() && vector->interpreterBase != 0)
+    if (ProgramRef loader = wantedLibrary(procPath(process, "root") + (*program)->interpreter))
+      plant(*space, process, loader, vector->interpreterBase);
+  return space;
+}
+
+void Loading::systemCall(pid_t thread, std::shared_ptr<AddressSpace> &space, Call &call) {
   __ptrace_syscall_info info;
   if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof info, &info) <= 0)
     return; // killed meanwhile
@@ -101,29 +176,55 @@ void Loading::systemCall(pid_t thread, AddressSpace &space, Call &call) {
         info.arch == arch::auditArch && (info.entry.nr == SYS_mmap || info.entry.nr == SYS_munmap);
     call.number = isOfInterest ? info.entry.nr : 0;
     llvm::copy(info.entry.args, call.arguments.begin());
-    call.time = space.clock();
+    call.time = space->clock();
     return;
   }
   if (info.op == PTRACE_SYSCALL_INFO_EXIT && call.number != 0 && !info.exit.is_error) {
     if (call.number == SYS_munmap)
-      space.unmap(call.arguments[0], call.arguments[0] + call.arguments[1], call.time);
+      space->unmap(call.arguments[0], call.arguments[0] + call.arguments[1], call.time);
     else
       mapped(space, thread, call, info.exit.rval);
   }
   call.number = 0;
 }
 
-void Loading::mapped(AddressSpace &space, pid_t thread, const Call &call, uint64_t address) {
+void Loading::mapped(std::shared_ptr<AddressSpace> &space, pid_t thread, Call &call,
+                     uint64_t address) {
   auto [ignored, size, protection, flags, file, offset] = call.arguments;
   // Writing into a shared mapping would write into the file.
   if (!(protection & PROT_EXEC) || (flags & MAP_ANONYMOUS) || (flags & MAP_TYPE) != MAP_PRIVATE)
     return;
-  ProgramRef library = wantedLibrary(procPath(thread, "fd/" + Twine(int(file))));
+  std::string link = procPath(thread, "fd/" + Twine(int(file)));
+  ProgramRef library = call.isLoaders ? loadersProgram(space, thread, call, link) : nullptr;
+  if (!library)
+    library = wantedLibrary(link);
   if (!library)
     return;
-  auto isMapped = [&](uint64_t bias) { return space.isMapped(*library, bias); };
+  auto isMapped = [&](uint64_t bias) { return space->isMapped(*library, bias); };
   if (auto bias = library->loadBias(address, size, offset, isMapped))
-    plant(space, library, *bias);
+    plant(*space, thread, library, *bias);
+}
+
+/// The program that a loader has been told to load, if this is it: the first code that it maps, and
+/// whatever else of the same file.
+ProgramRef Loading::loadersProgram(std::shared_ptr<AddressSpace> &space, pid_t thread, Call &call,
+                                   const std::string &link) {
+  auto program = programs.get(link);
+  if (!program) {
+    noteOnce(toString(program.takeError()));
+    return nullptr;
+  }
+  if (!space->program().isLoader())
+    return program->get() == &space->program() ? *program : nullptr;
+  space = std::make_shared<AddressSpace>(folder, counts, *program, thread,
+                                         TraceRun::begin(space->role()));
+  auto vector = readAuxiliaryVector(thread);
+  if (ProgramRef loader =
+          vector && followsLibraries() ? wantedLibrary(procPath(thread, "exe")) : nullptr)
+    plant(*space, thread, loader, vector->entry - loader->entry);
+  consumeError(vector.takeError());
+  call.isLoaders = !(*program)->sites().empty(); // else nothing tells that it has begun
+  return *program;
 }
 
 ProgramRef Loading::wantedLibrary(const std::string &link) {

@@ -18,8 +18,12 @@ public:
   Loading(TraceFolder &traces, std::vector<std::string> modules, std::string untilFunction);
 
   /// The program that `process` is about to begin, with its breakpoints planted. Nothing if it
-  /// cannot be recorded.
-  std::shared_ptr<AddressSpace> execute(pid_t process);
+  /// cannot be recorded. Its role is that in its environment or, without one, what it was before.
+  std::shared_ptr<AddressSpace> execute(pid_t process, const std::string &formerRole);
+
+  /// The same for a process that runs, whose threads are all traced. `role`: if empty, that in the
+  /// environment that its program was started with.
+  llvm::Expected<std::shared_ptr<AddressSpace>> attach(pid_t process, const std::string &role);
 
   bool followsLibraries() const { return !wanted.isEmpty(); }
 
@@ -28,9 +32,12 @@ public:
     uint64_t number = 0; // 0: of no interest
     std::array<uint64_t, 6> arguments;
     uint64_t time; // of the address space, at the entry
+    // The process is a loader that was executed itself, and has not begun its program.
+    bool isLoaders = false;
   };
-  /// A thread has stopped at the entry or exit of a system call. `call` is kept in between.
-  void systemCall(pid_t thread, AddressSpace &space, Call &call);
+  /// A thread has stopped at the entry or exit of a system call. `call` is kept in between. A
+  /// loader that was executed has another space once it has mapped its program.
+  void systemCall(pid_t thread, std::shared_ptr<AddressSpace> &space, Call &call);
 
   /// Says what was asked for and never seen.
   void warnAboutUnseen() const;
@@ -38,8 +45,11 @@ public:
   Counts counts;
 
 private:
-  void plant(AddressSpace &space, const ProgramRef &program, uint64_t bias);
-  void mapped(AddressSpace &space, pid_t thread, const Call &call, uint64_t address);
+  llvm::Expected<std::shared_ptr<AddressSpace>> begin(pid_t process, const std::string &role);
+  void plant(AddressSpace &space, pid_t stopped, const ProgramRef &program, uint64_t bias);
+  void mapped(std::shared_ptr<AddressSpace> &space, pid_t thread, Call &call, uint64_t address);
+  ProgramRef loadersProgram(std::shared_ptr<AddressSpace> &space, pid_t thread, Call &call,
+                            const std::string &link);
   ProgramRef wantedLibrary(const std::string &link);
 
   TraceFolder &folder;

@@ -4,11 +4,16 @@
 // hit is removed. This file holds the command line and the exit status.
 #include "recorder/command_line.h"
 #include "recorder/diagnostics.h"
+#include "recorder/linked_file.h"
 #include "tracer.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
 
 #include <cerrno>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace frontload;
@@ -20,24 +25,31 @@ static cl::opt<std::string>
                 cl::desc("End the recording when this function is entered"));
 static cl::opt<double> forOption("for", cl::cat(recorderOptions()), cl::value_desc("seconds"),
                                  cl::desc("End the recording after this time"));
+static cl::opt<int> pidOption("pid", cl::cat(recorderOptions()), cl::value_desc("pid"),
+                              cl::desc("Record this process from now on, instead of a command"));
 static cl::opt<bool> summaryOption("summary", cl::cat(recorderOptions()),
                                    cl::desc("Say at the end how much was recorded"));
 
 static constexpr char overview[] =
-    "frontload-trace [options] -- COMMAND [ARGUMENT...]\n\n"
+    "frontload-trace [options] (-- COMMAND [ARGUMENT...] | --pid=PID)\n\n"
     "Runs a command and records which functions it and the programs it starts enter, in order of\n"
     "first entry. Each process gets a trace, and a new one at each exec. The trace of a forked\n"
     "child has what was not entered before the fork. A trace never replaces a file: if its name\n"
     "is taken, it gets .1, .2 and so on. Programs without a symbol table run, but are not\n"
     "recorded. --module slows system calls down.\n\n"
     "The recording ends when all processes have ended, or, with --until or --for, when the\n"
-    "command has. The exit status is that of the command.\n";
+    "command has. The exit status is that of the command.\n\n"
+    "With --pid, a process that runs is recorded, with all its threads and what it starts from\n"
+    "then on: what it enters for the first time since. That ends with the process, at --until or\n"
+    "--for, or by Ctrl-C; the process goes on, with its code as it was.\n";
 static cl::extrahelp moreHelp(R"(
 examples:
   # record which functions a program enters, and in which order
   frontload-trace --output=app.fltrace -- ./app --version
   # also record those of a library, until the program is ready
   frontload-trace --module=libapp.so.1 --until=serve_requests -- ./server
+  # record what a process that runs enters in the next ten seconds
+  frontload-trace --pid=4711 --for=10
 
 exit status:
   2      the options are wrong
@@ -45,7 +57,86 @@ exit status:
   126    the command cannot be executed
   127    the command was not found
   128+N  signal N ended the command
+
+environment:
+  FRONTLOAD_ROLE  the role of the command, and of what it starts, in the traces; --role sets it
 )");
+
+static constexpr char howToTrace[] =
+    "allow ptrace: sysctl kernel.yama.ptrace_scope=1 or 0; in a container, --cap-add=SYS_PTRACE or "
+    "a seccomp profile that permits it; or rebuild the program with -finstrument-functions and "
+    "libfrontload-rt";
+
+/// What is planted goes by way of /proc. One of another process namespace would lead to other
+/// processes.
+static Error checkProc() {
+  char self[32];
+  ssize_t length = readlink("/proc/self", self, sizeof self - 1);
+  if (length < 0)
+    return systemError("/proc", "cannot be used");
+  self[length] = 0;
+  if (self == std::to_string(getpid()))
+    return Error::success();
+  return createStringError("/proc: belongs to another process namespace");
+}
+
+static std::optional<double> recordingTime() {
+  return forOption.getNumOccurrences() ? std::optional<double>(forOption) : std::nullopt;
+}
+
+/// What there is to say at the end of a recording.
+static void summarize(const Loading &loading, const TraceFolder &folder,
+                      std::chrono::steady_clock::time_point begin) {
+  loading.warnAboutUnseen();
+  if (!summaryOption)
+    return;
+  std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+  note(formatv("{0} trace(s), {1} functions planted, {2} entered, {3:F2} seconds",
+               folder.traceCount, loading.counts.planted, loading.counts.hit, time.count()));
+}
+
+static int attach(pid_t process, OutputPattern pattern, const std::string &role) {
+  RecorderEnvironment environment;
+  SmallString<256> path;
+  std::string link = "/proc/" + std::to_string(process) + "/exe";
+  if (sys::fs::real_path(link, path))
+    path = link;
+  if (Error problem = pattern.check(path))
+    return fail(std::move(problem), EXIT_FAILED, howToWrite);
+  TraceFolder folder(std::move(pattern), FRONTLOAD_RECORDER_TRACER);
+  Loading loading(folder, moduleOption, untilOption);
+  auto begin = std::chrono::steady_clock::now();
+  if (Error problem = Tracer(loading, environment, recordingTime()).attach(process, role)) {
+    bool isDenied = false;
+    visitErrors(problem, [&](const ErrorInfoBase &info) {
+      isDenied |= info.convertToErrorCode() == std::errc::operation_not_permitted;
+    });
+    return fail(std::move(problem), EXIT_FAILED,
+                isDenied ? "be root or, for a process of your own, sysctl "
+                           "kernel.yama.ptrace_scope=0; in a container, --cap-add=SYS_PTRACE"
+                         : nullptr);
+  }
+  summarize(loading, folder, begin);
+  if (folder.isEmpty()) {
+    error("process " + Twine(process) + ": nothing was recorded");
+    note("it entered no function with a symbol for the first time");
+    return EXIT_FAILED;
+  }
+  return EXIT_SUCCESS;
+}
+
+/// Says why the kernel does not know how to execute a file: it may be for another machine.
+static Error reasonAgainst(const char *name) {
+  auto path = sys::findProgramByName(name);
+  auto file = MemoryBuffer::getFile(path ? *path : name, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (file)
+    if (auto identity = LinkedFile::read(**file); !identity)
+      return createStringError(Twine(name) +
+                               ": cannot be recorded: " + toString(identity.takeError()));
+  errno = ENOEXEC;
+  return systemError(name, "cannot be executed");
+}
 
 static int record(char **arguments, OutputPattern pattern) {
   RecorderEnvironment environment;
@@ -56,28 +147,19 @@ static int record(char **arguments, OutputPattern pattern) {
     return fail(systemError("fork", "cannot start the command"));
   TraceFolder folder(std::move(pattern), FRONTLOAD_RECORDER_TRACER);
   Loading loading(folder, moduleOption, untilOption);
-  std::optional<double> seconds;
-  if (forOption.getNumOccurrences())
-    seconds = forOption;
   auto begin = std::chrono::steady_clock::now();
-  auto status = Tracer(loading, command, environment, seconds).run();
+  auto status = Tracer(loading, environment, recordingTime()).run(command);
   if (!status)
-    return fail(status.takeError(), EXIT_FAILED,
-                "allow ptrace: sysctl kernel.yama.ptrace_scope=1 or 0; in a container, "
-                "--cap-add=SYS_PTRACE or a seccomp profile that permits it; or rebuild the program "
-                "with -finstrument-functions and libfrontload-rt");
+    return fail(status.takeError(), EXIT_FAILED, howToTrace);
   if (int problem = command.execError()) {
     errno = problem;
+    if (problem == ENOEXEC)
+      return fail(reasonAgainst(arguments[0]), EXIT_NOT_EXECUTABLE);
     return fail(systemError(arguments[0], "cannot be executed"), status_of_exec_error(problem),
                 HOW_TO_EXECUTE);
   }
 
-  loading.warnAboutUnseen();
-  if (summaryOption) {
-    std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    note(formatv("{0} trace(s), {1} functions planted, {2} entered, {3:F2} seconds",
-                 folder.traceCount, loading.counts.planted, loading.counts.hit, time.count()));
-  }
+  summarize(loading, folder, begin);
   if (*status == 0 && folder.isEmpty()) {
     error(Twine(arguments[0]) + ": nothing was recorded");
     note("no program with a symbol table ran: record a build that is not stripped");
@@ -87,10 +169,19 @@ static int record(char **arguments, OutputPattern pattern) {
 }
 
 int main(int argc, char **argv) {
-  auto commandLine = parseCommandLine(argc, argv, overview);
+  auto commandLine = parseCommandLine(argc, argv, overview, &pidOption);
   if (!commandLine)
     return EXIT_USAGE;
   if (forOption.getNumOccurrences() && !(forOption > 0 && forOption < 1e9))
     return usageError("--for: not a number of seconds above 0");
+  if (Error problem = checkProc())
+    return fail(std::move(problem), EXIT_FAILED,
+                "mount the one of these processes: mount -t proc proc /proc, or unshare "
+                "--mount-proc");
+  if (pidOption.getNumOccurrences())
+    return pidOption > 0 ? attach(pidOption, std::move(commandLine->pattern), commandLine->role)
+                         : usageError("--pid: not the number of a process");
+  if (!commandLine->role.empty())
+    setenv(FRONTLOAD_ROLE_VARIABLE, commandLine->role.c_str(), 1);
   return record(commandLine->command, std::move(commandLine->pattern));
 }

@@ -1,42 +1,37 @@
 // The memory of a traced process, through /proc/PID/mem: even code that is mapped read-only can be
-// written there, in any amount by one call.
+// written there.
 //
 // The descriptor is kept for as long as the address space is traced. A process can close its memory
-// to others (prctl PR_SET_DUMPABLE); what was opened before that stays open.
+// to others (prctl PR_SET_DUMPABLE); what was opened before that stays open. Where there is no
+// descriptor left, no /proc, or a kernel that does not write code that way
+// (proc_mem.force_override), ptrace moves the bytes, word by word.
 #ifndef FRONTLOAD_TRACER_PROCESS_MEMORY_H
 #define FRONTLOAD_TRACER_PROCESS_MEMORY_H
 
 #include "llvm/ADT/ArrayRef.h"
 
-#include <fcntl.h>
-#include <string>
 #include <sys/types.h>
-#include <unistd.h>
 
 namespace frontload {
 
 class ProcessMemory {
 public:
-  /// If it cannot be opened, errno says why.
-  explicit ProcessMemory(pid_t process)
-      : file(open(("/proc/" + std::to_string(process) + "/mem").c_str(), O_RDWR | O_CLOEXEC)) {}
-  ~ProcessMemory() {
-    if (file >= 0)
-      close(file);
-  }
+  explicit ProcessMemory(pid_t process);
+  ~ProcessMemory();
   ProcessMemory(const ProcessMemory &) = delete;
   ProcessMemory &operator=(const ProcessMemory &) = delete;
 
-  bool isOpen() const { return file >= 0; }
-  bool read(uint64_t address, llvm::MutableArrayRef<uint8_t> bytes) {
-    return pread(file, bytes.data(), bytes.size(), address) == ssize_t(bytes.size());
-  }
-  bool write(uint64_t address, llvm::ArrayRef<uint8_t> bytes) {
-    return pwrite(file, bytes.data(), bytes.size(), address) == ssize_t(bytes.size());
-  }
+  /// Why nothing of it can be read or written, as an errno: the process has closed it to us. Or 0.
+  int refusal() const;
+
+  /// `stopped` is a thread of the process that ptrace has stopped.
+  bool read(pid_t stopped, uint64_t address, llvm::MutableArrayRef<uint8_t> bytes) const;
+  /// A few bytes: what lies beside them may be written by the process meanwhile.
+  bool write(pid_t stopped, uint64_t address, llvm::ArrayRef<uint8_t> bytes) const;
 
 private:
   int file;
+  int openError = 0;
 };
 
 } // namespace frontload

@@ -2,9 +2,12 @@
 #include "program.h"
 
 #include "instructions.h"
+#include "known_code.h"
 #include "recorder/symbols.h"
 
 #include "llvm/ADT/STLExtras.h"
+
+#include <unistd.h>
 
 using namespace llvm;
 using namespace llvm::object;
@@ -13,17 +16,14 @@ using namespace frontload;
 using Elf = ELF64LE;
 
 namespace {
-struct CodeSection {
-  uint64_t begin, end;
-  ArrayRef<uint8_t> bytes;
-};
-
 /// A function symbol, before aliases are united.
 struct Entry {
   uint64_t address;
   uint64_t size;
   bool isSplitPart;
   bool isUntil;
+  bool isLeakCheck; // of LeakSanitizer
+  bool isMain;      // which only libc calls, by its address
 };
 } // namespace
 
@@ -81,13 +81,29 @@ static Expected<std::vector<Entry>> functionSymbols(const ELFFile<Elf> &elf,
       return name.takeError();
     bool isPart = isSplitPartName(*name);
     if (isFunction || isPart)
-      entries.push_back(
-          {symbol.st_value, symbol.st_size, isPart, !until.empty() && *name == until});
+      entries.push_back({symbol.st_value, symbol.st_size, isPart, !until.empty() && *name == until,
+                         *name == "__lsan_do_leak_check", *name == "main"});
     return Error::success();
   };
   if (Error error = visitSymbols(elf, tableType, visit))
     return error;
   return entries;
+}
+
+static bool imports(const ELFFile<Elf> &elf, StringRef wanted) {
+  bool isFound = false;
+  // A damaged table imports nothing.
+  consumeError(
+      visitSymbols(elf, ELF::SHT_DYNSYM, [&](const Elf::Sym &symbol, StringRef names) -> Error {
+        if (symbol.st_shndx != ELF::SHN_UNDEF || isFound)
+          return Error::success();
+        auto name = symbol.getName(names);
+        if (!name)
+          return name.takeError();
+        isFound = *name == wanted;
+        return Error::success();
+      }));
+  return isFound;
 }
 
 /// Sorts by address and makes one entry of all that share an address.
@@ -102,9 +118,26 @@ static void uniteAliases(std::vector<Entry> &entries) {
     entries[last].size = std::max(entries[last].size, entries[i].size);
     entries[last].isSplitPart |= entries[i].isSplitPart;
     entries[last].isUntil |= entries[i].isUntil;
+    entries[last].isMain |= entries[i].isMain;
   }
   if (!entries.empty())
     entries.resize(last + 1);
+}
+
+/// Leaves out what is a function by its type only.
+static void dropDoubtful(const ELFFile<Elf> &elf, ArrayRef<CodeSection> code,
+                         std::vector<Entry> &entries) {
+  std::vector<CodeRange> claims;
+  for (const auto &[index, entry] : enumerate(entries)) {
+    uint64_t size = entry.isSplitPart ? std::max<uint64_t>(entry.size, 1) : 1;
+    if (index + 1 < entries.size())
+      size = std::min(size, entries[index + 1].address - entry.address);
+    claims.push_back({entry.address, size});
+  }
+  BitVector known = knownCode(elf, code, claims);
+  size_t index = 0;
+  llvm::erase_if(entries,
+                 [&](const Entry &entry) { return !known.test(index++) && !entry.isMain; });
 }
 
 Expected<Program> Program::read(MemoryBufferRef file, StringRef until) {
@@ -121,11 +154,18 @@ Expected<Program> Program::read(MemoryBufferRef file, StringRef until) {
   Program program(std::move(*identity));
   std::vector<CodeSection> code = codeSections(*elf, *sections);
   auto entries = functionSymbols(*elf, code, ELF::SHT_SYMTAB, until);
-  if (entries && entries->empty())
+  program.stripped = entries && entries->empty();
+  if (program.stripped)
     entries = functionSymbols(*elf, code, ELF::SHT_DYNSYM, until);
   if (!entries)
     return entries.takeError();
+  program.leakSanitizer =
+      llvm::any_of(*entries, [](const Entry &entry) { return entry.isLeakCheck; });
+  program.ptraceImport = imports(*elf, "ptrace");
   uniteAliases(*entries);
+  size_t all = entries->size();
+  dropDoubtful(*elf, code, *entries);
+  program.doubtfulCount = all - entries->size();
 
   auto addSite = [&](const CodeSection &section, uint64_t address, uint32_t function) {
     ArrayRef<uint8_t> bytes = section.bytes.drop_front(address - section.begin);
@@ -162,6 +202,16 @@ Expected<Program> Program::read(MemoryBufferRef file, StringRef until) {
       addSite(section, entry.address + start, function);
   }
   return program;
+}
+
+uint64_t Program::plantedBytes() const {
+  static const uint64_t pageSize = sysconf(_SC_PAGESIZE);
+  uint64_t pages = 0, last = UINT64_MAX;
+  for (const Site &site : siteList) {
+    pages += site.address / pageSize != last;
+    last = site.address / pageSize;
+  }
+  return pages * pageSize;
 }
 
 ArrayRef<Site> Program::sitesOf(uint32_t function) const {

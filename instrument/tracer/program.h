@@ -38,11 +38,22 @@ public:
   std::optional<uint32_t> functionWithSiteAt(uint64_t address) const;
   uint32_t functionCount() const { return siteList.empty() ? 0 : siteList.back().function + 1; }
   bool endsRecording(uint32_t function) const { return untilFunctions.contains(function); }
+  /// The memory that a process has of its own once they are planted.
+  uint64_t plantedBytes() const;
+  /// Of the symbols of functions those that have no site, because nothing says that they are code.
+  size_t doubtful() const { return doubtfulCount; }
+  bool hasLeakSanitizer() const { return leakSanitizer; }
+  bool importsPtrace() const { return ptraceImport; }
+  /// What is left of its symbols are those for the loader.
+  bool isStripped() const { return stripped; }
   bool hasUntilFunction() const { return !untilFunctions.empty(); }
 
 private:
   explicit Program(LinkedFile file) : LinkedFile(std::move(file)) {}
 
+  bool leakSanitizer = false; // linked into the file
+  bool ptraceImport = false, stripped = false;
+  size_t doubtfulCount = 0;
   std::vector<Site> siteList;
   std::vector<uint32_t> firstSites; // per function
   llvm::DenseSet<uint32_t> untilFunctions;

@@ -1,9 +1,16 @@
 // The loop over stops: which kind of stop it is, what it means, how the thread goes on.
 #include "tracer.h"
 
+#include "attach.h"
+#include "base/handed_on.h"
+#include "other_tracers.h"
 #include "recorder/diagnostics.h"
 
+#include "llvm/ADT/STLExtras.h"
+
+#include <array>
 #include <cerrno>
+#include <fstream>
 #include <linux/kcmp.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -14,13 +21,49 @@
 using namespace llvm;
 using namespace frontload;
 
-Expected<int> Tracer::run() {
-  constexpr long options = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
-                           PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL;
-  if (ptrace(PTRACE_SEIZE, command.pid, nullptr, options) != 0)
+static constexpr long followAll = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+                                  PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD;
+
+Expected<int> Tracer::run(Command &newCommand) {
+  if (ptrace(PTRACE_SEIZE, newCommand.pid, nullptr, followAll | PTRACE_O_EXITKILL) != 0)
     return systemError("ptrace", "cannot trace the command");
-  threads[command.pid];
-  command.go();
+  command = newCommand.pid;
+  threads[command];
+  newCommand.go();
+  follow();
+  return commandStatus.value_or(0);
+}
+
+Error Tracer::attach(pid_t process, const std::string &role) {
+  auto seized = seizeProcess(process, followAll);
+  if (!seized)
+    return seized.takeError();
+  auto traps = std::make_shared<TrapHistory>();
+  traps->wasIgnored = presentTrapAction(process) == TrapAction::ignored;
+  // The others need not be stopped: a breakpoint may be planted while they run.
+  std::vector<Change> changes = stopForks(*seized);
+  auto space = loading.attach(process, role);
+  for (pid_t id : *seized) {
+    Thread &thread = threads[id];
+    thread.traps = traps;
+    if (space)
+      thread.space = *space;
+    thread.followsCalls = space && mayTrace((*space)->program());
+    // Only a thread that was stopped can be made to stop at system calls.
+    if (loading.followsLibraries() || thread.followsCalls)
+      ptrace(PTRACE_INTERRUPT, id, nullptr, nullptr);
+  }
+  commandStatus = 0; // there is none to wait for
+  startClock();
+  for (auto [id, status] : changes)
+    changed(id, status);
+  if (!space)
+    endRecording(/*isOnPurpose=*/false);
+  follow();
+  return space ? Error::success() : space.takeError();
+}
+
+void Tracer::follow() {
   while (!commandStatus || !threads.empty()) {
     if (deadline && Clock::now() >= *deadline)
       endRecording(/*isOnPurpose=*/true);
@@ -33,7 +76,12 @@ Expected<int> Tracer::run() {
     else
       break;
   }
-  return commandStatus.value_or(0);
+}
+
+void Tracer::startClock() {
+  if (seconds && !isEnding && !deadline)
+    deadline = Clock::now() +
+               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds));
 }
 
 /// Sleeps until something happens. A change of a child is only a reason to call waitpid again.
@@ -50,19 +98,37 @@ void Tracer::awaitSignal() {
   }
   if (signal <= 0 || signal == SIGCHLD)
     return;
-  // Once the command has ended, there is nobody else to tell.
-  if (commandStatus)
+  bool asksForTheEnd =
+      signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+  // Once the command has ended, it is the recording that is to end, and not what it left behind.
+  if (commandStatus && asksForTheEnd)
     endRecording(/*isOnPurpose=*/false);
-  // Ctrl-C and the like come from the terminal to the program as well as to us.
-  else if (info.si_code <= 0)
-    kill(command.pid, signal);
+  else if (command > 0 && !reaches_the_program(&info))
+    for (pid_t process : commandStatus ? eldestProcesses() : std::vector<pid_t>{command})
+      hand_on(process, &info);
+}
+
+/// Of the traced processes those that no traced process has started: what has become of a command
+/// that made itself a daemon.
+std::vector<pid_t> Tracer::eldestProcesses() const {
+  std::vector<pid_t> eldest;
+  for (const auto &[id, thread] : threads) {
+    std::ifstream status("/proc/" + std::to_string(id) + "/status");
+    pid_t parent = 0;
+    for (std::string field; parent == 0 && status >> field;)
+      if (field == "PPid:")
+        status >> parent;
+    if (processOf(id) == id && !threads.contains(parent))
+      eldest.push_back(id);
+  }
+  return eldest;
 }
 
 void Tracer::changed(pid_t id, int status) {
   if (!WIFSTOPPED(status)) {
-    threads.erase(id);
     unclaimed.erase(id);
-    if (id == command.pid)
+    forget(id);
+    if (id == command)
       commandStatus = status;
     return;
   }
@@ -84,31 +150,64 @@ void Tracer::stopped(pid_t id, Thread &thread, int status) {
     born(id, event);
     return resume(id);
   case PTRACE_EVENT_STOP:
-    if (signal == SIGTRAP || isEnding) // just born, continued, or interrupted by endRecording
+    // Just born, continued, or interrupted in order to be let go.
+    if (signal == SIGTRAP || isEnding || leaving.contains(id))
       return resume(id);
     return groupStopped(id, signal);
   default:
     if (signal == SIGTRAP)
       return trapped(id, thread, wasEnteringTrapHandler);
+    if (signal == SIGCHLD)
+      noteUntracedEnd(id);
     if (signal != (SIGTRAP | 0x80))
       return resume(id, signal);
     if (thread.space && !isEnding)
-      loading.systemCall(id, *thread.space, thread.call);
+      loading.systemCall(id, thread.space, thread.call);
+    if (thread.followsCalls && !isEnding)
+      if (auto process = processToLetGo(id))
+        return letGo(*process, id);
     return resume(id);
   }
+}
+
+/// Says that a child ended by a breakpoint of ours, because it was made so that nobody traces it. A
+/// tracer learns of such a child by its end only.
+void Tracer::noteUntracedEnd(pid_t parent) {
+  siginfo_t info;
+  if (ptrace(PTRACE_GETSIGINFO, parent, nullptr, &info) == 0 && threads[parent].space &&
+      (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED) && info.si_status == SIGTRAP &&
+      !everTraced.contains(info.si_pid))
+    noteOnce(threads[parent].space->program().path +
+             ": starts a process that cannot be traced (CLONE_UNTRACED) and has ended at a "
+             "breakpoint: end the recording before that, with --until or --for");
+}
+
+/// Whether the program ignores a SIGTRAP that a process has sent, or did before a breakpoint of
+/// ours.
+static bool isTrapIgnored(pid_t id, TrapHistory &history, std::optional<int> &interruption) {
+  TrapAction present = presentTrapAction(id);
+  history.wasHandled |= present == TrapAction::handled;
+  return present == TrapAction::standard && !history.wasHandled &&
+         (history.wasIgnored || wasTrapActionSet(id, interruption));
 }
 
 void Tracer::executed(pid_t id) {
   // The thread that called exec has taken over the id of its process.
   unsigned long formerId = id;
   ptrace(PTRACE_GETEVENTMSG, id, nullptr, &formerId);
-  threads.erase(formerId);
-  Thread &thread = threads[id] = {};
+  if (formerId != unsigned(id))
+    forget(formerId);
+  leaving.erase(id);
+  Thread &thread = threads[id];
+  const std::string formerRole = thread.space ? thread.space->role() : "";
+  thread = {};
   if (!isEnding)
-    thread.space = loading.execute(id);
-  if (seconds && !isEnding && !deadline)
-    deadline = Clock::now() +
-               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds));
+    thread.space = loading.execute(id, formerRole);
+  thread.followsCalls = thread.space && mayTrace(thread.space->program());
+  thread.call.isLoaders = thread.space && thread.space->program().isLoader();
+  thread.traps = std::make_shared<TrapHistory>();
+  thread.traps->wasIgnored = presentTrapAction(id) == TrapAction::ignored;
+  startClock();
   resume(id);
 }
 
@@ -123,10 +222,21 @@ void Tracer::born(pid_t parent, int event) {
   if (ptrace(PTRACE_GETEVENTMSG, parent, nullptr, &message) != 0)
     return; // killed meanwhile
   pid_t child = message;
-  std::shared_ptr<AddressSpace> space = threads[parent].space;
-  if (space && !shareMemory(parent, child, event))
+  everTraced.insert(child);
+  const Thread &old = threads[parent];
+  std::shared_ptr<AddressSpace> space = old.space;
+  std::shared_ptr<TrapHistory> traps = old.traps;
+  if (space && !shareMemory(parent, child, event)) {
     space = space->fork(child);
-  threads[child].space = std::move(space);
+    traps = std::make_shared<TrapHistory>(*traps);
+  }
+  if (auto found = leaving.find(parent);
+      found != leaving.end() && processOf(child) == processOf(parent))
+    leaving.emplace(child, found->second);
+  Thread &thread = threads[child];
+  thread.followsCalls = old.followsCalls;
+  thread.space = std::move(space);
+  thread.traps = std::move(traps);
   if (unclaimed.erase(child))
     resume(child);
 }
@@ -138,6 +248,8 @@ void Tracer::trapped(pid_t id, Thread &thread, bool wasEnteringTrapHandler) {
     if (auto address = arch::breakpointAddress(id)) {
       AddressSpace::Hit hit = thread.space->hit(id, *address, !isEnding);
       if (hit.isOurs) {
+        if (std::exchange(thread.call.isLoaders, false))
+          thread.followsCalls = mayTrace(thread.space->program());
         arch::setProgramCounter(id, *address);
         if (hit.endsRecording)
           endRecording(/*isOnPurpose=*/true);
@@ -161,6 +273,13 @@ void Tracer::trapped(pid_t id, Thread &thread, bool wasEnteringTrapHandler) {
   }
   if (isEnding || !thread.space)
     return resume(id, SIGTRAP);
+  std::optional<int> interruption;
+  if (info.si_code <= 0 && isTrapIgnored(id, *thread.traps, interruption))
+    return resume(id);
+  if (interruption) { // the signal comes again
+    syscall(SYS_tkill, id, SIGTRAP);
+    return changed(id, *interruption);
+  }
   thread.isEnteringTrapHandler = true;
   ptrace(PTRACE_SINGLESTEP, id, nullptr, SIGTRAP);
 }
@@ -169,18 +288,78 @@ void Tracer::groupStopped(pid_t id, int signal) {
   ptrace(PTRACE_LISTEN, id, nullptr, nullptr);
   // The shell sees only the tracer, so a stop from the terminal (Ctrl-Z) must be its stop too. Not
   // SIGSTOP, which is sent to the program alone, as is the SIGCONT after it.
-  if (id == command.pid && signal != SIGSTOP && getpgid(id) == getpgrp())
-    raise(SIGSTOP);
+  if (id != command || signal == SIGSTOP || getpgid(id) != getpgrp())
+    return;
+  raise(SIGSTOP);
+  // The SIGCONT that has ended this goes to the program now, before it goes on: if it was sent the
+  // same one by itself, the two become one.
+  sigset_t continued;
+  sigemptyset(&continued);
+  sigaddset(&continued, SIGCONT);
+  siginfo_t info;
+  constexpr timespec atOnce = {0, 0};
+  if (sigtimedwait(&continued, &info, &atOnce) == SIGCONT)
+    hand_on(id, &info);
+}
+
+/// Whether a thread that was interrupted has run into a breakpoint just before: the kernel tells
+/// that second, and by then nobody would listen.
+static bool hasPendingTrap(pid_t id) {
+  std::array<siginfo_t, 32> pending;
+  __ptrace_peeksiginfo_args range = {0, 0, int(pending.size())};
+  long count = ptrace(PTRACE_PEEKSIGINFO, id, &range, pending.data());
+  return llvm::any_of(ArrayRef(pending.data(), std::max(count, 0L)), [](const siginfo_t &info) {
+    return info.si_signo == SIGTRAP && info.si_code == arch::breakpointSignalCode;
+  });
 }
 
 void Tracer::resume(pid_t id, int signal) {
-  std::shared_ptr<AddressSpace> &space = threads[id].space;
-  if (isEnding && (!space || space->removeBreakpoints())) {
+  const Thread &thread = threads[id];
+  if ((isEnding || leaving.contains(id)) && !hasPendingTrap(id) &&
+      (!thread.space || thread.space->removeBreakpoints(id))) {
     ptrace(PTRACE_DETACH, id, nullptr, signal);
-    threads.erase(id);
+    forget(id);
     return;
   }
-  ptrace(loading.followsLibraries() ? PTRACE_SYSCALL : PTRACE_CONT, id, nullptr, signal);
+  if (auto found = leaving.find(id);
+      found != leaving.end() && found->second != id && !hasPendingTrap(id)) {
+    pid_t held = found->second; // it must not wait for ever for what is impossible
+    leaving.erase(found);
+    release(held);
+  }
+  bool followsCalls = loading.followsLibraries() || thread.followsCalls || thread.call.isLoaders;
+  ptrace(followsCalls ? PTRACE_SYSCALL : PTRACE_CONT, id, nullptr, signal);
+}
+
+/// Ends the recording of one process. `held` is the thread whose system call needs that: it stays
+/// where it is until all others of the process are gone.
+void Tracer::letGo(pid_t process, pid_t held) {
+  for (const auto &[id, thread] : threads)
+    if (processOf(id) == process) {
+      leaving.emplace(id, held);
+      if (id != held)
+        ptrace(PTRACE_INTERRUPT, id, nullptr, nullptr);
+    }
+  release(held);
+}
+
+void Tracer::release(pid_t held) {
+  bool isLast = llvm::none_of(
+      leaving, [&](auto &entry) { return entry.second == held && entry.first != held; });
+  if (isLast && threads.contains(held))
+    resume(held);
+}
+
+/// A thread that has ended, or is not ours any more.
+void Tracer::forget(pid_t id) {
+  threads.erase(id);
+  auto found = leaving.find(id);
+  if (found == leaving.end())
+    return;
+  pid_t held = found->second;
+  leaving.erase(found);
+  if (held != id)
+    release(held);
 }
 
 /// From now on every thread that stops is let go (see resume); those that run are made to stop.

@@ -9,46 +9,61 @@
 
 #include "loading.h"
 #include "recorder/launch.h"
+#include "trap_action.h"
 
 #include <chrono>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 namespace frontload {
 
 class Tracer {
 public:
   /// `recordingTime`: seconds to record, from the first exec on.
-  Tracer(Loading &codeLoading, Command &newCommand, const RecorderEnvironment &recorderEnvironment,
+  Tracer(Loading &codeLoading, const RecorderEnvironment &recorderEnvironment,
          std::optional<double> recordingTime)
-      : loading(codeLoading), command(newCommand), environment(recorderEnvironment),
-        seconds(recordingTime) {}
+      : loading(codeLoading), environment(recorderEnvironment), seconds(recordingTime) {}
 
   /// Follows the command to its end, and whatever it has started to theirs, or only to the end of
   /// the recording. Returns the command's wait status; fails if ptrace is not permitted.
-  llvm::Expected<int> run();
+  llvm::Expected<int> run(Command &newCommand);
+
+  /// Records a process that runs, and what it starts, until it ends, somebody asks for an end, or
+  /// the recording is over. It goes on without a trace of us. (If we are killed, it is left with
+  /// breakpoints, and ends at the next one: but another recording takes them out again.)
+  llvm::Error attach(pid_t process, const std::string &role);
 
 private:
   using Clock = std::chrono::steady_clock;
 
   struct Thread {
     std::shared_ptr<AddressSpace> space; // none: the program is not recorded
+    std::shared_ptr<TrapHistory> traps;
     Loading::Call call;
+    bool followsCalls = false; // see mayTrace
     bool isEnteringTrapHandler = false;
   };
 
+  void follow();
+  void startClock();
   void awaitSignal();
+  std::vector<pid_t> eldestProcesses() const;
   void changed(pid_t id, int status);
   void stopped(pid_t id, Thread &thread, int status);
   void executed(pid_t id);
   void born(pid_t parent, int event);
   void trapped(pid_t id, Thread &thread, bool wasEnteringTrapHandler);
+  void noteUntracedEnd(pid_t parent);
   void groupStopped(pid_t id, int signal);
   void resume(pid_t id, int signal = 0);
+  void letGo(pid_t process, pid_t held);
+  void release(pid_t held);
+  void forget(pid_t id);
   void endRecording(bool isOnPurpose);
 
   Loading &loading;
-  Command &command;
+  pid_t command = -1; // none: attached
   const RecorderEnvironment &environment;
   std::optional<double> seconds;
   std::optional<Clock::time_point> deadline;
@@ -58,6 +73,9 @@ private:
   // Stopped at their birth, which the parent has not reported yet. (If it is killed just then, it
   // never will: they are left to EXITKILL, since nobody knows what is in their memory.)
   std::unordered_set<pid_t> unclaimed;
+  std::unordered_set<pid_t> everTraced; // what traced threads have started
+  // Let go as soon as they stop, and the thread that waits for that, which may be the same.
+  std::unordered_map<pid_t, pid_t> leaving;
   std::optional<int> commandStatus;
   bool isEnding = false;
 };

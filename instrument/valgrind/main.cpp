@@ -4,6 +4,7 @@
 // This file holds the command line, and what can be refused before the program runs. Then valgrind
 // takes this process over: signals, the terminal and the exit status are between it and whoever
 // started it.
+#include "format/frontload_role.h"
 #include "recorder/command_line.h"
 #include "recorder/diagnostics.h"
 #include "recorder/linked_file.h"
@@ -15,7 +16,10 @@
 
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
+#include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -55,7 +59,8 @@ exit status:
   128+N  signal N ended the command
 
 environment:
-  PATH  where valgrind is
+  FRONTLOAD_ROLE  the role of the command, and of what it starts, in the traces; --role sets it
+  PATH            where valgrind is
 )");
 
 /// The folder with the tool, beside links to valgrind's own files.
@@ -64,6 +69,13 @@ static std::string toolFolder() {
   SmallString<256> folder = sys::path::parent_path(sys::path::parent_path(self));
   sys::path::append(folder, "lib", "frontload", "valgrind");
   return folder.str().str();
+}
+
+/// Whether a program gets rights that its caller lacks; valgrind cannot give it these.
+static bool hasOwnRights(const char *path) {
+  struct stat status;
+  return (stat(path, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID))) ||
+         getxattr(path, "security.capability", nullptr, 0) >= 0;
 }
 
 /// Whether a command can be recorded at all; a script is what its interpreter makes of it.
@@ -76,6 +88,11 @@ static int checkProgram(const std::string &name) {
   if (!sys::fs::can_execute(path))
     return fail(createStringError(name + ": cannot be executed: no permission, or no file"),
                 EXIT_NOT_EXECUTABLE, HOW_TO_EXECUTE);
+  if (hasOwnRights(path.c_str()))
+    return fail(createStringError(path + ": cannot be recorded: it has rights of its own "
+                                         "(set-user-id, set-group-id or capabilities)"),
+                EXIT_NOT_EXECUTABLE,
+                "record a copy without them, as the user that has these rights");
   auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file || (*file)->getBuffer().starts_with("#!"))
     return EXIT_SUCCESS; // valgrind says what is wrong with the first
@@ -85,7 +102,7 @@ static int checkProgram(const std::string &name) {
   return EXIT_SUCCESS;
 }
 
-static int record(char **arguments, const OutputPattern &pattern) {
+static int record(char **arguments, const OutputPattern &pattern, const std::string &role) {
   auto valgrind = sys::findProgramByName("valgrind");
   if (!valgrind) {
     error("valgrind: not found");
@@ -94,7 +111,11 @@ static int record(char **arguments, const OutputPattern &pattern) {
   }
   if (int status = checkProgram(arguments[0]))
     return status;
-  if (Error problem = pattern.check(arguments[0]))
+  // A trace that passes the limit for file sizes is a problem to tell, no reason to die.
+  auto original = std::signal(SIGXFSZ, SIG_IGN);
+  Error problem = pattern.check(arguments[0]);
+  std::signal(SIGXFSZ, original);
+  if (problem)
     return fail(std::move(problem), EXIT_FAILED, howToWrite);
   std::vector<std::string> words = {
       *valgrind,
@@ -102,11 +123,18 @@ static int record(char **arguments, const OutputPattern &pattern) {
       "--tool=frontload",
       "--quiet",
       "--vgdb=no",
+      // When a fault ends the program, Valgrind says where. It has no debug info here; the callers
+      // that it would name are what happens to be on the stack, such as the environment.
+      "--num-callers=1",
       "--trace-children=yes",
       "--output=" + pattern.absolute(),
   };
   for (const std::string &name : moduleOption)
     words.push_back("--module=" + name);
+  if (!role.empty()) {
+    setenv(FRONTLOAD_ROLE_VARIABLE, role.c_str(), 1);
+    words.push_back("--role=" + role);
+  }
   if (!untilOption.empty())
     words.push_back("--until=" + untilOption);
   if (forOption.getNumOccurrences())
@@ -129,5 +157,5 @@ int main(int argc, char **argv) {
     return EXIT_USAGE;
   if (forOption.getNumOccurrences() && !(forOption > 0 && forOption < 1e6))
     return usageError("--for: not a number of seconds above 0");
-  return record(commandLine->command, commandLine->pattern);
+  return record(commandLine->command, commandLine->pattern, commandLine->role);
 }

@@ -12,9 +12,15 @@
 
 #include <elf.h>
 
+/* Of the core, and in every version of it: an errno if Valgrind refuses to run a program, be it
+ * that nobody may execute it, or that it has rights of its own. */
+extern Int VG_(check_executable)(Bool *is_setuid, const HChar *name, Bool allow_setuid);
+
 enum { MOST_HEADERS = 64, MOST_NOTES = 4096, MOST_DYNAMIC = 512, LONGEST_NAME = 4096 };
 /* A symbol table that is larger is not searched. */
 static const ULong most_table = 1ULL << 30;
+/* No start uses more memory than this behind what is in the file; a file may say that it has it. */
+static const ULong most_memory = 1ULL << 30;
 
 static ModuleFile *files;
 
@@ -91,6 +97,11 @@ static HChar *path_of(Int fd, const HChar *otherwise) {
   return VG_(strdup)("frontload.path", size > 0 ? path : otherwise);
 }
 
+static ULong size_of(Int fd) {
+  struct vg_stat status;
+  return VG_(fstat)(fd, &status) == 0 ? status.size : 0;
+}
+
 static ModuleFile *read_file(Int fd, const HChar *name) {
   Elf64_Ehdr head;
   static Elf64_Phdr headers[MOST_HEADERS];
@@ -122,12 +133,16 @@ static ModuleFile *read_file(Int fd, const HChar *name) {
     if ((h->p_flags & PF_X) && file->num_code < MOST_CODE_SEGMENTS)
       file->code[file->num_code++] = (CodeSegment){h->p_vaddr, h->p_offset, h->p_filesz};
   }
+  ULong most = size_of(fd) + most_memory;
+  if (file->begin < file->end && file->end - file->begin > most) {
+    file->end = file->begin + most;
+    file->is_cut = True;
+  }
   return file;
 }
 
 Bool module_can_run(const HChar *name) {
-  struct vg_stat status;
-  if (sr_isError(VG_(stat)(name, &status)) || (status.mode & (VKI_S_ISUID | VKI_S_ISGID)))
+  if (VG_(check_executable)(NULL, name, False) != 0)
     return False;
   SysRes opened = VG_(open)(name, VKI_O_RDONLY, 0);
   if (sr_isError(opened))
@@ -145,6 +160,13 @@ Bool module_can_run(const HChar *name) {
 static Bool is_same(const ModuleFile *a, const ModuleFile *b) {
   return a->build_id_size == b->build_id_size && VG_STREQ(a->path, b->path) &&
          VG_(memcmp)(a->build_id, b->build_id, a->build_id_size) == 0;
+}
+
+Bool module_is_copy(const ModuleFile *a, const ModuleFile *b) {
+  return a == b || (a->build_id_size && a->build_id_size == b->build_id_size &&
+                    VG_(memcmp)(a->build_id, b->build_id, a->build_id_size) == 0 &&
+                    a->begin == b->begin && a->end == b->end && a->num_code == b->num_code &&
+                    VG_(memcmp)(a->code, b->code, sizeof a->code) == 0);
 }
 
 ModuleFile *module_file(const HChar *name) {
@@ -176,14 +198,18 @@ Bool module_bias(const ModuleFile *file, ULong offset, Addr address, Addr *bias)
     if (offset == first || (!found && offset > first && offset < code->offset + code->size))
       found = code;
   }
-  if (found)
-    *bias = address - (found->address - found->offset + offset);
-  return found != NULL;
+  if (!found)
+    return False;
+  *bias = address - (found->address - found->offset + offset);
+  return VG_PGROUNDDN(*bias) == *bias; /* else no loader has done it: see touches.c, which counts
+                                        * granules from the beginning of a module */
 }
 
 static Bool find_in_table(Int fd, const Elf64_Shdr *symbols, const Elf64_Shdr *names,
                           const HChar *name, Addr *address, ULong *size) {
-  if (symbols->sh_size > most_table || names->sh_size > most_table || !names->sh_size ||
+  /* Before there is room for them: Valgrind ends the program if there is none. */
+  ULong most = size_of(fd) < most_table ? size_of(fd) : most_table;
+  if (symbols->sh_size > most || names->sh_size > most || !names->sh_size ||
       symbols->sh_entsize != sizeof(Elf64_Sym))
     return False;
   Elf64_Sym *table = VG_(malloc)("frontload.symbols", symbols->sh_size);

@@ -17,6 +17,7 @@ typedef struct ModuleFile {
   UChar build_id[MOST_BUILD_ID];
   UInt build_id_size; /* 0 if it has none */
   Addr begin, end;    /* of all that is loaded */
+  Bool is_cut;        /* the end is before that: the file says that it needs very much memory */
   CodeSegment code[MOST_CODE_SEGMENTS];
   UInt num_code;
   Bool is_position_independent;
@@ -29,6 +30,9 @@ typedef struct ModuleFile {
 /* Reads the file that is mapped under this name. NULL if it is no ELF file of this machine. The
  * same file is read once: by its path and build-id. */
 ModuleFile *module_file(const HChar *name);
+/* Whether two files have the same build-id, and the same segments; a file without a build-id has no
+ * copies. */
+Bool module_is_copy(const ModuleFile *a, const ModuleFile *b);
 /* Whether Valgrind can run a program: it is one of this machine that runs as whoever starts it, or
  * a script. */
 Bool module_can_run(const HChar *name);

@@ -16,6 +16,7 @@
 #include <pub_tool_options.h>
 #include <pub_tool_tooliface.h>
 #include <pub_tool_vki.h>
+#include <pub_tool_vkiscnums.h>
 
 #include "checks.h"
 #include "messages.h"
@@ -23,9 +24,9 @@
 #include "touches.h"
 #include "trace_file.h"
 
-enum { MOST_MODULES = 256, MOST_STARTED = 8 };
+enum { MOST_MODULES = 256, MOST_STARTED = 8, SECCOMP_SET_MODE_FILTER = 1 };
 
-static const HChar *output, *until;
+static const HChar *output, *role, *until;
 static Int milliseconds;
 static const HChar *wanted[MOST_MODULES];
 static Bool was_seen[MOST_MODULES];
@@ -52,6 +53,7 @@ static Bool was_end_found;
 static Bool read_option(const HChar *option) {
   const HChar *name;
   if VG_STR_CLO (option, "--output", output) {
+  } else if VG_STR_CLO (option, "--role", role) {
   } else if VG_STR_CLO (option, "--until", until) {
   } else if VG_INT_CLO (option, "--for-milliseconds", milliseconds) {
   } else if VG_STR_CLO (option, "--module", name) {
@@ -64,8 +66,9 @@ static Bool read_option(const HChar *option) {
 }
 
 static void print_options(void) {
-  VG_(printf)("    --output=PATTERN --module=NAME --until=SYMBOL --for-milliseconds=N: see\n"
-              "                              frontload-valgrind --help\n");
+  VG_(printf)(
+      "    --output=PATTERN --role=NAME --module=NAME --until=SYMBOL --for-milliseconds=N: see\n"
+      "                              frontload-valgrind --help\n");
 }
 static void print_no_more(void) {}
 
@@ -189,17 +192,52 @@ static IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayo
   return add_checks(in, layout, kind_of);
 }
 
+/* Whether the program has given itself a filter of system calls, and that was told. */
+static Bool is_filtered, was_filter_told;
+
+static void before_call(ThreadId thread, UInt number, UWord *arguments, UInt count) {}
+
+/* A filter may kill whoever opens a file, and there is no way to ask it. */
+static void after_call(ThreadId thread, UInt number, UWord *arguments, UInt count, SysRes result) {
+  Bool is_filter = (number == __NR_prctl && arguments[0] == VKI_PR_SET_SECCOMP) ||
+                   (number == __NR_seccomp && arguments[0] <= SECCOMP_SET_MODE_FILTER);
+  if (sr_isError(result) || !is_filter)
+    return;
+  is_filtered = True;
+  trace_open_no_more();
+}
+
+static void before_fork(ThreadId thread) {
+  if (!is_filtered || was_filter_told || touches_has_ended())
+    return;
+  was_filter_told = True;
+  warn("%s", "processes are not recorded that the program forks after it has filtered its system "
+             "calls (seccomp)");
+}
+
 static void forked(ThreadId thread) { touches_begin_again(); }
 
+/* Of the core: where its messages and ours go. In every version of it this begins with a
+ * descriptor, beyond those of the program, and below 0 nothing is written. */
+extern Int VG_(log_output_sink)[];
+
+/* Where standard error was closed, the core has kept 2. That belongs to the program: it would not
+ * get a file of this number, or find messages in it. */
+static void leave_standard_error(void) {
+  if (VG_(log_output_sink)[0] == 2)
+    VG_(log_output_sink)[0] = -1;
+}
+
 static void after_options(void) {
+  leave_standard_error();
   first_process = VG_(getpid)();
   if (!output || !touches_begin()) {
     warn("%s", "there is no room for what was touched: nothing is recorded");
     VG_(exit)(125);
   }
-  trace_set_pattern(output);
+  trace_begin(output, role);
   touches_end_after(milliseconds);
-  VG_(atfork)(NULL, NULL, forked);
+  VG_(atfork)(before_fork, NULL, forked);
 }
 
 static void at_end(Int status) {
@@ -222,6 +260,7 @@ static void before_options(void) {
   VG_(details_bug_reports_to)("the Frontload developers");
   VG_(basic_tool_funcs)(after_options, instrument, at_end);
   VG_(needs_command_line_options)(read_option, print_options, print_no_more);
+  VG_(needs_syscall_wrapper)(before_call, after_call);
   VG_(track_new_mem_startup)(mapped_at_start);
   VG_(track_new_mem_mmap)(mapped);
   VG_(track_die_mem_munmap)(unmapped);

@@ -59,7 +59,21 @@ static SizeT num_bytes(const Mapped *m) {
   return (((end_of(m) - 1) >> GRANULE_SHIFT) - (begin_of(m) >> GRANULE_SHIFT)) + 1;
 }
 
+/* What is known of a module's granules; NULL if that is nothing. */
+static UChar *bytes_of(const Mapped *m) { return m->is_mapped ? first_byte(m) : m->kept; }
+
+/* The same of a module that is in memory twice: as it is, or as a copy. */
+static const UChar *known_bytes(const ModuleFile *file) {
+  for (const Mapped *m = modules; m; m = m->next)
+    if (m->file == file && bytes_of(m))
+      return bytes_of(m);
+  return NULL;
+}
+
 void touches_add(ModuleFile *file, Addr bias, Bool is_program) {
+  for (const Mapped *m = modules; m; m = m->next)
+    if (module_is_copy(m->file, file))
+      file = m->file;
   if (is_program)
     program = file;
   Mapped *m = modules;
@@ -76,13 +90,17 @@ void touches_add(ModuleFile *file, Addr bias, Bool is_program) {
     m->file = file;
     m->next = modules;
     modules = m;
+    if (file->is_cut)
+      warn("%s: recorded up to 0x%lx only: its headers say that it needs more memory", file->path,
+           file->end);
   }
+  const UChar *known = known_bytes(file);
   m->bias = bias;
   m->is_mapped = True;
   if (has_ended)
     return;
-  if (m->kept)
-    VG_(memcpy)(first_byte(m), m->kept, num_bytes(m));
+  if (known)
+    VG_(memcpy)(first_byte(m), known, num_bytes(m));
   else
     VG_(memset)(first_byte(m), AWAITS_DATA | AWAITS_CODE, num_bytes(m));
   VG_(free)(m->kept);
@@ -119,6 +137,15 @@ static Bool is_awaited(void) {
   return !has_ended;
 }
 
+static void record_touch(const Mapped *touched, Addr granule, UChar awaited,
+                         enum frontload_record_kind kind, Addr address) {
+  SizeT index = granule - (begin_of(touched) >> GRANULE_SHIFT);
+  for (const Mapped *m = modules; m; m = m->next)
+    if (m->file == touched->file && bytes_of(m))
+      bytes_of(m)[index] &= ~awaited;
+  trace_event(kind, program, touched->file, address - touched->bias);
+}
+
 void touches_data(Addr address, SizeT size) {
   Addr last = (address + size - 1) >> GRANULE_SHIFT;
   for (Addr granule = address >> GRANULE_SHIFT; granule <= last; ++granule) {
@@ -127,8 +154,7 @@ void touches_data(Addr address, SizeT size) {
     Mapped *m = module_at(first < address ? address : first);
     if (!m || !(bytes[granule] & AWAITS_DATA) || !is_awaited())
       continue;
-    bytes[granule] &= ~AWAITS_DATA;
-    trace_event(FRONTLOAD_DATA, program, m->file, first - m->bias);
+    record_touch(m, granule, AWAITS_DATA, FRONTLOAD_DATA, first);
   }
 }
 
@@ -136,8 +162,7 @@ void touches_code(Addr address) {
   Mapped *m = module_at(address);
   if (!m || !(bytes[address >> GRANULE_SHIFT] & AWAITS_CODE) || !is_awaited())
     return;
-  bytes[address >> GRANULE_SHIFT] &= ~AWAITS_CODE;
-  trace_event(FRONTLOAD_CODE, program, m->file, address - m->bias);
+  record_touch(m, address >> GRANULE_SHIFT, AWAITS_CODE, FRONTLOAD_CODE, address);
 }
 
 void touches_end(void) {

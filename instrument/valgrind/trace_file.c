@@ -10,43 +10,70 @@
 #include <pub_tool_mallocfree.h>
 #include <pub_tool_vki.h>
 
+#include "base/error_text.h"
+#include "base/free_suffix.h"
 #include "base/machine.h"
 #include "messages.h"
 
 /* Of the core, and in every version of it: moves a descriptor to where programs neither see nor
- * close it; maps a file where they do not see it. */
+ * close it; takes a signal that waits; maps a file where they do not see it. */
 extern Int VG_(safe_fd)(Int oldfd);
+extern Int VG_(sigemptyset)(vki_sigset_t *set);
+extern Int VG_(sigaddset)(vki_sigset_t *set, Int signal);
+extern Int VG_(sigtimedwait_zero)(const vki_sigset_t *set, vki_siginfo_t *info);
 extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt protection, Int fd,
                                                       Off64T offset);
 
-enum { LONGEST_PATH = 4096 };
+enum { LONGEST_PATH = 4096, LONGEST_NAME = 512, LONGEST_SUFFIX = 32 };
 
 static const HChar *pattern;
 static enum { NOT_YET_OPEN, OPEN, FULL, IMPOSSIBLE } state;
 static Int file = -1;
-static HChar path[LONGEST_PATH];
+static HChar path[LONGEST_PATH + LONGEST_NAME + LONGEST_SUFFIX];
 static UInt num_modules;
+/* Of the run that this process is part of (see frontload_trace.h): when it was begun. A child that
+ * it forks has the same. */
+static ULong run;
+static Bool is_forked, may_open = True;
+static char role[FRONTLOAD_ROLE_SIZE];
 
-void trace_set_pattern(const HChar *text) { pattern = text; }
+/* What a program is started with names its role, and that of what it forks. */
+static void choose_role(const HChar *otherwise) {
+  const HChar *named = VG_(getenv)(FRONTLOAD_ROLE_VARIABLE);
+  if (named && (!*named || frontload_copy_role(role, named)))
+    return;
+  if (named)
+    warn("%s", FRONTLOAD_ROLE_VARIABLE ": " FRONTLOAD_NO_ROLE);
+  if (otherwise)
+    frontload_copy_role(role, otherwise);
+}
+
+void trace_begin(const HChar *text, const HChar *role_otherwise) {
+  struct vki_timespec now;
+  VG_(clock_gettime)(&now, VKI_CLOCK_REALTIME);
+  pattern = text;
+  run = (ULong)now.tv_sec * 1000000000 + now.tv_nsec;
+  choose_role(role_otherwise);
+}
 
 /* The beginning of the file, which is on the disk when it is mapped: counting what was written
  * costs no system call, and cannot fail. What follows is written; if it were mapped, too, a full
  * disk would end the program. */
 static struct frontload_trace_header *header;
 
-/* The name of the trace, with room for a suffix. */
+/* The name of the trace. What is longer than any path may be is cut, and still longer than that. */
 static void expand(const HChar *program) {
   const HChar *name = VG_(strrchr)(program, '/');
   name = name ? name + 1 : program;
   SizeT at = 0;
-  for (const HChar *c = pattern; *c && at < sizeof path - 600; ++c) {
+  for (const HChar *c = pattern; *c && at < LONGEST_PATH; ++c) {
     if (*c != '%') {
       path[at++] = *c;
       continue;
     }
     switch (*++c) {
     case 'm':
-      at += VG_(snprintf)(path + at, 512, "%s", name);
+      at += VG_(snprintf)(path + at, LONGEST_NAME, "%s", name);
       break;
     case 'p':
       at += VG_(sprintf)(path + at, "%d", VG_(getpid)());
@@ -58,28 +85,76 @@ static void expand(const HChar *program) {
   path[at] = 0;
 }
 
-/* Makes a file that was not there before: .1, .2... are appended to a name that is taken. */
+static const HChar *reason(UWord error) {
+  static HChar number[32];
+  const HChar *text = error_text(error);
+  if (!text)
+    VG_(sprintf)(number, "error %lu", error);
+  return text ? text : number;
+}
+
+static void warn_of_refusal(UWord error) {
+  if (error == VKI_EACCES)
+    warn("%s: permission denied: the program runs as a user that cannot write into this folder "
+         "(chmod 1777)",
+         path);
+  else
+    warn("%s: cannot create the trace: %s", path, reason(error));
+}
+
+static SysRes create_new(void) {
+  return VG_(open)(path, VKI_O_RDWR | VKI_O_CREAT | VKI_O_EXCL, 0600);
+}
+
+/* Makes a file that was not there before (a link is taken for one): .1, .2... are appended to a
+ * name that is taken. */
 static Int create(void) {
   SizeT length = VG_(strlen)(path);
-  for (UInt suffix = 0;; ++suffix) {
-    if (suffix)
-      VG_(sprintf)(path + length, ".%u", suffix);
-    SysRes made = VG_(open)(path, VKI_O_RDWR | VKI_O_CREAT | VKI_O_EXCL, 0666);
-    if (!sr_isError(made))
-      return VG_(safe_fd)(sr_Res(made));
-    if (sr_Err(made) != VKI_EEXIST) {
-      warn("%s: cannot create the trace: error %lu", path, (UWord)sr_Err(made));
-      return -1;
+  struct free_suffix search = FREE_SUFFIX;
+  SysRes made = create_new();
+  UInt suffix;
+  while (sr_isError(made) && sr_Err(made) == VKI_EEXIST &&
+         (suffix = free_suffix_next(&search)) != 0) {
+    VG_(sprintf)(path + length, ".%u", suffix);
+    Bool is_taken = True;
+    if (free_suffix_is_wanted(&search, suffix)) {
+      made = create_new();
+    } else {
+      struct vg_stat status;
+      is_taken = !sr_isError(VG_(stat)(path, &status));
     }
+    free_suffix_saw(&search, suffix, is_taken);
   }
+  if (!sr_isError(made))
+    return VG_(safe_fd)(sr_Res(made));
+  warn_of_refusal(sr_Err(made));
+  return -1;
+}
+
+/* Writes all of it. An errno if that fails, else 0. */
+static UWord write_all(const void *bytes, Int size) {
+  Int written = VG_(write)(file, bytes, size);
+  if (written == size)
+    return 0;
+  if (written != -VKI_EFBIG)
+    return written < 0 ? -written : VKI_ENOSPC;
+  /* The limit for file sizes is the program's; the signal that comes with it would end it. Valgrind
+   * blocks signals but when it hands them on. */
+  vki_sigset_t beyond_limit;
+  vki_siginfo_t ignored;
+  VG_(sigemptyset)(&beyond_limit);
+  VG_(sigaddset)(&beyond_limit, VKI_SIGXFSZ);
+  VG_(sigtimedwait_zero)(&beyond_limit, &ignored);
+  return VKI_EFBIG;
 }
 
 static void append(const void *record, Int size) {
-  if (VG_(write)(file, record, size) == size) {
+  UWord error = write_all(record, size);
+  if (!error) {
     header->next_slot += size / FRONTLOAD_TRACE_SLOT_SIZE;
     return;
   }
-  warn("%s: the trace ends here: it cannot be written", path);
+  warn("%s: the trace ends here: %s", path, reason(error));
   state = FULL;
 }
 
@@ -108,7 +183,6 @@ static void open_trace(ModuleFile *program) {
     return;
   }
   struct frontload_trace_header first = {
-      .magic = FRONTLOAD_TRACE_MAGIC,
 #ifdef VG_BIGENDIAN
       .byte_order = FRONTLOAD_BIG_ENDIAN,
 #else
@@ -122,17 +196,22 @@ static void open_trace(ModuleFile *program) {
       .slot_size = FRONTLOAD_TRACE_SLOT_SIZE,
       .recorder = FRONTLOAD_RECORDER_VALGRIND,
       .pid = VG_(getpid)(),
+      .forked = is_forked,
+      .run = run,
   };
-  Bool is_made = VG_(write)(file, &first, sizeof first) == sizeof first;
-  if (is_made) {
+  VG_(memcpy)(first.magic, FRONTLOAD_TRACE_MAGIC, sizeof first.magic);
+  VG_(memcpy)(first.role, role, sizeof first.role);
+  UWord error = write_all(&first, sizeof first);
+  if (!error) {
     SysRes mapped = VG_(am_shared_mmap_file_float_valgrind)(
         sizeof first, VKI_PROT_READ | VKI_PROT_WRITE, file, 0);
-    is_made = !sr_isError(mapped);
-    if (is_made)
+    if (sr_isError(mapped))
+      error = sr_Err(mapped);
+    else
       header = (struct frontload_trace_header *)sr_Res(mapped);
   }
-  if (!is_made) {
-    warn("%s: cannot write the trace", path);
+  if (error) {
+    warn("%s: cannot write the trace: %s", path, reason(error));
     VG_(unlink)(path);
     state = IMPOSSIBLE;
     return;
@@ -161,14 +240,17 @@ void trace_mark_startup_done(void) {
     header->startup_done = 1;
 }
 
+void trace_open_no_more(void) { may_open = False; }
+
 void trace_begin_again(void) {
+  is_forked = True;
   if (header)
     VG_(am_munmap_valgrind)((Addr)header, sizeof *header);
   if (file >= 0)
     VG_(close)(file);
   header = NULL;
   file = -1;
-  state = NOT_YET_OPEN;
+  state = may_open ? NOT_YET_OPEN : IMPOSSIBLE;
   num_modules = 0;
   for (ModuleFile *module = module_files(); module; module = module->next)
     module->number = 0;

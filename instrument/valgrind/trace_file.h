@@ -9,8 +9,9 @@
 #include "format/frontload_trace.h"
 #include "module_file.h"
 
-/* Where traces go: the pattern of --output, with %m, %p and %%. Checked by frontload-valgrind. */
-void trace_set_pattern(const HChar *pattern);
+/* Where traces go: the pattern of --output, with %m, %p and %%. Checked by frontload-valgrind.
+ * `role` is that of a process whose environment does not say it; or NULL. */
+void trace_begin(const HChar *pattern, const HChar *role);
 
 /* One first touch, in a module whose `number` says which it is in this trace; 0 is given a number,
  * and announced. `program` is announced before all others. */
@@ -19,6 +20,9 @@ void trace_event(enum frontload_record_kind kind, ModuleFile *program, ModuleFil
 
 /* Recording ends here on purpose. */
 void trace_mark_startup_done(void);
+
+/* From here on nothing is opened: processes that this one forks have no traces. */
+void trace_open_no_more(void);
 
 /* In a forked child: what follows goes to a trace of its own. */
 void trace_begin_again(void);

@@ -30,6 +30,10 @@ struct DeviceProfile {
   uint64_t faultAroundBytes;
   uint64_t pageBytes;
   llvm::StringLiteral description;
+  /// How many requests it works on at once, so that their latencies pass together.
+  uint64_t parallel = 1;
+  /// Up to which size frontload-run --files reads a gap along.
+  uint64_t largestGap = 0;
 
   /// Reading `bytes` in `requests` requests.
   double seconds(uint64_t requests, uint64_t bytes) const {
@@ -45,6 +49,10 @@ struct DeviceProfile {
 
 /// All profiles: hdd, emmc, ssd, nfs.
 llvm::ArrayRef<DeviceProfile> deviceProfiles();
+
+/// A file system over a network of which each read takes its time, and many may be under way, as of
+/// a container image that is loaded as it is read: frontload measure --device lazy.
+const DeviceProfile &lazyProfile();
 
 /// The profile of that name, or null.
 const DeviceProfile *findDeviceProfile(llvm::StringRef name);

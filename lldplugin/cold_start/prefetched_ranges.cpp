@@ -7,6 +7,7 @@
 
 #include "cold_start/prefetched_ranges.h"
 #include "elf/elf_file.h"
+#include "elf/elf_object.h"
 #include "frontload_note.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
@@ -153,19 +154,20 @@ static Expected<bool> needsLibrary(const ELFFile<ELFT> &elf, const LinkedFile &f
   return false;
 }
 
-bool prefetchesItself(const LinkedFile &file, const ELFObjectFileBase &elf) {
-  bool needs = false;
+bool prefetchesItself(const LinkedFile &file) {
+  bool does = false;
   consumeError(withElfFile(file.bytes, [&](const auto &view) {
     auto found = needsLibrary(view, file);
-    needs = found && *found;
+    does = found && *found;
     return found.takeError();
   }));
-  return needs || any_of(elf.symbols(), [](const ELFSymbolRef &symbol) {
-           auto name = symbol.getName();
-           if (!name)
-             return consumeError(name.takeError()), false;
-           return *name == "frontload_prefetch_at_start";
-         });
+  if (!does)
+    withElfObject(file.bytes, /*isLinked=*/true, [&](const auto &object) {
+      does = any_of(object.symbols(), [&](const auto &symbol) {
+        return object.name(symbol) == "frontload_prefetch_at_start";
+      });
+    });
+  return does;
 }
 
 } // namespace frontload

@@ -9,7 +9,6 @@
 #define FRONTLOAD_LLDPLUGIN_COLD_START_PREFETCHED_RANGES_H
 
 #include "elf/linked_file.h"
-#include "llvm/Object/ELFObjectFile.h"
 #include <vector>
 
 namespace frontload {
@@ -19,8 +18,8 @@ namespace frontload {
 std::vector<FileRange> frontRanges(const LinkedFile &file);
 
 /// Whether a program asks for its front itself: it needs libfrontload-prefetch, or has it inside,
-/// as its symbols in `elf` tell.
-bool prefetchesItself(const LinkedFile &file, const llvm::object::ELFObjectFileBase &elf);
+/// as its symbols tell.
+bool prefetchesItself(const LinkedFile &file);
 
 } // namespace frontload
 

@@ -21,6 +21,8 @@ static constexpr uint64_t mostSegments = 128, largestSegment = 64 << 10;
 /// PROBES.
 static constexpr uint64_t prefetchPiece = 1 << 20, prefetchUnseen = 1 << 20;
 static constexpr unsigned prefetchProbes = 16;
+/// BLK_DEF_MAX_SECTORS_CAP of block/blk.h
+static constexpr uint64_t largestRequest = 1280 << 10;
 
 StartModel::StartModel(const DeviceProfile &profile, uint64_t fileBytes,
                        ArrayRef<FileSegment> fileSegments)
@@ -81,12 +83,16 @@ void StartModel::prefetch(ArrayRef<FileRange> asked) {
       return;
     addPages(probed(probe), 1, 0);
   }
+  askFor(ranges, 1);
+}
+
+void StartModel::askFor(ArrayRef<FileRange> ranges, uint64_t pagesSideBySide) {
   uint64_t before = totals.requests, piece = pageOf(prefetchPiece);
   for (FileRange range : ranges) {
-    uint64_t end = divideCeil(range.end, device.pageBytes);
+    uint64_t end = std::min<uint64_t>(divideCeil(range.end, device.pageBytes), cache.size());
     for (uint64_t first = pageOf(range.begin); first < end; first += piece) {
       requestEnd = UINT64_MAX;
-      addPages(first, std::min(piece, end - first), 0);
+      addPages(first, std::min(piece, end - first), 0, pagesSideBySide);
     }
   }
   totals.queuedRequests += totals.requests - std::min(totals.requests, before + 1);
@@ -177,6 +183,50 @@ void StartModel::readAround(uint64_t page, const FileSegment &segment) {
   submit();
 }
 
+/// filemap_get_pages() of mm/filemap.c, for each page that is wanted.
+void StartModel::readFile(uint64_t first, uint64_t count) {
+  uint64_t end = std::min<uint64_t>(first + count, cache.size());
+  for (uint64_t page = first; page < end; ++page) {
+    if (!cache[page].isCached)
+      readMissing(page, end - page);
+    else if (cache[folioOf(page)].isMarked)
+      readAhead(page);
+    lastRead = page;
+  }
+}
+
+/// page_cache_sync_ra() and get_init_ra_size() of mm/readahead.c
+void StartModel::readMissing(uint64_t page, uint64_t count) {
+  uint64_t most = maxWindow;
+  if (count > most) // what is asked for at once may be as large as a request
+    most = std::min(count, std::max(most, pageOf(largestRequest)));
+  if (!maxWindow) {
+    requestEnd = UINT64_MAX;
+    addPages(page, std::min(count, most ? most : count), 0);
+    return;
+  }
+  bool isSequential = lastRead != UINT64_MAX && page - lastRead <= 1;
+  if (page == 0 || count > most || isSequential) {
+    uint64_t size = PowerOf2Ceil(count);
+    size = size <= most / 32 ? size * 4 : size <= most / 4 ? size * 2 : most;
+    window = {page, size, size > count ? size - count : size / 2, 0};
+    submit();
+    return;
+  }
+  uint64_t before = 0; // how many pages before this one are in memory
+  while (before < most && before < page && cache[page - 1 - before].isCached)
+    ++before;
+  if (before <= count) { // a small read of its own
+    requestEnd = UINT64_MAX;
+    addPages(page, count, 0);
+    return;
+  }
+  if (before == page)
+    before *= 2;
+  window = {page, std::min(before + count, most), 1, 0};
+  submit();
+}
+
 /// page_cache_async_ra() of mm/readahead.c: the next window, at the touch of a marked page.
 void StartModel::readAhead(uint64_t page) {
   cache[folioOf(page)].isMarked = false;
@@ -257,8 +307,11 @@ void StartModel::submit() {
 /// Brings pages in that are not there, as one folio if it is of more than one page.
 ///
 /// A request has at most BLK_MAX_SEGMENTS of include/linux/blkdev.h pieces of memory, each of at
-/// most BLK_MAX_SEGMENT_SIZE. Folios seldom lie side by side there, so each is a piece.
-void StartModel::addPages(uint64_t first, uint64_t count, unsigned order) {
+/// most BLK_MAX_SEGMENT_SIZE. Folios seldom lie side by side there, so each is a piece. What is
+/// asked for early, in large pieces, is given memory that is more often contiguous:
+/// `pagesSideBySide`.
+void StartModel::addPages(uint64_t first, uint64_t count, unsigned order,
+                          uint64_t pagesSideBySide) {
   uint64_t folioPieces = divideCeil(device.pageBytes << order, largestSegment);
   for (uint64_t page = first; page < first + count; ++page) {
     if (cache[page].isCached)
@@ -266,7 +319,7 @@ void StartModel::addPages(uint64_t first, uint64_t count, unsigned order) {
     cache[page].isCached = true;
     cache[page].order = static_cast<uint8_t>(order);
     totals.bytesRead += device.pageBytes;
-    uint64_t pieces = page % (uint64_t(1) << order) ? 0 : folioPieces;
+    uint64_t pieces = page % std::max(uint64_t(1) << order, pagesSideBySide) ? 0 : folioPieces;
     bool isNew = page != requestEnd || requestPieces + pieces > mostSegments;
     totals.requests += isNew;
     requestPieces = isNew ? pieces : requestPieces + pieces;

@@ -51,6 +51,11 @@ public:
   void execute();
   /// readahead(2) of these parts of the file, one after the other, as instrument/prefetch does it.
   void prefetch(llvm::ArrayRef<FileRange> ranges);
+  /// readahead(2) of these parts, asked for by a reading list, without a look at what is there. So
+  /// many of their pages lie side by side in memory, on average.
+  void askFor(llvm::ArrayRef<FileRange> ranges, uint64_t pagesSideBySide);
+  /// read(2) of so many pages.
+  void readFile(uint64_t page, uint64_t count);
   /// A read of, or a jump to, an address before load bias; ignored if it is not in the file.
   void read(uint64_t address) { touch(address, false); }
   /// A touch as a trace tells it: what may be written is taken to be.
@@ -79,9 +84,10 @@ private:
   void touch(uint64_t address, bool isWrite);
   void mapAround(uint64_t address, const FileSegment &segment);
   void readAround(uint64_t page, const FileSegment &segment);
+  void readMissing(uint64_t page, uint64_t count);
   void readAhead(uint64_t page);
   void submit();
-  void addPages(uint64_t first, uint64_t count, unsigned order);
+  void addPages(uint64_t first, uint64_t count, unsigned order, uint64_t pagesSideBySide = 1);
   const FileSegment *segmentOf(uint64_t address) const;
   uint64_t pageOf(uint64_t bytes) const { return bytes / device.pageBytes; }
   uint64_t folioOf(uint64_t page) const { return page >> cache[page].order << cache[page].order; }
@@ -94,6 +100,7 @@ private:
   std::vector<CachedPage> cache;              // by page of the file
   llvm::DenseMap<uint64_t, Mapping> mappings; // by page of the address space
   Window window;
+  uint64_t lastRead = UINT64_MAX;   // the page of the last byte that read(2) read
   unsigned misses = 0;              // mmap_miss: whether reading around is worth it
   uint64_t requestEnd = UINT64_MAX; // the page that would go on with the last request
   uint64_t requestPieces = 0;       // of memory that the last request fills

@@ -105,8 +105,11 @@ std::vector<const char *> parseLinkOptions(ArrayRef<const char *> args, LinkOpti
       options.lld = value;
       continue;
     }
-    if (arg == "--front-prefetch" || arg == "-front-prefetch") {
+    if (StringRef how = arg;
+        (how.consume_front("--front-prefetch") || how.consume_front("-front-prefetch")) &&
+        (how.empty() || how == "=inside")) {
       options.traits.prefetches = true;
+      options.prefetchesInside = !how.empty();
       continue;
     }
     bool isAlways = arg == "--front-always" || arg == "-front-always";

@@ -38,7 +38,8 @@ struct LinkOptions {
   /// Whether a front is laid out: if it is worth having; --front-always, whatever it is worth; or
   /// --front-never, for which the profile is an input, and that is all.
   enum class FrontChoice : uint8_t { IfWorth, Always, Never } choice = FrontChoice::IfWorth;
-  bool isReproduced = false; ///< --reproduce, or the variable that stands for it
+  bool isReproduced = false;     ///< --reproduce, or the variable that stands for it
+  bool prefetchesInside = false; ///< by code in the program, instead of a library that it needs
   LinkTraits traits;
   bool definesEnd = false;
   std::string imageBase; ///< as it was given

@@ -120,7 +120,7 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     lldArgs.insert(lldArgs.end(), {"-z", "pack-relative-relocs"});
   std::vector<std::string> added; // lld keeps references
   if (options.traits.prefetches) {
-    Expected<std::vector<std::string>> found = prefetchArguments(args);
+    Expected<std::vector<std::string>> found = prefetchArguments(args, options.prefetchesInside);
     if (!found) {
       error("--front-prefetch: " + toString(found.takeError()),
             "link without --front-prefetch, and start the program with frontload-run");

@@ -23,8 +23,11 @@ options:
   --startup-profile-dir=DIR
                           the same with the profile DIR/NAME.startup, where NAME is the name of the
                           output; without that file, link without a front
-  --front-prefetch        make the program read its front in one go when it starts; it then needs
-                          libfrontload-prefetch.so.1
+  --front-prefetch[=inside]
+                          make the program read its front in one go when it starts; it then needs
+                          libfrontload-prefetch.so.1, and does not start without it. With =inside,
+                          the program has that code inside and needs no library; the code runs
+                          when the relative relocations are done, and so somewhat later
   --min-match=PERCENT     fail if fewer of the profile's names are found (default: 80; 0: never)
   --front-align=SIZE      begin the code of the front, and the code behind it, at a multiple of SIZE
                           in file and memory, for large folios: 64K or 2M (default: no more than a

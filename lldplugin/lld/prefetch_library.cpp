@@ -8,22 +8,21 @@ using namespace llvm;
 
 namespace frontload {
 
-Expected<std::vector<std::string>> prefetchArguments(ArrayRef<const char *> args) {
+Expected<std::vector<std::string>> prefetchArguments(ArrayRef<const char *> args, bool isInside) {
   OutputKind output = outputKind(args);
   if (output.isShared)
     return std::vector<std::string>();
-  bool isStatic = output.dynamicLinker.empty();
+  isInside |= output.dynamicLinker.empty();
 #ifdef __GLIBC__
   // The library was built with the libc that this was built with.
   if (StringRef(output.dynamicLinker).contains("ld-musl"))
-    return createStringError("musl loads no library with an IFUNC, and the library of this "
-                             "installation has one");
+    return createStringError("musl knows no IFUNC, and the library of this installation has one");
 #endif
   Expected<std::string> library =
-      findOwnLibrary(isStatic ? "libfrontload-prefetch.a" : "libfrontload-prefetch.so");
+      findOwnLibrary(isInside ? "libfrontload-prefetch.a" : "libfrontload-prefetch.so");
   if (!library)
     return library.takeError();
-  if (isStatic)
+  if (isInside)
     return std::vector<std::string>{"-u", "frontload_prefetch_at_start", *library};
   // Behind all others, so that it is relocated first (instrument/prefetch/at_start.c).
   return std::vector<std::string>{"--push-state", "--no-as-needed", *library, "--pop-state"};

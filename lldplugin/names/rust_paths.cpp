@@ -74,9 +74,9 @@ private:
   }
 
   void identifier() {
-    StringRef rest = text;
-    uint64_t length;
-    if (rest.consumeInteger(10, length))
+    StringRef digits = text.take_while(isDigit), rest = text.drop_front(digits.size());
+    uint64_t length; // what is longer than any text is no length
+    if (digits.getAsInteger(10, length))
       length = 0;
     rest.consume_front("_");
     rest = rest.drop_front(std::min<uint64_t>(length, rest.size()));

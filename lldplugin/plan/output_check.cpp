@@ -187,6 +187,9 @@ static Expected<Front> findFront(const ELFFile<ELFT> &file, const OutputFacts &f
     auto name = file.getSectionName(section);
     if (!name)
       return name.takeError();
+    if (section.sh_offset > file.getBufSize() ||
+        section.sh_size > file.getBufSize() - section.sh_offset)
+      return createStringError(*name + " lies outside of the file");
     // An empty section may lie anywhere in memory, also in no segment.
     if (section.sh_size)
       loaded.push_back({*name, &section});

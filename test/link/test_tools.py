@@ -14,7 +14,7 @@ from whole import HOT, PAGE, SOURCE, compile_whole, file_offset, link_whole, loa
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
-from frontload.device import cold_device
+from frontload.device import covering
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def check_probe(cache: Path, program: Path, name: str, address: int) -> None:
     """Checks that `perf probe` would set its breakpoint at `address`; its cache is in `cache`."""
     # perf mounts tracefs if it is root's; that must not outlive the test.
     alone = ["unshare", "--mount"] if os.geteuid() == 0 else []
-    if alone and (obstacle := cold_device.mounts_obstacle()):
+    if alone and (obstacle := covering.mounts_obstacle()):
         pytest.skip(obstacle)
     definition = check_run(*alone, need("perf"), "--buildid-dir", cache, "probe", "-x", program,
                            "-D", name)

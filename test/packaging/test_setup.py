@@ -160,8 +160,8 @@ def test_each_dependency_is_in_the_table():
     """CONTRIBUTING.md says of each package that is installed what it is for."""
     table = (ROOT / "CONTRIBUTING.md").read_text().partition("\n## Dependencies\n")[2]
     setup = (ROOT / "scripts" / "setup").read_text().replace("$llvm", "22")
-    lists = re.findall(r'^(?:build|bench|test|package|race)="([^"]*)"', setup, re.MULTILINE)
-    assert len(lists) == 5
+    lists = re.findall(r'^(?:build|bench|test|package|race|machine)="([^"]*)"', setup, re.MULTILINE)
+    assert len(lists) == 6
     packages = {name for names in lists for name in names.split()}
     pins = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["set-up"]
     packages |= {pin.partition("==")[0] for pin in pins}

@@ -4,6 +4,7 @@ Everything here is the test's own reading of instrument/format/frontload_note.h.
 """
 
 import struct
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,11 @@ FRONT_SIZE = 32 << 20
 HARDLY = 0.75
 # All of it, but for what the kernel has reclaimed again meanwhile, as some do, memory free or not.
 NEARLY_ALL = 0.95
+# How often a front is read until that holds: DAMON pages out whole regions of memory that nobody
+# has used for a minute, together with what has just been read into them.
+TRIES = 3
+# How long a process that asks apart from the program may take to begin, on a machine under load.
+PATIENCE_SECONDS = 10
 
 
 def note(ranges, *, version=2, **fields) -> bytes:
@@ -106,7 +112,28 @@ def front_offset(path: Path, address: int) -> int:
                 if f[0] == PT_LOAD and f[3] <= address <= f[3] + f[5])
 
 
+def most(start) -> float:
+    """The largest share of a few cold starts, each of which start() makes and looks at."""
+    share = 0.0
+    for _ in range(TRIES):
+        share = max(share, start())
+        if share > NEARLY_ALL:
+            break
+    return share
+
+
 def resident(path: Path, end: int, begin: int = 0) -> float:
     """How much of a front, or of a range between these offsets, is resident: 0 to 1."""
     pages = pagecache.settled(path).pages[begin // kernel.PAGE_SIZE:end // kernel.PAGE_SIZE]
     return float(pages.mean())
+
+
+def resident_pages(path: Path, expected: list[int]) -> list[int]:
+    """The numbers of a file's resident pages, once they are the expected ones, or nobody has
+    patience any more: nobody tells when a process that asks apart from the program has begun."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        pages = pagecache.settled(path).pages.nonzero()[0].tolist()
+        if pages == expected or time.monotonic() > end:
+            return pages
+        time.sleep(0.01)

@@ -65,14 +65,15 @@ def needed(path: Path) -> list[str]:
         return [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")] if dynamic else []
 
 
+@pytest.mark.parametrize("option", ["--front-prefetch", "--front-prefetch=inside"])
 @pytest.mark.parametrize("flags", [[], ["-no-pie"], ["-static"], ["-static-pie"],
-                                   ["-Wl,--as-needed"], ["-s"]], ids=" ".join)
-def test_the_front_is_in_memory_before_main(tmp_path, linked_front, started, flags):
+                                   ["-Wl,--as-needed"], ["-s"], ["-Wl,-z,lazy"]], ids=" ".join)
+def test_the_front_is_in_memory_before_main(tmp_path, linked_front, started, flags, option):
     """All of it, though main() touches a page or two; and without --front-prefetch hardly any."""
     if mounts.file_system(tmp_path) in mounts.IN_MEMORY:
         pytest.skip(f"{tmp_path} is in memory: nothing there can be cold")
     shares = []
-    for more in (["-Wl,--front-prefetch"], []):
+    for more in ([f"-Wl,{option}"], []):
         path = linked_front(*flags, *more)
         end = front_end(path)
         pagecache.make_cold(path)
@@ -91,10 +92,15 @@ def test_the_library_is_needed_last(linked_front, before):
     assert needed(linked_front("-Wl,--front-prefetch", *before))[-1] == "libfrontload-prefetch.so.1"
 
 
-def test_a_static_program_needs_nothing(linked_front):
-    """The prefetcher is inside of it."""
-    path = linked_front("-static", "-Wl,--front-prefetch")
-    assert needed(path) == []
+@pytest.mark.parametrize(("flags", "libraries"), [
+    (["-static", "-Wl,--front-prefetch"], []), (["-Wl,--front-prefetch=inside"], ["libc.so.6"]),
+    (["-no-pie", "-Wl,--front-prefetch=inside"], ["libc.so.6"])],
+    ids=["static", "pie", "no-pie"])
+def test_a_program_with_the_prefetcher_inside_needs_no_more(linked_front, flags, libraries):
+    """A static program, or any that is linked with =inside: it starts where Frontload has never
+    been."""
+    path = linked_front(*flags)
+    assert needed(path) == libraries
     with path.open("rb") as stream:
         symbols = ELFFile(stream).get_section_by_name(".symtab")
         assert symbols.get_symbol_by_name("frontload_prefetch_at_start")

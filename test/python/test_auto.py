@@ -212,7 +212,8 @@ def test_what_cannot_be_replaced_is_told_behind_the_verdict(built, tmp_path, mon
     def no_place(output, program):
         raise PermissionError(errno.EACCES, "Permission denied", program)
     monkeypatch.setattr(auto_verb, "_put_in_place", no_place)
-    monkeypatch.setattr(trial, "run", lambda plan, link: SimpleNamespace(good=lambda plan: True))
+    monkeypatch.setattr(trial, "run", lambda plan, link, linked: SimpleNamespace(
+        good=lambda plan: True, missing=[]))
     shown = []
     monkeypatch.setattr(verdict, "show", lambda plan, outcome, replaced: shown.append(replaced))
     args = cli.build_parser().parse_args(["auto", "--in-place", "--", str(built)])
@@ -241,7 +242,7 @@ def test_an_interrupted_trial_leaves_nothing(spawn, build, app, tmp_path):
 
 
 @pytest.mark.parametrize(("command", "said", "remedy"), [
-    (["/bin/sh", "-c", "true"], "its link command was not found", "--build"),
+    (["{app}"], "its link command was not found", "--build"),
     (["./no-such-program"], "no such program", "build it first"),
     (["{script}"], "not an ELF program", "--program"),
 ])
@@ -251,8 +252,56 @@ def test_what_cannot_be_linked_again_is_refused_with_a_remedy(frontload, tmp_pat
     script = tmp_path / "script.sh"
     script.write_text("#!/bin/sh\n")
     script.chmod(0o755)
-    result = frontload("auto", "--", *(word.format(script=script) for word in command), code=2)
+    app = shutil.copy("/bin/true", tmp_path / "app")
+    result = frontload("auto", "--", *(word.format(script=script, app=app) for word in command),
+                       code=2)
     assert said in result.stderr and remedy in result.stderr
+
+
+def test_a_program_of_the_system_is_left_alone(frontload):
+    """What only starts the program is taken for it; nobody makes that look old, as we do with a
+    program that is up to date."""
+    before = os.stat("/bin/true")
+    result = frontload("auto", "--build", ":", "--", "true", "app", code=2)
+    assert "--program APP" in result.stderr and "as if it were old" not in result.stderr
+    after = os.stat("/bin/true")
+    assert (after.st_ctime_ns, after.st_ino) == (before.st_ctime_ns, before.st_ino)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv")
+                    or not shutil.which("valgrind"), reason="needs root, setpriv and valgrind")
+def test_a_program_that_root_starts_as_another_user(auto):
+    """Who then records its data itself: traces have to be open to it."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        made = auto_project.with_make(auto_project.write(Path(folder)))
+        for name in ("CMakeLists.txt", "meson.build"):
+            Path(folder, name).unlink()
+        found = auto("--build", "make", "--build-folder", folder, "--program", made, "--runs", "1",
+                     "--no-measure", "--data", "--", "setpriv", "--reuid=65534", "--regid=65534",
+                     "--clear-groups", "{}", code=None)
+        startup = profile.read(found["profile"])
+    assert startup.data_runs == 1 and not [each for each in found["missing"]
+                                           if "data that startup touches" in each["what"]]
+    text = str(found["advice"])
+    assert "install -d -m 1777 traces" in text and "-- setpriv --reuid=65534" in text
+
+
+@pytest.mark.parametrize(("before", "after", "less"), [
+    ((10, 868_000), (11, 831_000), False),  # a fault costs more than these bytes
+    ((10, 868_000), (10, 868_000), False), ((10, 868_000), (9, 868_000), True),
+    ((10, 5_000_000), (11, 831_000), True), ((2, 143_360), (1, 143_360), True)])
+def test_a_gain_is_one_of_time(tools, before, after, less):
+    """By what a disk takes for the counts of both."""
+    names = "major_faults", "read_bytes"
+    assert trial._is_less(dict(zip(names, before, strict=True)),
+                          dict(zip(names, after, strict=True))) is less
+
+
+def test_a_start_that_fails_is_said(frontload, app):
+    """A program that ends with an error may not have got to what is meant."""
+    result = frontload("auto", *QUICK, "--", app, "fail", code=None)
+    assert "exit status 3: is that the start that is meant?" in result.stderr
 
 
 def test_libtools_script_is_told_from_the_program(frontload, tmp_path):
@@ -288,8 +337,8 @@ def test_a_link_that_fails_is_quoted_with_a_remedy(frontload, app):
 @pytest.mark.parametrize("gain, number", [(False, 1), (True, 0), (None, 0)])
 def test_a_front_that_gains_nothing_is_no_good(gain, number):
     """It is the verdict, unless nobody can tell."""
-    plan = SimpleNamespace(output="app.front", program="app", min_coverage=95)
-    outcome = SimpleNamespace(report=None, comparisons=[], placed=lambda plan: True,
-                              gain=lambda: gain)
+    plan = SimpleNamespace(output="app.front", program="app", min_coverage=95, min_match=80)
+    outcome = SimpleNamespace(report=SimpleNamespace(settled=100, present=1, names=1),
+                              comparisons=[], gain=lambda plan: gain, linked=[])
     found = verdict.reasons(plan, outcome)
-    assert len(found) == number and all("reads no less" in reason for reason in found)
+    assert len(found) == number and all("waits no less" in reason for reason in found)

@@ -15,7 +15,7 @@ import pytest
 BENCH = Path(__file__).parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
-from coldbench import overhead, picture  # noqa: E402
+from coldbench import hooks, overhead, picture  # noqa: E402
 from coldbench import run as program  # noqa: E402
 from coldbench.judge import verdicts  # noqa: E402
 from coldbench.judge.figures import THROTTLED, WARM, Figures, Start  # noqa: E402
@@ -456,9 +456,25 @@ def test_the_overhead_of_measuring(build, capsys, monkeypatch):
     assert overhead.main([*options, "true"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [row[0] for row in rows] == ["time", "alone", "told", "around"]
-    assert rows[1][2] == "1.0000"
+    assert rows[1][2:4] == ["0.000", "(0.000"] and rows[1][6] == "1.0000"
+    assert overhead.main(["--by=env A=1", *options, "sh", "-c", "test $A"]) == 1  # not alone
+    assert overhead.main(["--by=env -u A", *options, "true"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [row[0] for row in rows] == ["time", "alone", "around"]
+    assert overhead.median(list(range(100))) == (49.5, 40, 60)
     assert overhead.main([*options, "false"]) == 1
     assert "error: false: failed" in capsys.readouterr().err
+
+
+def test_the_cost_of_hooks(build, capsys, strace):
+    """The table has what a call and a first touch cost; of the latter, the system calls are told,
+    of which chunks of the trace add few."""
+    assert hooks.main(["--rounds=2", f"--build-dir={build}"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    (calls,) = [row.split()[-1] for row in rows if row.startswith("system calls of a first touch")]
+    assert 3 <= float(calls) < 3.01
+    assert hooks.main([f"--build-dir={build}/none"]) == 1
+    assert "error: cc: failed" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["{}", "no JSON", '{"schema": "frontload-measure/2"}', "[]"])

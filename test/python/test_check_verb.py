@@ -1,6 +1,7 @@
 """frontload check: what is in the front, what is missing and why, and the verdict."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -214,12 +215,65 @@ def test_a_stripped_program_is_refused(ordered, cli, run, llvm, tmp_path):
 def test_bad_files_are_refused(ordered, cli, tmp_path):
     """A folder, a missing file, a text file in place of either: one line and the right code."""
     path = write(tmp_path / "p", "main")
-    assert "is a directory" in cli("check", tmp_path, "--profile", path, code=2).err
+    assert "one is a folder" in cli("check", tmp_path, "--profile", path, code=2).err
     assert "No such file" in cli("check", tmp_path / "no", "--profile", path, code=2).err
     assert "not an ELF file" in cli("check", path, "--profile", path, code=65).err
     assert "not a startup profile" in cli("check", ordered.path, "--profile", ordered.path,
                                           code=65).err
     assert "is an object" in cli("check", tmp_path / "app.o", "--profile", path, code=65).err
+
+
+@pytest.fixture
+def install(ordered, tmp_path):
+    """A folder with a program, a library of a version, a link to it and a text; and one with their
+    profiles."""
+    for name in ("install/bin", "install/lib", "startup"):
+        (tmp_path / name).mkdir(parents=True)
+    shutil.copy(ordered.path, tmp_path / "install/bin/app")
+    shutil.copy(ordered.path, tmp_path / "install/lib/libapp.so.1.2")
+    (tmp_path / "install/lib/libapp.so").symlink_to("libapp.so.1.2")
+    (tmp_path / "install/README").write_text("no program")
+    for name in ("app", "libapp.so"):
+        write(tmp_path / f"startup/{name}.startup", *ORDER)
+    return tmp_path / "install", tmp_path / "startup"
+
+
+def test_a_folder_is_checked(install, cli):
+    """Each program and library that has a profile."""
+    folder, profiles = install
+    out = cli("check", folder, "--profile", profiles).out
+    assert out.split().count("good") == 2
+    document = json.loads(cli("check", folder, "--profile", profiles, "--json").out)
+    assert document["schema"] == "frontload-check-folder/1" and document["good"]
+    assert [file["binary"] for file in document["files"]] == [
+        f"{folder}/bin/app", f"{folder}/lib/libapp.so.1.2"]
+    assert document["files"][0].keys() >= {"good", "runs", "relocations", "missing"}
+
+
+def test_one_bad_file_fails_a_folder(install, cli, run, llvm):
+    """Too few names in the front, no front, no symbols, or no file for a profile."""
+    folder, profiles = install
+    result = cli("check", folder, "--profile", profiles, "--require-front", code=1)
+    assert result.err.count("was linked without a front") == 2
+    write(profiles / "app.startup", "main", "none", "nothing")
+    result = cli("check", folder, "--profile", profiles, code=1)
+    assert f"{folder}/bin/app: 33.33% of the names" in result.err and "libapp" not in result.err
+    run(llvm / "llvm-strip", folder / "bin/app")
+    assert "is stripped" in cli("check", folder, "--profile", profiles, code=1).err
+    (folder / "bin/app").unlink()
+    result = cli("check", folder, "--profile", profiles, "--json", code=1)
+    assert "app.startup: is of no program or library" in result.err
+    assert json.loads(result.out)["unused_profiles"] == [f"{profiles}/app.startup"]
+    (profiles / "app.startup").unlink()
+    assert cli("check", folder, "--profile", profiles).err == ""
+    (profiles / "libapp.so.startup").unlink()
+    assert "has no startup profile" in cli("check", folder, "--profile", profiles, code=2).err
+
+
+def test_a_folder_has_no_report_of_one_file(install, cli):
+    folder, profiles = install
+    assert "are for one file" in cli("check", folder, "--profile", profiles, "--relocations",
+                                     code=2).err
 
 
 def test_names_are_escaped(link, cli, tmp_path):
@@ -251,6 +305,26 @@ def test_of_static_data_of_an_object_one_is_enough():
     for of, placed in ((b"lib.a(a.o)", 2), (b"a.c", 1)):
         report = looked_up(file, of_run(near, Name("data", "rodata", b"twin", of)))
         assert (report.placed, report.classes["rodata"].bytes_placed) == (placed, 64 * placed)
+
+
+def test_what_the_link_left_out_on_purpose_counts_as_settled(cli, link, tmp_path):
+    """It costs less to fault in; its report says so."""
+    program = link()
+    path = write(tmp_path / "p", "main", "f1")
+    report = tmp_path / "link.json"
+    options = ("--front-report", report)
+    report.write_text(json.dumps({"schema": "frontload-front-report/1",
+                                  "names": {"left_out": ["f1", "main"]}}))
+    found = check_json(cli, program, path, options=options, code=None)
+    plain = check_json(cli, program, path, code=None)
+    assert plain["left_out"] == 0 and found["placed"] + found["left_out"] == 2
+    missing = [each for each in found["missing"] if each["name"] in ("f1", "main")]
+    assert all(each["reason"].startswith("left out of the front") for each in missing)
+    assert found["good"]
+    for text in ("{}", "[]", '{"schema": "frontload-front-report/1"}', "no"):
+        report.write_text(text)
+        assert "--front-report" in cli("check", program.path, "--profile", path, *options,
+                                       code=65).err
 
 
 def examine(symbols: list[tuple], *names: str | Name) -> coverage.Report:

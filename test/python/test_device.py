@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from frontload.base.errors import Failure
-from frontload.device import cold_device, throttle
+from frontload.device import cold_device, covering, lazy, throttle
 from frontload.device import kinds as devices
 from frontload.device.throttle import Throttle
 from frontload.measure import launcher
@@ -96,7 +96,7 @@ def test_kinds_of_devices(tools):
 @pytest.mark.parametrize("point, found", [("/", True), ("/proc", False)])
 def test_a_root_that_is_no_mount_point_is_known(point, found):
     """In a plain chroot mounts cannot be made private, so there is no device."""
-    assert cold_device.root_is_mount_point(f"24 1 254:0 / {point} rw - ext4 /dev/vda rw\n") == found
+    assert covering.root_is_mount_point(f"24 1 254:0 / {point} rw - ext4 /dev/vda rw\n") == found
 
 
 MOUNTS = """
@@ -172,3 +172,116 @@ def test_a_throttled_start_has_a_whole_budget(monkeypatch):
     monkeypatch.setattr(launcher.Launcher, "run", lambda self, command: done.append(command))
     RestedLauncher().run("start")
     assert done == [throttle.PAUSE_SECONDS, "start"]
+
+
+IN_LAZY_FILES = """
+import json, os, sys, time
+from pathlib import Path
+from frontload.device.lazy import LazyFiles
+from frontload.pagecache import cache
+folder, file = sys.argv[1:]
+with LazyFiles(Path(folder), [Path(file)], latency_ms=20, parallel=4, read_ahead_kib=0) as lazy:
+    lazy.cover()
+    cache.try_to_drop(file)
+    begin = time.monotonic()
+    with open(file, "rb") as stream:
+        os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
+        first = os.pread(stream.fileno(), 10, 4096 * 50)
+    cold = time.monotonic() - begin
+    print(json.dumps({"first": first.decode(), "cold": cold, "number": lazy.number,
+                      "resident": cache.residency(file).resident_pages,
+                      "readable": os.stat(file).st_dev == os.stat(lazy.place(file)).st_dev}))
+"""
+
+
+def test_lazy_files_take_their_time(tools, tmp_path):
+    """A read takes as long as was said, and what has been read stays; nothing is left behind."""
+    if obstacle := lazy.obstacle():
+        pytest.skip(obstacle)
+    (tmp_path / "file").write_text("0123456789" * 100000)
+    (tmp_path / "work").mkdir()
+    result = subprocess.run(
+        [sys.executable, "-c", IN_LAZY_FILES, tmp_path / "work", tmp_path / "file"], text=True,
+        capture_output=True, timeout=60,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found["first"] == "0123456789" and found["readable"] and found["resident"] == 1
+    assert found["cold"] >= 0.02  # the latency of one read is a least
+    assert list((tmp_path / "work").iterdir()) == []
+    assert "lazyfs" not in Path("/proc/self/mounts").read_text()
+    (tmp_path / "file").read_text()
+
+
+def test_measure_on_lazy_files(frontload, tools, tmp_path):
+    """Each major fault is a read from far away."""
+    if obstacle := lazy.obstacle():
+        pytest.skip(obstacle)
+    shutil.copy("/bin/true", tmp_path / "app")
+    frontload("measure", "--selectively-cold", "--runs", "2", "--device", "lazy", "--json",
+              tmp_path / "result.json", "--", tmp_path / "app")
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["device"]["name"] == "lazy" and result["device"]["latency_ms"] == 5
+    (found,) = result["results"]
+    assert found["figures"]["major_faults"]["median"] > 0
+
+
+# A list of the second file's pages 20 to 29, asked for from cold, in an image's file system.
+IN_AN_IMAGE = """
+import json, os, subprocess, sys
+from pathlib import Path
+from frontload.base.errors import Failure
+from frontload.device.cold_device import ColdDevice
+from frontload.pagecache import cache as pagecache
+from frontload.reading import listing
+from frontload.reading.listing import MAP, File, ReadingList, Touch
+folder, system, run, *files = sys.argv[1:]
+try:
+    with ColdDevice(Path(folder), map(Path, files), file_system=system) as device:
+        device.cover()
+        status = os.stat(files[1])
+        text = Path(folder) / "app.files"
+        text.write_bytes(listing.to_bytes(ReadingList(1, {
+            File(files[1], status.st_size, status.st_mtime_ns): {
+                page: Touch(page, 1, MAP) for page in range(20, 30)}})))
+        found = []
+        for warm in (False, True):
+            pagecache.make_warm(files[1]) if warm else pagecache.make_cold(*files)
+            said = subprocess.run([run, "--verbose", "--device=lazy", f"--files={text}", "--",
+                                   "true"], capture_output=True, text=True).stderr
+            pagecache.settle(files[1])
+            found.append([pagecache.residency(files[1]).pages.nonzero()[0].tolist(), said])
+        text.unlink()
+        print(json.dumps({"found": found, "number": device.number,
+                          "text": Path(files[0]).read_text()}))
+except (Failure, OSError) as problem:
+    sys.exit(f"no cold device: {problem}")
+"""
+
+
+@pytest.mark.parametrize("file_system", cold_device.FILE_SYSTEMS)
+def test_lists_work_in_images(build, tmp_path, file_system):
+    """Also where a file's pages are those of a file below, and where nothing can be written."""
+    if obstacle := cold_device.obstacle(file_system):
+        pytest.skip(obstacle)
+    files = [tmp_path / name for name in ("text", "pages", "link")]
+    files[0].write_text("as it was")
+    files[1].write_bytes(os.urandom(100 * 4096))
+    files[2].symlink_to(files[1])
+    (tmp_path / "work").mkdir()
+    for _ in range(3):  # the kernel may page out what was just read (DAMON)
+        result = subprocess.run(
+            [sys.executable, "-c", IN_AN_IMAGE, tmp_path / "work", file_system,
+             build / "bin/frontload-run", *files], text=True, capture_output=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        if result.stderr.startswith("no cold device"):
+            pytest.skip(result.stderr.strip())
+        assert result.returncode == 0, result.stderr
+        document = json.loads(result.stdout)
+        assert document["text"] == "as it was" and document["number"].startswith("7:")
+        (cold, said), (warm, _) = document["found"]
+        assert "0 files have changed" in said
+        assert list((tmp_path / "work").iterdir()) == []
+        if (cold, warm) == (list(range(20, 30)), list(range(100))):
+            return
+    pytest.fail(f"cold {cold}, warm {warm}")

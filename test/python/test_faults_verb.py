@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from frontload.base.scratch import scratch_folder
 from frontload.device import cold_device
 from frontload.elf import file as elf
 from frontload.pagecache import cache as pagecache
@@ -228,6 +229,44 @@ def test_phases_that_cannot_be_seen_are_said(record, program, tmp_path, options,
         assert any(missing in each["why"] for each in document["missing"])
 
 
+@needs_root
+@needs_breakpoints
+def test_what_a_start_waits_for(record, tmp_path):
+    """A sleep, also of a child that the program waits for; what another thread does is no wait."""
+    (tmp_path / "waits.c").write_text("""
+        #include <pthread.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        static void *pool(void *nothing) { for (;;) pause(); return nothing; }
+        static void *work(void *nothing) {
+          for (volatile long i = 0; i < 20000000; ++i) ;
+          return nothing;
+        }
+        int main(void) {
+          pthread_t one, other;
+          pthread_create(&one, 0, pool, 0);
+          usleep(30000);
+          pthread_create(&other, 0, work, 0);
+          pthread_join(other, 0);
+          if (fork() == 0) {
+            usleep(20000);
+            _exit(0);
+          }
+          return wait(0) < 0;
+        }""")
+    subprocess.run(["cc", "-O1", "-pthread", "-o", tmp_path / "waits", tmp_path / "waits.c"],
+                   check=True)
+    document = record("--", tmp_path / "waits")
+    main = next(phase for phase in document["phases"] if phase["name"] == "main")
+    sleep = main["waits_ns"]["clock_nanosleep"]
+    # Less than both sleeps: until the new thread or process sleeps itself, somebody runs.
+    assert 20_000_000 < sleep <= main["end_ns"] - main["start_ns"]
+    long = [(reason, process) for reason, process, duration in zip(
+        *(document["waits"][name] for name in ("reason", "process", "duration_ns")), strict=True)
+        if reason != "disk" and duration > 10_000_000]
+    assert long == [("clock_nanosleep", 0), ("clock_nanosleep", 1)]
+
+
 @needs_breakpoints
 def test_until_is_a_function_of_the_program(cli, tools, program):
     """Exit 2 before anything is run, with what to do."""
@@ -357,7 +396,8 @@ def test_without_tracepoints(record, program, monkeypatch):
                            missing=(perf.Missing("page-cache fills", "not permitted", "be root"),))
     monkeypatch.setattr(perf, "find", lambda: unprivileged)
     document = record("--", program.path)
-    assert (document["fills"], document["requests"]) == (None, None)
+    assert (document["fills"], document["waits"], document["requests"]) == (None, None, None)
+    assert {str(phase["waits_ns"]) for phase in document["phases"]} == {"None"}
     assert document["missing"][0]["remedy"] == "be root"
     wanted = touched(program, "first")
     ours = [fault for fault in faults(document, program.path) if fault["offset"] in wanted]
@@ -370,11 +410,11 @@ def test_without_tracepoints(record, program, monkeypatch):
 
 
 @pytest.mark.parametrize(("refused", "events", "missing"), [
-    ("", {"faults", "fills", "requests", "breakpoints"}, []),
+    ("", {"faults", "fills", "waits", "requests", "breakpoints"}, []),
     ("-faults:k|:mm_|:sys_|:page_fault|:block_|:writeback", {"faults", "breakpoints"}, [
         "faults taken in kernel mode", "page-cache fills", "the beginning of exec",
-        "whether a fault was a read or a write", "block requests"]),
-    ("mem:", {"faults", "fills", "requests"}, ["phases after exec"]),
+        "whether a fault was a read or a write", "what the start waits for", "block requests"]),
+    ("mem:", {"faults", "fills", "waits", "requests"}, ["phases after exec"]),
     ("faults", set(), ["faults, fills, requests and phases"]),
 ])
 def test_each_kind_of_event_is_tried_out(monkeypatch, tmp_path, refused, events, missing):
@@ -391,11 +431,27 @@ exit 129
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     found = perf.find()
     kinds = {"faults": any("major-faults" in event for event in found.events),
-             "fills": perf.FILLS in found.events, "requests": found.requests,
+             "fills": perf.FILLS in found.events,
+             "waits": set(perf.RESTS) <= set(found.events), "requests": found.requests,
              "breakpoints": found.breakpoints}
     assert {kind for kind, there in kinds.items() if there} == events
     assert [each.what for each in found.missing] == missing
     assert all("No permission to do so" in each.why and each.remedy for each in found.missing)
+
+
+def test_recordings_at_the_same_time_leave_each_others_files(monkeypatch):
+    """What another one takes for stale, it removes."""
+    places = []
+
+    def tried(*command: str) -> None:
+        with scratch_folder("frontload-faults."):
+            pass
+        places.extend(Path(word.partition("=")[2]).parent for word in command
+                      if word.startswith("--output="))
+        assert all(place.is_dir() for place in places)
+
+    monkeypatch.setattr(perf, "_run", tried)
+    assert perf.find().works and places and not places[0].exists()
 
 
 def test_without_perf(record, build, program, monkeypatch, tmp_path):

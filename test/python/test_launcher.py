@@ -4,8 +4,12 @@ import json
 import os
 import signal
 import subprocess
+import time
+from pathlib import Path
 
 import pytest
+from frontload.base.ready import Ready
+from frontload.measure.launcher import Launcher
 
 FIELDS = {"exit_status", "signal", "wall_ns", "user_us", "system_us", "major_faults",
           "minor_faults", "max_rss_kib", "blocks_in", "voluntary_switches",
@@ -31,9 +35,9 @@ def start(build):
     """start(command): a running launcher whose line goes to stderr; ended after the test."""
     running = []
 
-    def start(*command):
+    def start(*command, options=()):
         running.append(subprocess.Popen(
-            [build / "bin/frontload-exec", "--", *command], stdin=subprocess.PIPE,
+            [build / "bin/frontload-exec", *options, "--", *command], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         return running[-1]
 
@@ -99,6 +103,24 @@ def test_a_cgroup_that_is_not_there_stops_it(launch, tmp_path):
     assert "none/cgroup.procs: cannot enter the cgroup: No such file" in launch.result.stderr
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for mounts")
+def test_only_the_command_enters_the_mounts(launch, tmp_path, monkeypatch):
+    """In the folder of the same name, so that relative paths mean what is mounted."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text(name)
+    with subprocess.Popen(["unshare", "--mount", "--propagation=private", "sh", "-c",
+                           f"mount --bind {tmp_path}/a {tmp_path}/b && echo mounted && cat"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "mounted\n"
+        launch(f"--mounts=/proc/{other.pid}/ns/mnt", command=["cat", "b/file"])
+        other.stdin.close()
+    assert launch.result.stdout == "a" and (tmp_path / "b/file").read_text() == "b"
+    assert launch("--mounts=/none", command=["true"], code=2) is None
+    assert launch("--mounts=/dev/null", command=["true"], code=126) is None
+
+
 def test_sigterm_reaches_the_command(start):
     """SIGTERM to the launcher ends the command, which is reaped and reported."""
     process = start("sh", "-c", "echo ready; exec sleep 600")
@@ -107,6 +129,39 @@ def test_sigterm_reaches_the_command(start):
     _, line = process.communicate(timeout=60)
     assert json.loads(line)["signal"] == signal.SIGTERM
     assert process.returncode == 128 + signal.SIGTERM
+
+
+SAYS_SIGNALS = ("trap 'echo usr1' USR1; trap 'echo usr2' USR2; trap 'echo winch' WINCH; "
+                "trap 'echo rt' 36; echo ready; while :; do read line && exit 3; done")
+
+
+@pytest.mark.parametrize("wait", [(), ("--until-file=/nowhere/x",)])
+def test_other_signals_reach_the_command(start, wait):
+    """What a service manager sends for new log files and the like reaches the command."""
+    process = start("sh", "-c", SAYS_SIGNALS, options=wait)
+    assert process.stdout.readline() == "ready\n"
+    for number, said in ((signal.SIGUSR1, "usr1"), (signal.SIGUSR2, "usr2"),
+                         (signal.SIGWINCH, "winch"), (36, "rt")):
+        process.send_signal(number)
+        assert process.stdout.readline() == said + "\n"
+    process.stdin.write("go on\n")
+    process.stdin.flush()
+    assert process.wait(timeout=60) == 3
+
+
+def test_signals_reach_a_daemon(start):
+    """A command that makes itself a daemon is still the one that is meant."""
+    process = start("sh", "-c", f"exec 3<&0; ({SAYS_SIGNALS}) <&3 & echo $!; exit 0",
+                    options=["--until-file=/nowhere/x"])
+    daemon, ready = sorted([process.stdout.readline(), process.stdout.readline()])
+    assert ready == "ready\n"
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while children.read_text().split() != [daemon.strip()]:
+        time.sleep(0.01)  # until the shell that has started it has ended
+    process.send_signal(signal.SIGUSR1)
+    assert process.stdout.readline() == "usr1\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 128 + signal.SIGTERM
 
 
 def test_sigint_is_the_commands_to_decide(start):
@@ -130,3 +185,11 @@ def test_the_command_has_the_signals_as_the_caller_left_them(launch):
 def test_wrong_arguments(build, run, arguments):
     """A wrong command line is refused with exit 2 and a message."""
     assert run(build / "bin/frontload-exec", *arguments, code=2).stderr
+
+
+@pytest.mark.parametrize("ready", [None, Ready(output="0")])
+def test_a_measured_program_inherits_no_descriptor_of_ours(ready, tools, tmp_path):
+    """Neither the one for the line, nor that by which frontload-exec is made to wait."""
+    seen = tmp_path / "seen"
+    Launcher(ready=ready).run(["sh", "-c", f"ls /proc/self/fd >{seen}; echo 0; sleep 0.2"])
+    assert seen.read_text().split() == ["0", "1", "2", "3"]  # of ls; 3 is the folder

@@ -72,7 +72,10 @@ NOT_RUN = {
     "PREFIX/": "is a place of its reader", "init": "needs a build", "auto": "needs a build",
     "cargo": "needs a crate", "/configure": "needs a source tree", "make": "needs a makefile",
     "cmake": "needs a source tree", "meson": "needs a source tree",
-    "--until-listening": "needs a server",
+    "--until-listening": "needs a server", "--files": "needs root", "lists": "needs such lists",
+    "10,clang.files": "needs such lists", "kept.files": "needs such lists",
+    "debian/tmp": "needs a package",
+    "frontload-lazyfs": "needs a folder", "--pid": "needs a process",
 }
 # In which order the pages' examples can be run; check is last, because it is to find a front.
 FIRST, LAST = ("frontload", "frontload record", "frontload profile"), "frontload check"

@@ -196,7 +196,7 @@ def test_a_script_is_told_to_be_one(measure, tmp_path):
     (["--runs=0", "--", "true"], "not a number from 1 up"),
     (["--variant=x", "--", "{}"], "is not NAME=BINARY"),
     (["--variant=x=/bin/sh", "--", "sh"], "the command has no {}"),
-    (["--device=floppy", "--", "true"], "'floppy' is not one of hdd, emmc, ssd, nfs, custom"),
+    (["--device=floppy", "--", "true"], "'floppy' is not one of hdd, emmc, ssd, nfs, lazy, custom"),
     (["--device=hdd", "--device-iops=100", "--", "true"], "are for --device custom"),
     (["--device=custom", "--device-iops=9", "--", "true"], "not a number from 10 up"),
     (["--device=custom", "--device-bandwidth=1M", "--", "true"], "bytes from 10M up"),

@@ -78,23 +78,28 @@ class FakeCache:
 
 
 class FakeLauncher:
-    """Reads pages 2 and 3 of the program, writes `texts` to stdout in turn; `samples` in turn."""
+    """Reads pages 2 and 3 of the program, writes `texts` to stdout in turn; `samples` in turn.
+    `reads_at_end`: reads all of the program as it is ended."""
 
-    def __init__(self, log, cache, samples=(), texts=(), writes=None):
+    def __init__(self, log, cache, samples=(), texts=(), writes=None, reads_at_end=False):
         self.log, self.cache, self.writes = log, cache, writes
+        self.reads_at_end = reads_at_end
         self.samples, self.texts = iter(samples), iter(texts)
 
-    def run(self, command, stdout, at_ready=None):
+    def learn(self, command):
+        assert not self.log  # before anything is evicted
+
+    def run(self, command, stdout, at_ready=lambda: None):
         self.log.append(("run", Path(command[0]).name))
         if self.cache.visible:
             self.cache.residency(command[0])
             self.cache.pages[command[0]][2:4] = True
-        if at_ready:
-            at_ready()
-            self.cache.pages[command[0]][:] = True  # it reads all as it is ended
         stdout.write(next(self.texts, "same").encode())
         if self.writes:
             self.writes()
+        at_ready()
+        if self.reads_at_end:
+            self.cache.pages[command[0]][:] = True
         return next(self.samples, sample())
 
 
@@ -118,6 +123,7 @@ def measured(variants, *, cache=None, launcher=None, **plan):
 def test_what_is_read_at_the_end_does_not_count(variants):
     """Of a program that does not end, what it has read when it is ready."""
     measurement, _ = measured(variants[:1], conditions=(SELECTIVELY_COLD,), runs=1, warmup=0,
+                              launcher=FakeLauncher([], None, reads_at_end=True),
                               ready=Ready(listening="80"))
     (run,) = measurement.runs
     assert run.total(lambda residency: residency.resident_pages) == 2

@@ -14,6 +14,7 @@ from frontload.measure.conditions import COLD, SELECTIVELY_COLD, WARM
 from frontload.measure.launcher import Launcher, Sample
 from frontload.measure.plan import Plan, Variant
 from frontload.pagecache import mounts
+from frontload.tracing import strace
 
 # Opens two files, reads one, and runs a script from its folder by a name without one.
 SOURCE = r"""
@@ -78,9 +79,13 @@ def test_what_is_read_is_seen(program, launcher, needs_strace):
     assert seen.invisible == ()
 
 
+def read_calls(lines, folder):
+    return measure_seen.read_calls(list(strace.calls(lines)), folder)
+
+
 def test_relative_programs_are_sought_in_all_folders():
     """strace does not say where execve's path begins; any folder that a process was in may be."""
-    found = measure_seen.read_calls([
+    found = read_calls([
         'execve("./app", ["./app"], 0x7ffd /* 10 vars */) = 0',
         'execve("/gone", ["/gone"], 0x7ffd) = -1 ENOENT (No such file or directory)',
         'chdir("sub") = 0',
@@ -98,13 +103,30 @@ def test_names_are_read_as_strace_writes_them():
     name = "/a \"b\" <c>\n\\d\u00e9"
     text = r'/a "b" \74c\76\n\\d\303\251'
     quoted = text.replace('"', r'\"')
-    assert measure_seen.read_calls([f'openat(AT_FDCWD</>, "x", O_RDONLY) = 3<{text}>',
-                                    f'execve("{quoted}", [], 0x1) = 0'], "/") == [name]
-    assert measure_seen.read_calls(["", "garbage", "open(", '= 3<', "\u2028"], "/") == []
+    assert read_calls([f'openat(AT_FDCWD</>, "x", O_RDONLY) = 3<{text}>',
+                       f'execve("{quoted}", [], 0x1) = 0'], "/") == [name]
+    assert read_calls(["", "garbage", "open(", '= 3<', "\u2028"], "/") == []
+
+
+def test_what_a_command_writes_can_be_left_out(tools, tmp_path):
+    """It would find no place for a new file where a copy covers the old one."""
+    for name in ("read", "written", "replaced"):
+        (tmp_path / name).write_text(name)
+        os.utime(tmp_path / name, (1, 1))
+    script = "cat read written replaced; : <>written; cp read new; mv new replaced"
+    command = ["sh", "-c", f"cd {tmp_path} && {script}"]
+    ours = [Path(file).name for file in measure_seen.opened(command, Launcher())
+            if file.startswith(str(tmp_path))]
+    assert ours == ["read", "replaced", "written"]
+    ours = [Path(file).name for file in measure_seen.opened(command, Launcher(), only_read=True)
+            if file.startswith(str(tmp_path))]
+    assert ours == ["read"]
 
 
 class NoStrace:
     """Runs nothing, and writes no calls."""
+
+    waits_for_function = False
 
     def run(self, command, stdout):
         return Sample(1, None, 1, 0, 0, 0, 0, 0, 0, 0, 0, "Operation not permitted")

@@ -10,7 +10,8 @@ from frontload.cli import parser as parsing
 
 WITH_JSON = {
     "info": [], "init": [], "auto": ["--", "./app"], "check": ["--profile=p", "app"],
-    "predict": ["t"], "measure": ["--", "./app"], "faults": ["--", "./app"], "report": ["f"],
+    "files": ["l"], "predict": ["t"], "measure": ["--", "./app"], "faults": ["--", "./app"],
+    "report": ["f"],
 }
 
 

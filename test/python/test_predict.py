@@ -189,6 +189,18 @@ def test_bad_traces_are_refused(tmp_path, link, run, build, contents, said):
     assert "frontload-predict: note: " in result.stderr
 
 
+def test_forked_children_are_part_of_their_run(tmp_path, link, run, build):
+    """One prediction for both, as for one trace of all that they touch."""
+    program = link()
+    child = program.trace(tmp_path / "1", "f3", "main", minor=2, run=7, pid=9, forked=1)
+    parent = program.trace(tmp_path / "2", "main", minor=2, run=7, pid=10)
+    whole = program.trace(tmp_path / "3", "main", "f3", "main", minor=2, run=8)
+    together, alone = json.loads(run(build / "bin/frontload-predict", "--json", program.path,
+                                     child, parent, whole).stdout)["predictions"]
+    assert together["trace"] == str(parent) and together["touches"] == 3
+    assert together["devices"] == alone["devices"]
+
+
 def test_touches_outside_of_the_program_cost_nothing(tmp_path, link, predict):
     program = link()
     none = program.trace(tmp_path / "none")

@@ -299,6 +299,24 @@ def test_a_run_without_first_touches_is_left_out(link, cli, tmp_path):
     assert (tmp_path / "p").read_bytes() == before
 
 
+def test_forked_children_are_part_of_their_run(link, cli, tmp_path):
+    """The workers of a server: what they touch comes after what it has touched, and counts as one
+    run, whichever trace is given first; with the weight of any of them."""
+    program = link()
+    child = program.trace(tmp_path / "1", "helper", "f3", minor=2, run=7, pid=30, forked=1)
+    parent = program.trace(tmp_path / "2", "main", "helper", minor=2, run=7, pid=40)
+    other = program.trace(tmp_path / "3", "main", minor=2, run=8, pid=30)
+    cli("profile", child, parent, other, "-o", tmp_path / "p")
+    assert entries(tmp_path / "p") == [("main", 2, 0), ("helper", 1, 1), ("f3", 1, 2)]
+    assert profile.read(tmp_path / "p").runs == 2
+    cli("profile", parent, "--weighted-input", f"5,{child}", "-o", tmp_path / "p")
+    assert profile.read(tmp_path / "p").runs == 5
+    # Before 1.2 these bytes said nothing.
+    older = [program.trace(tmp_path / name, "main", minor=1, run=7) for name in "45"]
+    cli("profile", *older, "-o", tmp_path / "p")
+    assert profile.read(tmp_path / "p").runs == 2
+
+
 def test_dropped_first_touches_are_reported(link, cli, tmp_path):
     """What the recorder had no room for is said, because the profile is then incomplete."""
     trace = link().trace(tmp_path / "t", "main", dropped=7)
@@ -362,3 +380,45 @@ def test_a_thousand_traces_are_merged(link, tmp_path):
     (first, touch), *others = made.in_order()
     assert (first.name, touch.runs) == (b"main", 1000)
     assert [touch.runs for _, touch in others] == [250] * 4
+
+
+@pytest.fixture
+def roles(link, tmp_path):
+    """A folder of traces of one program: of two roles, and of none."""
+    program = link()
+    folder = tmp_path / "roles"
+    folder.mkdir()
+    for number, (role, name) in enumerate([("renderer", "f1"), ("renderer", "f2"),
+                                           ("gpu", "helper"), ("", "main")]):
+        writer = TraceWriter().module(1, str(program.path), program.build_id)
+        writer.event(program.addresses[name]).write(folder / f"{number}.fltrace", minor=3,
+                                                    role=role.encode(), run=5, forked=number != 3)
+    return folder
+
+
+@pytest.mark.parametrize("wanted, runs, names", [
+    (["renderer"], 1, ["f1", "f2"]), (["gpu"], 1, ["helper"]),
+    (["gpu", "renderer"], 1, ["f1", "f2", "helper"]), ([], 1, ["f1", "f2", "helper", "main"])])
+def test_a_profile_of_a_role_has_its_traces_only(roles, cli, tmp_path, wanted, runs, names):
+    """Also if all of them are processes of one run."""
+    options = [word for role in wanted for word in ("--role", role)]
+    cli("profile", roles, *options, "-o", tmp_path / "p")
+    assert profile.read(tmp_path / "p").runs == runs
+    assert sorted(name for name, _, _ in entries(tmp_path / "p")) == names
+
+
+def test_a_role_that_no_trace_has_is_an_error(roles, cli, tmp_path):
+    """It names the roles that there are, and each that is asked for has to be there."""
+    result = cli("profile", roles, "--role", "gpu", "--role", "tab", "-o", tmp_path / "p", code=65)
+    assert result.err == (
+        "frontload: error: no trace is of a process with the role 'tab'\n"
+        "frontload: note: the roles of these traces: renderer (2), gpu (1), none (1)\n")
+    assert not (tmp_path / "p").exists()
+    cli("profile", roles, "--role", "gpu", "-o", tmp_path / "p")
+    result = cli("profile", tmp_path / "p", "--role", "gpu", code=65)
+    assert "startup profiles have no roles" in result.err
+
+
+def test_what_cannot_be_a_role_is_a_usage_error(roles, cli):
+    """No trace could have it."""
+    assert "not a role" in cli("profile", roles, "--role", "two words", code=2).err

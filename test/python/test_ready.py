@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 from compiled import compile_to
+from frontload.profile import format as profile
 from frontload.profile import trace
+from frontload.tracing import perf
 from left_processes import wait_until_none
 
 SERVER = r"""
@@ -175,8 +177,15 @@ def test_file(launch, server, tmp_path):
 
 
 def test_idle(launch, server):
-    line = launch("--until-idle=100", command=["sh", "-c", f"sleep 0.3; exec {server} simple"])
-    assert line["ready"] == "idle" and line["wall_ns"] > 100_000_000
+    script = f"for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.03; done; exec {server} simple"
+    line = launch("--until-idle=1000", command=["sh", "-c", script])
+    assert line["ready"] == "idle" and line["wall_ns"] >= 300_000_000
+
+
+def test_idleness_is_none_of_the_start(launch, server):
+    """The start was over when it began, and the time in which that was found out is not counted."""
+    line = launch("--until-idle=1000", command=[server, "simple"])
+    assert line["wall_ns"] == line["ready_ns"] < 1_000_000_000
 
 
 def test_notify(launch, server):
@@ -198,12 +207,53 @@ def test_request(launch, server, port):
     assert "exit 9: the request failed" in launch.result.stderr
 
 
+def test_a_request_that_takes_too_long(launch, server, port):
+    """The time-out is for all of the start; nobody waits for ever, and nothing of it is left."""
+    line = launch(f"--until-listening={port}", "--request=exec sleep 61", "--timeout=0.5",
+                  command=[server, "simple", port], code=124)
+    assert "ready" not in line and "was not ready in time" in launch.result.stderr
+
+
+def test_what_is_written_during_a_request_is_handed_on(launch, tmp_path):
+    """More than a pipe holds: the program is not stopped by its own output."""
+    script = (f"echo up; until test -e {tmp_path}/asked; do sleep 0.01; done;"
+              f"head -c 300000 /dev/zero | tr '\\0' x; touch {tmp_path}/answered; sleep 60")
+    launch("--until-output=up", f"--request=touch {tmp_path}/asked; until test -e "
+           f"{tmp_path}/answered; do sleep 0.01; done", "--timeout=20",
+           command=["sh", "-c", script])
+    assert launch.result.stdout == "up\n" + "x" * 300000
+
+
+def test_terminal(launch, run, build):
+    """Its own, on all three streams, with a size and a kind; the exit status is the command's."""
+    command = ["sh", "-c", "stty size; tty; test -t 2 && echo $TERM >/dev/tty; exit 7"]
+    line = launch("--tty", command=command, code=7)
+    size, name, kind = launch.result.stdout.splitlines()[:3]
+    assert size == "24 80" and name.startswith("/dev/pts/") and kind
+    assert line["exit_status"] == 7 and "ready" not in line and line["minor_faults"] > 0
+
+
+def test_terminal_until_ready(launch):
+    """Texts on the terminal are found; who waits for a key is ended."""
+    line = launch("--tty", "--until-output=name: ",
+                  command=["sh", "-c", "printf 'name: '; read name; echo never"])
+    assert line["ready"] == "output" and launch.result.stdout == "name: "
+
+
 def test_it_ends_before_it_is_ready(launch, server):
     """Its status is told, and is ours."""
     line = launch("--until-file=/none", command=[server, "end"], code=7)
     assert "ready" not in line and line["exit_status"] == 7
     assert "server: ended before it was ready, with status 7" in launch.result.stderr
     launch("--until-file=/none", command=["true"], code=1)
+
+
+@pytest.mark.parametrize("how", ["simple", "workers", "daemon", "stubborn"])
+def test_it_is_never_ready(how, launch, server, port):
+    """Its whole tree is ended, also what left its group or ignores SIGTERM; no port stays taken."""
+    line = launch("--until-file=/none", "--timeout=1", command=[server, how, port], code=124)
+    assert "ready" not in line and "server: was not ready in time" in launch.result.stderr
+    assert is_free(port)
 
 
 @pytest.mark.parametrize(("options", "said"), [
@@ -257,6 +307,10 @@ def test_record(data, frontload, server, port, run, tmp_path):
     if data:
         assert {"at_start", "at_request"} <= names and "at_end" not in names
     assert is_free(port)
+    # Its workers have traces, and are no runs of their own.
+    frontload("profile", tmp_path / "traces", "--program", server, "-o", tmp_path / "profile")
+    assert profile.read(tmp_path / "profile").runs == 1
+    assert len(trace.find(tmp_path / "traces")) > 1 or not data
 
 
 @pytest.mark.parametrize("data", [False, True])
@@ -277,8 +331,25 @@ def test_record_what_does_not_become_ready(frontload, server, tmp_path):
     """It is said; what was recorded stays."""
     result = frontload("record", "-o", tmp_path / "traces", "--until-file", tmp_path / "none",
                        "--timeout", "0.5", "--", server, "simple", code=124)
-    assert "was not ready in time" in result.stderr
+    assert f"{server}: was not ready in time" in result.stderr
     assert trace.find(tmp_path / "traces")
+
+
+def test_record_data_of_what_does_not_become_ready(frontload, server, port, tmp_path):
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed")
+    result = frontload("record", "--data", "-o", tmp_path / "traces", "--until-file",
+                       tmp_path / "none", "--timeout", "5", "--", server, "workers", port, code=124)
+    assert "was not ready in time" in result.stderr and is_free(port)
+
+
+@pytest.mark.parametrize("verb", [["measure", "--runs", "2"], ["faults", "--allow-warm"]])
+def test_what_it_said_last_is_told(verb, frontload, server, tmp_path):
+    """If it ends before it is ready, it may have said why."""
+    result = frontload(*verb, "--until-file", tmp_path / "none", "--", "sh", "-c",
+                       "echo first >&2; echo no such file: x.conf >&2; exit 7", code=None)
+    assert result.returncode != 0
+    assert "status 7" in result.stderr and "no such file: x.conf" in result.stderr
 
 
 def test_measure(frontload, server, port, tmp_path):
@@ -295,14 +366,106 @@ def test_measure(frontload, server, port, tmp_path):
     assert "was not ready in time" in failed.stderr
 
 
+def test_faults(frontload, server, port, tmp_path):
+    """The start goes to the end of the request, which is a phase; nothing of the end is listed."""
+    if not shutil.which("perf"):
+        pytest.skip("perf is not installed")
+    frontload("faults", "--first", "0", "--until-listening", port, "--request", client(port),
+              "--json", tmp_path / "faults.json", "--", server, "workers", port)
+    recorded = json.loads((tmp_path / "faults.json").read_text())
+    assert recorded["sample"]["ready"] == "listening"
+    names = [phase["name"] for phase in recorded["phases"]]
+    assert names[0] == "exec" and names[-1] == "request"
+    last = recorded["phases"][-1]
+    assert last["start_ns"] == recorded["sample"]["ready_ns"] < last["end_ns"]
+    assert max(recorded["faults"]["time_ns"]) <= recorded["sample"]["wall_ns"]
+    # The server and its three workers; the client is none of it, and none of them had ended.
+    assert len(recorded["processes"]) == 4
+    assert {process["end_ns"] for process in recorded["processes"]} == {None}
+    assert is_free(port)
+
+
+def test_report(frontload, server, port, tmp_path):
+    if not shutil.which("perf"):
+        pytest.skip("perf is not installed")
+    frontload("report", "--json", tmp_path / "report.json", "--until-listening", port, "--request",
+              client(port), "--variant", f"one={server}", "--", "{}", "simple", port)
+    (variant,) = json.loads((tmp_path / "report.json").read_text())["variants"]
+    assert [phase["name"] for phase in variant["phases"]][-1] == "request"
+    refused = frontload("report", "--json", "-", "--until-listening", port,
+                        tmp_path / "report.json", code=2)
+    assert "recorded now" in refused.stderr
+
+
+def test_record_in_a_terminal(frontload, server, run, tmp_path):
+    frontload("record", "-o", tmp_path / "traces", "--tty", "--until-output", "now",
+              "--", server, "output", "up")
+    names = names_in(tmp_path / "traces", server, run)
+    assert "main" in names and "stop" not in names
+
+
+def test_measure_in_a_terminal(frontload, tmp_path):
+    """A program that ends by itself, and needs a terminal to do so."""
+    frontload("measure", "--warm", "--runs", "2", "--tty", "--json", tmp_path / "result.json",
+              "--", "sh", "-c", "test -t 0")
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["plan"]["ready"]["tty"] is True
+
+
+needs_breakpoints = pytest.mark.skipif(
+    not perf.find().breakpoints, reason="this machine has no hardware breakpoints")
+
+
+@needs_breakpoints
+@pytest.mark.parametrize("how", ["simple", "workers", "daemon"])
+def test_measure_until_a_function(how, frontload, server, tmp_path):
+    """Its first call, also in a process that the program has forked; nothing is left."""
+    frontload("measure", "--runs", "2", "--until", "ready", "--json", tmp_path / "result.json",
+              "--", server, how)
+    result = json.loads((tmp_path / "result.json").read_text())
+    runs = [run for each in result["results"] for run in each["runs"]]
+    assert len(runs) == 4 and {run["ready"] for run in runs} == {"entered"}
+
+
+@needs_breakpoints
+def test_a_function_that_is_not_entered(frontload, server, tmp_path):
+    for function, command, said in (
+            ("stop", [server, "simple"], "was not ready in time"),
+            ("none", [server, "simple"], "has no function of this name"),
+            ("ready", ["sh", "-c", f"{server} simple"], "has no function of this name"),
+            ("ready", ["/none"], "not a program")):
+        result = frontload("measure", "--runs", "1", "--until", function, "--timeout", "0.5", "--",
+                           *command, code=None)
+        assert result.returncode and said in result.stderr
+
+
+@needs_breakpoints
+def test_another_debugger_is_there_first(launch, build, run, server):
+    """Under strace -f the program cannot be stopped: this is said, and nothing runs on."""
+    if not shutil.which("strace"):
+        pytest.skip("strace is not installed")
+    result = run("strace", "-f", "-o", "/dev/null", build / "bin/frontload-exec",
+                 "--until-entered=0x1000@0x1000", "--", server, "simple", code=126)
+    assert "Operation not permitted" in result.stderr
+
+
+@needs_breakpoints
+def test_faults_until_a_function(frontload, server, tmp_path):
+    """With a time-out the program is ended there."""
+    frontload("faults", "--first", "0", "--until", "ready", "--timeout", "60", "--json",
+              tmp_path / "faults.json", "--", server, "simple")
+    assert json.loads((tmp_path / "faults.json").read_text())["sample"]["ready"] == "entered"
+
+
 def test_options_that_need_an_end(frontload, server):
     for option in (["--request", "true"], ["--timeout", "3"]):
         result = frontload("measure", *option, "--", server, "simple", code=2)
         assert "say when the start is over" in result.stderr
 
 
-def test_auto(frontload, server, port, tmp_path):
-    """From a build to figures, by itself."""
+@pytest.fixture
+def project(server, tmp_path) -> None:
+    """The server, built by Ninja."""
     (tmp_path / "server.c").write_text(SERVER)
     (tmp_path / "build.ninja").write_text(
         "rule cc\n command = gcc -O1 -ffunction-sections -fdata-sections -c $in -o $out\n"
@@ -310,10 +473,24 @@ def test_auto(frontload, server, port, tmp_path):
         "build server.o: cc server.c\nbuild server: ld server.o\n")
     server.unlink()
     subprocess.run(["ninja", "-C", tmp_path], check=True, capture_output=True)
+
+
+@needs_breakpoints
+def test_auto_until_a_function(frontload, project, server, tmp_path):
+    """It is recorded and measured to there."""
+    frontload("auto", "--until", "ready", "--no-data", "--measured-runs", "2", "--min-coverage",
+              "50", "--json", tmp_path / "result.json", "--", server, "simple", code=None)
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["measured"] and "--until=ready --timeout=60" in str(result["advice"])
+
+
+def test_auto(frontload, project, server, port, tmp_path):
+    """From a build to figures, by itself."""
     frontload("auto", "--until-listening", port, "--request", client(port), "--measured-runs", "2",
               "--min-coverage", "50", "--json", tmp_path / "result.json", "--", server, "simple",
               port, code=None)
     result = json.loads((tmp_path / "result.json").read_text())
     assert result["measured"]
     assert any("does not end by itself" in each["why"] for each in result["missing"])
+    assert f"--until-listening={port} " in str(result["advice"])
     assert is_free(port)

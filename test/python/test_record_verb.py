@@ -18,7 +18,8 @@ from trace_writer import TraceWriter
 TRACE = TraceWriter().module(1, "/app").event(1).event(2).to_bytes()
 STAND_IN = f"""#!{sys.executable}
 import os, sys
-options = sys.argv[1:sys.argv.index("--")]
+words = [*sys.argv, "--"]
+options, command = words[1:words.index("--")], words[words.index("--") + 1:-1]
 with open(os.environ["OPTIONS"], "w") as out:
     out.write("\\n".join([*options, os.path.basename(sys.argv[0])]))
 pattern = options[0].removeprefix("--output=")
@@ -26,7 +27,8 @@ path = pattern.replace("%%", "\\0").replace("%m", "app").replace("%p", "7").repl
 if "EMPTY" not in os.environ:
     with open(path, "wb") as out:
         out.write({TRACE!r})
-os.execvp(sys.argv[sys.argv.index("--") + 1], sys.argv[sys.argv.index("--") + 1:])
+if command:
+    os.execvp(command[0], command)
 """
 
 
@@ -124,10 +126,11 @@ def test_descriptors_are_inherited(record, tmp_path):
     assert result.stdout == "through 5"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2,
+                                    signal.SIGRTMIN + 2])
 def test_signals_are_handed_on(record, tmp_path, number):
     """A signal to frontload ends the command, which may catch it, and its status is handed on."""
-    script = f"trap 'exit 9' {number.name[3:]}; echo ready; while :; do sleep 0.05; done"
+    script = f"trap 'exit 9' {int(number)}; echo ready; while :; do sleep 0.05; done"
     command = [sys.executable, "-m", "frontload", "record", "--", "sh", "-c", script]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           cwd=tmp_path, env=record.environment) as process:
@@ -155,6 +158,10 @@ def test_ctrl_c_is_the_commands_to_handle(record, tmp_path):
     (["--for", "soon", "--", "true"], "not a number of seconds above 0"),
     (["--with", "runtime", "--until", "f", "--", "true"], "frontload_startup_done()"),
     (["--data", "--with", "runtime", "--", "true"], "decided when it is compiled"),
+    (["--pid", "0"], "--pid"),
+    (["--pid", "1", "--", "true"], "without a COMMAND"),
+    (["--pid", "1", "--data"], "it goes with --module"),
+    (["--pid", "1", "--until-idle", "5"], "it goes with --module"),
     (["-o", "file", "--", "true"], "file: File exists"),
     (["-o", "file/sub", "--", "true"], "Not a directory"),
 ])
@@ -192,6 +199,49 @@ def test_a_bad_trace_is_a_warning(record, tmp_path):
     script = "echo rubbish > out/x.1.fltrace; exit 3"
     result = record("-o", "out", "--", "sh", "-c", script, code=3)
     assert "warning" in result.stderr and "x.1.fltrace: not a trace" in result.stderr
+
+
+def test_a_process_that_runs(record):
+    """--pid is the tracer's, with what goes with it."""
+    record("--pid", str(os.getpid()), "--for", "1.5", "--until", "ready", "--module", "a.so")
+    assert record.options()[1:] == ["--module=a.so", "--until=ready", "--for=1.5",
+                                    f"--pid={os.getpid()}", "frontload-trace"]
+
+
+@pytest.mark.parametrize("options", [[], ["--data"], ["--pid", str(os.getpid())]],
+                         ids=["trace", "data", "pid"])
+def test_a_role_is_handed_on(record, options):
+    """Recorders beside a program get it as an option."""
+    record("--role", "renderer", *options, *([] if "--pid" in options else ["--", "true"]))
+    assert "--role=renderer" in record.options()
+
+
+def test_runtime_gets_the_role(record):
+    """A program that records itself gets it in its environment, whatever was there before."""
+    result = record("--with", "runtime", "--role", "gpu", "--", "sh", "-c", "echo $FRONTLOAD_ROLE",
+                    code=1, env={"FRONTLOAD_ROLE": "other"})
+    assert result.stdout == "gpu\n"
+
+
+def test_roles_are_told(record, tmp_path):
+    """With the names of the programs."""
+    writer = TraceWriter().module(1, "/app")
+    for name, role in (("a", b"gpu"), ("b", b"tab"), ("c", b"tab"), ("d", b"")):
+        writer.write(tmp_path / name, minor=3, role=role)
+    script = "for f in a b c d; do cp $f out/$f.fltrace; done"
+    result = record("-o", "out", "--", "sh", "-c", script)
+    assert result.stderr.endswith("frontload: note: with a role: app as gpu (1), app as tab (2)\n")
+
+
+@pytest.mark.parametrize("role", ["", "two words", "x" * 32, "\xe9"])
+def test_what_cannot_be_a_role_is_a_usage_error(record, role):
+    """Before anything runs."""
+    assert "not a role" in record("--role", role, "--", "true", code=2).stderr
+
+
+def test_a_list_of_files_has_no_role(record):
+    """--files is of all processes."""
+    assert "--role" in record("--files", "--role", "gpu", "--", "true", code=2).stderr
 
 
 def test_the_tracer_records_a_program(build, link, cli, tmp_path):

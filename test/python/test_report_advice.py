@@ -258,6 +258,24 @@ def test_a_file_that_is_read_all_over_gains_by_more_readahead():
     assert apart["gain"]["major_faults"] == 0 and apart["gain"]["read_bytes"] > 4_000_000
 
 
+def waiting(**waits_ms: int) -> dict[str, dict]:
+    """What is said of a start of 100 ms with these waits in its main."""
+    writer = FaultsWriter(plain_file("/app")).phase("main")
+    writer.phases[-1]["waits_ns"] = {name: ms * 1_000_000 for name, ms in waits_ms.items()}
+    return sentences(writer)
+
+
+def test_waits_for_other_things_than_files_are_told():
+    """With no gain: nobody is to expect one of a front. Those for files are none of them."""
+    said = waiting(disk=40, clock_nanosleep=20, poll=4, futex=2)["waits"]
+    assert "For 26 ms of this start's 100 ms" in said["text"] and "26 ms in main" in said["text"]
+    assert "For 20 ms it sleeps (clock_nanosleep)." in said["text"]
+    assert "time-outs" in said["how"] and set(said["gain"].values()) == {None}
+    assert "waits" not in waiting(disk=90)
+    assert "waits" not in waiting(poll=4)
+    assert "strace" in waiting(**{"another system call": 30})["waits"]["how"]
+
+
 def test_a_replay_that_does_not_fit_says_nothing():
     """Where something else than faults has read, windows explain nothing; nor for a few faults."""
     writer = replayed(list(range(0, 1900, 8)), 32)

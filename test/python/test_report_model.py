@@ -7,7 +7,7 @@ import random
 import pytest
 from faults_writer import MS, PAGE, FaultsWriter, elf_file, places, plain_file
 from frontload.base.errors import BadData, Failure
-from frontload.report import measured, model, recorded
+from frontload.report import measured, model, page_plan, recorded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -218,6 +218,59 @@ def test_predictions_of_several_variants_are_told_apart():
     assert [row["variant"] for row in measured.predicted(one, "c", "p.json")] == ["c"]
     with pytest.raises(BadData, match="no prediction for the variant 'c'"):
         measured.predicted(both, "c", "p.json")
+
+
+COST = {"major_faults": 9, "requests": 10, "asked_requests": 0, "read_bytes": 4096, "seconds": 2}
+WAYS = {"as_it_is": COST, "list": {**COST, "seconds": 1.5}, "fronts": {**COST, "seconds": 0.5},
+        "fronts_and_list": {**COST, "seconds": 0.25}}
+PLAN = {"schema": "frontload-predict-starts/1", "devices": [{"name": "hdd"}],
+        "starts": {"hdd": WAYS}, "files": [
+            {"path": "/etc/x", "touched_bytes": 5000, "can_have_front": False,
+             "devices": {"hdd": {**WAYS, "fronts_and_list": WAYS["list"]}}},
+            {"path": "/lib/libfoo.so", "lists": 1, "touched_bytes": 1000, "can_have_front": True,
+             "devices": {"hdd": WAYS}}]}
+
+
+def changed(value: dict, path: list, to: object) -> dict:
+    """The same with something else at a place of it."""
+    found = json.loads(json.dumps(value))
+    inside = found
+    for key in path[:-1]:
+        inside = inside[key]
+    inside[path[-1]] = to
+    return found
+
+
+def test_a_plan_says_what_to_mend():
+    """The file first that gains most by both; what is no ELF file gains nothing by a front."""
+    document = {"plan": measured.planned(PLAN, "p.json")}
+    devices, rows = page_plan.starts(document)
+    assert devices == ["hdd"]
+    assert [(row["way"], row["cells"][0]["time"]) for row in rows] == [
+        ("as it is", "2.00 s"), ("with a list", "1.50 s"), ("with fronts", "500 ms"),
+        ("with fronts and a list", "250 ms")]
+    library, text = page_plan.files(document)
+    assert (library["path"], library["list"], library["front"], library["both"]) == (
+        "/lib/libfoo.so", "500 ms", "1.50 s", "1.75 s")
+    assert (library["read"], library["wasted"]) == (4096, 3096)
+    assert (text["path"], text["front"], text["wasted"]) == ("/etc/x", "", 0)
+    assert page_plan.starts({"plan": None}) == ([], []) and page_plan.files({"plan": None}) == []
+
+
+@pytest.mark.parametrize("path, to, message", [
+    (["schema"], "frontload-predict/1", "does not have the schema"),
+    (["devices"], [], "has no device"), (["starts"], {}, "starts lacks the device 'hdd'"),
+    (["files", 1, "devices"], {"ssd": WAYS}, "files[1].devices lacks the device 'hdd'"),
+    (["starts", "hdd", "list"], 1, "starts.hdd.list: is not an object"),
+    (["starts", "hdd", "list", "requests"], -1, "requests: is not a whole number"),
+    (["starts", "hdd", "list", "seconds"], None, "starts.hdd.list.seconds: is not a number"),
+    (["files", 0, "devices", "hdd", "list", "seconds"], float("nan"),
+     "files[0].devices.hdd.list.seconds: is not a number"),
+    (["files", 0, "path"], 7, "files[0].path: is not a text")])
+def test_wrong_plans_are_refused(path, to, message):
+    with pytest.raises(BadData) as failure:
+        measured.planned(changed(PLAN, path, to), "p.json")
+    assert message in str(failure.value)
 
 
 @pytest.mark.parametrize("document, message", [

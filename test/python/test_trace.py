@@ -203,3 +203,25 @@ def test_a_damaged_trace_never_crashes_the_reader(tmp_path_factory, data):
         trace.read(path)
     except BadData as problem:
         assert str(path) in problem.message
+
+
+def test_the_role_of_a_process_is_read(tmp_path):
+    """A trace says its role since 1.3; in an older one these bytes mean nothing."""
+    writer = TraceWriter().module(1, "/app").event(1)
+    assert trace.read(writer.write(tmp_path / "t", minor=3, role=b"renderer")).role == "renderer"
+    assert trace.read(writer.write(tmp_path / "t", minor=3)).role == ""
+    assert trace.read(writer.write(tmp_path / "t", minor=2, role=b"renderer")).role == ""
+
+
+def test_a_role_that_is_just_being_changed_is_read(tmp_path):
+    """What a longer role has left behind the zero does not count."""
+    path = TraceWriter().module(1, "/app").write(tmp_path / "t", minor=3, role=b"tab\0process")
+    assert trace.read(path).role == "tab"
+
+
+@pytest.mark.parametrize("role", [b"two words", b"\x1b[31m", b"\xc3\xa9", b"x" * 32])
+def test_what_cannot_be_a_role_is_refused(tmp_path, role):
+    """It would be shown on a terminal."""
+    path = TraceWriter().module(1, "/app").write(tmp_path / "t", minor=3, role=role)
+    with pytest.raises(BadData, match=r"not a role.*\(at byte 64\)"):
+        trace.read(path)

@@ -97,7 +97,7 @@ def document(*variants, title="app --version"):
             "host": {"kernel": "Linux 6.18", "machine": "x86_64", "processor": "A processor",
                      "processors": 2, "memory_bytes": 8_000_000_000, "page_size": PAGE},
             "page_size": PAGE, "variants": list(variants), "comparison": None,
-            "measurement": None, "predictions": None}
+            "measurement": None, "predictions": None, "plan": None}
 
 
 def pair():

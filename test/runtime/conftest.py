@@ -82,7 +82,8 @@ def include() -> Path:
 
 @pytest.fixture
 def compilers(llvm) -> dict[str, Path | str]:
-    return {"gcc": "gcc", "g++": "g++", "clang": llvm / "clang", "clang++": llvm / "clang++"}
+    return {"gcc": "gcc", "g++": "g++", "musl-gcc": "musl-gcc", "clang": llvm / "clang",
+            "clang++": llvm / "clang++"}
 
 
 @pytest.fixture

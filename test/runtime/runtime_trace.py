@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 from elftools.elf.elffile import ELFFile
 
 FUNCTION, DATA, MODULE = 1, 2, 0x80
-HEADER = struct.Struct("<8sBBHHHIIIIQQB79x")
+HEADER = struct.Struct("<8sBBHHHIIIIQQB15x32s32x")
 
 
 @dataclass
@@ -33,6 +34,7 @@ class Trace:
     claimed: int
     dropped: int
     done: bool
+    role: str
     modules: dict[int, Module] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)  # functions
     data: list[Event] = field(default_factory=list)
@@ -58,13 +60,15 @@ class Trace:
 
 
 def decode(path: Path) -> Trace:
-    data = path.read_bytes()
+    with path.open("rb") as file:
+        data = file.read(128)
+        data += file.read(16 * int.from_bytes(data[32:40], "little"))  # the rest is a hole
     (magic, order, word, machine, major, minor, header_size, slot_size, recorder, pid, claimed,
-     dropped, done) = HEADER.unpack_from(data)
-    assert magic == b"\x89FLT\r\n\x1a\n" and (order, word) == (1, 8) and machine in (62, 183)
-    assert (major, minor, header_size, slot_size, recorder) == (1, 1, 128, 16, 1)
-    assert not any(data[49:128])
-    trace = Trace(pid, claimed, dropped, bool(done))
+     dropped, done, role) = HEADER.unpack_from(data)
+    assert magic == b"\x89FLT\r\n\x1a\n" and (order, word) == (1, 8) and machine in (62, 183, 243)
+    assert (major, minor, header_size, slot_size, recorder) == (1, 3, 128, 16, 1)
+    assert data[49] in (0, 1) and any(data[56:64]) and not any(data[50:56] + data[96:128])
+    trace = Trace(pid, claimed, dropped, bool(done), role.rstrip(b"\0").decode())
     slot, end = 0, min(claimed, (len(data) - 128) // 16)
     while slot < end:
         word0, number, extra = struct.unpack_from("<QII", data, 128 + 16 * slot)
@@ -94,6 +98,17 @@ def decode(path: Path) -> Trace:
     touched = [(event.module, event.address) for event in trace.data]
     assert len(touched) == len(set(touched))
     return trace
+
+
+def many_functions(path: Path) -> np.ndarray:
+    """The events of a large trace that has no data: fields "word", of which the lower 56 bits are
+    the address, "module" and "thread"."""
+    with path.open("rb") as file:
+        claimed = int.from_bytes(file.read(128)[32:40], "little")
+    slots = np.fromfile(path, [("word", "<u8"), ("module", "<u4"), ("thread", "<u4")], claimed,
+                        offset=128)
+    assert len(slots) == claimed
+    return slots[slots["word"] >> 56 == FUNCTION]
 
 
 @cache

@@ -1,5 +1,6 @@
-"""The built libraries: what they need, and what a call costs in instructions."""
+"""The built libraries: what they need, what they allow, and what a call costs in instructions."""
 
+import platform
 import re
 import subprocess
 
@@ -9,11 +10,12 @@ HOOKS = {"__cyg_profile_func_enter", "__cyg_profile_func_exit", "__cyg_profile_f
          "__sanitizer_cov_trace_pc",
          *(f"__sanitizer_cov_load{size}" for size in (1, 2, 4, 8, 16)),
          *(f"__sanitizer_cov_store{size}" for size in (1, 2, 4, 8, 16))}
-ALLOWED = {"environ", "getauxval", "dl_iterate_phdr", "_dl_find_object", "_GLOBAL_OFFSET_TABLE_"}
+ALLOWED = {"environ", "getauxval", "dl_iterate_phdr", "_dl_find_object",
+           "gnu_get_libc_version", "_GLOBAL_OFFSET_TABLE_"}
 
 
 def test_needs_nothing(archive):
-    """The archive needs four symbols of libc: no malloc, no memcpy, no errno, no hook."""
+    """The archive needs five symbols of libc: no malloc, no memcpy, no errno, no hook."""
     lines = subprocess.run(["nm", "-g", archive], check=True, capture_output=True,
                            text=True).stdout.splitlines()
     symbols = [line.split()[-2:] for line in lines if re.match(r"[0-9a-f ]{16} [A-Za-z] ", line)]
@@ -23,14 +25,21 @@ def test_needs_nothing(archive):
 
 
 def test_exports(library, llvm):
-    """The shared library exports the hooks and frontload_startup_done, has no thread-local storage,
-    and is never unloaded."""
+    """The shared library exports the hooks and what a program may call, has no thread-local
+    storage, and is never unloaded."""
     names = subprocess.run(["nm", "-D", "--defined-only", "--format=just-symbols", library],
                            check=True, capture_output=True, text=True).stdout.split()
-    assert sorted(names) == sorted(HOOKS | {"frontload_startup_done"})
+    assert sorted(names) == sorted(HOOKS | {"frontload_startup_done", "frontload_set_role"})
     headers = subprocess.run([llvm / "llvm-readelf", "-ldW", library], check=True,
                              capture_output=True, text=True).stdout
     assert "NODELETE" in headers and "TLS" not in headers
+
+
+def stores(instruction):
+    """Whether it writes to memory, in the form of GNU's assembler: the last operand is written."""
+    name, _, operands = instruction.partition("\t")
+    reads_only = name.startswith(("cmp", "test", "bt", "j", "lea", "nop", "endbr"))
+    return operands.partition("#")[0].rstrip().endswith(")") and not reads_only
 
 
 @pytest.mark.parametrize("hook, limit", [
@@ -45,3 +54,53 @@ def test_fast_path_is_short(archive, llvm, hook, limit):
     instructions = [line.split("\t", 1)[1] for line in body.splitlines() if "\t" in line]
     instructions = instructions[:instructions.index("retq") + 1 if "retq" in instructions else None]
     assert len(instructions) < limit and not any("call" in i for i in instructions)
+    # Threads that only read have no cache line that moves between them.
+    assert not [i for i in instructions if stores(i)]
+
+
+def test_no_neighbour_in_its_cache_lines(cc, run):
+    """What each call of a hook reads has its cache lines to itself, whatever the program writes
+    beside it."""
+    program = cc("""
+        int counter, another;
+        KEPT void called(void) { ++counter; ++another; }
+        int main(void) { called(); return 0; }""")
+    lines = [line.split() for line in run("nm", "-S", program).stdout.splitlines()]
+    ((start, size),) = [(int(line[0], 16), int(line[1], 16)) for line in lines
+                        if line[-1] == "frontload_state"]
+    assert start % 128 == 0 and size == 128
+
+
+FEATURES = {"x86_64": "x86 feature: IBT, SHSTK", "aarch64": "AArch64 feature: BTI, PAC"}
+
+
+def features(path, run):
+    return FEATURES[platform.machine()] in run("readelf", "-n", path).stdout
+
+
+@pytest.mark.parametrize("name", ["rt", "prefetch"])
+@pytest.mark.parametrize("linker", ["bfd", "lld"])
+def test_takes_no_branch_protection_away(build, cc, run, llvm, linker, name):
+    """A program that is protected by IBT and shadow stacks (on AArch64, BTI and PAC) is so when it
+    is linked with an archive, and the shared libraries are."""
+    assert features(build / f"lib/libfrontload-{name}.so", run)
+    if platform.machine() == "x86_64":
+        flags = ["-fcf-protection=full", "-Wl,-z,cet-report=error"]
+    else:
+        flags = ["-mbranch-protection=standard"]
+    start = {"rt": "__cyg_profile_func_enter", "prefetch": "frontload_prefetch_at_start"}[name]
+    lld = [f"-B{llvm}", "-fuse-ld=lld"] if linker == "lld" else []
+    # The compiler's own start-up code may not be protected.
+    program = cc("""
+        #include <unistd.h>
+        KEPT void called(void) {}
+        #ifdef __x86_64__
+        __attribute__((force_align_arg_pointer))
+        #endif
+        void _start(void) {
+          called();
+          _exit(0);
+        }""", *flags, *lld, "-nostartfiles", f"-Wl,-u,{start}",
+        runtime=[build / f"lib/libfrontload-{name}.a"])
+    assert features(program, run)
+    run(program)

@@ -68,6 +68,45 @@ def test_relative_pattern(cc, run, traces):
     assert sorted(decode(t).names() for t in folder.iterdir()) == [["in_child"], ["main"]]
 
 
+@pytest.mark.parametrize("recorded", [True, False])
+@pytest.mark.parametrize("opened", [True, False])
+def test_cleared_environment(cc, run, archive, traces, opened, recorded):
+    """A program that clears its environment before the first touch is recorded as it was started,
+    and a library that it opens after that is not; nowhere does each call cost system calls."""
+    if not shutil.which("strace"):
+        pytest.skip("needs strace")
+    own = cc("void one(void) {} void many(void) {}", "-shared", "-fPIC", archive,
+             "-Wl,--exclude-libs,libfrontload-rt.a", name="libown.so", runtime=[])
+    program = cc("""
+        #include <dlfcn.h>
+        #include <stdlib.h>
+        #ifdef OPENED
+        #define FUNCTION(name) void (*name)(void) = (void (*)(void))dlsym(library, #name)
+        #else
+        #define FUNCTION(name) void name(void)
+        #endif
+        int main(int argc, char **argv) {
+          clearenv();
+          void *library = argc < 2 ? 0 : dlopen(argv[1], RTLD_NOW);
+          (void)library;
+          FUNCTION(one);
+          FUNCTION(many);
+          one();
+          for (int i = 0; i < 1000; ++i)
+            many();
+          return 7;
+        }""", *(["-DOPENED"] if opened else [own, f"-Wl,-rpath,{own.parent}"]), instrument=None,
+        runtime=[])
+    variables = {k: v for k, v in os.environ.items() if k != "FRONTLOAD_TRACE"}
+    if recorded:
+        variables["FRONTLOAD_TRACE"] = f"{traces}/t"
+    calls = traces.parent / "calls"
+    run("strace", "-f", "-o", calls, program, *([own] if opened else []), code=7, env=variables)
+    assert len(calls.read_text().splitlines()) < 200
+    names = [name for trace in traces.iterdir() for name in decode(trace).names()]
+    assert names == (["one", "many"] if recorded and not opened else [])
+
+
 def test_no_working_folder(cc, run, traces):
     """A relative path in a folder that was removed."""
     program = cc(SMALL)
@@ -77,25 +116,35 @@ def test_no_working_folder(cc, run, traces):
                              "(the program runs unrecorded)\n")
 
 
-def test_set_user_id(cc, root):
-    """A set-user-id program ignores the environment and opens nothing; the same program without the
-    bit is recorded."""
+def give_rights(program, how):
+    """Makes it a program that runs with more rights than its user's; False if it cannot be."""
+    if how == "set-user-id":
+        program.chmod(0o4755)
+        return not os.statvfs(program).f_flag & os.ST_NOSUID
+    return bool(shutil.which("setcap")) and subprocess.run(
+        ["setcap", "cap_net_raw+ep", program], capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize("how", ["set-user-id", "file capabilities"])
+def test_more_rights_than_the_user(cc, root, how):
+    """A program that has more rights than who runs it ignores the environment and opens nothing;
+    the same program without them is recorded."""
     if not shutil.which("setpriv"):
         pytest.skip("needs setpriv")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o777)
         program = Path(shutil.copy(cc(SMALL), folder / "program"))
-        if os.statvfs(folder).f_flag & os.ST_NOSUID:
-            pytest.skip(f"{folder} is mounted nosuid")
+        program.chmod(0o755)
         found = []
-        for mode in (0o755, 0o4755):
-            program.chmod(mode)
+        for trace in ("before", "after"):
             result = subprocess.run(
                 ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program],
-                env={"FRONTLOAD_TRACE": f"{folder}/{mode:o}.trace"}, capture_output=True)
+                env={"FRONTLOAD_TRACE": f"{folder}/{trace}"}, capture_output=True)
             assert (result.returncode, result.stderr) == (7, b"")
-            found.append((folder / f"{mode:o}.trace").exists())
+            found.append((folder / trace).exists())
+            if not give_rights(program, how):
+                pytest.skip(f"a program here cannot have {how}")
     assert found == [True, False]
 
 

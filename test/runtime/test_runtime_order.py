@@ -98,6 +98,69 @@ def test_archive_before_the_objects(cc, record, archive):
     assert record(program).only.names() == ["main", "first", "last"]
 
 
+def test_contexts(cc, record):
+    """A program that switches between stacks of its own, small ones, in the middle of functions."""
+    program = cc("""
+        #include <ucontext.h>
+        static ucontext_t back, contexts[3];
+        static char stacks[3][16384];
+        #define BODY(n) \\
+          KEPT void inner##n(void) { swapcontext(&contexts[n], &back); } \\
+          KEPT void last##n(void) {} \\
+          KEPT void body##n(void) { inner##n(); last##n(); }
+        BODY(0) BODY(1) BODY(2)
+        int main(void) {
+          void (*const bodies[])(void) = {body0, body1, body2};
+          for (int n = 0; n < 3; ++n) {
+            getcontext(&contexts[n]);
+            contexts[n].uc_stack.ss_sp = stacks[n];
+            contexts[n].uc_stack.ss_size = sizeof stacks[n];
+            contexts[n].uc_link = &back;
+            makecontext(&contexts[n], bodies[n], 0);
+          }
+          for (int round = 0; round < 2; ++round)
+            for (int n = 0; n < 3; ++n)
+              swapcontext(&back, &contexts[n]);
+          return 0;
+        }""")
+    assert record(program).only.names() == [
+        "main", "body0", "inner0", "body1", "inner1", "body2", "inner2", "last0", "last1", "last2"]
+
+
+@pytest.mark.parametrize("linking", [["-pie", "-fPIE"], ["-static"]])
+def test_own_malloc(cc, record, linking):
+    """A program whose own malloc is recorded, which libc calls before main() and anywhere."""
+    program = cc("""
+        #include <stddef.h>
+        #include <stdio.h>
+        #include <string.h>
+        static char arena[1 << 20] __attribute__((aligned(16)));
+        static size_t used;
+        void *malloc(size_t size) {
+          void *memory = arena + used;
+          used += (size + 15) / 16 * 16;
+          return memory;
+        }
+        void free(void *memory) { (void)memory; }
+        void *calloc(size_t count, size_t size) { return malloc(count * size); }
+        void *realloc(void *memory, size_t size) {
+          return memory ? memcpy(malloc(size), memory, size) : malloc(size);
+        }
+        int main(void) { printf("%zu\\n", used); return 0; }""", "-fno-builtin", *linking)
+    names = record(program).only.names()
+    assert {"main", "malloc"} <= set(names) and len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("compiler, flags", [
+    ("gcc", ["-flto", "-O2", "-Wl,-u,__cyg_profile_func_enter"]),
+    ("clang", ["-flto", "-O2", "-fuse-ld=lld"]),
+    ("clang", ["-flto=thin", "-O2", "-fuse-ld=lld"])])
+def test_link_time_optimization(cc, llvm, record, compiler, flags):
+    """A program that is optimized as it is linked, with the runtime, which is not."""
+    program = cc(CHAIN, *flags, *([f"-B{llvm}"] if compiler == "clang" else []), compiler=compiler)
+    assert record(program).only.names() == ["main", "first", "last"]
+
+
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 def test_exceptions_pass_through(cc, record, compiler):
     """A throw through instrumented frames is caught, and destructors on its way are recorded."""
@@ -115,7 +178,8 @@ def test_exceptions_pass_through(cc, record, compiler):
         "main", "_Z6middlev", "_Z7throwerv", "_ZN5GuardD2Ev", "_Z5afterv"]
 
 
-def test_before_and_after_main(cc, record):
+@pytest.mark.parametrize("linking", [["-pie", "-fPIE"], ["-static"], ["-static-pie"]])
+def test_before_and_after_main(cc, record, linking):
     """Preinit functions, constructors by priority, exit handlers and destructors are in the trace,
     or (preinit: libc may not be initialised) ignored."""
     program = cc("""
@@ -126,7 +190,7 @@ def test_before_and_after_main(cc, record):
         __attribute__((constructor(101))) void first(void) {}
         __attribute__((destructor)) void destroyed(void) {}
         KEPT void at_exit(void) {}
-        int main(void) { return atexit(at_exit); }""")
+        int main(void) { return atexit(at_exit); }""", *linking)
     names = [name for name in record(program).only.names() if name != "preinit"]
     assert names == ["first", "second", "main", "at_exit", "destroyed"]
 
@@ -194,7 +258,8 @@ def test_wide_executable_range(cc, record):
             if (strncmp(line, "VmRSS:", 6) == 0)
               return atoi(kilobytes + 6) > 16384;
           return 2;
-        }""", "-no-pie", "-mcmodel=large", "-Wl,--section-start=.far_text=0x40000000")
+        }""", "-fno-pie", "-no-pie", "-mcmodel=large",
+        "-Wl,--section-start=.far_text=0x40000000")
     assert record(program).only.names() == ["main", "far_away"]
 
 

@@ -1,8 +1,10 @@
 """Processes: every one writes a file of its own, and every kind of end keeps what was recorded."""
 
+import os
 import signal
 
 import pytest
+from runtime_trace import decode
 
 WAIT = """
 #include <errno.h>
@@ -143,6 +145,39 @@ def test_vfork_and_exec(cc, record):
     assert not any(trace.done for trace in recording.traces.values())
 
 
+@pytest.mark.parametrize("forked", [False, True])
+def test_vfork_child_comes_first(cc, record, forked):
+    """A vfork child that makes the first touch of all, and says that startup is over, leaves its
+    parent's recording as it was. In a child of fork nobody can tell them apart by then: its first
+    touch is in its parent's trace, which goes on."""
+    program = cc(WAIT + """
+        #include <frontload.h>
+        KEPT void in_child(void) {}
+        KEPT void after(void) {}
+        NOT_RECORDED int main(int argc, char **argv) {
+          if (argc > 1 && fork()) {
+            int status;
+            wait(&status);
+            return WEXITSTATUS(status);
+          }
+          pid_t child = vfork();
+          if (child == 0) {
+            in_child();
+            if (argc == 1)
+              frontload_startup_done();
+            _exit(0);
+          }
+          waitpid(child, 0, 0);
+          after();
+          printf("%d", getpid());
+          return 3;
+        }""")
+    recording = record(program, *(["fork"] if forked else []), code=3)
+    trace = recording.only
+    assert trace.names() == (["in_child", "after"] if forked else ["after"])
+    assert trace.pid == int(recording.result.stdout) and not trace.done
+
+
 def test_posix_spawn(cc, record):
     """A spawned program has a trace of its own."""
     program = cc(WAIT + """
@@ -207,8 +242,9 @@ def test_every_end_keeps_every_touch(cc, record, end, code):
     assert record(program, code=code).only.names() == ["main", "last"]
 
 
-def test_a_thousand_processes(cc, record):
-    """A thousand children that are alive together write a thousand distinct, complete traces."""
+def test_a_thousand_processes(cc, frontload, record, tmp_path):
+    """A thousand children that are alive together write a thousand distinct, complete traces, which
+    make one profile of one run."""
     program = cc(WAIT + """
         KEPT void in_child(void) {}
         int main(void) {
@@ -241,6 +277,25 @@ def test_a_thousand_processes(cc, record):
     assert len({t.pid for t in recording.traces.values()}) == len(recording.traces) == 1001
     assert all(t.names() == (["main"] if t is parent else ["in_child"])
                for t in recording.traces.values())
+    frontload("profile", *recording.traces, "-o", tmp_path / "app.startup")
+    profile = (tmp_path / "app.startup").read_text().splitlines()
+    assert "runs 1" in profile
+    assert [line.split("\t")[-1] for line in profile[-2:]] == ["main", "in_child"]
+
+
+@pytest.mark.parametrize("taken", [0, 1, 2, 3, 1000, 10000])
+def test_thousands_of_the_same_name(cc, run, strace, traces, taken):
+    """Where thousands of traces have the name already, as in a folder that containers share in each
+    of which the program is process 1, the next number is found by few system calls."""
+    for n in range(taken):
+        (traces / f"same.{n}" if n else traces / "same").touch()
+    log = traces.parent / "calls"
+    program = cc("int main(void) { return 0; }")
+    run(strace, "-f", "-e", "trace=openat", "-o", log, program,
+        env={**os.environ, "FRONTLOAD_TRACE": f"{traces}/same"})
+    made = decode(traces / (f"same.{taken}" if taken else "same"))
+    assert made.names() == ["main"]
+    assert log.read_text().count(f"{traces}/same") <= 2 + 2 * taken.bit_length()
 
 
 def test_no_two_writers_in_one_file(cc, record, traces):

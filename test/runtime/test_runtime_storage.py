@@ -4,11 +4,14 @@ import errno
 import os
 import platform
 import resource
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
-from runtime_trace import build_id, decode
+from runtime_trace import build_id, decode, many_functions
 
 SMALL = """
 #include <stdio.h>
@@ -21,7 +24,12 @@ int main(void) {
 """
 FIRST_CHUNK = 64 << 10
 PROGRAMS = Path(__file__).parent / "programs"
-FALLOCATE, OPENAT = {"x86_64": (285, 257), "aarch64": (47, 56)}[platform.machine()]
+FALLOCATE, FTRUNCATE, OPENAT = {
+    "x86_64": (285, 77, 257), "aarch64": (47, 46, 56)}[platform.machine()]
+ENDS = " (later first touches are only counted)\n"
+# What programs/many.c may do in the middle, and why the file cannot be opened again by its path.
+LOCKED_OUT = [("deny", "Operation not permitted"), ("descriptors", "Too many open files"),
+              ("user", "Permission denied"), ("replace", "another file has its name now")]
 
 
 def called(count=30000):
@@ -47,6 +55,12 @@ def run_unrecorded(run, program, pattern, **options):
 
 
 @pytest.fixture
+def without_reserve(deny):
+    """A command prefix under which a trace has no reserve and grows by its path at once."""
+    return deny(FTRUNCATE, errno.EPERM)
+
+
+@pytest.fixture
 def deny(tmp_path):
     """deny(number, error, limit): a command prefix under which one system call fails, if its first
     argument is below the limit."""
@@ -66,40 +80,79 @@ def test_growth(many, record):
     assert recording.result.stdout == "3\n"
 
 
-def test_growth_with_closed_descriptors(many, record):
+def test_growth_by_path(many, record, without_reserve):
+    """The same where there is no reserve."""
+    recording = record(*without_reserve, many, code=7)
+    assert recording.only.names() == called() and recording.only.dropped == 0
+    assert recording.result.stdout == "3\n"
+
+
+def test_growth_with_closed_descriptors(many, record, without_reserve):
     """The trace grows the same when a program has closed 0, 1 and 2."""
-    assert record(many, "quiet", code=7).only.names() == called()
+    assert record(*without_reserve, many, "quiet", code=7).only.names() == called()
 
 
-def test_never_a_standard_descriptor(many, record, deny):
+def test_never_a_standard_descriptor(many, record, deny, without_reserve):
     """Where 0, 1 and 2 are closed, the trace is not even opened as one of them while it is set up
     and grown: what another thread writes there would be in it."""
     def close_all():
         for fd in range(3):
             os.close(fd)
 
-    trace = record(*deny(FALLOCATE, errno.EIO, limit=3), many, code=7, preexec_fn=close_all,
-                   capture_output=False).only
+    trace = record(*without_reserve, *deny(FALLOCATE, errno.EIO, limit=3), many, code=7,
+                   preexec_fn=close_all, capture_output=False).only
     assert trace.names() == called() and trace.dropped == 0
 
 
-def test_growth_without_fallocate(many, record, deny):
+def test_growth_without_fallocate(many, record, deny, without_reserve):
     """On a file system without fallocate, zeros are appended instead."""
-    trace = record(*deny(FALLOCATE, errno.EOPNOTSUPP), many, code=7).only
+    trace = record(*without_reserve, *deny(FALLOCATE, errno.EOPNOTSUPP), many, code=7).only
     assert trace.names() == called() and trace.dropped == 0
 
 
-def test_growth_denied(many, record):
-    """A program that forbids itself to open files keeps what it has; the rest is counted."""
-    recording = record(many, "deny", code=7)
-    assert check_prefix(recording.only) > 4000 and recording.result.stderr == ""
+@pytest.mark.parametrize("reserved", [True, False])
+@pytest.mark.parametrize("mode, reason", LOCKED_OUT)
+def test_locked_out(many, record, without_reserve, traces, mode, reason, reserved):
+    """A program that forbids itself to open files, has no descriptor left, becomes another user, or
+    whose trace was moved away, still has its start recorded: for that there is a reserve. Where
+    there can be none, what is recorded stays, the rest is counted, and one line says why."""
+    if mode == "user" and os.geteuid() != 0:
+        pytest.skip("needs root")
+    prefix = [] if reserved else without_reserve
+    recording = record(*prefix, many, mode, traces / "trace", pattern="trace", code=7,
+                       skip="trace" if mode == "replace" else None)
+    if mode == "replace":
+        assert (traces / "trace").read_text() == "mine"
+    if reserved:
+        assert (recording.only.names(), recording.result.stderr) == (called(), "")
+        assert recording.only.dropped == 0
+    else:
+        assert check_prefix(recording.only) > 4000
+        assert recording.result.stderr == (
+            f"frontload-rt: warning: {traces}/trace: the trace ends here: {reason}{ENDS}")
 
 
-def test_file_replaced(many, record, traces):
-    """A trace that was moved away does not grow, and the file now in its place is not touched."""
-    recording = record(many, "replace", traces / "trace", pattern="trace", skip="trace", code=7)
-    assert (traces / "trace").read_text() == "mine"
-    assert check_prefix(recording.only) > 4000
+def test_reserve_takes_no_room(cc, record):
+    """Of the reserve there is nothing on the disk."""
+    (path,) = record(cc(SMALL), code=7).traces
+    assert path.stat().st_size > 1 << 20 and path.stat().st_blocks * 512 <= 2 * FIRST_CHUNK
+
+
+def test_beyond_the_reserve(cc, run, traces):
+    """A trace grows beyond its reserve: a million functions, each once and in order."""
+    program = cc("""
+        __asm__(".globl big; .type big, @function; big: .skip 1000000; .size big, . - big");
+        void __cyg_profile_func_enter(void *, void *);
+        extern char big[];
+        NOT_RECORDED int main(void) {
+          for (int i = 0; i < 1000000; ++i)
+            __cyg_profile_func_enter(big + i, 0);
+          return 0;
+        }""")
+    environment = {**os.environ, "FRONTLOAD_TRACE": str(traces / "t")}
+    assert run(program, env=environment).stderr == ""
+    addresses = many_functions(traces / "t")["word"]
+    assert np.array_equal(addresses - addresses[0], np.arange(1000000))
 
 
 def limit_file_size(size):
@@ -109,7 +162,8 @@ def limit_file_size(size):
 def test_file_size_limit(many, record):
     """A limit on file sizes ends the growth, and not, by its signal, the program."""
     recording = record(many, code=7, preexec_fn=limit_file_size(FIRST_CHUNK))
-    assert check_prefix(recording.only) > 4000 and recording.result.stderr == ""
+    assert check_prefix(recording.only) > 4000
+    assert recording.result.stderr.endswith(f": the trace ends here: File too large{ENDS}")
 
 
 def test_file_size_limit_too_small(cc, run, traces):
@@ -133,13 +187,59 @@ def test_disk_full(many, cc, run, record, tmpfs, traces, deny, without_fallocate
     traces.rmdir()
     traces.symlink_to(tmpfs("size=400k"))
     recording = record(*prefix, many, code=7)
-    assert check_prefix(recording.only) > 4000 and recording.result.stderr == ""
+    assert check_prefix(recording.only) > 4000 and recording.result.stderr.count("\n") == 1
+    assert recording.result.stderr.endswith(
+        f": the trace ends here: the disk or its quota is full{ENDS}")
 
 
 def test_read_only(cc, run, tmpfs):
     """A read-only file system."""
     line = run_unrecorded(run, cc(SMALL), tmpfs("ro") / "t")
     assert "/t: cannot create the trace: Read-only file system (" in line
+
+
+def test_folder_without_write_permission(cc, root, run, tmp_path):
+    """A user who may not write into the folder: one line, and no file."""
+    with tempfile.TemporaryDirectory() as name:  # which every user reaches
+        folder = Path(name)
+        folder.chmod(0o755)
+        program = shutil.copy(cc(SMALL), folder / "program")
+        result = run("setpriv", "--reuid=65534", "--clear-groups", program, code=7,
+                     env={**os.environ, "FRONTLOAD_TRACE": f"{folder}/t"})
+        assert result.stdout == "unaffected\n"
+        assert result.stderr == (f"frontload-rt: warning: {folder}/t: cannot create the trace: "
+                                 "Permission denied (the program runs unrecorded)\n")
+        assert not (folder / "t").exists()
+
+
+def test_quota_refuses_the_trace(cc, run, deny, traces):
+    """A quota that is used up at the start, as the kernel reports it: one line, no file."""
+    result = run(*deny(FALLOCATE, errno.EDQUOT), cc(SMALL), code=7,
+                 env={**os.environ, "FRONTLOAD_TRACE": f"{traces}/t"})
+    assert result.stderr == (f"frontload-rt: warning: {traces}/t: cannot create the trace: Disk "
+                             "quota exceeded (the program runs unrecorded)\n")
+    assert not list(traces.iterdir())
+
+
+def test_quota(many, cc, root, run, tmpfs):
+    """A user's quota is used up at the start, or while the trace grows: as with a full disk."""
+    small = tmpfs("usrquota,usrquota_block_hardlimit=16k,mode=1777")
+    command = ["setpriv", "--reuid=65534", "--clear-groups"]
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        program = shutil.copy(cc(SMALL), Path(name) / "program")
+        result = run(*command, program, code=7,
+                     env={**os.environ, "FRONTLOAD_TRACE": f"{small}/t"})
+        assert "/t: cannot create the trace: Disk quota exceeded" in result.stderr
+        assert not list(small.iterdir())
+
+        large = tmpfs("usrquota,usrquota_block_hardlimit=400k,mode=1777")
+        program = shutil.copy(many, Path(name) / "many")
+        result = run(*command, program, code=7,
+                     env={**os.environ, "FRONTLOAD_TRACE": f"{large}/t"})
+        assert check_prefix(decode(large / "t")) > 4000
+        assert result.stderr.endswith(
+            f": the trace ends here: the disk or its quota is full{ENDS}")
 
 
 def test_unusable_places(cc, run, tmp_path):

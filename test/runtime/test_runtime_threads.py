@@ -4,9 +4,10 @@ import os
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 from conftest import COVERAGE, INSTRUMENT
-from runtime_trace import datum
+from runtime_trace import datum, many_functions
 
 COUNT = 400
 THREADED = """
@@ -86,6 +87,83 @@ def test_threads(cc, record, source, instrument, check):
         check(recording)
         for path in recording.traces:
             path.unlink()
+
+
+@pytest.mark.parametrize("threaded", [False, True])
+def test_system_calls_of_a_first_touch(cc, run, strace, traces, threaded):
+    """A first touch makes three system calls: signals are blocked, the thread's id is asked for,
+    signals are unblocked. In any thread."""
+    program = cc("""
+        #include <pthread.h>
+        __asm__(".globl big; .type big, @function; big: .skip 1000; .size big, . - big");
+        void __cyg_profile_func_enter(void *, void *);
+        extern char big[];
+        NOT_RECORDED void *work(void *unused) {
+          for (int i = 0; i < 1000; ++i)
+            __cyg_profile_func_enter(big + i, 0);
+          return unused;
+        }
+        NOT_RECORDED int main(int argc, char **argv) {
+          (void)argv;
+          pthread_t thread;
+          if (argc > 1)
+            return pthread_create(&thread, 0, work, 0) || pthread_join(thread, 0);
+          work(0);
+          return 0;
+        }""", "-pthread")
+    log = traces.parent / "calls"
+    run(strace, "-f", "-o", log, program, *(["thread"] if threaded else []),
+        env={**os.environ, "FRONTLOAD_TRACE": f"{traces}/t"})
+    assert len(many_functions(traces / "t")) == 1000
+    assert len(log.read_text().splitlines()) < 3000 + 150
+
+
+def test_thread_storm(cc, run, traces):
+    """64 threads, each with functions of its own and some of another's, all at the same time: each
+    function once, each thread's own in its order."""
+    program = cc("""
+        #include <pthread.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <unistd.h>
+        __asm__(".globl big; .type big, @function; big: .skip 64 * 100000; .size big, . - big");
+        void __cyg_profile_func_enter(void *, void *);
+        extern char big[];
+        static pthread_barrier_t barrier;
+        static long each;
+        NOT_RECORDED void *work(void *argument) {
+          long number = (long)argument;
+          pthread_barrier_wait(&barrier);
+          for (long i = 0; i < each; ++i) {
+            __cyg_profile_func_enter(big + number * each + i, 0);
+            if (i % 16 == 0)
+              __cyg_profile_func_enter(big + (number + 1) % 64 * each + i, 0);
+          }
+          return 0;
+        }
+        NOT_RECORDED int main(int argc, char **argv) {
+          pthread_t threads[64];
+          each = argc > 1 ? atol(argv[1]) : 0;
+          pthread_barrier_init(&barrier, 0, 64);
+          for (long i = 0; i < 64; ++i)
+            pthread_create(&threads[i], 0, work, (void *)i);
+          for (int i = 0; i < 64; ++i)
+            pthread_join(threads[i], 0);
+          return 0;
+        }""", "-pthread")
+    each = 100_000 if os.environ.get("FRONTLOAD_STORM") == "whole" else 5_000
+    result = run(program, str(each), env={**os.environ, "FRONTLOAD_TRACE": f"{traces}/t"})
+    events = many_functions(traces / "t")
+    assert result.stderr == "" and len(events) == 64 * each
+    numbers = (events["word"] - events["word"].min()).astype(np.int64)
+    assert np.array_equal(np.sort(numbers), np.arange(64 * each))
+    own = numbers // each
+    threads = np.unique(events["thread"])
+    assert len(threads) == 64
+    for thread in threads:
+        by_thread = numbers[events["thread"] == thread]
+        mine = np.bincount(own[events["thread"] == thread]).argmax()
+        assert (np.diff(by_thread[by_thread // each == mine]) > 0).all()
 
 
 def test_threads_while_growing(many, record):

@@ -48,8 +48,8 @@ def start(tracer, tmp_path, spawn) -> Callable[..., subprocess.Popen]:
 
 @pytest.fixture
 def finish(tmp_path) -> Callable[[subprocess.Popen], Recording]:
-    """finish(process): waits for its end."""
-    return lambda process: Recording.until_its_end(process, tmp_path / "traces", 30)
+    """finish(process): waits for its end; the limit is for broken programs, on slow machines."""
+    return lambda process: Recording.until_its_end(process, tmp_path / "traces", 600)
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def code_of(pid, program):
         return memory.read(int(end, 16) - int(begin, 16))
 
 
-@pytest.mark.parametrize("how", [["--until=startup_is_over"], ["--for=0.2"]])
+@pytest.mark.parametrize("how", [["--until=startup_is_over"], ["--for=1"]])
 @pytest.mark.parametrize("what", ["plain", "fork"])
 def test_recording_ends(how, what, program, start, finish):
     """Once the recording has ended, the header says so, the program and its children run on without
@@ -53,7 +53,10 @@ def test_recording_ends(how, what, program, start, finish):
     trace = recording.of(program)[0]
     assert trace.startup_done
     names = [n for n in Binary(program).named(trace.addresses()) if "l" in n]
-    assert len([n for n in names if n.startswith("early_")]) == 100
+    early = [n for n in names if n.startswith("early_")]
+    # The time may be over before the program has called them all.
+    assert early == [f"early_{n:02}" for n in range(100)][:len(early)]
+    assert len(early) == 100 or how == ["--for=1"]
     assert not [n for n in names if n.startswith("late_")]
 
 

@@ -1,8 +1,8 @@
 """Bad options, bad places for traces, and programs that cannot be recorded: a clear sentence, the
 right status, and a program that runs as ever."""
 
-import ctypes
 import os
+import platform
 import resource
 import shutil
 import signal
@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from kernel_filter import EPERM, PTRACE, filter_system_calls
 from trace_decoder import decode
 from traced import Binary
 
@@ -203,17 +204,49 @@ def test_file_without_a_name(compile, record):
     assert names.index("outer") < names.index("inner") < names.index("last")
 
 
-def test_32_bit(compile, record, tmp_path):
+def test_32_bit(compile, record, llvm):
     """A 32-bit program is left to run; what to do is said; its 64-bit children are recorded."""
-    program = compile("""
-        __asm__(".globl _start\\n_start: mov $1, %eax\\nmov $7, %ebx\\nint $0x80\\n");
-        struct unused { int x; };""", "-m32", "-nostdlib", "-static", name="small")
-    if subprocess.run([program], check=False).returncode != 7:
+    target, leave, ours = {
+        "x86_64": ("i386", "mov $1, %eax\\nmov $7, %ebx\\nint $0x80", "x86-64"),
+        "aarch64": ("armv7a", "mov r7, #1\\nmov r0, #7\\nsvc #0", "aarch64")}[platform.machine()]
+    program = compile(f"""
+        __asm__(".globl _start\\n_start: {leave}\\n");
+        struct unused {{ int x; }};""", f"--target={target}-linux-gnu", "-nostdlib", "-static",
+        f"--ld-path={llvm / 'ld.lld'}", cc=llvm / "clang", name="small")
+    try:
+        status = subprocess.run([program], check=False).returncode
+    except OSError:
+        status = None
+    if status != 7:
         pytest.skip("this kernel does not run 32-bit programs")
     recording = record("--", program)
     assert recording.status == 7
     assert recording.stderr == (f"frontload-trace: note: {program}: not recorded: a 32-bit "
-                                "program; build it for x86-64 to record it\n")
+                                f"program; build it for {ours} to record it\n")
+
+
+def test_another_machine(program, record, tmp_path):
+    """A program for another machine is refused with what to do; no shell reads it as a script."""
+    contents = bytearray(program.read_bytes())
+    contents[18:20] = (22).to_bytes(2, "little")  # s390, which is of the other byte order
+    other = tmp_path / "other"
+    other.write_bytes(contents)
+    other.chmod(0o755)
+    recording = record("--", other)
+    assert (recording.status, recording.stdout, recording.files) == (126, "", [])
+    assert recording.stderr == (f"frontload-trace: error: {other}: cannot be recorded: a program "
+                                "for another machine (s390); record it there\n")
+
+
+def test_script_without_an_interpreter(compile, record, tmp_path):
+    """A script that names no interpreter is one of the shell, as ever."""
+    program = compile("order.c")
+    script = tmp_path / "script"
+    script.write_text(f"{program}\nexit 6\n")
+    script.chmod(0o755)
+    recording = record("--", script)
+    assert (recording.status, recording.stdout) == (6, "done\n")
+    assert len(recording.of(program)) == 1
 
 
 SYMBOL_TABLE, CODE = (2, 0), (1, 6)  # type and flags of a section
@@ -248,6 +281,20 @@ def test_damaged_symbol_table(change, program, record):
     assert recording.files == []
 
 
+def test_section_headers_that_are_not_there(program, record):
+    """A program does not need them to run: some tools leave them out, and say where they were."""
+    data = bytearray(program.read_bytes())
+    struct.pack_into("<Q", data, 40, 1 << 40)
+    program.unlink()
+    program.write_bytes(data)
+    program.chmod(0o755)
+    recording = record("--", program)
+    assert (recording.status, recording.stdout) == (3, "done\n")
+    (line,) = recording.stderr.splitlines()
+    assert line.startswith(f"frontload-trace: note: {program}: ") and "not recorded" in line
+    assert recording.files == []
+
+
 def test_section_that_lies(program, record):
     """Code that is not where its section says is not planted."""
     damage(program, CODE, (24, "<Q", 0x1400))
@@ -258,18 +305,9 @@ def test_section_that_lies(program, record):
 def test_ptrace_not_permitted(program, tracer, tmp_path):
     """Where ptrace is refused, the sysctl and the container option are named; the command is not
     run."""
-
-    def refuse_ptrace():
-        # A filter that lets everything pass but ptrace (101), which gets EPERM.
-        code = struct.pack("<" + "HBBI" * 4, 0x20, 0, 0, 0, 0x15, 0, 1, 101, 0x06, 0, 0, 0x00050001,
-                           0x06, 0, 0, 0x7fff0000)
-        text = ctypes.create_string_buffer(code)
-        filter = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", 4, ctypes.addressof(text)))
-        libc = ctypes.CDLL(None, use_errno=True)
-        assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, filter) == 0
-
     result = subprocess.run([tracer, "-o", tmp_path / "t", "--", "touch", tmp_path / "started"],
-                            preexec_fn=refuse_ptrace, capture_output=True, text=True)
+                            preexec_fn=lambda: filter_system_calls(PTRACE, EPERM),
+                            capture_output=True, text=True)
     assert result.returncode == 125
     error, note = result.stderr.splitlines()
     assert error == ("frontload-trace: error: ptrace: cannot trace the command: "

@@ -1,8 +1,11 @@
 """Shared libraries named by --module: linked, opened, closed and opened again."""
 
+import platform
 import shutil
 
 import pytest
+from elftools.elf.elffile import ELFFile
+from trace_decoder import decode
 from traced import Binary
 
 EARLY = ["part_indirect", "part_constructor", "chosen"]
@@ -140,6 +143,48 @@ def test_library_of_a_stripped_program(linked, library, record, run):
 
 def test_loader_is_a_library(linked, record, run):
     """The dynamic loader, which the kernel maps, can be named too."""
-    trace = record("--module=ld-linux-x86-64.so.2", "--", linked).trace
+    name = {"x86_64": "ld-linux-x86-64.so.2", "aarch64": "ld-linux-aarch64.so.1"}
+    trace = record(f"--module={name[platform.machine()]}", "--", linked).trace
     (module,) = [m for m in trace.modules.values() if not m.is_main]
     assert trace.addresses(module.path)
+
+
+def interpreter_of(program):
+    with open(program, "rb") as stream:
+        return next(segment.get_interp_name() for segment in ELFFile(stream).iter_segments()
+                    if segment["p_type"] == "PT_INTERP")
+
+
+@pytest.mark.parametrize("kind", ["-pie", "-no-pie"])
+@pytest.mark.parametrize("options", [[], ["--library-path", "/lib"]])
+def test_loader_that_is_executed(kind, options, compile, record):
+    """ld.so ./program is a recording of the program: the same trace, by the program's name."""
+    program = compile("order.c", "-O1", kind)
+    alone = record("--", program).trace
+    recording = record("-o", program.parent / "%m.trace", "--", interpreter_of(program), *options,
+                       program)
+    assert (recording.status, recording.stdout, recording.stderr) == (3, "done\n", "")
+    trace = decode(program.parent / "order.trace")
+    assert trace.main.path == str(program)
+    assert trace.main.build_id == Binary(program).build_id
+    assert trace.addresses() == alone.addresses()
+
+
+def test_loader_of_musl(compile, record):
+    """musl's loader is its libc."""
+    if not shutil.which("musl-gcc"):
+        pytest.skip("there is no musl-gcc")
+    program = compile("int called(void) { return 3; }\nint main(void) { return called(); }",
+                      cc="musl-gcc")
+    recording = record("--", interpreter_of(program), program)
+    assert (recording.status, recording.stderr) == (3, "")
+    assert recording.trace.main.path == str(program)
+    names = Binary(program).named(recording.trace.addresses())
+    assert names.index("main") + 1 == names.index("called")
+
+
+def test_library_of_a_loader_that_is_executed(linked, library, record):
+    """--module names libraries as ever."""
+    trace = record("--module=libpart.so.1", "--", interpreter_of(linked), linked).trace
+    assert trace.main.path == str(linked)
+    assert entered(trace, library) == [*EARLY, "part_two", "part_one", "part_destructor"]

@@ -1,5 +1,6 @@
 """Signals, job control and violent ends: the program behaves as without a tracer."""
 
+import ctypes
 import os
 import pty
 import signal
@@ -25,7 +26,7 @@ def state(pid):
     try:
         with open(f"/proc/{pid}/stat") as stat:
             return stat.read().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it ended before, or meanwhile
         return ""
 
 
@@ -44,17 +45,28 @@ def waiting(program, start):
 @pytest.mark.parametrize(("what", "status", "functions"), [
     ("trap", 0, ["touched", "from_first_trap", "from_second_trap", "after"]),
     ("ignored-trap", 0, ["touched", "after"]),
-    ("int3", 128 + signal.SIGTRAP, ["touched"]),
+    ("ignored-trap-later", 0, ["touched", "after", "from_handler"]),
+    ("trap-that-kills", 128 + signal.SIGTRAP, ["touched", "from_handler"]),
+    ("raise", 128 + signal.SIGTRAP, ["touched"]),
+    ("breakpoint", 128 + signal.SIGTRAP, ["touched"]),
     ("handler", 0, ["touched", "from_handler", "after"]),
     ("fault-handler", 6, ["touched", "from_handler"]),
     ("abort", 128 + signal.SIGABRT, ["touched"]),
 ])
 def test_signals_of_its_own(what, status, functions, program, record):
-    """A program gets its own signals, SIGTRAP and int3 included; functions that are first entered
-    in a handler are recorded; what was touched before a violent end is in the trace."""
+    """A program gets its own signals, SIGTRAP and breakpoints included; functions that are first
+    entered in a handler are recorded; what was touched before a violent end is in the trace."""
     recording = record("--", program, what)
     assert recording.status == status
     assert entered(program, recording.trace) == functions
+
+
+def test_trap_that_the_parent_ignores(program, record):
+    """A program that was started with SIGTRAP ignored is not killed by it."""
+    recording = record("--", program, "raise",
+                       preexec_fn=lambda: signal.signal(signal.SIGTRAP, signal.SIG_IGN))
+    assert recording.status == 0
+    assert entered(program, recording.trace) == ["touched", "after"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM, signal.SIGPIPE])
@@ -105,6 +117,45 @@ def test_signal_to_the_tracer(number, waiting, program, finish, tmp_path):
     assert state(pid) == ""
     assert entered(program, recording.trace) == ["touched"]
     assert len(recording.files) == 1
+
+
+HANDED_ON = [signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH, signal.SIGCONT, signal.SIGALRM,
+             signal.SIGVTALRM, signal.SIGPROF, signal.SIGABRT, signal.SIGURG, signal.SIGIO,
+             signal.SIGPWR, signal.SIGXCPU, signal.SIGHUP, signal.SIGTERM, signal.SIGINT,
+             signal.SIGQUIT, signal.SIGRTMIN, signal.SIGRTMIN + 7, signal.SIGRTMAX]
+
+
+def told(process):
+    return process.stdout.readline().split()
+
+
+def test_signals_that_a_program_handles(compile, start, finish):
+    """Whatever a person or a service manager sends to the tracer reaches the program, once, and
+    both go on; with the value that sigqueue gave it."""
+    program = compile("tells_signals.c")
+    process = start("--", program, stdin=subprocess.PIPE)
+    assert told(process) == ["ready"]
+    for number in HANDED_ON:
+        process.send_signal(number)
+        assert told(process) == [str(int(number)), "0"]
+    assert ctypes.CDLL(None).sigqueue(process.pid, signal.SIGRTMIN + 1, ctypes.c_void_p(77)) == 0
+    assert told(process) == [str(signal.SIGRTMIN + 1), "77"]
+    recording = finish(process)
+    assert (recording.status, recording.stdout) == (0, "")
+
+
+def test_signals_reach_a_daemon(compile, start, finish):
+    """When the command has ended and a process that it left behind is being recorded, that one
+    gets what does not ask for an end."""
+    program = compile("tells_signals.c")
+    process = start("--", program, "daemon", stdin=subprocess.PIPE)
+    assert told(process) == ["ready"]
+    until(lambda: children(process.pid) == [])
+    for number in (signal.SIGUSR1, signal.SIGWINCH, signal.SIGRTMAX):
+        process.send_signal(number)
+        assert told(process) == [str(int(number)), "0"]
+    assert process.poll() is None
+    assert finish(process).status == 0
 
 
 def test_interrupt_from_a_terminal(compile, tracer, tmp_path):
@@ -158,4 +209,22 @@ def test_terminal_stop(waiting, finish):
     process.stdin.write("x")
     recording = finish(process)
     assert (recording.status, recording.stdout) == (0, "gone on\n")
+
+
+@pytest.mark.parametrize("whom", [os.kill, os.killpg])
+def test_continued_once(whom, compile, start, finish):
+    """The SIGCONT after Ctrl-Z reaches the program once, whether the shell sends it to both or
+    somebody to the tracer alone."""
+    process = start("--", compile("tells_signals.c"), stdin=subprocess.PIPE, process_group=0)
+    assert told(process) == ["ready"]
+    pid, = children(process.pid)
+    os.kill(pid, signal.SIGTTIN)
+    assert told(process) == [str(int(signal.SIGTTIN)), "0"]  # it handles this one
+    os.kill(pid, signal.SIGSTOP)
+    os.kill(process.pid, signal.SIGSTOP)
+    until(lambda: state(process.pid) == "T" and state(pid) in STOPPED)
+    whom(process.pid, signal.SIGCONT)
+    assert told(process) == [str(int(signal.SIGCONT)), "0"]
+    recording = finish(process)
+    assert (recording.status, recording.stdout) == (0, "")
 

@@ -26,6 +26,7 @@ class Trace:
     pid: int
     startup_done: bool
     dropped: int
+    role: str
     modules: dict[int, Module] = field(default_factory=dict)
     events: list[tuple[int, int, int]] = field(default_factory=list)  # module, address, thread
     kinds: list[int] = field(default_factory=list)  # of the events
@@ -46,10 +47,11 @@ def decode(path: Path, wanted_recorder: int = TRACER) -> Trace:
     assert data[:8] == b"\x89FLT\r\n\x1a\n"
     order, word, machine, major, minor = struct.unpack_from("<BBHHH", data, 8)
     header_size, slot_size, recorder, pid, slots, dropped = struct.unpack_from("<IIIIQQ", data, 16)
-    assert (order, word, machine, major, minor) == (1, 8, 62, 1, 1)
+    assert (order, word, major, minor) == (1, 8, 1, 3) and machine in (62, 183)
     assert (header_size, slot_size, recorder) == (128, 16, wanted_recorder)
-    assert data[48] in (0, 1) and not any(data[49:128])
-    trace = Trace(pid, data[48] == 1, dropped)
+    assert data[48] in (0, 1) and data[49] in (0, 1) and any(data[56:64])
+    assert not any(data[50:56] + data[96:128])
+    trace = Trace(pid, data[48] == 1, dropped, data[64:96].rstrip(b"\0").decode())
     assert len(data) >= 128 + 16 * slots
     slot = 0
     while slot < slots:

@@ -84,6 +84,8 @@ TEST(NameParts, RustsCrateHashesAreNotOfTheSource) {
             withoutCrateHashes("_RINvCs1234567_3abc3fooNtBi_3BarE"));
   EXPECT_NE(withoutCrateHashes("_RINvCs12_3abc3fooNtBd_3BarE"),
             withoutCrateHashes("_RINvCs1234567_3abc3fooNtBd_3BarE"));
+  // A length that no number holds is gone through like any other.
+  EXPECT_EQ(withoutCrateHashes("_RNv333333333333333333333333foo"), "Nv333333333333333333333333foo");
   EXPECT_EQ(withoutCrateHashes("_RNvMs_Cs12_3abcNtB4_3Bar3foo"),
             withoutCrateHashes("_RNvMs1_Cs1234567_3abcNtB5_3Bar3foo"));
   // Numbers of other things are not lengths: closures, lifetimes, constants.

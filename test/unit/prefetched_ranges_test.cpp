@@ -120,6 +120,26 @@ TEST(PrefetchedRanges, OfTiersAreOne) {
   EXPECT_EQ(rangesOfNote(note(2, 1, {0x10800}, 1)), Ranges());
 }
 
+/// A program with this symbol; of the section that it is in, more may be said.
+std::string programWith(const char *symbol, const std::string &ofSymtab = "") {
+  return toObject(
+      "--- !ELF\n"
+      "FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_DYN, Machine: EM_X86_64}\n"
+      "Sections: [{Name: .symtab, Type: SHT_SYMTAB" +
+      ofSymtab + "}]\nSymbols: [{Name: " + symbol + "}]\n");
+}
+
+TEST(AProgramPrefetchesItself, IfItsSymbolsSayIt) {
+  EXPECT_TRUE(prefetchesItself({programWith("frontload_prefetch_at_start"), {}}));
+  EXPECT_FALSE(prefetchesItself({programWith("frontload_prefetch"), {}}));
+}
+
+// A damaged table is not gone through without end: 2^32 symbols, which 32 bits count as none.
+TEST(AProgramPrefetchesItself, OnlyIfItsSymbolsAreInTheFile) {
+  EXPECT_FALSE(
+      prefetchesItself({programWith("frontload_prefetch_at_start", ", ShSize: 0x1800000000"), {}}));
+}
+
 // A damaged file is no reason to crash, and no range is outside of it.
 TEST(PrefetchedRanges, LieInDamagedFilesToo) {
   std::vector<uint64_t> addresses = {0x17800, 0x17900, 0x10010, 0x10020};

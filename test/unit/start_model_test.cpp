@@ -135,6 +135,48 @@ TEST(StartModel, FindsPrefetchedPagesInMemory) {
   EXPECT_EQ(cached(model, 100), "0-39");
 }
 
+// A list's pieces of 1 MiB are a request each where pages lie side by side in memory, two
+// elsewhere.
+TEST(StartModel, FindsWhatAListAskedForInMemory) {
+  for (uint64_t sideBySide : {1, 2}) {
+    OneSegment model(1000);
+    model.askFor({{8 * page, 520 * page}, {700 * page, 701 * page}}, sideBySide);
+    EXPECT_EQ(cached(model, 1000), "8-519 700-700");
+    EXPECT_EQ(model.counts().requests, 4 / sideBySide + 1);
+    EXPECT_EQ(model.counts().queuedRequests, 4 / sideBySide);
+    model.readPage(9);
+    EXPECT_EQ(model.counts().majorFaults, 0u);
+  }
+}
+
+// A small file is read by one request; what is read in pieces is read ahead.
+TEST(StartModel, ReadsFilesAhead) {
+  OneSegment whole(20), pieces(256);
+  whole.readFile(0, 20);
+  EXPECT_EQ(whole.counts().requests, 1u);
+  EXPECT_EQ(whole.counts().majorFaults, 0u);
+  for (uint64_t i = 0; i < 100; ++i)
+    pieces.readFile(i, 1);
+  EXPECT_LE(pieces.counts().requests, 12u);
+  EXPECT_EQ(cached(pieces, 256).substr(0, 2), "0-");
+}
+
+// In the middle of a file, only what is wanted.
+TEST(StartModel, ReadsNoMoreThanASmallReadOfItsOwn) {
+  OneSegment model(256);
+  model.readFile(100, 3);
+  model.readFile(200, 1);
+  EXPECT_EQ(cached(model, 256), "100-102 200-200");
+}
+
+// At once, as much as a request may have.
+TEST(StartModel, ReadsALargeReadAtOnce) {
+  OneSegment model(256);
+  model.readFile(0, 256);
+  EXPECT_EQ(model.counts().bytesRead, 256 * page);
+  EXPECT_EQ(model.counts().requests, 2u);
+}
+
 // A single page is a request, even if it goes on where the last one ended.
 TEST(StartModel, ReadsSinglePagesOneByOne) {
   constexpr DeviceProfile withoutReadahead = {"test", 0, 1, 0, 16 * page, page, ""};

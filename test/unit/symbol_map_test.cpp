@@ -9,14 +9,17 @@ using namespace llvm::object;
 
 namespace {
 
-/// A program with these symbols.
-std::unique_ptr<ObjectFile> program(SmallVectorImpl<char> &storage, StringRef symbols) {
+/// A program with these symbols; of the section that they are in, more may be said.
+std::unique_ptr<ObjectFile> program(SmallVectorImpl<char> &storage, StringRef symbols,
+                                    StringRef ofSymtab = "") {
   return yaml::yaml2ObjectFile(storage,
                                (R"(
 --- !ELF
 FileHeader: {Class: ELFCLASS64, Data: ELFDATA2LSB, Type: ET_DYN, Machine: EM_X86_64}
 Sections:
   - {Name: .text, Type: SHT_PROGBITS, Flags: [SHF_ALLOC], Address: 0x1000, Size: 0x1000}
+  - {Name: .symtab, Type: SHT_SYMTAB)" +
+                                ofSymtab + R"(}
 Symbols:
 )" + symbols)
                                    .str(),
@@ -101,6 +104,16 @@ TEST_F(TwoBuilds, MissWhatIsNotInBoth) {
 TEST_F(TwoBuilds, NeedSymbols) {
   recorded = program(recordedStorage, first);
   target = program(targetStorage, "  []");
+  auto created =
+      SymbolMap::create(cast<ELFObjectFileBase>(*recorded), cast<ELFObjectFileBase>(*target));
+  ASSERT_FALSE(bool(created));
+  EXPECT_NE(toString(created.takeError()).find("has no symbols"), std::string::npos);
+}
+
+// A damaged table is not gone through without end: 2^32 symbols, which 32 bits count as none.
+TEST_F(TwoBuilds, NeedSymbolsThatAreInTheFile) {
+  recorded = program(recordedStorage, first);
+  target = program(targetStorage, first, ", ShSize: 0x1800000000");
   auto created =
       SymbolMap::create(cast<ELFObjectFileBase>(*recorded), cast<ELFObjectFileBase>(*target));
   ASSERT_FALSE(bool(created));

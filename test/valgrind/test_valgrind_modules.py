@@ -1,5 +1,7 @@
 """Shared libraries, and programs with debug info."""
 
+import shutil
+
 import pytest
 from recorded import Binary
 
@@ -64,6 +66,113 @@ def test_opened_library(library, compile, record):
     assert (recording.status, recording.stderr) == (0, "")
     assert Binary(library).touches(recording.trace) == ["my_function", "my_table+16", "my_data+0",
                                                        "my_data+16"]
+
+
+OPENER = """
+    #define _GNU_SOURCE
+    #include <dlfcn.h>
+    #include <link.h>
+    #include <stdlib.h>
+    #include <sys/mman.h>
+    /* Calls the function, touches a granule of the data. Returns where the library is. */
+    static void *use(void *library, int granule) {
+      struct link_map *map;
+      if (!library || dlinfo(library, RTLD_DI_LINKMAP, &map))
+        exit(2);
+      ((int (*)(void))dlsym(library, "my_function"))();
+      ((volatile int *)dlsym(library, "my_data"))[4 * granule] = 1;
+      return (void *)map->l_addr;
+    }
+    """
+
+
+@pytest.mark.parametrize("identity", ["build-id", "name"])
+def test_reloaded_library(identity, compile, record, tmp_path):
+    """A library that is closed and opened at another address is the same module, by its build-id
+    or, without one, by its name: what was touched is not touched again, what was not is recorded. A
+    copy of it is the same module by its build-id only."""
+    without = ["-Wl,--build-id=none"] if identity == "name" else []
+    library = compile(LIBRARY, "-shared", "-fPIC", *without, name="libmy.so")
+    copy = shutil.copy(library, tmp_path / "libcopy.so")
+    program = compile(OPENER + """
+        int main(int argc, char **argv) {
+          (void)argc;
+          void *place = NULL;
+          for (int i = 0; i < 3; ++i) {
+            void *library = dlopen(argv[1 + i], RTLD_NOW);
+            void *found = use(library, i);
+            if (found == place)
+              return 3;
+            place = found;
+            dlclose(library);
+            if (mmap(place, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+                place)
+              return 4;
+          }
+          return 0;
+        }""", "-ldl", name="opener")
+    recording = record("--module=libmy", "--module=libcopy", "--", program, library, library, copy)
+    assert (recording.status, recording.stderr) == (0, "")
+    modules = [module for module in recording.trace.modules.values() if not module.is_main]
+    binary = Binary(library)
+    assert bool(binary.build_id) == (identity == "build-id")
+    first = ["my_function", "my_table+16", "my_data+0", "my_data+16"]
+    if identity == "build-id":
+        assert [(m.path, m.build_id) for m in modules] == [(str(library), binary.build_id)]
+        assert binary.touches(recording.trace) == [*first, "my_data+32"]
+    else:
+        assert [(m.path, m.build_id) for m in modules] == [(str(library), ""), (str(copy), "")]
+        assert binary.touches(recording.trace) == first
+        assert Binary(copy).touches(recording.trace) == ["my_function", "my_table+16",
+                                                         "my_data+32"]
+
+
+def test_only_a_copy_is_asked_for(compile, record, tmp_path):
+    """A copy is recorded under its own name where nobody has asked for the other one."""
+    library = compile(LIBRARY, "-shared", "-fPIC", name="libmy.so")
+    copy = shutil.copy(library, tmp_path / "libcopy.so")
+    program = compile(OPENER + """
+        int main(int argc, char **argv) {
+          (void)argc;
+          use(dlopen(argv[1], RTLD_NOW), 0);
+          use(dlopen(argv[2], RTLD_NOW), 1);
+          return 0;
+        }""", "-ldl", name="opener")
+    recording = record("--module=libcopy", "--", program, library, copy)
+    assert (recording.status, recording.stderr) == (0, "")
+    assert Binary(copy).touches(recording.trace) == ["my_function", "my_table+16", "my_data+16"]
+
+
+def test_library_that_is_loaded_twice(library, compile, record):
+    """Two instances of a library at the same time are one module, in which a granule counts once;
+    so they are in a child, and when one of them is opened again."""
+    program = compile(OPENER + """
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main(int argc, char **argv) {
+          (void)argc;
+          void *first = dlopen(argv[1], RTLD_NOW);
+          void *second = dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW);
+          if (use(first, 0) == use(second, 0))
+            return 3;
+          use(second, 1);
+          use(first, 1);
+          if (fork() == 0) {
+            use(first, 2);
+            dlclose(second);
+            second = dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW);
+            use(second, 2);
+            use(second, 3);
+            _exit(0);
+          }
+          int status;
+          return wait(&status) < 0 || status;
+        }""", "-ldl", name="opener")
+    recording = record("--module=libmy", "--", program, library)
+    assert (recording.status, recording.stderr) == (0, "")
+    assert [Binary(library).touches(trace) for trace in recording.traces] == [
+        ["my_function", "my_table+16", "my_data+0", "my_data+16"],
+        ["my_function", "my_table+16", "my_data+32", "my_data+48"]]
 
 
 def test_unseen_module_is_a_warning(compile, record):

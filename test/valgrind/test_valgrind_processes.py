@@ -272,3 +272,40 @@ def test_argument_zero(compile, record, tmp_path):
     path = f"{tmp_path}:{os.environ['PATH']}"
     assert record("--", "program", env={"PATH": path}).stdout == "program\n"
     assert record("--", "./program", cwd=tmp_path).stdout == "./program\n"
+
+
+ROLES = Path(__file__).parent.parent / "tracer/programs/roles.c"
+
+
+def roles(recording, program):
+    """Role and own functions of each process, sorted."""
+    binary = Binary(program)
+    return sorted((trace.role, *(name for name in binary.touches(trace) if name != "main"))
+                  for trace in recording.of(program))
+
+
+def test_role_goes_to_children(compile, record):
+    """A forked child has the role of its parent, an executed one what its environment says, and
+    where that says nothing, the role of the command."""
+    program = compile(ROLES.read_text(), name="roles")
+    recording = record("--role=browser", "--", program, env={"FRONTLOAD_ROLE": "shell"})
+    assert (recording.status, recording.stderr) == (0, "")
+    assert {("browser",), ("browser", "my_leaf"), ("browser", "my_worker"),
+            ("renderer", "my_leaf")} == set(roles(recording, program)), roles(recording, program)
+
+
+def test_bad_role(compile, record):
+    """What cannot be a role is refused on the command line; in the environment of a child it is
+    told, and the child has the role of the command."""
+    program = compile(ROLES.read_text(), name="roles")
+    refused = record("--role=two words", "--", program)
+    assert (refused.status, refused.files) == (2, [])
+    recording = record("--role=browser", "--", program, "two words")
+    assert {role for role, *_ in roles(recording, program)} == {"browser"}
+    assert recording.stderr.count("warning: FRONTLOAD_ROLE: not a role") == 1
+
+
+def test_role_of_the_environment(compile, record):
+    """Without --role the environment says it, or there is none."""
+    program = compile(ROLES.read_text(), name="roles")
+    assert record("--", program, "leaf", env={"FRONTLOAD_ROLE": "shell"}).trace.role == "shell"

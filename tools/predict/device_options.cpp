@@ -56,7 +56,7 @@ static Expected<DeviceProfile> describedDevice() {
                       bandwidthOption);
 }
 
-Expected<std::vector<DeviceProfile>> chosenDevices() {
+Expected<std::vector<DeviceProfile>> chosenDevices(bool ofWholeStart) {
   std::vector<DeviceProfile> chosen;
   bool isDescribed = false;
   for (const std::string &name : deviceOption) {
@@ -66,6 +66,8 @@ Expected<std::vector<DeviceProfile>> chosenDevices() {
         return device.takeError();
       isDescribed = true;
       chosen.push_back(*device);
+    } else if (name == lazyProfile().name && ofWholeStart) {
+      chosen.push_back(lazyProfile());
     } else if (const DeviceProfile *device = findDeviceProfile(name)) {
       chosen.push_back(*device);
     } else {
@@ -81,6 +83,8 @@ Expected<std::vector<DeviceProfile>> chosenDevices() {
                              "--device=custom");
   if (chosen.empty())
     chosen = deviceProfiles().vec();
+  if (ofWholeStart && deviceOption.empty())
+    chosen.push_back(lazyProfile());
   if (readAheadOption.getNumOccurrences()) {
     if (readAheadOption > largestReadAhead)
       return createStringError("--read-ahead: is more than " + Twine(largestReadAhead) + " KiB");
@@ -111,6 +115,7 @@ void listDevices(ArrayRef<DeviceProfile> devices, bool asJson, raw_ostream &out)
           json.attribute("latency_seconds", device.latency);
           json.attribute("bytes_per_second", device.bandwidth);
           json.attribute("read_ahead_kib", device.readaheadBytes >> 10);
+          json.attribute("parallel", device.parallel);
           json.attribute("description", device.description);
         });
     });

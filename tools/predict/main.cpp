@@ -10,6 +10,7 @@
 #include "predict/device_options.h"
 #include "predict/prediction.h"
 #include "predict/prediction_output.h"
+#include "predict/whole_start.h"
 #include "program/diagnostics.h"
 #include "program/option_parser.h"
 #include "llvm/Support/CommandLine.h"
@@ -40,11 +41,15 @@ static cl::opt<bool> listOption("list-devices", cl::cat(optionCategory()),
 static cl::opt<bool> touchesOption(
     "list-touches", cl::cat(optionCategory()),
     cl::desc("Show, as JSON, where in BINARY the touches lie, instead of their cost"));
+static cl::opt<std::string> wholeStartOption(
+    "whole-start", cl::value_desc("file"), cl::cat(optionCategory()),
+    cl::desc("Show, as JSON, what a start costs with all of its files, which this file names "
+             "(frontload predict makes it of a reading list)"));
 static cl::opt<bool> jsonOption("json", cl::cat(optionCategory()), cl::desc("Print JSON"));
 
 static constexpr char overview[] =
     "frontload-predict [options] BINARY TRACE...\n\n"
-    "Predicts what a cold start of BINARY reads, for each trace of a process that ran it: major\n"
+    "Predicts what a cold start of BINARY reads, for each recorded run of it: major\n"
     "and minor faults, bytes, contiguous runs of pages, and how long several kinds of devices\n"
     "take for them (without the time of the processor).\n";
 static cl::extrahelp moreHelp(R"(
@@ -68,7 +73,7 @@ static std::optional<std::vector<FileRange>> prefetchedRanges(const ProgramFile 
   LinkedFile file = {program.bytes(), segments};
   StringRef asked = prefetchOption;
   if (asked == "auto")
-    return prefetchesItself(file, *program.elf) ? frontRanges(file) : std::vector<FileRange>();
+    return prefetchesItself(file) ? frontRanges(file) : std::vector<FileRange>();
   if (asked == "front")
     return frontRanges(file);
   uint64_t size = 0;
@@ -82,11 +87,18 @@ static std::optional<std::vector<FileRange>> prefetchedRanges(const ProgramFile 
 int main(int argc, char **argv) {
   if (std::optional<Refusal> refusal = parseProgramOptions(argc, argv, optionCategory(), overview))
     return refuse(*refusal);
-  auto devices = chosenDevices();
+  auto devices = chosenDevices(!wholeStartOption.empty());
   if (!devices)
     fail(exitUsage, toString(devices.takeError()), "try: frontload-predict --help");
   if (listOption) {
     listDevices(*devices, jsonOption, outs());
+    return EXIT_SUCCESS;
+  }
+  if (!wholeStartOption.empty()) {
+    std::unique_ptr<MemoryBuffer> text = readFile(wholeStartOption);
+    printWholeStart(orExit(readWholeStart(text->getBuffer()), wholeStartOption + ": ",
+                           "frontload predict makes it of a reading list"),
+                    *devices);
     return EXIT_SUCCESS;
   }
   if (traceArguments.empty())
@@ -120,8 +132,9 @@ int main(int argc, char **argv) {
     return EXIT_SUCCESS;
   }
   std::vector<Prediction> predictions;
-  for (const std::string &trace : traceArguments)
-    predictions.push_back(predict(question, trace));
+  auto runs = groupByRun(traceArguments);
+  for (const std::vector<std::string> &run : runs)
+    predictions.push_back(predict(question, run));
   jsonOption ? printJson(question, predictions) : printText(question, predictions);
   return EXIT_SUCCESS;
 }

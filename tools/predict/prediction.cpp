@@ -3,6 +3,8 @@
 #include "predict/prediction.h"
 #include "cold_start/elf_start.h"
 #include "predict/trace_file.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -26,9 +28,37 @@ std::vector<AddressPair> touchedIn(const Question &question, StringRef trace, ui
   return found;
 }
 
-Prediction predict(const Question &question, StringRef trace) {
-  Prediction result{trace, 0, 0, {}};
-  std::vector<AddressPair> touched = touchedIn(question, trace, result.missing);
+std::vector<std::vector<std::string>> groupByRun(ArrayRef<std::string> traces) {
+  struct Part {
+    TraceRun run;
+    std::string trace;
+  };
+  MapVector<uint64_t, std::vector<Part>> runs;
+  uint64_t unknown = 0; // counted down, to be no number of a run
+  for (const std::string &trace : traces) {
+    TraceRun run = readRun(readFile(trace)->getBuffer());
+    runs[run.number ? run.number : --unknown].push_back({run, trace});
+  }
+  std::vector<std::vector<std::string>> found;
+  for (auto &[number, parts] : runs) {
+    llvm::stable_sort(parts, [](const Part &a, const Part &b) {
+      return std::pair(a.run.isForked, a.run.process) < std::pair(b.run.isForked, b.run.process);
+    });
+    std::vector<std::string> &run = found.emplace_back();
+    for (Part &part : parts)
+      run.push_back(std::move(part.trace));
+  }
+  return found;
+}
+
+Prediction predict(const Question &question, ArrayRef<std::string> run) {
+  Prediction result{run.front(), 0, 0, {}};
+  std::vector<AddressPair> touched;
+  for (const std::string &trace : run) {
+    uint64_t missing = 0;
+    llvm::append_range(touched, touchedIn(question, trace, missing));
+    result.missing += missing;
+  }
   result.touches = touched.size() + result.missing;
   StringRef bytes = question.program.bytes();
   for (const DeviceProfile &device : question.devices) {

@@ -12,6 +12,7 @@
 #include "cold_start/start_model.h"
 #include "predict/program_file.h"
 #include "predict/symbol_map.h"
+#include <string>
 #include <vector>
 
 namespace frontload {
@@ -28,7 +29,7 @@ struct Question {
 };
 
 struct Prediction {
-  llvm::StringRef trace;
+  llvm::StringRef trace; ///< the first of the run's
   /// Touches, and how many of them are of nothing that the program has by the same name.
   uint64_t touches = 0, missing = 0;
   std::vector<StartCounts> counts; ///< one for each device
@@ -39,7 +40,12 @@ struct Prediction {
 std::vector<AddressPair> touchedIn(const Question &question, llvm::StringRef trace,
                                    uint64_t &missing);
 
-Prediction predict(const Question &question, llvm::StringRef trace);
+/// The traces that are of one run together, first that of the process that was executed: what its
+/// forked children touch is part of the start. Runs stand in the order of their first trace.
+std::vector<std::vector<std::string>> groupByRun(llvm::ArrayRef<std::string> traces);
+
+/// What a run costs, of which these are the traces.
+Prediction predict(const Question &question, llvm::ArrayRef<std::string> run);
 
 } // namespace frontload
 

@@ -1,6 +1,7 @@
 //===- symbol_map.cpp - finds what a trace touched in another build --------===//
 
 #include "predict/symbol_map.h"
+#include "elf/elf_object.h"
 #include "frontload_trace.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -14,22 +15,22 @@ namespace frontload {
 Expected<std::vector<SymbolMap::Symbol>> SymbolMap::read(const ELFObjectFileBase &file) {
   std::vector<Symbol> symbols;
   DenseMap<std::pair<StringRef, StringRef>, unsigned> counts;
-  StringRef source;
-  for (const ELFSymbolRef &symbol : file.symbols()) {
-    auto name = symbol.getName();
-    auto address = symbol.getAddress();
-    auto flags = symbol.getFlags();
-    if (!name || !address || !flags)
-      return joinErrors(joinErrors(name.takeError(), address.takeError()), flags.takeError());
-    if (symbol.getELFType() == ELF::STT_FILE)
-      source = *name;
-    bool isCode = symbol.getELFType() == ELF::STT_FUNC;
-    bool isPlace = isCode || symbol.getELFType() == ELF::STT_OBJECT;
-    if (!isPlace || (*flags & SymbolRef::SF_Undefined) || !symbol.getSize())
-      continue;
-    StringRef of = symbol.getBinding() == ELF::STB_LOCAL ? source : StringRef();
-    symbols.push_back({*address, symbol.getSize(), isCode, {of, *name, counts[{of, *name}]++}});
-  }
+  // LLVM's own iterator does not end in a table whose size is damaged.
+  withElfObject(file.getData(), /*isLinked=*/true, [&](const auto &object) {
+    StringRef source;
+    for (const auto &symbol : object.symbols()) {
+      StringRef name = object.name(symbol);
+      if (symbol.getType() == ELF::STT_FILE)
+        source = name;
+      bool isCode = symbol.getType() == ELF::STT_FUNC;
+      bool isPlace = isCode || symbol.getType() == ELF::STT_OBJECT;
+      if (!isPlace || symbol.st_shndx == ELF::SHN_UNDEF || !symbol.st_size)
+        continue;
+      StringRef of = symbol.getBinding() == ELF::STB_LOCAL ? source : StringRef();
+      symbols.push_back(
+          {symbol.st_value, symbol.st_size, isCode, {of, name, counts[{of, name}]++}});
+    }
+  });
   if (symbols.empty())
     return createStringError(file.getFileName() +
                              ": has no symbols by which to find what was touched");

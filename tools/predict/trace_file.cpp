@@ -85,4 +85,21 @@ Expected<std::vector<uint64_t>> readTrace(StringRef path, StringRef bytes, Modul
   return addresses;
 }
 
+TraceRun readRun(StringRef bytes) {
+  if (!bytes.starts_with(StringRef(FRONTLOAD_TRACE_MAGIC, 8)) ||
+      bytes.size() < FRONTLOAD_TRACE_HEADER_SIZE)
+    return {};
+  auto order = bytes[offsetof(frontload_trace_header, byte_order)] == FRONTLOAD_BIG_ENDIAN
+                   ? endianness::big
+                   : endianness::little;
+  auto read = [&]<class T>(uint64_t offset, T) {
+    return support::endian::read<T>(bytes.data() + offset, order);
+  };
+  if (read(offsetof(frontload_trace_header, minor), uint16_t()) < 2)
+    return {};
+  return {read(offsetof(frontload_trace_header, run), uint64_t()),
+          bytes[offsetof(frontload_trace_header, forked)] != 0,
+          read(offsetof(frontload_trace_header, pid), uint32_t())};
+}
+
 } // namespace frontload

@@ -26,6 +26,14 @@ using ModuleFilter = llvm::function_ref<bool(llvm::StringRef path, llvm::StringR
 llvm::Expected<std::vector<uint64_t>> readTrace(llvm::StringRef path, llvm::StringRef bytes,
                                                 ModuleFilter isWanted);
 
+/// What a trace says of the run that it is part of; 0 if it does not say, or is no trace.
+struct TraceRun {
+  uint64_t number = 0;
+  bool isForked = false;
+  uint32_t process = 0;
+};
+TraceRun readRun(llvm::StringRef bytes);
+
 } // namespace frontload
 
 #endif

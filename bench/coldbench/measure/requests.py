@@ -4,9 +4,7 @@ The device is ours alone, so what it has read during a start was read for it, wh
 reads that the start asked for and did not wait for are its own, too.
 """
 
-import subprocess
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,9 +38,9 @@ class CountingLauncher(Launcher):
         self._stat = stat or Path("/sys/dev/block") / number / "stat"
         self._counted: list[tuple[Sample, Requests]] = []
 
-    def run(self, command: Sequence[str], stdout=subprocess.DEVNULL) -> Sample:
+    def run(self, *command, **options) -> Sample:
         before, _ = parse(self._stat.read_text())
-        sample = super().run(command, stdout=stdout)
+        sample = super().run(*command, **options)
         self._counted.append((sample, self._settled() - before))
         return sample
 

@@ -24,6 +24,7 @@ from coldbench.variants.work_folder import WorkFolder
 
 RUN, RACE, READAHEAD = "frontload-bench/2", "frontload-race/1", "frontload-readahead/1"
 GIANT, STEADY, EARLY = "frontload-giant/1", "frontload-steady/1", "frontload-early/1"
+START = "frontload-start/1"
 
 
 def head(schema: str, **more) -> dict:
@@ -62,6 +63,12 @@ def compared(verdicts: Iterable[Verdict]) -> list[dict]:
 
 def write(file: Path, document: dict) -> None:
     write_if_changed(file, (json.dumps(document, indent=1) + "\n").encode())
+
+
+def schema(file: Path) -> str | None:
+    """What a result says it is."""
+    document = parse_json(file.read_bytes(), file)
+    return document.get("schema") if isinstance(document, dict) else None
 
 
 def read(file: Path, schema: str, program: str) -> dict:

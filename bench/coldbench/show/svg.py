@@ -12,6 +12,10 @@ from contextlib import contextmanager
 from frontload.report.canvas import matplotlib, pyplot
 
 TEXT = "#7a828c"
+# Of a strip, which is a file from its first byte to its last.
+READ, UNREAD = "#0b4f9c", "#dde3ea"
+# What was read is drawn at least this wide (of the strip), or a single page would not be seen.
+LEAST_WIDTH = 1 / 1500
 _STYLE = {"svg.hashsalt": "frontload", "svg.fonttype": "none", "text.color": TEXT,
           "axes.labelcolor": TEXT, "axes.edgecolor": TEXT, "axes.titlecolor": TEXT,
           "xtick.color": TEXT, "ytick.color": TEXT, "font.family": "sans-serif", "font.size": 10}

@@ -15,7 +15,7 @@
  *     cc -finstrument-functions main.o -lfrontload-rt
  *         with the archive, or with the .so
  *     cc -finstrument-functions -Wl,-u,__cyg_profile_func_enter -lfrontload-rt main.o
- *         with the archive before the objects
+ *         with the archive before the objects, or with gcc's -flto
  *     LD_PRELOAD=libfrontload-rt.so ./program
  *         for a program linked with neither
  *
@@ -25,7 +25,8 @@
  *
  * Instrumented shared libraries use the executable's hooks. If only a library is instrumented,
  * preload the .so as above, or link the archive into the library as a private copy, with
- * -Wl,--exclude-libs,libfrontload-rt.a (otherwise the library gets libc's hooks).
+ * -Wl,--exclude-libs,libfrontload-rt.a (otherwise the library gets libc's hooks). All such copies
+ * in a process write one trace.
  *
  * Run the program with
  *
@@ -35,11 +36,21 @@
  *     %m   the program's file name
  *     %%   a percent sign
  *
- * A relative path counts from the folder the program was in at its first touch. The runtime never
+ * A relative path counts from the folder in which the program was started. The runtime never
  * writes to a file that exists: it appends ".1", ".2", ... to the name. Without FRONTLOAD_TRACE,
  * and in set-user-id programs, it records nothing and makes no file. If it cannot record a program,
  * it says why in one line on stderr, and the program runs on unaffected. Do not truncate a trace
- * while its program runs: the trace is mapped into that program.
+ * while its program runs: the trace is mapped into that program. A trace is 4 MiB large at first,
+ * most of it a hole that takes no room on the disk, so that a program that becomes another user,
+ * has no descriptor left, or may not open files any more, still has its start recorded. Nobody but
+ * the program's user can read it.
+ *
+ *     FRONTLOAD_ROLE=renderer
+ *
+ * beside it gives the traces a role, by which `frontload profile --role renderer` finds them: for
+ * programs with several kinds of process. A process has the role of the environment in which its
+ * program was started, and a forked child that of its parent. A program that is started with a text
+ * that cannot be a role runs unrecorded.
  *
  * Each function of each module appears once, at its first touch, even if it is instrumented in two
  * of the ways above. A function that was only inlined is recorded at the address of its out-of-line
@@ -64,10 +75,10 @@
  * libraries by dlopen has to export the hooks, by -Wl,--export-dynamic-symbol=__sanitizer_cov_*, or
  * be linked with the runtime's .so. A recorded program takes two to three times as long.
  *
- * Limits: Linux 4.14 or newer, x86-64 or AArch64. A program that confines itself with a seccomp
- * filter that kills on open, or with strict mode, has to call frontload_startup_done() first.
- * Instrumented IFUNC resolvers need the archive: they run too early to call any library, libc's
- * hooks included.
+ * Limits: Linux 4.14 or newer; x86-64, AArch64 or 64-bit RISC-V. A program that confines itself
+ * with a seccomp filter that kills on open, or with strict mode, has to call
+ * frontload_startup_done() first. Instrumented IFUNC resolvers need the archive: they run too early
+ * to call any library, libc's hooks included.
  */
 #ifndef FRONTLOAD_H
 #define FRONTLOAD_H
@@ -87,6 +98,14 @@ extern "C" {
  *       frontload_startup_done();
  */
 void frontload_startup_done(void);
+
+/* Says what this process is to do, as FRONTLOAD_ROLE does, in its trace and in those of the
+ * children that it forks later: for processes that are forked and execute nothing, as from a
+ * zygote. `role` is 1 to 31 printable ASCII characters without spaces; anything else is not taken.
+ * Without FRONTLOAD_TRACE it does nothing, nor with a recorder beside the program. Call it from one
+ * thread, at any time. It can be declared weak, as the function above.
+ */
+void frontload_set_role(const char *role);
 
 #ifdef __cplusplus
 }

@@ -231,7 +231,8 @@ static uint64_t ordered(uint64_t hash) {
     return hash;
   uint64_t rest = hash & ~plan->shard_bits, shard = hash & plan->shard_bits;
   uint64_t mask = plan->num_slots - 1;
-  for (uint64_t i = hash & mask; slots[i] != 0; i = (i + 1) & mask)
+  /* Not for longer than there are slots: a damaged table may be full. */
+  for (uint64_t n = 0, i = hash & mask; n <= mask && slots[i] != 0; ++n, i = (i + 1) & mask)
     if (slots[i] == hash) {
       if (!__atomic_load_n(&seen[i], __ATOMIC_RELAXED))
         __atomic_store_n(&seen[i], 1, __ATOMIC_RELAXED);

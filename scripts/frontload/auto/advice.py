@@ -31,6 +31,39 @@ class Step:
     file: str = ""
 
 
+@dataclass(frozen=True)
+class Training:
+    """How the program is started to be recorded. `command` is as in a shell, with {} for the
+    program; `options` are those of frontload record that say when the start is over; `data`: also
+    record data; `prefetch`: the program asks for its front."""
+
+    command: str = "{} --version"
+    options: tuple[str, ...] = ()
+    data: bool = False
+    prefetch: bool = False
+
+    def words(self) -> list[str]:
+        try:
+            return shlex.split(self.command)
+        except ValueError as problem:
+            raise Failure(f"{self.command}: {problem}",
+                          note="write the arguments as in a shell, as one argument") from problem
+
+    @property
+    def arguments(self) -> str:
+        """Those of the program, for what starts it in its own way."""
+        return self.command.partition("{}")[2].strip()
+
+    def recorded(self, program: str) -> tuple[str, ...]:
+        """The commands that record `program`, which is quoted already."""
+        command = self.command.replace("{}", program)
+        # What starts the program may make it another user, who writes traces of data himself.
+        open_to_all = self.data and os.geteuid() == 0 and not self.command.startswith("{}")
+        return (*(["install -d -m 1777 traces"] if open_to_all else []), *(
+            f"{shlex.join(['frontload', 'record', *data, '-o', 'traces', *self.options])} -- "
+            f"{command}".rstrip() for data in ([], ["--data"])[:1 + self.data]))
+
+
 @dataclass
 class Advice:
     profile: str  # where the startup profile belongs
@@ -79,11 +112,11 @@ def target_of(folder: Folder, output: str) -> Target | None:
                  if name and target.name == name), None)
 
 
-def advise(folder: Folder, output: str, arguments: str = "--version") -> Advice:
-    """What to add for the program or library `output` of this folder, which `arguments` start."""
+def advise(folder: Folder, output: str, training: Training) -> Advice:
+    """What to add for the program or library `output` of this folder."""
     # What make goes by, and what can be started, is libtool's script.
     output = (libtool_script(output) if output else None) or output
-    return _ADVISERS.get(folder.system, _wrapper)(folder, output, arguments)
+    return _ADVISERS.get(folder.system, _wrapper)(folder, output, training)
 
 
 def _where(folder: Folder) -> str:
@@ -94,11 +127,23 @@ def _export() -> str:
     return f"export PATH={shlex.quote(os.path.join(prefix(), 'bin'))}:$PATH"
 
 
-def cmake_lines(target: str, arguments: str) -> tuple[str, ...]:
+def cmake_lines(target: str, training: Training) -> tuple[str, ...]:
+    command = [target if word == "{}" else
+               _cmake_word(word.replace("{}", f"$<TARGET_FILE:{target}>"))
+               for word in training.words()]
+    ready = ["READY", *map(_cmake_word, training.options)] if training.options else []
+    more = [*(["DATA"] if training.data else []), *(["PREFETCH"] if training.prefetch else [])]
     return ("find_package(Frontload CONFIG)",
             "if(Frontload_FOUND)",
-            f"  frontload_target({target} TRAIN COMMAND {f'{target} {arguments}'.strip()})",
+            f"  frontload_target({' '.join([target, *more, *ready, 'TRAIN COMMAND', *command])})",
             "endif()")
+
+
+def _cmake_word(word: str) -> str:
+    """As CMake's code has it, where a semicolon would end an argument."""
+    if re.fullmatch(r"[\w./:=,+@%$<>{}-]+", word):
+        return word
+    return '"' + re.sub(r'(["\\;])', r"\\\1", word) + '"'
 
 
 def without_comments(text: str) -> str:
@@ -112,7 +157,7 @@ def calls_frontload(text: str, target: str) -> bool:
                           without_comments(text)))
 
 
-def _cmake(folder: Folder, output: str, arguments: str) -> Advice:
+def _cmake(folder: Folder, output: str, training: Training) -> Advice:
     target = target_of(folder, output)
     name = target.name if target else os.path.basename(output)
     lists = target.defined_in if target and target.defined_in else os.path.join(
@@ -125,7 +170,7 @@ def _cmake(folder: Folder, output: str, arguments: str) -> Advice:
         first = Step(f"nothing: {lists} calls frontload_target({name}) already", (), lists)
     else:
         first = Step(f"add to {lists}{behind}, where the target is known",
-                     cmake_lines(name, arguments), lists)
+                     cmake_lines(name, training), lists)
     found.steps = [
         first,
         Step("record, once and whenever the profile is stale; then check the profile in",
@@ -140,13 +185,13 @@ def _profile_path(folder: Folder, output: str) -> str:
     return os.path.join(_where(folder), PROFILE_FOLDER, profile_name(output))
 
 
-def _profile(output: str, path: str) -> str:
+def _profile(output: str, path: str, link_map: str | None = None) -> str:
     # A script that starts the program, as libtool makes it, runs others, which are recorded too.
     return (f"frontload profile traces --program {shlex.quote(os.path.basename(output))} "
-            f"-o {shlex.quote(path)}")
+            + (f"--map {shlex.quote(link_map)} " if link_map else "") + f"-o {shlex.quote(path)}")
 
 
-def _with_profile(folder: Folder, output: str, arguments: str, how_to: str, built: str,
+def _with_profile(folder: Folder, output: str, training: Training, how_to: str, built: str,
                   first: tuple[str, ...], again: tuple[str, ...]) -> Advice:
     """Steps of builds in which frontload-cc stands before the compiler. What it is told by the
     environment to be recorded, it compiles alike: one set-up does for both builds, and only the
@@ -157,17 +202,30 @@ def _with_profile(folder: Folder, output: str, arguments: str, how_to: str, buil
     found = Advice(path, how_to)
     found.steps = [
         Step("once, in each shell", (_export(), f"mkdir -p {shlex.quote(profiles)}")),
+        *_for_prefetch(training),
         Step("build for the recording", first),
         Step("record, with what your users do; then check the profile in",
-             (f"frontload record -o traces -- {program} {arguments}".rstrip(),
-              _profile(output, path))),
+             (*training.recorded(program),
+              _profile(output, path, f"{built}.map" if training.data else None))),
         Step("link again, with the front", (f"rm {program}", *again))]
     return found
 
 
-def wrapper(compiler: str, profiles: str) -> str:
+def _for_prefetch(training: Training) -> list[Step]:
+    """What a program that prefetches its front needs in order to start."""
+    if not training.prefetch:
+        return []
+    library = "libfrontload-prefetch.so.1"
+    return [Step(f"the program will need {library}, wherever it runs: install it there, or put it "
+                 "beside the program and link with -Wl,-rpath,'$ORIGIN' (docs/prefetch.md). In "
+                 "each shell, to try it",
+                 (f"export LD_LIBRARY_PATH={shlex.quote(os.path.join(prefix(), 'lib'))}"
+                  "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}",))]
+
+
+def wrapper(compiler: str, profiles: str, *options: str) -> str:
     """What takes the place of a compiler's name."""
-    return f"frontload-cc --profile-dir={shlex.quote(profiles)} {compiler}"
+    return " ".join(["frontload-cc", f"--profile-dir={shlex.quote(profiles)}", *options, compiler])
 
 
 def _compiler(folder: Folder, language: str, otherwise: str) -> str:
@@ -178,11 +236,12 @@ def _compiler(folder: Folder, language: str, otherwise: str) -> str:
                     and not word.startswith("--")) or otherwise
 
 
-def _settings(folder: Folder) -> tuple[str, str]:
+def _settings(folder: Folder, training: Training) -> tuple[str, str]:
+    options = ["--prefetch"] if training.prefetch else []
     profiles = os.path.join(_where(folder), PROFILE_FOLDER)
 
     def setting(variable: str, compiler: str) -> str:
-        return f"{variable}={shlex.quote(wrapper(compiler, profiles))}"
+        return f"{variable}={shlex.quote(wrapper(compiler, profiles, *options))}"
     return (setting("CC", _compiler(folder, "C", "cc")),
             setting("CXX", _compiler(folder, "C++", "c++")))
 
@@ -198,45 +257,63 @@ def _name_in(folder: Folder, output: str, new: str) -> str:
     return os.path.join(new, os.path.basename(output))
 
 
-def _meson(folder: Folder, output: str, arguments: str) -> Advice:
+def _meson(folder: Folder, output: str, training: Training) -> Advice:
     source = _where(folder)
     new = os.path.join(source, _BUILD_FOLDER)
     build = f"ninja -C {shlex.quote(new)}"
     setup = f"meson setup {shlex.quote(new)} {shlex.quote(source)}"
-    return _with_profile(folder, output, arguments, "docs/how-to/meson.md",
+    return _with_profile(folder, output, training, "docs/how-to/meson.md",
                          _name_in(folder, output, new),
-                         (_continued(*_settings(folder), setup), f"{_RECORDED} {build}"), (build,))
+                         (_continued(*_settings(folder, training), setup),
+                          f"{_RECORDED} {build}"), (build,))
 
 
-def _autotools(folder: Folder, output: str, arguments: str) -> Advice:
+def _autotools(folder: Folder, output: str, training: Training) -> Advice:
     source = _where(folder)
-    new = os.path.join(source, _BUILD_FOLDER)
+    # What was configured in place cannot be configured anywhere else, too.
+    in_place = bool(folder.build) and os.path.realpath(folder.build) == os.path.realpath(source)
+    new = source if in_place else os.path.join(source, _BUILD_FOLDER)
     configure = shlex.quote(os.path.join(source, "configure"))
-    return _with_profile(folder, output, arguments, "docs/how-to/autotools.md",
-                         _name_in(folder, output, new),
-                         (f"mkdir -p {shlex.quote(new)} && cd {shlex.quote(new)}",
-                          _continued(configure, *_settings(folder)), f"{_RECORDED} make"),
+    prepared = (f"cd {shlex.quote(new)}", "make distclean") if in_place else (
+        f"mkdir -p {shlex.quote(new)} && cd {shlex.quote(new)}",)
+    given = [folder.configured] if folder.configured else []
+    return _with_profile(folder, output, training, "docs/how-to/autotools.md",
+                         output if in_place else _name_in(folder, output, new),
+                         (*prepared, _continued(configure, *given, *_settings(folder, training)),
+                          f"{_RECORDED} make"),
                          ("make",))
 
 
-def _make(folder: Folder, output: str, arguments: str) -> Advice:
+def _make(folder: Folder, output: str, training: Training) -> Advice:
     make = f"make -C {shlex.quote(_where(folder))}"
-    return _with_profile(folder, output, arguments, "docs/how-to/make.md", output,
-                         (_continued(f"{_RECORDED} {make} -B", *_settings(folder)),),
-                         (_continued(make, *_settings(folder)),))
+    return _with_profile(folder, output, training, "docs/how-to/make.md", output,
+                         _anew(folder, make, training),
+                         (_continued(make, *_settings(folder, training)),))
 
 
-def _cargo(folder: Folder, output: str, arguments: str) -> Advice:
+def _anew(folder: Folder, make: str, training: Training) -> tuple[str, ...]:
+    settings = _settings(folder, training)
+    if folder.has_clean:
+        return f"{make} clean", _continued(f"{_RECORDED} {make}", *settings)
+    # This makes again what makes the Makefile, too, where there is something.
+    return (_continued(f"{_RECORDED} {make} -B", *settings),)
+
+
+def _cargo(folder: Folder, output: str, training: Training) -> Advice:
     name = os.path.basename(output)
     return Advice(_profile_path(folder, output), "docs/how-to/cargo.md", [
         Step("once, in each shell", (_export(), f"cd {shlex.quote(_where(folder))}")),
         Step("record, with what your users do; then check the profile in",
-             (f"cargo frontload record --bin {name} -- {arguments}".rstrip(" -"),
+             (shlex.join(["cargo", "frontload", "record", *(["--data"] if training.data else []),
+                          "--bin", name, *training.options])
+              + (f" -- {training.arguments}" if training.arguments else ""),
               f"cargo frontload profile --bin {name}")),
-        Step("build with the front", (f"cargo frontload build --bin {name}",))])
+        Step("build with the front",
+             (f"cargo frontload build --bin {name}"
+              + (" --prefetch" if training.prefetch else ""),))])
 
 
-def _go(folder: Folder, output: str, arguments: str) -> Advice:
+def _go(folder: Folder, output: str, training: Training) -> Advice:
     path = _profile_path(folder, output)
     name = os.path.basename(output)
 
@@ -250,13 +327,13 @@ def _go(folder: Folder, output: str, arguments: str) -> Advice:
              (_export(), f"cd {shlex.quote(_where(folder))} && mkdir -p {PROFILE_FOLDER}",
               f"export CGO_CFLAGS='-O2 -g {_SECTIONS}'")),
         Step("build, and record; then check the profile in",
-             (build(), f"frontload record -o traces -- ./{name} {arguments}".rstrip(),
+             (build(), *training.recorded(f"./{name}"),
               _profile(output, path))),
         Step("build with the front, and start the program with frontload-run",
              (build(f"-Wl,--startup-profile={path}"), f"frontload-run ./{name}"))])
 
 
-def _bazel(folder: Folder, output: str, arguments: str) -> Advice:
+def _bazel(folder: Folder, output: str, training: Training) -> Advice:
     name = os.path.basename(output)
     profile, runs = (f"{PROFILE_FOLDER}/{name}.{kind}" for kind in ("startup", "runs"))
     where = _where(folder)
@@ -271,7 +348,7 @@ def _bazel(folder: Folder, output: str, arguments: str) -> Advice:
               "frontload_cc_binary(", f'    name = "{name}",', "    # ...",
               f'    profile = "{profile}",', f'    runs = "{runs}",', ")")),
         Step(f"write into {runs} the arguments of each start, one line each",
-             (arguments or "--version",),
+             (training.arguments or "--version",),
              os.path.join(where, runs)),
         Step("add to .bazelrc", ("build --compilation_mode=opt",
                                  "build:record --//frontload:mode=record",
@@ -281,10 +358,10 @@ def _bazel(folder: Folder, output: str, arguments: str) -> Advice:
         Step("build with the front", (f"bazel build --config=use //:{name}",))])
 
 
-def _wrapper(folder: Folder, output: str, arguments: str) -> Advice:
+def _wrapper(folder: Folder, output: str, training: Training) -> Advice:
     first = (f"export {_RECORDED}",
-             "# run the build with these in place of the compilers:", *_settings(folder))
-    return _with_profile(folder, output, arguments, "docs/how-to/wrapper.md", output, first,
+             "# run the build with these in place of the compilers:", *_settings(folder, training))
+    return _with_profile(folder, output, training, "docs/how-to/wrapper.md", output, first,
                          ("unset FRONTLOAD", "# run the build again"))
 
 

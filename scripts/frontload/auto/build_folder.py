@@ -45,6 +45,8 @@ class Folder:
     build: str = ""  # empty if there is none
     other_builds: list[str] = field(default_factory=list)
     generator: str = ""
+    has_clean: bool = False  # its Makefile can remove what it has built
+    configured: str = ""  # the arguments of its configure script, as in a shell
     compilers: list[Compiler] = field(default_factory=list)
     targets: list[Target] = field(default_factory=list)
     flags: list[Flags] = field(default_factory=list)

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from frontload.auto import advice
-from frontload.auto.advice import Advice
+from frontload.auto.advice import Advice, Training
 from frontload.auto.build_folder import Folder, Target
 from frontload.base.files import write_if_changed
 
@@ -46,18 +46,19 @@ class Change:
                                             f"b/{name}"))
 
 
-def plan(folder: Folder, output: str, arguments: str, advised: Advice) -> Change:
+def plan(folder: Folder, output: str, training: Training, advised: Advice) -> Change:
     """The change that --write makes for this program."""
     if folder.system == "cmake":
         target = advice.target_of(folder, output)
-        return _cmake(advised.steps[0].file, target, output, arguments)
+        return _cmake(advised.steps[0].file, target, output, training)
     readme = os.path.join(os.path.dirname(advised.profile), "README.md")
     before = advice.existing(readme)
     name = os.path.basename(advised.profile)
     return Change(readme, before, _README.format(name=name), done=bool(before))
 
 
-def _cmake(lists: str, target: Target | None, output: str, arguments: str) -> Change:
+def _cmake(lists: str, target: Target | None, output: str,
+           training: Training) -> Change:
     before = advice.existing(lists)
     if not before:
         return Change(lists, "", obstacle="there is no such file")
@@ -70,7 +71,7 @@ def _cmake(lists: str, target: Target | None, output: str, arguments: str) -> Ch
         return Change(lists, before, obstacle=f"it does not name the target {name} literally")
     if not _at_top_level(code, name):
         return Change(lists, before, obstacle=f"{name} is defined in a block (if, function, ...)")
-    lines = "\n".join(advice.cmake_lines(name, arguments))
+    lines = "\n".join(advice.cmake_lines(name, training))
     gap = "" if before.endswith("\n") else "\n"
     added = f"{gap}\n{lines}\n"
     if before.count("\r\n") * 2 > before.count("\n"):  # most lines end so

@@ -14,22 +14,28 @@ class Comparison:
     detail: str
 
 
-def compare(workloads: Sequence[Workload], before: str, after: str,
-            plain: str | None = None) -> list[Comparison]:
+def compare(workloads: Sequence[Workload], before: str, after: str, plain: str | None = None, *,
+            below: Sequence[str] = (), after_by: Sequence[str] = ()) -> list[Comparison]:
     """Compares `after` with `before`; `plain` is what ld.frontload links without a profile, and
-    tells whether it is the front that makes a difference."""
-    return [_compare(workload, before, after, plain) for workload in workloads]
+    tells whether it is the front that makes a difference. `below`: what they are run by;
+    `after_by`: what runs `after` below that, `env` with variables."""
+    return [_compare(workload, before, after, plain, below, after_by) for workload in workloads]
 
 
-def _compare(workload: Workload, before: str, after: str, plain: str | None) -> Comparison:
-    expected, found = workload.run(before), workload.run(after)
+def _compare(workload: Workload, before: str, after: str, plain: str | None,
+             below: Sequence[str], after_by: Sequence[str]) -> Comparison:
+    def run(binary: str) -> Result:
+        # All in one way, as a program may say how it was called.
+        return workload.run(binary, [*below, *(after_by if binary == after else after_by[:1])])
+
+    expected, found = run(before), run(after)
     if _does(found, after) == _does(expected, before):
         return Comparison(str(workload), True, f"{len(expected.stdout)} characters on stdout, "
                           f"{_ending(expected.status)}")
-    if _does(workload.run(before), before) != _does(expected, before):
+    if _does(run(before), before) != _does(expected, before):
         return Comparison(str(workload), None, "two runs of the program itself differ")
     detail = _difference(expected, found)
-    if plain and _does(workload.run(plain), plain) != _does(expected, before):
+    if plain and _does(run(plain), plain) != _does(expected, before):
         detail += "; the same happens without a front, so the change of linker causes it"
     return Comparison(str(workload), False, detail)
 

@@ -59,6 +59,9 @@ class Search:
                       note=self._remedy())
 
     def _remedy(self) -> str:
+        if programs.is_of_system(self.program):
+            return ("if the command starts the program by another, name the program, and write {} "
+                    f"in its place: --program APP -- {self.program} {{}} ...")
         try:
             compilers = programs.look(self.program).compilers
         except Failure:

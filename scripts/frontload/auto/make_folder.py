@@ -2,12 +2,19 @@
 
 import os
 import re
+import shlex
+from contextlib import suppress
 from pathlib import Path
 
 from frontload.auto.build_folder import Compiler, Flags, Folder, text_of
 
 _VARIABLE = re.compile(r"^(CC|CXX|CFLAGS|CXXFLAGS|LDFLAGS|srcdir|abs_srcdir)[ \t]*[:?]?="
                        r"[ \t]*(.*)$", re.MULTILINE)
+# What configure was given, quoted for a shell, and that as one word of a shell.
+_CONFIGURED = re.compile(r"^ac_cs_config=(.*)$", re.MULTILINE)
+# The target clean, with its recipe. That of nginx removes the Makefile as well.
+_CLEAN = re.compile(r"^(?:[\w-]+[ \t]+)*clean\b[^:=\n]*:(?!=).*\n((?:\t.*\n)*)", re.MULTILINE)
+_REMOVES_ITSELF = re.compile(r"\brm\b.*\bMakefile\b")
 _FLAGS = ("CFLAGS", "CXXFLAGS", "LDFLAGS")
 _LANGUAGES = {"CC": "C", "CXX": "C++"}
 
@@ -21,6 +28,9 @@ def read_autotools(folder: Folder) -> None:
     if source:
         folder.source = os.path.normpath(os.path.join(folder.build, source))
     _take_variables(folder, found, makefile)
+    if match := _CONFIGURED.search(text_of(Path(folder.build, "config.status"))):
+        with suppress(ValueError):  # not as Autoconf writes it
+            folder.configured = shlex.join(shlex.split("".join(shlex.split(match[1]))))
     if os.path.exists(os.path.join(folder.build, "libtool")):
         folder.notes.append("it links with libtool: a program that uses a library of this build is "
                             "a script, and the real program is in .libs; configure with "
@@ -31,7 +41,10 @@ def read_makefile(folder: Folder) -> None:
     for name in ("GNUmakefile", "makefile", "Makefile"):
         path = Path(folder.path, name)
         if path.is_file():
-            _take_variables(folder, dict(_VARIABLE.findall(text_of(path))), path)
+            text = text_of(path)
+            clean = _CLEAN.search(text)
+            folder.has_clean = bool(clean) and not _REMOVES_ITSELF.search(clean[1])
+            _take_variables(folder, dict(_VARIABLE.findall(text)), path)
             return
 
 

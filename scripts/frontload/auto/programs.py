@@ -25,6 +25,10 @@ _NOT_PROGRAMS = (".o", ".so", ".a", ".ko", ".obj", ".dwo", ".lo", ".rlib", ".rme
 _NO_BUILD = {"CMakeFiles", ".git", "node_modules", "meson-private", "__pycache__", "incremental",
              ".cmake", "deps"}
 _MOST_FILES = 200_000
+# What is installed there is of a package, or of an administrator, and no build's own.
+_SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib64", "/usr/bin", "/usr/sbin", "/usr/lib",
+                   "/usr/libexec", "/usr/local/bin", "/usr/local/sbin", "/usr/local/lib",
+                   "/usr/local/libexec")
 TRIED = ".front"  # what frontload auto leaves beside a program
 
 
@@ -162,6 +166,11 @@ def program_of(command: str) -> str:
     raise Failure(f"{command}: is not an ELF program but a script or something else",
                   note="name the program that it runs, and write {} in its place in the "
                   f"command: --program APP -- {command} {{}} ...")
+
+
+def is_of_system(program: str) -> bool:
+    """Whether a program is one that was installed for all."""
+    return os.path.realpath(program).startswith(tuple(f"{folder}/" for folder in _SYSTEM_FOLDERS))
 
 
 def is_libtool_script(path: str) -> bool:

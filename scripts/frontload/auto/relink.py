@@ -37,6 +37,7 @@ class Options:
 
     profile: str | None = None
     link_map: str | None = None
+    report: str | None = None
     prefetch: bool = False
     min_match: float | None = None
 
@@ -50,6 +51,8 @@ class Options:
         if self.prefetch and self.profile:
             folder = prefetch_folder()
             found += ["--front-prefetch", "-rpath", str(folder)]
+        if self.report:
+            found.append(f"--front-report={self.report}")
         if self.link_map:
             # The traces of it are told from those of other builds by its build-id.
             found += [f"-Map={self.link_map}", "--build-id"]

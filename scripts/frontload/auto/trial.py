@@ -10,33 +10,36 @@ after   linked with the profile
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from frontload.auto import comparison, linker_options, objects, programs, relink
+from frontload.auto import comparison, libraries, linker_options, objects, programs, relink
 from frontload.auto.comparison import Comparison
+from frontload.auto.libraries import Library
 from frontload.auto.link_command import LinkCommand
 from frontload.auto.linker_options import Hindrance
 from frontload.auto.objects import Sections
 from frontload.auto.relink import Options
 from frontload.auto.workload import Workload
-from frontload.base import errors, files, processes
+from frontload.base import errors, files, processes, tools
 from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.base.missing import Missing
-from frontload.base.ready import Ready
+from frontload.base.ready import TIMED_OUT, Ready
 from frontload.base.scratch import scratch_folder
+from frontload.device import kinds
 from frontload.device.kinds import Device
 from frontload.elf import file as elf
 from frontload.measure import prediction
-from frontload.profile import coverage, merge, trace
+from frontload.profile import coverage, front_report, merge, trace
 from frontload.profile import format as profile
 from frontload.profile import resolver as names
 from frontload.recording import command as recording
 from frontload.recording.watched import Watched
 
 MEASURED_RUNS = 10
+_DISK = "hdd"  # the device that a front is judged for
 # How much longer a recording with data may last, and does where a time ends it: as much slower is
 # the program.
 _DATA_SLOWDOWN = 40
@@ -61,17 +64,24 @@ class Plan:
     beside: tuple[str, ...] = ()  # what the program needs beside it there
     compare: bool = True
     keep: str | None = None  # a folder for traces and map
+    built_in: str | None = None  # the folder in which the build command runs, if one was given
 
-    def ends_by_itself(self, outcome: "Outcome", what: str) -> bool:
-        """Whether the program may be run to its end; what is not known otherwise is told."""
-        if self.until is None and self.ready is None:
-            return True
-        outcome.missing.append(Missing(
-            what, "the program does not end by itself",
-            "without --until-..., if it does; or compare by hand"
-            if self.ready and self.ready.can_be_seen else
-            "say by --until-listening, --until-output or the like when it is ready"))
-        return False
+    @property
+    def ready_unrecorded(self) -> Ready | None:
+        """When a start is over where nothing is recorded."""
+        return replace(self.ready or Ready(), function=self.until) if self.until else self.ready
+
+    @property
+    def has_end(self) -> bool:
+        """Whether a start is over before the program ends."""
+        return self.ready_unrecorded is not None and self.ready_unrecorded.can_be_seen
+
+    def record_options(self) -> tuple[str, ...]:
+        """What `frontload record` has to be told to record what is recorded here."""
+        ready = self.ready or Ready()
+        # With --until alone, the program would go on.
+        ends = [f"--until={self.until}", f"--timeout={ready.timeout:g}"] if self.until else []
+        return tuple(dict.fromkeys([*ends, *ready.options()]))
 
 
 @dataclass
@@ -82,59 +92,88 @@ class Outcome:
     before: programs.Program
     after: programs.Program | None = None
     names: int = 0
+    has_data: bool = False
     report: coverage.Report | None = None
     comparisons: list[Comparison] = field(default_factory=list)
     measurement: object | None = None  # measure.Measurement
     prediction: dict | None = None  # what prediction.predict says
     libraries: dict[str, str] = field(default_factory=dict)  # the profiles of modules
+    linked: list[Library] = field(default_factory=list)  # those that have a front now, too
     missing: list[Missing] = field(default_factory=list)
 
     def placed(self, plan: Plan) -> bool:
-        report = self.report
-        return (report.coverage >= plan.min_coverage
-                and 100 * report.present >= plan.min_match * report.names)
+        return all(is_placed(report, plan) for report in (
+            self.report, *(library.report for library in self.linked)))
 
     def differs(self) -> bool:
         return any(each.same is False for each in self.comparisons)
 
     def measured_gain(self) -> bool | None:
-        """Whether a cold start reads less here, or waits less often; None if nobody knows."""
+        """Whether a cold start waits less for what it reads here, by the counts; None if nobody
+        knows."""
         if self.measurement is None:
             return None
         from frontload.measure.results import figures
 
         before, after = (figures(self.measurement.of(name, _condition(self.measurement)))
                          for name in ("before", "after"))
-        return _less({name: each["median"] for name, each in before.items()},
-                     {name: each["median"] for name, each in after.items()})
+        return _is_less({name: each["median"] for name, each in before.items()},
+                        {name: each["median"] for name, each in after.items()})
 
     def predicted_gain(self) -> bool | None:
         if self.prediction is None:
             return None
-        before, after = (each["devices"] for each in self.prediction["variants"])
-        return any(_less(before[device], after[device]) for device in before)
+        found = [self.prediction, *(library.prediction for library in self.linked
+                                    if library.prediction)]
+        before, after = ([each["variants"][number]["devices"][_DISK] for each in found]
+                         for number in (0, 1))
+        return _is_less(_sum(before), _sum(after))
 
-    def gain(self) -> bool | None:
-        """Whether a cold start reads less, or waits less often, here or on a common device: on one
-        that reads megabytes ahead, no layout makes a difference."""
+    def gain(self, plan: Plan) -> bool | None:
+        """Whether a cold start has what it needs sooner, here or by prediction: on a device that
+        reads megabytes ahead, no layout makes a difference. If the user named one, on that."""
         known = [each for each in (self.measured_gain(), self.predicted_gain()) if each is not None]
+        if plan.device and self.measurement:
+            known = known[:1]
         return any(known) if known else None
 
     def good(self, plan: Plan) -> bool:
-        return self.placed(plan) and not self.differs() and self.gain() is not False
+        return self.placed(plan) and not self.differs() and self.gain(plan) is not False
 
 
-def _less(before: dict, after: dict) -> bool:
-    return any(after[name] < before[name] for name in ("major_faults", "read_bytes")
-               if name in before and name in after)
+def is_placed(report: coverage.Report, plan: Plan) -> bool:
+    return coverage.suffices(report, plan.min_coverage, plan.min_match)
+
+
+def _sum(figures: Sequence[dict]) -> dict:
+    """Of the files of a start."""
+    return {name: sum(each[name] for each in figures)
+            for name in ("seconds", "major_faults", "read_bytes")}
+
+
+def _is_less(before: dict, after: dict) -> bool:
+    """Whether a start needs less for what it reads: in the time of a disk, as fewer faults for more
+    bytes may be more, or by both counts. Where the bytes are not known, the faults decide."""
+    if "seconds" not in before:
+        before, after = (each | {"seconds": _seconds(each)} for each in (before, after))
+    return after["seconds"] < before["seconds"] or (
+        after["major_faults"] < before["major_faults"]
+        and after.get("read_bytes", 0) <= before.get("read_bytes", 0))
+
+
+def _seconds(counts: dict) -> float:
+    disk = kinds.find(_DISK)
+    return (counts["major_faults"] / disk.iops
+            + counts.get("read_bytes", 0) / disk.bytes_per_second)
 
 
 def _condition(measurement) -> str:
     return measurement.plan.conditions[0]
 
 
-def run(plan: Plan, link: LinkCommand) -> Outcome:
-    """Does all of it; a step that cannot be done is a Failure, but for what only tells more."""
+def run(plan: Plan, link: LinkCommand, linked: Sequence[Library] = ()) -> Outcome:
+    """Does all of it; a step that cannot be done is a Failure, but for what only tells more. Of the
+    plan's modules, `linked` get a front as well."""
     outcome = Outcome(link, objects.look(objects.inputs(link.expanded(), link.directory)),
                       relink.hindrances(link), programs.look(plan.program))
     _refuse(outcome)
@@ -150,36 +189,57 @@ def run(plan: Plan, link: LinkCommand) -> Outcome:
         errors.note(f"linking {plan.program} again, as {link.source} says")
         plain = stack.enter_context(relink.linked(link, beside, Options(link_map=link_map),
                                                   scratch))
+        outcome.linked = list(linked)
+        folder = libraries.link_plain(linked, scratch) if linked else None
         traces = scratch / "traces"
-        has_data = _record(plan, plain, traces, outcome)
+        outcome.has_data = _record(plan, plain, traces, outcome, libraries.loading_from(folder))
         written = scratch / "startup"
-        written.write_bytes(_profile(plan.program, plain, traces, link_map if has_data else None))
+        written.write_bytes(_profile(plan.program, plain, traces,
+                                     link_map if outcome.has_data else None))
         startup = profile.read(written)  # in the order of its entries, which names.resolve counts
         outcome.names = len(startup.touches)
-        libraries = _library_profiles(plan, traces, outcome)
+        profiles = _library_profiles(plan, traces, outcome)
         errors.note(f"linking it with a front of {errors.count(outcome.names, 'name')}")
-        options = Options(profile=str(written), prefetch=plan.prefetch, min_match=plan.min_match)
+        link_report = str(scratch / "link.json")
+        options = Options(profile=str(written), prefetch=plan.prefetch, min_match=plan.min_match,
+                          report=link_report)
         after = stack.enter_context(relink.linked(link, plan.output, options, scratch))
         outcome.report = coverage.examine(elf.read(after), startup,
-                                       names.resolve(str(written), [after]).places)
-        if plan.compare and plan.ends_by_itself(outcome, "whether both write the same"):
-            outcome.comparisons = comparison.compare(plan.workloads, plan.program, after, plain)
+                                          names.resolve(str(written), [after]).places,
+                                          front_report.left_out(link_report))
+        fronts = [(library, stack.enter_context(libraries.linked_with_front(
+            library, profiles[library.profile], plan.min_match, scratch))) for library in linked]
+        folder = libraries.place(fronts, scratch / "fronts") if fronts else None
+        if plan.compare and plan.has_end:
+            outcome.missing.append(Missing("whether both write the same", "the program does not "
+                                           "end by itself", "compare by hand"))
+        elif plan.compare:
+            outcome.comparisons = comparison.compare(
+                plan.workloads, plan.program, after, plain,
+                below=_in_terminal() if plan.ready and plan.ready.tty else (),
+                after_by=libraries.loading_from(folder))
         _predict(plan, outcome, plain, after, traces)
-        if outcome.before.stripped:
-            _strip(after, outcome)
-        shutil.copymode(plan.program, after)
+        for library, path in fronts:
+            with _lacking(outcome, f"what a cold start reads of {library.path} elsewhere"):
+                library.predict(path, trace.find(traces))
+        for before, path in ((plan.program, after), *((each.path, path) for each, path in fronts)):
+            if programs.look(before).stripped:
+                _strip(path, outcome)
+            shutil.copymode(before, path)
         # From here on all is whole: what is left behind gets its names.
         files.write_if_changed(plan.profile, written.read_bytes())
-        for path, data in libraries.items():
+        for path, data in profiles.items():
             files.write_if_changed(path, data)
         os.replace(after, plan.output)
+        for library, path in fronts:
+            os.replace(path, library.output)
         if plan.keep:
             _keep(plan, traces, link_map)
         outcome.after = programs.look(plan.output)
-        if plan.measured_runs and (
-                (plan.ready and plan.ready.can_be_seen)
-                or plan.ends_by_itself(outcome, "what a cold start reads here")):
-            _measure(plan, outcome)
+        if plan.measured_runs:
+            _measure(plan, outcome, libraries.place(
+                [(library, library.output) for library in linked], scratch / "measured")
+                if linked else None)
     return outcome
 
 
@@ -194,16 +254,26 @@ def _refuse(outcome: Outcome) -> None:
                       "`frontload record --module`")
 
 
+def _in_terminal() -> list[str]:
+    """What gives a command a terminal of its own: goes before it."""
+    return [str(tools.tool("frontload-exec")), *Ready(tty=True).options(), "--"]
+
+
 def _may_write_beside(path: str) -> bool:
     return os.access(os.path.dirname(path), os.W_OK | os.X_OK)
 
 
-def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
-    """Records all workloads; returns whether data was recorded too."""
+def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome, below: list[str]) -> bool:
+    """Records all workloads, run by `below`; returns whether data was recorded too."""
     traces.mkdir()
+    if os.geteuid() == 0:  # the command may go on as another user, and records itself with data
+        traces.parent.chmod(0o711)
+        traces.chmod(0o1733)
     pattern = recording.pattern_in(traces)
     errors.note(f"recording {errors.count(plan.runs * len(plan.workloads), 'run')}")
-    tracer = recording.recorder(pattern, modules=plan.modules, until=plan.until)
+    known = {library.module: library.soname for library in outcome.linked}
+    modules = tuple(known.get(module, module) for module in plan.modules)
+    tracer = [*below, *recording.recorder(pattern, modules=modules, until=plan.until)]
     for workload in plan.workloads:
         for _ in range(plan.runs):
             _one(workload, plain, tracer, traces, plan)
@@ -220,15 +290,27 @@ def _record(plan: Plan, plain: str, traces: Path, outcome: Outcome) -> bool:
     try:
         for workload in plan.workloads:
             _one(workload, plain,
-                 recording.recorder(pattern, data=True, modules=plan.modules, until=plan.until),
+                 [*below, *recording.recorder(pattern, data=True, modules=modules,
+                                              until=plan.until)],
                  traces, plan, slower=_DATA_SLOWDOWN)
     except Failure as problem:
         if plan.data:
             raise
         outcome.missing.append(Missing("the data that startup touches", problem.message,
                                        problem.note or "see frontload record --data"))
-        return any(trace.read(path).has_data for path in trace.find(traces))
+        return _have_data(traces, plain)
+    if not _have_data(traces, plain):
+        outcome.missing.append(Missing(
+            "the data that startup touches", "the program wrote no trace of it in valgrind",
+            "see what `frontload record --data` says; or run auto as the user that the program "
+            "runs as"))
+        return False
     return True
+
+
+def _have_data(traces: Path, plain: str) -> bool:
+    return any(run.has_data and run.main is not None and run.main.path == plain
+               for run in map(trace.read, trace.find(traces)))
 
 
 def _one(workload: Workload, plain: str, tracer: list[str], traces: Path, plan: Plan, *,
@@ -236,15 +318,24 @@ def _one(workload: Workload, plain: str, tracer: list[str], traces: Path, plan: 
     before = set(trace.find(traces))
     if plan.ready or plan.until:
         with Watched((plan.ready or Ready()).slower(slower), plan.until is not None,
-                     lambda: sorted(set(trace.find(traces)) - before)) as watched:
+                     lambda: sorted(set(trace.find(traces)) - before),
+                     name=workload.called) as watched:
             result = workload.run(plain, [*watched.prefix, *tracer], pass_fds=watched.descriptors,
                                   meanwhile=watched.until_ready)
-        if not watched.is_ready:
+        if not watched.is_ready and plan.has_end:
             errors.quote(result.stderr)
+            if result.status == TIMED_OUT:
+                raise Failure(f"{workload}: was not ready in time", code=TIMED_OUT,
+                              note="wait for something else, or longer: --timeout")
             raise Failure(f"{workload}: did not become ready (exit status {result.status})",
-                          code=EXIT_VERDICT, note="wait for something else, or longer: --timeout")
+                          code=EXIT_VERDICT, note="if it was asked too early, wait for something "
+                          "else: a server may listen before it answers")
     else:
         result = workload.run(plain, tracer)
+        if result.status:
+            errors.quote(result.stderr)
+            errors.warning(f"{workload}: exit status {result.status}: is that the start that is "
+                           "meant?")
     # What the command itself makes of its run is told by the comparison.
     if set(trace.find(traces)) == before:
         errors.quote(result.stderr)
@@ -264,15 +355,25 @@ def _profile(program: str, plain: str, traces: Path, link_map: str | None) -> by
 def _library_profiles(plan: Plan, traces: Path, outcome: Outcome) -> dict[str, bytes]:
     """The profile of each library that was asked for, by where it goes: beside the program's."""
     found = {}
+    known = {library.module: library for library in outcome.linked}
     for module in plan.modules:
-        merger = merge.Merger(program=os.path.basename(module))
+        library = known.get(module)
+        merger = merge.Merger(program=library.plain,
+                              link_map=library.link_map if outcome.has_data else None) \
+            if library else merge.Merger(program=os.path.basename(module))
         for path in trace.find(traces):
             merger.add(str(path))
+        made = merger.result()
         name = os.path.basename(module)
+        if library:
+            made.program = os.fsencode(library.soname)
+            name = library.soname
         stem = name.partition(".so")[0] + ".so" if ".so" in name else name
         path = os.path.join(os.path.dirname(plan.profile), f"{stem}.startup")
-        found[path] = profile.to_bytes(merger.result())
+        found[path] = profile.to_bytes(made)
         outcome.libraries[module] = path
+        if library:
+            library.profile = path
     return found
 
 
@@ -321,7 +422,8 @@ def _lacking(outcome: Outcome, what: str) -> Iterator[None]:
         outcome.missing.append(Missing(what, problem.message, problem.note or "see frontload info"))
 
 
-def _measure(plan: Plan, outcome: Outcome) -> None:
+def _measure(plan: Plan, outcome: Outcome, fronts: Path | None) -> None:
+    """`fronts`: the folder with libraries that belong to the program with a front."""
     from frontload.measure import plan as planned
     from frontload.measure import rounds
     from frontload.measure.launcher import Launcher
@@ -329,16 +431,29 @@ def _measure(plan: Plan, outcome: Outcome) -> None:
 
     variants = planned.make_variants(plan.workloads[0].words,
                                      [("before", plan.program), ("after", plan.output)], [])
+    if fronts:
+        if plan.until:  # a breakpoint is set in what is run, which is env
+            outcome.missing.append(Missing("what a cold start reads here", "--until cannot be "
+                                           "waited for in a program that loads other libraries",
+                                           "say otherwise when it is ready: --until-..."))
+            return
+        before, after = variants
+        variants = (
+            replace(before, command=("env", *before.command),
+                    files=(*before.files, *(each.path for each in outcome.linked))),
+            replace(after, command=(*libraries.loading_from(fronts), *after.command),
+                    files=(*after.files, *(each.output for each in outcome.linked))))
     with ExitStack() as stack:
-        launcher, described = Launcher(end_with_us=True, ready=plan.ready), None
+        ready = plan.ready_unrecorded
+        launcher, described = Launcher(end_with_us=True, ready=ready), None
         if plan.device:
             launcher, described = stack.enter_context(
-                on_device(plan.device, variants, plan.beside, plan.ready))
+                on_device(plan.device, variants, plan.beside, ready))
         else:  # who asks for a device shall have it
             stack.enter_context(_lacking(outcome, "what a cold start reads here"))
         errors.note(f"measuring {errors.count(2 * plan.measured_runs, 'cold start')}")
         found = rounds.measure(
-            planned.Plan(variants, runs=plan.measured_runs, ignore_failure=plan.ready is None,
-                         ready=plan.ready), launcher)
+            planned.Plan(variants, runs=plan.measured_runs, ignore_failure=not plan.has_end,
+                         ready=ready), launcher)
         outcome.measurement = replace(found, device=described)
         outcome.missing += found.missing

@@ -2,8 +2,10 @@
 
 A build that is up to date links nothing. Then we make the program look old (we set its modification
 time to the beginning of time) and run the build again: every build system that goes by times links
-it. We keep a copy until the build has linked the program again. If that fails, the copy takes the
-program's place, with its old time. The program is never removed.
+it. We do that only to a program that may be of this build, never to one of the system, which is
+taken for it if it starts the one that is meant. We keep a copy until the build has linked the
+program again. If that fails, the copy takes the program's place, with its old time. The program is
+never removed.
 """
 
 import os
@@ -15,7 +17,7 @@ from pathlib import Path
 
 from frontload.auto import link_command
 from frontload.auto.link_command import LinkCommand
-from frontload.auto.programs import libtool_script
+from frontload.auto.programs import is_of_system, libtool_script
 from frontload.base import errors
 from frontload.base.errors import Failure
 from frontload.base.processes import run
@@ -31,7 +33,7 @@ def links(build: str, folder: str, program: str) -> list[LinkCommand]:
     """The links of `program` that the build command does, run in `folder`."""
     errors.note(f"building, watched by strace: {build}")
     found = list(_watch(build, folder, program))
-    if not found and os.path.exists(program):
+    if not found and os.path.exists(program) and not is_of_system(program):
         errors.note(f"{program} is up to date: building it once more, as if it were old")
         script = libtool_script(program)  # is what make goes by
         with ExitStack() as stack:

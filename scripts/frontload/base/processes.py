@@ -19,6 +19,7 @@ does for it.
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -29,10 +30,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frontload.base.errors import EXIT_USAGE, HOW_TO_RUN, Failure, Interrupted
+from frontload.base.files import read_text
 
 CANNOT_RUN, NOT_FOUND = 126, 127  # exit codes, as shells, env and nohup have them
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+# What people and service managers send to a program, and would end us.
+_HANDED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM,
+              signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO, signal.SIGPWR,
+              *range(signal.SIGRTMIN, signal.SIGRTMAX + 1))
 _PATIENCE_SECONDS = 5  # with a command that ignores SIGTERM
 _LAST_SECONDS = 60  # for the kernel to end what was killed
 _POLL_SECONDS = 0.01
@@ -124,7 +130,7 @@ def run_in_foreground(command: Command, environment: Mapping[str, str],
         elif number not in _FROM_TERMINAL:
             child.send_signal(number)
 
-    with _handled((*_FROM_TERMINAL, signal.SIGTERM, signal.SIGHUP), hand_on):
+    with _handled((*_FROM_TERMINAL, *_HANDED_ON), hand_on):
         child = _popen(command, own_codes=True, env=environment, close_fds=False)
         for number in early:
             hand_on(number)
@@ -219,3 +225,17 @@ def _is_alive(group: int) -> bool:
 def _text(file) -> str:
     file.seek(0)
     return file.read().decode("utf-8", "surrogateescape")
+
+
+def has_capability(number: int) -> bool:
+    """Whether this process has a capability (capabilities(7), linux/capability.h)."""
+    line = next(line for line in read_text("/proc/self/status").splitlines()
+                if line.startswith("CapEff:"))
+    return bool(int(line.split()[1], 16) >> number & 1)
+
+
+def ending_with_us() -> list[str]:
+    """What goes before a command that shall end with us, also by a signal that nobody can handle;
+    nothing, where there is no setpriv."""
+    setpriv = shutil.which("setpriv")
+    return [setpriv, "--pdeathsig", "TERM", "--"] if setpriv else []

@@ -16,10 +16,12 @@ JSON.
 import argparse
 import math
 import os
+import re
 from collections.abc import Callable
 
 from frontload.base.files import STDOUT
 from frontload.base.quantities import parse_bytes
+from frontload.profile.role import NO_ROLE, is_role
 
 DEFAULT_MIN_MATCH = 80.0
 _LOOK_AT = 4096  # bytes of a file that tell whether it is JSON
@@ -42,6 +44,23 @@ def named(form: str) -> Callable[[str], tuple[str, str]]:
             raise argparse.ArgumentTypeError(f"{text!r} is not {form}")
         return name, value
     return named
+
+
+def weighted(text: str) -> tuple[str, int]:
+    """WEIGHT,PATH: an input that counts so many times."""
+    weight, _, path = text.partition(",")
+    # The bound keeps sums of runs readable for those who read a profile.
+    if not re.fullmatch("[1-9][0-9]{0,8}", weight) or not path:
+        raise argparse.ArgumentTypeError(f"{text!r} is not WEIGHT,PATH with a whole number from 1 "
+                                         "to 999999999")
+    return path, int(weight)
+
+
+def role(text: str) -> str:
+    """The role of a process."""
+    if not is_role(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is {NO_ROLE}")
+    return text
 
 
 def seconds(text: str) -> float:

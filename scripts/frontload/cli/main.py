@@ -33,6 +33,7 @@ VERBS = {
     "auto": Verb("auto", "try a front: all steps for one program"),
     "record": Verb("record", "run a command and record what it touches"),
     "profile": Verb("profile", "make a startup profile from traces"),
+    "files": Verb("files", "merge lists of what starts read of all their files"),
     "import": Verb("importing",
                    "make a startup profile from order files and traces of other tools"),
     "order": Verb("order", "make an order file for a linker"),
@@ -72,6 +73,7 @@ ENVIRONMENT = {
                         "used: 3.11 or newer, with pyelftools, numpy, scipy, rich and pydantic",
     "FRONTLOAD_TRACE": "where a program linked with libfrontload-rt writes its traces; if it is "
                        "not set, the program records nothing",
+    "FRONTLOAD_ROLE": "the role of a process, which its trace says; --role sets it",
     "FRONTLOAD, FRONTLOAD_PROFILE, ...": "what frontload-cc does in builds; see its --help",
     "FRONTLOAD_DEBUG": "1: show the Python traceback of an unexpected failure (exit status 70)",
     "PATH": "where Frontload looks for linkers, compilers, valgrind, perf and strace",

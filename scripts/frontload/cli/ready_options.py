@@ -4,14 +4,16 @@ mean.
 """
 
 import argparse
+from dataclasses import replace
 
 from frontload.base.ready import TIMEOUT_SECONDS, Ready
 from frontload.cli.arguments import count, seconds
 
-_NAMES = ("listening", "output", "file", "idle", "notify")
-
 
 def add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tty", action="store_true",
+                        help="give the program a terminal of its own, where nobody types: for "
+                        "editors and the like")
     group = parser.add_argument_group(
         "programs that do not end: the start is over when, of those that are given, the first has "
         "come; the program is then ended by SIGTERM, and by SIGKILL after five seconds")
@@ -33,18 +35,23 @@ def add(parser: argparse.ArgumentParser) -> None:
                        f"(default {TIMEOUT_SECONDS:g})")
 
 
-def chosen(args: argparse.Namespace, *, until: str | None = None) -> Ready | None:
-    """What the options ask for; None if the command ends by itself. `until`: a function that ends
-    the recording; with --timeout, it ends the program as well."""
-    asked = {name: getattr(args, f"until_{name}") for name in _NAMES}
-    is_asked = any(asked.values()) or args.seconds is not None
+def chosen(args: argparse.Namespace, *, until: str | None = None,
+           function: str | None = None) -> Ready | None:
+    """What the options ask for; None if that is nothing. `until`: a function that ends the
+    recording; with --timeout, it ends the program as well. `function`: one that always does."""
+    ready = Ready(function=function, listening=args.until_listening, output=args.until_output,
+                  file=args.until_file, idle_ms=args.until_idle, notify=args.until_notify,
+                  seconds=args.seconds, request=args.request,
+                  timeout=args.timeout or TIMEOUT_SECONDS, tty=args.tty)
     for option in ("request", "timeout"):
-        is_meant = is_asked or (until is not None and option == "timeout")
+        is_meant = ready.can_be_seen or (until is not None and option == "timeout")
         if getattr(args, option) is not None and not is_meant:
             args.usage_error(f"--{option} is for programs that do not end: say when the start is "
                              "over, by --until-... or --for")
-    if not is_asked and args.timeout is None:
-        return None
-    return Ready(listening=asked["listening"], output=asked["output"], file=asked["file"],
-                 idle_ms=asked["idle"], notify=asked["notify"], seconds=args.seconds,
-                 request=args.request, timeout=args.timeout or TIMEOUT_SECONDS)
+    return ready if ready.can_be_seen or args.timeout is not None or args.tty else None
+
+
+def of_recording(args: argparse.Namespace) -> Ready | None:
+    """The same for what records faults, where --until ends a phase."""
+    ready = chosen(args, until=args.until)
+    return replace(ready, function=args.until) if ready else None

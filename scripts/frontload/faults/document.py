@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
@@ -10,7 +11,9 @@ from frontload import __version__
 from frontload.base.missing import Missing
 from frontload.faults import files, phases
 from frontload.faults.history import Columns, History
+from frontload.faults.phases import Phase, Phases
 from frontload.faults.recording import Recording
+from frontload.faults.waits import Wait
 from frontload.machine import host as measure_host
 from frontload.pagecache.residency import Residency
 from frontload.tracing import perf
@@ -43,12 +46,15 @@ def make(recording: Recording, command: Sequence[str], variant: str, condition: 
         missing.append(Missing("faults, fills, requests and phases", "the command's exec is not "
                                "among perf's records", "record again"))
     zero = history.zero or 0
-    end = zero + recording.sample.wall_ns
-    found = phases.find(history, recording.loading, end)
+    sample = recording.sample
+    found = phases.find(history, recording.loading, zero + sample.wall_ns, zero + sample.ready_ns
+                        if sample.ready and sample.ready_ns < sample.wall_ns else None)
     until = None
     if recording.loading and recording.loading.until:
         until = {"symbol": recording.loading.until,
                  "time_ns": None if found.until is None else found.until - zero}
+    waits = history.threads.waits(zero) if seen and set(perf.RESTS) <= set(recording.events) \
+        else None
     fills = _fills(history, place, zero) if seen and perf.FILLS in recording.events else None
     return {
         "schema": SCHEMA,
@@ -62,17 +68,17 @@ def make(recording: Recording, command: Sequence[str], variant: str, condition: 
                      "unlisted": _unlisted(recording) if seen else None,
                      "written_fills": sum(history.fills.written)},
         "missing": [dataclasses.asdict(each) for each in [*missing, *found.missing]],
-        "sample": dataclasses.asdict(recording.sample),
+        "sample": dataclasses.asdict(sample),
         "until": until,
         "files": described,
         "processes": [{"pid": image.pid, "parent": image.parent, "command": image.name,
                        "start_ns": (image.start if number else zero) - zero,
                        "end_ns": None if image.end is None else image.end - zero}
                       for number, image in enumerate(history.images)],
-        "phases": [{"process": phase.process, "name": phase.name, "start_ns": phase.start - zero,
-                    "end_ns": phase.end - zero} for phase in found.phases],
+        "phases": _phases(found, history, waits, zero),
         "faults": _faults(history, place, zero) if seen else None,
         "fills": fills,
+        "waits": None if waits is None else _waits(waits, zero),
         "requests": _requests(recording, described, fills, zero) if seen else None,
     }
 
@@ -136,6 +142,35 @@ def _fills(history: History, place: list[int], zero: int) -> dict:
     return {"time_ns": common["time_ns"], "file": common["file"], "offset": common["offset"],
             "bytes": [fills.bytes[i] for i in chosen], "process": common["process"],
             "thread": common["thread"]}
+
+
+def _waits(found: Sequence[Wait], zero: int) -> dict:
+    return {"time_ns": [wait.start - zero for wait in found],
+            "duration_ns": [wait.end - wait.start for wait in found],
+            "reason": [wait.reason for wait in found],
+            "process": [wait.process for wait in found],
+            "thread": [wait.thread for wait in found]}
+
+
+def _phases(found: Phases, history: History, waits: Sequence[Wait] | None, zero: int) -> list[dict]:
+    """A wait belongs to the phase in which it begins; that of a child which has no phases, to that
+    of its parent."""
+    have = {phase.process for phase in found.phases}
+    owners = list(range(len(history.images)))
+    for number, image in enumerate(history.images):
+        if number not in have and image.parent is not None:
+            owners[number] = owners[image.parent]
+
+    def waited(phase: Phase) -> Counter[str]:
+        sums: Counter[str] = Counter()
+        for wait in waits:
+            if owners[wait.process] == phase.process and phase.start <= wait.start < phase.end:
+                sums[wait.reason] += wait.end - wait.start
+        return sums
+
+    return [{"process": phase.process, "name": phase.name, "start_ns": phase.start - zero,
+             "end_ns": phase.end - zero, "waits_ns": None if waits is None else waited(phase)}
+            for phase in found.phases]
 
 
 def _requests(recording: Recording, described: list[dict], fills: dict | None,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from frontload.faults.space import AddressSpace, Region
+from frontload.faults.waits import Threads
 from frontload.pagecache.kernel import PAGE_SIZE
 from frontload.tracing import perf_records as records
 
@@ -67,15 +68,18 @@ class FileKey:
 
 
 class History:
-    """`path` of a file is None until a mapping has named it."""
+    """`path` of a file is None until a mapping has named it. What happens later than `most_ns`
+    after the command's exec is left out."""
 
-    def __init__(self):
+    def __init__(self, most_ns: int | None = None):
+        self._most_ns = most_ns
         self.images: list[Image] = []
         self.faults, self.fills = Faults(), Fills()
         self.files: dict[FileKey, int] = {}
         self.paths: list[str | None] = []
         self.before_exec = {"major": 0, "minor": 0}
         self.lost = 0
+        self.threads = Threads()
         self._launcher: int | None = None  # its pid
         self._current: dict[int, int] = {}  # the image that a pid runs
         self._spaces: dict[int, AddressSpace] = {}
@@ -95,10 +99,18 @@ class History:
 
     def follow(self, told: Iterable[records.Record]) -> "History":
         for record in told:
+            if self._is_too_late(record):
+                continue
             handler = self._handlers.get(type(record))
             if handler:
                 handler(record)
+            self.threads.see(record)
         return self
+
+    def _is_too_late(self, record: records.Record) -> bool:
+        zero = self.zero
+        return self._most_ns is not None and zero is not None and not isinstance(
+            record, records.Lost) and record.time > zero + self._most_ns
 
     def file(self, device: tuple[int, int], inode: int, path: str | None = None) -> int:
         number = self.files.setdefault(FileKey(device, inode), len(self.files))
@@ -127,18 +139,22 @@ class History:
             self.images.append(Image(record.pid, index, record.name, asked))
             self._current[record.pid] = len(self.images) - 1
             image = self.images[-1]
+            self.threads.begin(record.tid, len(self.images) - 1, asked)
         image.name, image.executed = record.name, asked
         self._spaces[record.pid] = AddressSpace()
 
     def _fork(self, record: records.Fork) -> None:
-        if record.pid == record.parent:
-            return  # a thread
+        if record.pid == record.parent:  # a thread
+            if record.pid in self._current:
+                self.threads.begin(record.tid, self._current[record.pid], record.time)
+            return
         parent = self._current.get(record.parent)
         if parent is None and (record.parent != self._launcher or self.images):
             return
         name = self.images[parent].name if parent is not None else ""
         self.images.append(Image(record.pid, parent, name, record.time))
         self._current[record.pid] = len(self.images) - 1
+        self.threads.begin(record.tid, len(self.images) - 1, record.time)
         space = self._spaces.get(record.parent)
         self._spaces[record.pid] = space.copy() if space else AddressSpace()
 

@@ -12,17 +12,14 @@ milestone  a moment of a start: the loader tells debuggers something, main or an
 
 import ctypes
 import os
-import re
 import signal
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from frontload.base.demangle import demangled
-from frontload.base.errors import Failure
-from frontload.elf import constants
 from frontload.elf import file as elf
+from frontload.elf import functions
 from frontload.elf.loading import read_start
 from frontload.faults import segments as elf_segments
 
@@ -32,9 +29,6 @@ _AT_PHDR_BASE, _AT_ENTRY = 7, 9
 STARTUP_DONE = b"frontload_startup_done"
 
 LOADER_TELLS, MAIN, ENTRY, UNTIL = "loader tells", "main", "entry", "until"
-# What follows a function's own name where people read it: parameters, or the hash of Rust.
-_AFTER_NAME = re.compile(r"(?<!operator)\((?!anonymous namespace\)).*|::h[0-9a-f]{16}$", re.DOTALL)
-_MOST_SHOWN = 5
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
 _libc.personality.argtypes = [ctypes.c_ulong]
@@ -78,58 +72,21 @@ def find(command: Sequence[str], until: str | None) -> Loading:
     if base:
         interpreter = os.path.realpath(elf_segments.interpreter(program))
         loader = elf.read(interpreter)
-        tells = _function(loader, b"_dl_debug_state")
+        tells = functions.address_of(loader, b"_dl_debug_state")
         tells_twice = _has(loader, b"_rtld_global")
         if tells is not None:
             add(LOADER_TELLS, interpreter, tells, base, elf_segments.load(interpreter))
-    main = _function(read, b"main")
+    main = functions.address_of(read, b"main")
     if main is not None:
         add(MAIN, program, main, bias, segments)
     else:
         add(ENTRY, program, start.entry, bias, segments)
-    address = _until(read, program, until)
+    address = (functions.address_of(read, STARTUP_DONE) if until is None else
+               functions.find(read, program, until))
     if address is not None:
         add(UNTIL, program, address, bias, segments)
     return Loading(program, interpreter, tuple(milestones), tells_twice,
                    None if address is None else until or os.fsdecode(STARTUP_DONE))
-
-
-def _until(file: elf.Elf, program: str, until: str | None) -> int | None:
-    """The address of the function with which a start ends."""
-    if until is None:
-        return _function(file, STARTUP_DONE)
-    address = _function(file, os.fsencode(until))
-    if address is not None:
-        return address
-    found = _readable(file, until)
-    if not found:
-        raise Failure(f"--until: {until}: {program} has no function of this name",
-                      note="give the name as it is in the symbol table (nm lists them), or as "
-                      "people read it (nm --demangle)")
-    if len(found) > 1:
-        shown = sorted(found.values())
-        more = f" and {len(shown) - _MOST_SHOWN} more" if len(shown) > _MOST_SHOWN else ""
-        raise Failure(f"--until: {until}: {len(shown)} functions of {program} have this name",
-                      note=f"give one of {', '.join(shown[:_MOST_SHOWN])}{more}")
-    return next(iter(found))
-
-
-def _readable(file: elf.Elf, name: str) -> dict[int, str]:
-    """The symbols, by address, of functions of C++ or Rust that people call by this name: with or
-    without its parameters, and the namespaces and classes around it."""
-    last = re.split(r"[<(]", name.rpartition("::")[2].removeprefix("~"))[0].strip()
-    symbols = file.symbols or file.dynamic_symbols
-    if not last or symbols is None:
-        return {}
-    places = {symbol: index for index, symbol in enumerate(symbols.names.all())
-              if symbol.startswith((b"_Z", b"_R")) and os.fsencode(last) in symbol
-              and symbols.type[index] == constants.STT_FUNC and symbols.section[index] > 0}
-    found: dict[int, str] = {}
-    for symbol, shown in demangled(places).items():
-        if any(called == name or called.endswith((f"::{name}", f" {name}"))
-               for called in (shown, _AFTER_NAME.sub("", shown))):
-            found.setdefault(int(symbols.value[places[symbol]]), os.fsdecode(symbol))
-    return found
 
 
 def _place(command: Sequence[str]) -> tuple[str, int, int]:
@@ -159,17 +116,6 @@ def _place(command: Sequence[str]) -> tuple[str, int, int]:
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-
-
-def _function(file: elf.Elf, name: bytes) -> int | None:
-    for symbols in (file.symbols, file.dynamic_symbols):
-        if symbols is None:
-            continue
-        for index, found in enumerate(symbols.names.all()):
-            if found == name and symbols.type[index] in (constants.STT_FUNC, constants.STT_NOTYPE) \
-                    and symbols.section[index] > 0:
-                return int(symbols.value[index])
-    return None
 
 
 def _has(file: elf.Elf, name: bytes) -> bool:

@@ -6,6 +6,7 @@ relocation    the loader adjusts addresses: until it tells debuggers that all is
 constructors  of the libraries and of the program: until main
 main          until the program says that it has started
 started       from there on
+request       from when the program is ready until it has answered the request that was made then
 
 A program without a loader (static) has no such phases: it relocates itself and runs constructors
 before main, and all of that is `constructors`.
@@ -33,12 +34,13 @@ class Phases:
     missing: list[Missing]
 
 
-def find(history: History, loading: Loading | None, end: int) -> Phases:
-    """The phases of all images; times are absolute. `end` is when the recording ended."""
+def find(history: History, loading: Loading | None, end: int, ready: int | None = None) -> Phases:
+    """The phases of all images; times are absolute. `end` is when the recording ended, `ready` when
+    a request was made."""
     stops = _Stops(history, loading)
     phases: list[Phase] = []
     for number, image in enumerate(history.images):
-        phases += _of_image(number, image, stops, image.end or end)
+        phases += _of_image(number, image, stops, image.end or end, ready)
     until = stops.first(history.images[0], UNTIL) if history.images else None
     return Phases(phases, until, _missing(history, loading, stops))
 
@@ -67,7 +69,8 @@ class _Stops:
         return told[count - 1] if len(told) >= count else None
 
 
-def _of_image(number: int, image: Image, stops: _Stops, end: int) -> list[Phase]:
+def _of_image(number: int, image: Image, stops: _Stops, end: int,
+              ready: int | None) -> list[Phase]:
     begun, first = image.executed, image.first_instruction
     if begun is None or first is None:
         return []
@@ -85,6 +88,8 @@ def _of_image(number: int, image: Image, stops: _Stops, end: int) -> list[Phase]
         started = stops.first(image, UNTIL)
         if started is not None:
             moments.append(("started", started))
+        if ready is not None and moments[-1][1] < ready < end:
+            moments.append(("request", ready))
         ends = [*(time for _, time in moments[1:]), end]
     elif relocated is not None:  # nothing tells where the constructors end
         ends = [time for _, time in moments[1:]]

@@ -7,11 +7,11 @@ times the command as it does for `frontload measure`.
 """
 
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from frontload.base import processes
 from frontload.base.errors import BadData
 from frontload.base.missing import Missing
 from frontload.base.scratch import scratch_folder
@@ -60,12 +60,17 @@ class Session:
 
     def run(self, launcher: Launcher, observed: Sequence[str] = ()) -> Recording:
         """Runs the command. The residency of `observed` files is looked at directly after that, as
-        pages that nobody uses any more do not stay for ever."""
+        pages that nobody uses any more do not stay for ever; or when the command is ready."""
         recorder = self.recorder
+        after: dict[str, Residency] = {}
+
+        def look() -> None:
+            after.update(_residency(observed))
+
         if not recorder.works:
-            sample = launcher.run(self._command)
+            sample = launcher.run(self._command, at_ready=look)
             return Recording(recorder, (), sample, History(), None, None, tuple(self._missing),
-                             _residency(observed))
+                             after)
         with scratch_folder("frontload-faults.") as folder:
             faults, requests = folder / "faults.data", folder / "requests.data"
             addresses = dict.fromkeys(milestone.address for milestone in
@@ -74,16 +79,16 @@ class Session:
             prefix = list(recorder.prefix)
             if self.loading:
                 prefix[:0] = ["setarch", "--addr-no-randomize"]
-            if shutil.which("setpriv"):
-                prefix[:0] = ["setpriv", "--pdeathsig", "TERM", "--"]
+            prefix[:0] = processes.ending_with_us()
             if recorder.requests:
                 prefix += recorder.command(requests, [perf.REQUESTS], "--all-cpus")
             prefix += recorder.command(faults, events, "--count=1", "--data")
             prefix += ["env", *_environment()]
             # What ends perf ends the command: perf hands SIGTERM on.
-            sample = launcher.below(*prefix).run(self._command)
-            after = _residency(observed)
-            history = History().follow(perf_records.read(faults))
+            sample = launcher.below(*prefix).run(self._command, at_ready=look)
+            # What a program that does not end does while it is ended is none of its start.
+            history = History(sample.wall_ns if sample.ready else None).follow(
+                perf_records.read(faults))
             asked = None
             if recorder.requests:
                 asked = tuple(perf_records.requests(requests))

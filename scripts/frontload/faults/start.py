@@ -30,11 +30,11 @@ class Start:
 
 def record(command: Sequence[str], name: str | None = None, *, condition: str = SELECTIVELY_COLD,
            evict: Sequence[str] = (), evict_seen: bool = False, allow_warm: bool = False,
-           until: str | None = None, warmup: int = 1, launcher: Launcher | None = None) -> Start:
+           until: str | None = None, warmup: int = 1, launcher: Launcher) -> Start:
     """Records one start of a command; `evict` names the files that are to be cold (or warm), in
     which {} is the program, as it is alone by default; with `evict_seen` also those that the
-    command is seen to read. With `allow_warm` pages of theirs may stay."""
-    launcher = launcher or Launcher(end_with_us=True)
+    command is seen to read. With `allow_warm` pages of theirs may stay. What the launcher waits
+    for ends the start."""
     named = files(command, evict)
     conditions = Conditions(pagecache, allow_warm=allow_warm, evict_seen=evict_seen)
     conditions.check(named, () if condition == AS_IT_IS else (condition,))

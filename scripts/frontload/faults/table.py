@@ -11,6 +11,7 @@ import numpy as np
 from frontload.base import console
 from frontload.base.errors import count, printable
 from frontload.faults.symbols import UNKNOWN, Functions, Sections
+from frontload.faults.waits import DISK
 
 _ACCESSES = {"x": "execute", "r": "read", "w": "write"}
 _SHOWN_FILES = 20
@@ -55,6 +56,8 @@ def _summary(document: dict) -> None:
     if document["requests"] is not None:
         rows.append(("KiB requested from devices", _kib(sum(document["requests"]["bytes"])),
                      count(len(document["requests"]["bytes"]), "request")))
+    if sample["ready"] and sample["ready_ns"] < sample["wall_ns"]:
+        rows.append(("ms until it was ready", _ms(sample["ready_ns"]), "the clock"))
     rows += [("ms until the end", _ms(sample["wall_ns"]), "the clock, with the recorder's work"),
              ("KiB of memory at most", f"{sample['max_rss_kib']:,}", "rusage")]
     if document["until"] and document["until"]["time_ns"] is not None:
@@ -91,17 +94,26 @@ class _Columns:
                 _kib(int(self.fill_bytes[fills].sum())) if self._fills_known else "")
 
 
+def _waited(waits: dict[str, int] | None) -> tuple[str, str]:
+    """For how many ms nothing ran: for a disk, and for something else."""
+    if waits is None:
+        return "", ""
+    disk = waits.get(DISK, 0)
+    return _ms(disk), _ms(sum(waits.values()) - disk)
+
+
 def _phases(document: dict) -> None:
     if not document["phases"]:
         return
     columns = _Columns(document)
-    table = console.table("process", "phase", "from ms", "ms", "major faults", "minor faults",
-                          "KiB filled", numbers=range(2, 7))
+    table = console.table("process", "phase", "from ms", "ms", "waits for disk", "for other",
+                          "major faults", "minor faults", "KiB filled", numbers=range(2, 9))
     for phase in document["phases"]:
         start, end, number = phase["start_ns"], phase["end_ns"], phase["process"]
         process = document["processes"][number]
         console.add_row(table, f"{process['command']} ({process['pid']})", phase["name"],
-                        _ms(start), _ms(end - start), *columns.cells(
+                        _ms(start), _ms(end - start), *_waited(phase["waits_ns"]),
+                        *columns.cells(
                             (columns.process == number) & (columns.time >= start)
                             & (columns.time < end),
                             (columns.fill_process == number) & (columns.fill_time >= start)

@@ -11,14 +11,21 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from frontload.base import processes, tools
-from frontload.base.errors import Failure
+from frontload.base.errors import HOW_TO_RUN, Failure
+from frontload.base.exec_line import ExecLine
 from frontload.base.ready import TIMED_OUT, Ready
+from frontload.device.covering import enter_mounts
 from frontload.device.throttle import PAUSE_SECONDS
+from frontload.elf import file as elf
+from frontload.elf import functions
+from frontload.elf.loading import read_start
 
-_REFUSAL = "frontload-exec: error: "  # how it says that there was no run
+_OURS = "frontload-exec: "
+_REFUSAL = f"{_OURS}error: "  # how it says that there was no run
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,13 @@ class Sample:
     involuntary_switches: int
     complaint: str = ""  # the last line the command wrote to stderr
     ready: str | None = None  # what it was waited for to do; the figures end there
+    ready_ns: int | None = None  # when it did that; with a request, wall_ns goes on to its end
     watching_us: int = 0  # what it cost to wait, beside the command
+
+    @property
+    def status(self) -> int:
+        """As a shell tells it."""
+        return self.exit_status if self.exit_status is not None else 128 + self.signal
 
     @property
     def failed(self) -> bool:
@@ -62,18 +75,23 @@ class Launcher:
 
     `end_with_us`: a command is also ended if we are, by a signal that nobody can handle.
     `ready`: a command is measured until it is ready, and ended then.
+    `outside`: if our own files are covered (device/covering.py), the mounts before. What runs and
+    watches the command is started there, so that none of it reads the copies before the command.
     """
 
     def __init__(self, cgroup: Path | None = None, *, end_with_us: bool = False,
-                 ready: Ready | None = None):
+                 ready: Ready | None = None, outside: int | None = None):
         self._prefix = [tools.tool("frontload-exec")]
-        if end_with_us and (setpriv := shutil.which("setpriv")):
-            self._prefix = [setpriv, "--pdeathsig", "TERM", "--", *self._prefix]
+        if end_with_us:
+            self._prefix[:0] = processes.ending_with_us()
         if cgroup is not None:
             self._prefix.append(f"--cgroup={cgroup}")
+        self._started_by = {}
+        if outside is not None:
+            self._prefix.append(f"--mounts=/proc/{os.getpid()}/ns/mnt")
+            self._started_by["preexec_fn"] = partial(enter_mounts, outside)
         self._ready = ready
-        if ready is not None:
-            self._prefix += ready.options()
+        self._places: dict[str, str] = {}  # of programs, the option that says where a function is
 
     def below(self, *program: str) -> "Launcher":
         """The same, through another program, which has to run what follows as its arguments."""
@@ -81,27 +99,40 @@ class Launcher:
         other._prefix = [*program, *self._prefix]
         return other
 
+    @property
+    def waits_for_function(self) -> bool:
+        return self._ready is not None and self._ready.function is not None
+
+    def learn(self, command: Sequence[str]) -> None:
+        """To be called before the files of a command are evicted: it may have to be read."""
+        if not self.waits_for_function or command[0] in self._places:
+            return
+        program = shutil.which(command[0])
+        if program is None:
+            raise Failure(f"{command[0]}: is not a program that can be run", note=HOW_TO_RUN)
+        address = functions.find(elf.read(program), command[0], self._ready.function)
+        self._places[command[0]] = f"--until-entered={address:#x}@{read_start(program).entry:#x}"
+
     def run(self, command: Sequence[str], stdout=subprocess.DEVNULL,
             at_ready: Callable[[], None] = lambda: None) -> Sample:
         """Runs a command once. `at_ready` is called when it is ready, before it is ended, or when
         it has ended by itself."""
-        reader, writer = os.pipe()
-        hold_reader, hold = os.pipe()
-        held = [f"--acknowledged-by={hold_reader}"] if self._ready else []
-        with (open(reader, "rb") as line, tempfile.TemporaryFile() as stderr,
-              open(hold, "wb") as end):
-            with open(writer, "wb") as told, open(hold_reader, "rb") as holder, processes.started(
-                    [*self._prefix, *held, f"--fd={writer}", "--", *command], stdout=stdout,
-                    stderr=stderr, pass_fds=[writer, hold_reader]) as process:
-                told.close()
-                holder.close()
-                text = line.read()  # to its end, which is at the end or when it is ready
+        with ExecLine(self._ready) as line, tempfile.TemporaryFile() as stderr:
+            self.learn(command)
+            place = [self._places[command[0]]] if command[0] in self._places else []
+            with processes.started([*self._prefix, *line.options, *place, "--", *command],
+                                   stdout=stdout,
+                                   stderr=stderr, pass_fds=line.descriptors,
+                                   **self._started_by) as process:
+                text = line.read()
                 at_ready()
-                end.close()
+                line.release()
                 processes.wait(process)
             stderr.seek(max(0, os.fstat(stderr.fileno()).st_size - 4096))
             said = stderr.read().decode(errors="replace").strip().splitlines()
-        complaint = said[-1] if said else ""
+        # What frontload-exec says of the end is in the sample; why, only the program knows.
+        complaint = next((line for line in reversed(said) if not line.startswith(_OURS)),
+                         said[-1] if said else "")
         if not text:
             refusals = [line for line in said if line.startswith(_REFUSAL)]
             raise Failure(refusals[-1].removeprefix(_REFUSAL) if refusals else

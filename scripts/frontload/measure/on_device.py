@@ -15,7 +15,7 @@ from frontload.base.errors import Failure
 from frontload.base.files import read_text
 from frontload.base.ready import Ready
 from frontload.base.scratch import scratch_folder
-from frontload.device import cold_device, throttle
+from frontload.device import cold_device, lazy, throttle
 from frontload.device.cold_device import ColdDevice
 from frontload.device.kinds import Device
 from frontload.device.throttle import Throttle
@@ -43,11 +43,32 @@ def _files_in(folder: str) -> list[str]:
 
 
 @contextmanager
+def _on_lazy_files(device: Device, variants: Sequence[Variant], extra: Sequence[str],
+                   ready: Ready | None) -> Iterator[tuple[Launcher, dict]]:
+    if obstacle := lazy.obstacle():
+        raise Failure(f"--device {device.name}: {obstacle}", note=_WITHOUT)
+    files = files_to_copy(variants, extra)
+    with ExitStack() as stack:
+        folder = stack.enter_context(scratch_folder("frontload-device."))
+        own = stack.enter_context(lazy.LazyFiles(
+            folder, map(Path, files), latency_ms=device.latency_ms, parallel=device.parallel,
+            read_ahead_kib=device.read_ahead_kib))
+        own.cover()
+        yield Launcher(end_with_us=True, ready=ready, outside=own.outside), asdict(device) | {
+            "number": own.number, "throttle": None, "copied": files}
+
+
+@contextmanager
 def on_device(device: Device, variants: Sequence[Variant], extra: Sequence[str],
-              ready: Ready | None = None) -> Iterator[tuple[Launcher, dict]]:
+              ready: Ready | None = None, file_system: str = cold_device.EXT4
+              ) -> Iterator[tuple[Launcher, dict]]:
     """Within `with`, the variants' files are on such a device: what runs them there, and what the
     result is to say of it."""
-    if obstacle := cold_device.obstacle():
+    if device.latency_ms is not None:
+        with _on_lazy_files(device, variants, extra, ready) as found:
+            yield found
+        return
+    if obstacle := cold_device.obstacle(file_system):
         raise Failure(f"--device {device.name}: {obstacle}",
                       note=("measure as root (sudo), " if os.geteuid() else "") + _WITHOUT)
     limited = device.iops is not None or device.bytes_per_second is not None
@@ -61,13 +82,15 @@ def on_device(device: Device, variants: Sequence[Variant], extra: Sequence[str],
     with ExitStack() as stack:
         folder = stack.enter_context(scratch_folder("frontload-device."))
         own = stack.enter_context(ColdDevice(folder, map(Path, files),
-                                             read_ahead_kib=device.read_ahead_kib))
+                                             read_ahead_kib=device.read_ahead_kib,
+                                             file_system=file_system))
         if limited:
             slow = stack.enter_context(Throttle(*hierarchy, own.number, iops=device.iops,
                                                 bytes_per_second=device.bytes_per_second))
-            launcher = RestedLauncher(slow.folder, end_with_us=True, ready=ready)
+            launcher = RestedLauncher(slow.folder, end_with_us=True, ready=ready,
+                                      outside=own.outside)
         else:
-            launcher = Launcher(end_with_us=True, ready=ready)
+            launcher = Launcher(end_with_us=True, ready=ready, outside=own.outside)
         own.cover()
         yield launcher, asdict(device) | {
             "number": own.number, "throttle": f"cgroup v{hierarchy[0]}" if limited else None,

@@ -10,8 +10,9 @@ program. This module joins its predictions for several variants into one documen
      "predictions": [{"variant", "trace", "touches", "missing", "devices": {"hdd": {figures}}}]}
 
 figures  major_faults, minor_faults (of the file), requests, read_bytes, read_runs, and the seconds
-         that the device takes. In `variants` they are medians over the traces, and `total_seconds`
-         adds the time of a warm start if that is known (warm_seconds).
+         that the device takes. In `variants` they are medians over the runs (the traces of a
+         process and of those that it has forked are one), and `total_seconds` adds the time of a
+         warm start if that is known (warm_seconds).
 gain     how much less it is than for the first variant, in the same figures. `times` says how many
          times as fast it is, by total_seconds, or by seconds if there are no total_seconds.
 missing  touches without a counterpart in the variant, or whose counterpart cannot be found (see
@@ -82,7 +83,7 @@ def predict(builds: Sequence[Build], traces: Sequence[PathLike | str], recorded:
             figures["gain"] = gain(base, figures)
     return {"schema": SCHEMA, "frontload": __version__, "recorded": recorded,
             "warm_seconds": warm_seconds,
-            "devices": _ask(*(option for option in options if "device" in option
+            "devices": ask_predictor(*(option for option in options if "device" in option
                               or "read-ahead" in option), "--list-devices")["devices"],
             "variants": described, "predictions": predictions}
 
@@ -90,14 +91,14 @@ def predict(builds: Sequence[Build], traces: Sequence[PathLike | str], recorded:
 def ask(binary: PathLike | str, traces: Sequence[PathLike | str], recorded: PathLike | str,
         options: Sequence[str] = ()) -> dict:
     """frontload-predict's answer for one file."""
-    return _ask("--recorded", recorded, *options, "--", binary, *traces)
+    return ask_predictor("--recorded", recorded, *options, "--", binary, *traces)
 
 
 def touches(binary: PathLike | str, recorded: PathLike | str, traces: Sequence[PathLike | str]
             ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """For each trace the addresses that it touched in the build that was recorded, and what they
     are in `binary`; without those that are not found there."""
-    answer = _ask("--list-touches", "--recorded", recorded, "--", binary, *traces)
+    answer = ask_predictor("--list-touches", "--recorded", recorded, "--", binary, *traces)
     for found in answer["traces"]:
         yield np.array(found["recorded"], np.uint64), np.array(found["binary"], np.uint64)
 
@@ -122,14 +123,15 @@ def gain(base: dict, figures: dict) -> dict:
             "times": base[time] / figures[time] if figures[time] else None}
 
 
-def _ask(*arguments: PathLike | str) -> dict:
+def ask_predictor(*arguments: PathLike | str, evidence: str = "the traces and the program") -> dict:
+    """What frontload-predict answers; `evidence` is what to report a defect of it with."""
     command = [tools.tool(_PREDICTOR), "--json", *map(fspath, arguments)]
     result = subprocess.run(command, capture_output=True, encoding="utf-8",
                             errors="surrogateescape", stdin=subprocess.DEVNULL)
     if result.returncode == 0:
         return json.loads(result.stdout)
     failure = tools.failure_of(_PREDICTOR, result.returncode, result.stderr,
-                               "please report this, with the traces and the program")
+                               f"please report this, with {evidence}")
     if failure.note:
         failure.note = failure.note.replace(_PREDICTOR, "frontload predict")
     raise failure

@@ -13,7 +13,7 @@ from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.base.missing import Missing
 from frontload.base.scratch import scratch_folder
 from frontload.machine import host as measure_host
-from frontload.measure.conditions import COLD, Conditions
+from frontload.measure.conditions import COLD, Conditions, FileState
 from frontload.measure.launcher import Sample
 from frontload.measure.measurement import Measurement, Run
 from frontload.measure.plan import STDOUT, Plan, Variant, orders
@@ -38,6 +38,17 @@ def measure(plan: Plan, launcher, cache=pagecache,
                     progress(f"warm-up {number + 1} of {variant.name}")
                     _start(variant, plan, launcher, scratch)
 
+        for variant in plan.variants:
+            launcher.learn(variant.command)
+
+        def one_run(variant: Variant, condition: str) -> tuple:
+            before = conditions.bring_about(condition, variant.files, variant.seen)
+            states: dict[str, FileState] = {}
+            # What a program that does not end reads while it is ended counts no more.
+            sample, outputs = _start(variant, plan, launcher, scratch, at_ready=lambda:
+                                     states.update(conditions.after(before, variant.files)))
+            return sample, outputs, states
+
         for earlier, condition in zip((None, *plan.conditions), plan.conditions, strict=False):
             if earlier in (None, COLD):
                 warm_up()  # also after the libraries, which nobody has named, were dropped
@@ -45,17 +56,7 @@ def measure(plan: Plan, launcher, cache=pagecache,
                 for position, index in enumerate(order):
                     variant = plan.variants[index]
                     progress(f"{condition} run {number + 1} of {variant.name}")
-                    before = conditions.bring_about(condition, variant.files, variant.seen)
-                    states = {}
-
-                    def look(before=before, files=variant.files, states=states) -> None:
-                        states.update(conditions.after(before, files))
-
-                    # What a program that does not end reads while it is ended counts no more.
-                    sample, outputs = _start(variant, plan, launcher, scratch,
-                                             **({"at_ready": look} if plan.ready else {}))
-                    if not plan.ready:
-                        look()
+                    sample, outputs, states = one_run(variant, condition)
                     runs.append(Run(variant.name, condition, number, position, sample, states,
                                     outputs))
     missing = [_invisible(file) for file in conditions.invisible()]

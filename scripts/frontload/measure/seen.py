@@ -10,6 +10,7 @@ files that do not live on a disk.
 """
 
 import os
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -27,6 +28,7 @@ from frontload.tracing.strace import Call
 
 REMEDY = "install strace (apt-get install strace), and allow ptrace; or name the files with --evict"
 _EXECUTE, _OPEN, _ENTER = ("execve", "execveat"), ("open", "openat", "openat2"), ("chdir", "fchdir")
+_WRITTEN = {"O_WRONLY", "O_RDWR"}
 _NOT_READ = {"O_WRONLY", "O_PATH", "O_DIRECTORY"}
 _MOST_LINKS = 8  # from one interpreter to the next
 
@@ -64,6 +66,9 @@ def look(plan: Plan, launcher: Launcher) -> tuple[Plan, list[Missing]]:
 def find(command: Sequence[str], known: Sequence[str], launcher: Launcher,
          cache=pagecache) -> Seen:
     """What a run of `command` reads besides the files that are `known`."""
+    if launcher.waits_for_function:  # ptrace is for one at a time
+        raise Failure("strace cannot watch a program that is watched for a function",
+                      note="say otherwise when it is ready, or name the files with --evict")
     skip = {os.path.realpath(file) for file in known}
     candidates = [file for file in opened(command, launcher) if file not in skip]
     visible = [file for file in candidates if cache.may_look(file)]
@@ -76,8 +81,11 @@ def find(command: Sequence[str], known: Sequence[str], launcher: Launcher,
     return Seen(used, tuple(file for file in candidates if file not in visible))
 
 
-def opened(command: Sequence[str], launcher: Launcher) -> list[str]:
-    """The regular files on disks that the processes of a command open for reading or execute."""
+def opened(command: Sequence[str], launcher: Launcher, *, only_read: bool = False) -> list[str]:
+    """The regular files on disks that the processes of a command open for reading or execute. With
+    `only_read`, without those that they also write or replace: each start makes these anew, and
+    finds no place for them where a copy covers the old one."""
+    began = time.time_ns()
     with scratch_folder("frontload-measure.") as folder:
         with open(os.devnull, "wb") as sink:
             sample = launcher.run(
@@ -85,23 +93,28 @@ def opened(command: Sequence[str], launcher: Launcher) -> list[str]:
                                   remedy=REMEDY), *command], stdout=sink)
         logs = [log.read_text("ascii", "replace").splitlines()
                 for log in sorted(folder.glob("calls.*"))]
-    names = read_calls((line for log in logs for line in log), os.getcwd())
+    calls = [call for log in logs for call in strace.calls(log)]
+    names = read_calls(calls, os.getcwd())
     if not names:
         raise Failure(f"{command[0]}: strace could not watch it: {sample.complaint}", note=REMEDY)
     found: dict[str, None] = {}
     for name in names:
         _add(name, found)
+    if only_read:
+        written = {os.path.realpath(call.opened) for call in calls
+                   if call.name in _OPEN and call.opened and call.flags & _WRITTEN}
+        found = {file: None for file in found
+                 if file not in written and os.stat(file).st_mtime_ns < began}
     return sorted(file for file in found
                   if mounts.file_system(file) not in mounts.IN_MEMORY)
 
 
-def read_calls(lines: Iterable[str], folder: str) -> list[str]:
-    """The paths of files that were opened or executed, from strace's text.
+def read_calls(calls: Sequence[Call], folder: str) -> list[str]:
+    """The paths of files that were opened or executed.
 
     A program that is executed by a path from where its process is may be any of several files:
     of all folders that processes were in. A file too many does no harm.
     """
-    calls = list(strace.calls(lines))
     folders = _folders(calls, folder)
     found: dict[str, None] = {}
     for call in calls:

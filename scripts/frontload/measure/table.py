@@ -39,7 +39,7 @@ def print_report(measurement: Measurement, *, sections: bool = False) -> None:
         _print_sections(measurement)
     print(f"{machine(measurement)}.\nCounts are medians, MB are 10^6 bytes, times are means with "
           "their 95% confidence interval,\nratios and differences are paired by round.")
-    if plan.ready:
+    if plan.ready and plan.ready.can_be_seen:
         watching = median(run.sample.watching_us for run in measurement.runs)
         print(printable(f"A start is over when the program {plan.ready}; to see that cost "
                         f"{watching / 1e3:.1f} ms of processor time beside it."))

@@ -5,6 +5,7 @@ pages that are dirty, mapped by a process, being read, or on a file system in me
 after every eviction, and refuse to go on if anything stayed.
 """
 
+import errno
 import os
 import time
 from pathlib import Path
@@ -99,7 +100,11 @@ def settled(path: os.PathLike | str, sleep=time.sleep) -> "Residency":
 def drop(path: os.PathLike | str) -> None:
     """Asks the kernel to drop a file's pages; whether it did is for the caller to see."""
     with open(path, "rb") as file:
-        os.fsync(file.fileno())  # dirty pages are kept
+        try:
+            os.fsync(file.fileno())  # dirty pages are kept
+        except OSError as problem:
+            if problem.errno != errno.EINVAL:  # what cannot be written has none (EROFS)
+                raise
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 

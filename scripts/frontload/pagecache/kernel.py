@@ -6,10 +6,11 @@ import os
 from contextlib import closing
 from typing import BinaryIO
 
-from frontload.base.files import read_text
+from frontload.base.processes import has_capability
 
 PAGE_SIZE = mmap.PAGESIZE
 _SYS_CACHESTAT = 451  # the same number on every architecture
+_OVERLAYFS_MAGIC = 0x794C7630  # include/uapi/linux/magic.h
 _CAP_FOWNER = 3
 _FIRST_BIT = bytes(state & 1 for state in range(256))  # of what mincore says; others are not set
 _MAP_FAILED = ctypes.c_void_p(-1).value
@@ -32,9 +33,7 @@ def may_look(path: os.PathLike | str) -> bool:
     """
     if os.stat(path).st_uid == os.geteuid() or os.access(path, os.W_OK, effective_ids=True):
         return True
-    capabilities = next(line for line in read_text("/proc/self/status").splitlines()
-                        if line.startswith("CapEff:"))
-    return bool(int(capabilities.split()[1], 16) >> _CAP_FOWNER & 1)
+    return has_capability(_CAP_FOWNER)
 
 
 class Mapping:
@@ -75,7 +74,13 @@ def cached_pages(file: BinaryIO) -> int | None:
         return 0  # to the kernel, 0 bytes are all that follow
     if _libc.syscall(_SYS_CACHESTAT, file.fileno(), extent, counts, 0):
         return None
-    return counts[0]
+    # The pages of a file on overlayfs are those of a file below, of which it knows nothing.
+    return None if counts[0] == 0 and _is_on_overlay(file) else counts[0]
+
+
+def _is_on_overlay(file: BinaryIO) -> bool:
+    status = (ctypes.c_long * 32)()  # larger than struct statfs, of which f_type is the first
+    return _libc.fstatfs(file.fileno(), status) == 0 and status[0] == _OVERLAYFS_MAGIC
 
 
 def lock(path: os.PathLike | str) -> Mapping:

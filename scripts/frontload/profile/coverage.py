@@ -17,7 +17,8 @@ rounded up to 16 bytes), the one with the most of their bytes, cut to the symbol
 inside; the first, if there are several.
 
 **Coverage** is the names placed in the front, of the names in the profile, in percent. So a profile
-that has become stale fails a check as much as a layout that has come apart.
+that has become stale fails a check as much as a layout that has come apart. With the report of the
+link, names that it left out on purpose are told from those that lie elsewhere for no good reason.
 
 **Density** is the bytes of the placed symbols (each byte once, without .bss) by the bytes of the
 front.
@@ -29,6 +30,7 @@ symbol (padding, jump tables) or to symbols of the profile. Names in other secti
 names, do not interrupt it.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -51,6 +53,7 @@ class Reason(StrEnum):
 
     NO_SYMBOL = "no such symbol"
     UNDEFINED = "only referred to, or in a section that is not loaded"
+    LEFT_OUT = "left out of the front, as it costs less to fault in"
     OUTSIDE = "outside the front"
 
 
@@ -119,6 +122,16 @@ class Report:
         return sum(count.placed for count in self.classes.values())
 
     @property
+    def left_out(self) -> int:
+        """The names that the linker left out on purpose, as far as its report says that."""
+        return sum(entry.reason == Reason.LEFT_OUT for entry in self.missing)
+
+    @property
+    def settled(self) -> float:
+        """The names that are where they should be, of those in the profile, in percent."""
+        return 100 * (self.placed + self.left_out) / self.names
+
+    @property
     def asked(self) -> int:
         """The bytes that a prefetch reads."""
         return sum(end - begin for begin, end in self.ranges)
@@ -140,8 +153,16 @@ class Report:
         return used / self.front_size if self.front_size else 0.0
 
 
-def examine(elf: Elf, profile: Profile, places: list[Place]) -> Report:
-    """Looks for the names of `profile` in a linked file, where they are at `places`."""
+def suffices(report: Report, min_coverage: float, min_match: float) -> bool:
+    """Whether so many percent of the names are where they should be, and in the file at all."""
+    return (report.settled >= min_coverage
+            and 100 * report.present >= min_match * report.names)
+
+
+def examine(elf: Elf, profile: Profile, places: list[Place],
+            left_out: Collection[str] = ()) -> Report:
+    """Looks for the names of `profile` in a linked file, where they are at `places`. `left_out` are
+    those that its link says it has left out (front_report.py)."""
     symbols = elf.linked_symbols()
     names = [name for name, _ in profile.in_order() if name.has_symbol]
     entries = list(profile.touches)
@@ -174,7 +195,9 @@ def examine(elf: Elf, profile: Profile, places: list[Place]) -> Report:
         count.names += 1
         count.present += 1
         if not is_placed[number]:
-            missing.append(MissingName(name, Reason.OUTSIDE, elf.section_names[section]))
+            reason = Reason.LEFT_OUT if name.name.decode("utf-8", "replace") in left_out \
+                else Reason.OUTSIDE
+            missing.append(MissingName(name, reason, elf.section_names[section]))
         else:
             count.placed += 1
     counts = is_placed[pieces.entry] & in_front

@@ -78,6 +78,7 @@ def as_json(binary: str, report: Report) -> dict:
         "names": report.names,
         "present": report.present,
         "placed": report.placed,
+        "left_out": report.left_out,
         "ambiguous": report.ambiguous,
         "inexact": report.inexact,
         "not_sought": report.not_sought,

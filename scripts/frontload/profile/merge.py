@@ -1,16 +1,17 @@
 """Makes one startup profile out of traces and other startup profiles.
 
-A trace is one run of its program; a forked child has a trace, and so a run, of its own. A profile
-is for one linked file, its program: the main program of the traces, or a shared library that they
-recorded as a module. Each trace is resolved with the binary that it was recorded from, so runs of
-different builds merge by name.
+A run is what one execution of the program touched, its forked children included: each has a trace
+of its own, which says what run it is part of. Recorders that do not say that (frontload_trace.h
+before 1.2) made one run of each trace. A profile is for one linked file, its program: the main
+program of the traces, or a shared library that they recorded as a module. Each trace is resolved
+with the binary that it was recorded from, so runs of different builds merge by name.
 """
 
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from frontload.profile.binaries import Binaries
 from frontload.profile.format import Profile
 from frontload.profile.trace import Module, Trace
 
-_LISTED = 12  # programs that an error names
+_LISTED = 12  # programs, or roles, that an error names
 
 
 def expand(inputs: Iterable[tuple[str, int]],
@@ -57,14 +58,18 @@ class Merger:
     binary: the linked file, in place of the recorded path
     link_map: the map of its link, which names the data that has no symbol
     allow_partial: an input that cannot be used is left out, with a warning
+    roles: of the traces, only those of processes with one of these roles; none: all
     """
 
     def __init__(self, program: str | None = None, binary: str | None = None,
-                 link_map: str | None = None, allow_partial: bool = False):
+                 link_map: str | None = None, allow_partial: bool = False,
+                 roles: Iterable[str] = ()):
         self._program = program
         self._binaries = Binaries(binary)
         self._map = link_map
         self._allow_partial = allow_partial
+        self._wanted_roles = set(roles)
+        self._roles: Counter[str] = Counter()  # of all traces
         self._given = self._lost = 0
         self._inputs: list[_Input] = []
         self._left_out: set[profile.Name] = set()
@@ -88,29 +93,46 @@ class Merger:
             program = os.fsdecode(content.program)
             self._inputs.append(_Input(path, content, program, [program], weight))
         else:
+            self._roles[content.role] += 1
+            if self._wanted_roles and content.role not in self._wanted_roles:
+                return
             main = content.main.name if content.main is not None else None
             modules = [module.name for module in content.modules]
             self._inputs.append(_Input(path, content, main, modules, weight))
 
     def result(self) -> Profile:
         """The merged profile; says on stderr what is not in it."""
+        self._check_roles()
         program = self._choose_program()
         # For all traces if for any, or names would depend on which of them came first.
         if any(isinstance(given.content, Trace) and given.content.has_data
                for given in self._inputs):
             self._binaries.link_map = self._map
         merged = Profile(os.fsencode(os.path.basename(program)), 0)
-        for given in self._inputs:
+        for given in self._runs():
             with self._tolerance():
                 part = self._part(given, program)
                 if part is not None:
-                    merged.add(part, given.weight)
+                    merged.add(part, given[0].weight)
         self._report(program)
         if not merged.touches:
             raise Failure(f"{program}: no first touch in the inputs has a name",
                           code=EXIT_DATA, note="record again; for --with runtime, build with "
                           "-finstrument-functions and link libfrontload-rt")
         return merged
+
+    def _runs(self) -> list[list[_Input]]:
+        """The inputs, those together that are of one run: first the process that was executed."""
+        found: dict[object, list[_Input]] = {}
+        for number, given in enumerate(self._inputs):
+            run = given.content.run if isinstance(given.content, Trace) else 0
+            found.setdefault(("run", run) if run else number, []).append(given)
+        for together in found.values():
+            if len(together) > 1:
+                together.sort(key=lambda each: (each.content.forked, each.content.pid, each.path))
+                # Who gives some of them a weight means the run.
+                together[0] = replace(together[0], weight=max(each.weight for each in together))
+        return list(found.values())
 
     @contextmanager
     def _tolerance(self) -> Iterator[None]:
@@ -122,6 +144,14 @@ class Merger:
                 raise
             self._lost += 1
             errors.warning(f"{problem}: this input is left out")
+
+    def _check_roles(self) -> None:
+        missing = sorted(self._wanted_roles - self._roles.keys())
+        if missing:
+            there = Counter({role or "none": count for role, count in self._roles.items()})
+            raise Failure(f"no trace is of a process with the role {missing[0]!r}", code=EXIT_DATA,
+                          note=f"the roles of these traces: {_list(there)}" if there else
+                          "give traces: startup profiles have no roles")
 
     def _choose_program(self) -> str:
         if not self._inputs:
@@ -155,36 +185,50 @@ class Merger:
                     return chosen[0].path
         return name
 
-    def _part(self, given: _Input, program: str) -> Profile | None:
-        """What one input has of the program; None, counted, if it has nothing."""
-        if isinstance(given.content, Profile):
-            if given.program == os.path.basename(program):
-                return given.content
+    def _part(self, run: list[_Input], program: str) -> Profile | None:
+        """What a run has of the program; None, counted, if it has nothing."""
+        first = run[0].content
+        if isinstance(first, Profile):
+            if run[0].program == os.path.basename(program):
+                return first
             self._counts["other"] += 1
             return None
-        run = given.content
-        module = _module(run, program)
-        if module is None:
-            self._counts["other" if len(run.kinds) else "empty"] += 1
+        touched: dict[profile.Name, profile.Touched] = {}
+        name, data, knows_cold_parts = "", False, True
+        for given in run:
+            module = _module(given.content, program)
+            if module is None:
+                self._counts["other" if len(given.content.kinds) else "empty"] += 1
+                continue
+            resolved, collects = self._resolved(given, module)
+            for entry, touch in resolved.items():
+                touched[entry] = touched.get(entry, profile.Touched()).merged(touch)
+            name, data = module.name, data or given.content.has_data
+            knows_cold_parts &= not collects
+        if not touched:
             return None
-        mine = run.owners == run.modules.index(module)
-        data = run.has_data
-        touched = {}
+        made = profile.from_run(os.fsencode(name), touched, data)
+        made.knows_cold_parts = knows_cold_parts
+        return made
+
+    def _resolved(self, given: _Input,
+                  module: Module) -> tuple[dict[profile.Name, profile.Touched], bool]:
+        """The names that a trace has of a module, and whether that collects a compiler's profile.
+        """
+        trace = given.content
+        mine = trace.owners == trace.modules.index(module)
+        touched, collects = {}, False
         if mine.any():
-            binary = self._binaries.of(module, run.path)
-            resolved = binary.resolver.resolve(run.kinds[mine], run.addresses[mine])
-            touched = resolved.touched
-            if binary.collects:
+            binary = self._binaries.of(module, trace.path)
+            resolved = binary.resolver.resolve(trace.kinds[mine], trace.addresses[mine])
+            touched, collects = resolved.touched, binary.collects
+            if collects:
                 touched = instrumented.without(touched)
                 self._left_out |= resolved.touched.keys() - touched.keys()
             self._counts.update(nameless=resolved.nameless, nameless_data=resolved.nameless_data)
-        self._counts.update(touches=np.count_nonzero(mine), dropped=run.dropped, data=data,
-                            ownerless=run.ownerless, empty=not touched)
-        if not touched:
-            return None
-        made = profile.from_run(os.fsencode(module.name), touched, data)
-        made.knows_cold_parts = not binary.collects
-        return made
+        self._counts.update(touches=np.count_nonzero(mine), dropped=trace.dropped,
+                            data=trace.has_data, ownerless=trace.ownerless, empty=not touched)
+        return touched, collects
 
     def _report(self, program: str) -> None:
         def touches(what: str) -> str:
@@ -227,8 +271,8 @@ def _module(run: Trace, program: str) -> Module | None:
     return max(found, key=lambda module: module.main, default=None)
 
 
-def _list(programs: Counter[str]) -> str:
-    shown = sorted(programs.items(), key=lambda item: (-item[1], item[0]))[:_LISTED]
-    rest = len(programs) - len(shown)
+def _list(names: Counter[str]) -> str:
+    shown = sorted(names.items(), key=lambda item: (-item[1], item[0]))[:_LISTED]
+    rest = len(names) - len(shown)
     return (", ".join(f"{name} ({count})" for name, count in shown)
             + (f" and {rest} more" if rest else ""))

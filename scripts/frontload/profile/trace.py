@@ -24,20 +24,23 @@ import numpy as np
 
 from frontload.base import files
 from frontload.base.errors import EXIT_USAGE, BadData, Failure
+from frontload.profile.role import NO_ROLE, is_role
 
 SUFFIX = ".fltrace"
 MAGIC = b"\x89FLT\r\n\x1a\n"
 MAJOR = 1
 HEADER_SIZE = 128
 SLOT_SIZE = 16
+_HAS_RUNS, _HAS_ROLES = 2, 3  # the minor versions that have them
 
 FUNCTION, DATA, BLOCK, CODE, MODULE = 1, 2, 3, 4, 0x80
 GRANULE = 16  # bytes: what DATA and CODE tell apart
 _EVENTS = (FUNCTION, DATA, BLOCK, CODE)
 _MAIN = 1  # module flag
 
-_HEADER = "8sBBHHHIIIIQQB"  # the fields of struct frontload_trace_header, up to the reserved bytes
-_NEXT_SLOT_AT, _STARTUP_DONE_AT = 32, 48  # of next_slot and startup_done, in the header
+# The fields of struct frontload_trace_header, up to the reserved bytes.
+_HEADER = "8sBBHHHIIIIQQBB6xQ32s"
+_NEXT_SLOT_AT, _STARTUP_DONE_AT, _ROLE_AT = 32, 48, 64  # of these fields, in the header
 _BYTE_ORDERS = {1: "<", 2: ">"}
 _KIND_SHIFT = 56
 _ADDRESS_MASK = (1 << _KIND_SHIFT) - 1
@@ -72,6 +75,10 @@ class Trace:
     owners: np.ndarray
     dropped: int  # first touches that the recorder had no room for
     ownerless: int  # first touches whose module's record was never completed
+    pid: int = 0
+    run: int = 0  # the same in all processes of a run; 0: the recorder does not say
+    forked: bool = False  # by another process of the run
+    role: str = ""  # what the user calls processes of this kind; or none
 
     @property
     def main(self) -> Module | None:
@@ -90,6 +97,10 @@ class _Header:
     size: int
     next_slot: int
     dropped: int
+    pid: int
+    run: int
+    forked: bool
+    role: str
 
 
 def find(folder: os.PathLike | str) -> list[Path]:
@@ -163,8 +174,8 @@ def _read_header(stream: BinaryIO, path) -> _Header:
     order = _BYTE_ORDERS.get(start[8])
     if order is None:
         raise _damaged(path, f"byte order {start[8]} is neither 1 (little) nor 2 (big)", offset=8)
-    (_, _, word_size, _, major, _, header_size, slot_size, _, _, next_slot, dropped,
-     _) = struct.unpack_from(order + _HEADER, start)
+    (_, _, word_size, _, major, minor, header_size, slot_size, _, pid, next_slot, dropped,
+     _, forked, run, role) = struct.unpack_from(order + _HEADER, start)
     if major != MAJOR:
         raise BadData(path, f"trace format {major} is not {MAJOR}, which this frontload reads",
                       offset=12, note="read it with the frontload that recorded it, or a newer one")
@@ -174,7 +185,13 @@ def _read_header(stream: BinaryIO, path) -> _Header:
         raise _damaged(path, f"header size {header_size} is below {HEADER_SIZE}", offset=16)
     if slot_size != SLOT_SIZE:
         raise _damaged(path, f"slot size {slot_size} is not {SLOT_SIZE}", offset=20)
-    return _Header(order, header_size, next_slot, dropped)
+    if minor < _HAS_RUNS:
+        run = forked = 0
+    # A program may be changing it, so that there is more behind the zero.
+    role = role.partition(b"\0")[0].decode("latin-1") if minor >= _HAS_ROLES else ""
+    if role and not is_role(role):
+        raise _damaged(path, f"its role is {NO_ROLE}", offset=_ROLE_AT)
+    return _Header(order, header_size, next_slot, dropped, pid, run, bool(forked), role)
 
 
 def _count_slots(stream: BinaryIO, path, header: _Header) -> int:
@@ -259,4 +276,5 @@ def _assemble(path: str, header: _Header, modules: dict[int, Module], events: np
     return Trace(path, united,
                  (events["word"][known] >> _KIND_SHIFT).astype(np.uint8),
                  (events["word"][known] & _ADDRESS_MASK).astype(np.uint64),
-                 owners[known], header.dropped, int(np.count_nonzero(~known)))
+                 owners[known], header.dropped, int(np.count_nonzero(~known)), header.pid,
+                 header.run, header.forked, header.role)

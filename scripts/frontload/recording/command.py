@@ -16,10 +16,25 @@ def pattern_in(folder: Path) -> str:
 
 
 def recorder(pattern: str, *, data: bool = False, modules: Sequence[str] = (),
-             until: str | None = None) -> list[str]:
+             until: str | None = None, role: str | None = None) -> list[str]:
     """What runs a command and records it: goes before the command."""
+    program = "frontload-valgrind" if data else "frontload-trace"
+    return [*_recorder(program, pattern, modules, until, role), "--"]
+
+
+def attached(pattern: str, process: int, *, modules: Sequence[str] = (),
+             until: str | None = None, role: str | None = None,
+             seconds: float | None = None) -> list[str]:
+    """What records a process that runs."""
+    end = [f"--for={seconds!r}"] if seconds else []
+    return [*_recorder("frontload-trace", pattern, modules, until, role), *end, f"--pid={process}"]
+
+
+def _recorder(program: str, pattern: str, modules: Sequence[str], until: str | None,
+              role: str | None) -> list[str]:
     options = [f"--module={name}" for name in modules]
     if until:
         options.append(f"--until={until}")
-    program = "frontload-valgrind" if data else "frontload-trace"
-    return [str(tools.tool(program)), f"--output={pattern}", *options, "--"]
+    if role:
+        options.append(f"--role={role}")
+    return [str(tools.tool(program)), f"--output={pattern}", *options]

@@ -1,6 +1,7 @@
 """Records one run of a command into a folder of traces, and says what came of it."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -9,51 +10,73 @@ from frontload.base import errors, processes
 from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.base.ready import Ready
 from frontload.profile import trace
-from frontload.recording.command import pattern_in, recorder
+from frontload.recording.command import attached, pattern_in, recorder
 from frontload.recording.watched import Watched
 
 
 def run(words: list[str], output: Path | str, *, data: bool = False, modules: Sequence[str] = (),
-        until: str | None = None, ready: Ready | None = None) -> int:
+        until: str | None = None, role: str | None = None, ready: Ready | None = None) -> int:
     """Records a command by breakpoints, or in valgrind with `data`; returns its exit status. The
     recording ends when it enters `until`, a function. With `ready` the command is ended when that
     has come, or has entered the function, and the status is 0."""
-    before = recorder(pattern_in(Path(output)), data=data, modules=modules, until=until)
-    return _record([*before, *words], output, ready=ready, has_end=until is not None)
+    before = recorder(pattern_in(Path(output)), data=data, modules=modules, until=until,
+                      role=role)
+    return _record(words, output, before=before, ready=ready, has_end=until is not None)
 
 
-def run_with_runtime(words: list[str], output: Path | str, *, ready: Ready | None = None) -> int:
+def attach(process: int, output: Path | str, *, modules: Sequence[str] = (),
+           until: str | None = None, role: str | None = None,
+           seconds: float | None = None) -> int:
+    """Records a process that runs, until it ends, enters `until`, or so much time has passed."""
+    return _record(attached(pattern_in(Path(output)), process, modules=modules, until=until,
+                            role=role, seconds=seconds), output)
+
+
+def run_with_runtime(words: list[str], output: Path | str, *, role: str | None = None,
+                     ready: Ready | None = None) -> int:
     """The same for a program that records itself with libfrontload-rt."""
+    variables = {"FRONTLOAD_TRACE": pattern_in(Path(output))}
+    if role:
+        variables["FRONTLOAD_ROLE"] = role
     return _record(words, output,
                    "build the program with -finstrument-functions and link libfrontload-rt",
-                   ready=ready, FRONTLOAD_TRACE=pattern_in(Path(output)))
+                   ready=ready, **variables)
 
 
 def _record(words: list[str], output: Path | str, if_nothing_came: str | None = None, *,
-            ready: Ready | None = None, has_end: bool = False, **variables: str) -> int:
+            before: Sequence[str] = (), ready: Ready | None = None, has_end: bool = False,
+            **variables: str) -> int:
     folder = Path(output)
     # What the frontload command itself was told is none of the recorded program's business.
     environment = {name: value for name, value in os.environ.items() if name != "FRONTLOAD_BINDIR"}
     is_new_folder = not folder.exists()
     _prepare(folder)
-    before = _traces(folder)
+    earlier = _traces(folder)
     environment |= variables
     if ready:
-        with Watched(ready, has_end, lambda: _new(folder, before)) as watched:
-            status = processes.run_in_foreground([*watched.prefix, *words], environment,
+        with Watched(ready, has_end, lambda: _new(folder, earlier), name=words[0]) as watched:
+            status = processes.run_in_foreground([*watched.prefix, *before, *words], environment,
                                                  watched.until_ready)
     else:
-        status = processes.run_in_foreground(words, environment)
-    written = _new(folder, before)
+        status = processes.run_in_foreground([*before, *words], environment)
+    written = _new(folder, earlier)
     touches = 0
+    roles: Counter[tuple[str, str]] = Counter()
     for path in written:
         try:
-            touches += len(trace.read(path).kinds)
+            read = trace.read(path)
+            touches += len(read.kinds)
+            if read.role and read.main:
+                roles[read.main.name, read.role] += 1
         except Failure as problem:
             errors.warning(str(problem))
     if written:
         errors.note(f"{errors.count(len(written), 'trace')} with "
                     f"{errors.count(touches, 'first touch', 'first touches')} in {output}")
+        if roles:
+            told = [f"{program} as {role} ({count})"
+                    for (program, role), count in sorted(roles.items())]
+            errors.note(f"with a role: {', '.join(told)}")
         return status
     errors.error(f"{output}: no trace was written")
     if if_nothing_came:

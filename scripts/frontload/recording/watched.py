@@ -5,7 +5,6 @@ so how much of each trace there is when the command is ready is all that has to 
 recorder has a part in this. What the command touches while it is ended counts no more.
 """
 
-import os
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from frontload.base import tools
+from frontload.base.exec_line import ExecLine
 from frontload.base.ready import Ready
 from frontload.profile import trace
 
@@ -25,52 +25,46 @@ class Watched:
     """`has_end`: the recorder itself knows an end, a function, and notes it in the trace; then the
     command is ready, too. `traces` lists those of this recording."""
 
-    def __init__(self, ready: Ready, has_end: bool, traces: Callable[[], list[Path]]):
+    def __init__(self, ready: Ready, has_end: bool, traces: Callable[[], list[Path]], *,
+                 name: str):
+        self._name = name
         self._traces = traces
         self._slots: dict[Path, int] | None = None
         self.is_ready = False
         self._over = threading.Event()
-        self._folder = tempfile.TemporaryDirectory(prefix="frontload-ready.")
-        self._mark = Path(self._folder.name, "ready") if has_end else None
-        self._reader, self._writer = os.pipe()
-        self._hold_reader, self._hold = os.pipe()
-        for descriptor in (self._writer, self._hold_reader):
-            os.set_inheritable(descriptor, True)
-        self._ready = ready
+        self._folder = tempfile.TemporaryDirectory(prefix="frontload-ready.") if has_end else None
+        # Without a file of its own, the one that the user waits for.
+        if self._folder and not ready.file:
+            ready = replace(ready, file=str(self._mark))
+        self._line = ExecLine(ready)
+
+    @property
+    def _mark(self) -> Path:
+        return Path(self._folder.name, "ready")
 
     @property
     def prefix(self) -> Sequence[str]:
         """What goes before the recorder."""
-        ready = self._ready
-        # Without a file of its own, the one that the user waits for.
-        if self._mark and not ready.file:
-            ready = replace(ready, file=str(self._mark))
-        return [str(tools.tool("frontload-exec")), f"--fd={self._writer}",
-                f"--acknowledged-by={self._hold_reader}", *ready.options(), "--"]
+        return [str(tools.tool("frontload-exec")), *self._line.options, f"--name={self._name}",
+                "--"]
 
     @property
     def descriptors(self) -> Sequence[int]:
         """What that has to inherit."""
-        return self._writer, self._hold_reader
+        return self._line.descriptors
 
     def until_ready(self) -> None:
         """Waits until the command is ready, or has ended."""
-        for descriptor in (self._writer, self._hold_reader):
-            os.close(descriptor)
-        self._writer = self._hold_reader = -1
-        watcher = threading.Thread(target=self._wait_for_end) if self._mark else None
+        watcher = threading.Thread(target=self._wait_for_end) if self._folder else None
         if watcher:
             watcher.start()
-        with open(self._reader, "rb") as line:
-            self._reader = -1
-            self.is_ready = b'"ready"' in line.read()
+        self.is_ready = b'"ready"' in self._line.read()
         self._over.set()
         if watcher:
             watcher.join()
         if self.is_ready:
             self._slots = {path: trace.count_slots(path) for path in self._traces()}
-        os.close(self._hold)
-        self._hold = -1
+        self._line.release()
 
     def _wait_for_end(self) -> None:
         """Makes the file that is waited for when a trace says that startup is over."""
@@ -87,12 +81,10 @@ class Watched:
     def __exit__(self, *_) -> None:
         if self._slots is not None:
             for path in self._traces():
-                if path in self._slots:
-                    if not trace.has_ended(path):
-                        trace.end_at(path, self._slots[path])
-                else:
+                if path not in self._slots:
                     path.unlink()  # of a process that was not there when the command was ready
-        for descriptor in (self._reader, self._writer, self._hold_reader, self._hold):
-            if descriptor >= 0:
-                os.close(descriptor)
-        self._folder.cleanup()
+                elif not trace.has_ended(path):
+                    trace.end_at(path, self._slots[path])
+        self._line.close()
+        if self._folder:
+            self._folder.cleanup()

@@ -5,7 +5,7 @@ start: a table of relocations that was in memory costs nothing, so no rule menti
 that would save the most major faults comes first, then the most bytes.
 """
 
-from frontload.report import advice_layout, advice_loader, advice_reading
+from frontload.report import advice_layout, advice_loader, advice_reading, advice_waiting
 from frontload.report.sentence import Sentence
 from frontload.report.start import Start
 
@@ -20,6 +20,7 @@ RULES = (
     advice_loader.small_libraries,
     advice_reading.readahead,
     advice_reading.whole_file,
+    advice_waiting.others,
 )
 
 

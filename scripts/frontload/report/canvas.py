@@ -28,7 +28,7 @@ _COLUMNS = 3
 _LEGEND = 0.3  # inches
 
 PHASES = {"exec": "exec", "loader": "loader", "relocation": "relocation",
-          "constructors": "constructor", "main": "code", "started": "constant"}
+          "constructors": "constructor", "main": "code", "started": "constant", "request": "kernel"}
 
 
 def set_up(theme: Theme) -> None:

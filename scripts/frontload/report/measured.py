@@ -7,10 +7,11 @@ import math
 import os
 
 from frontload.base import documents
-from frontload.base.documents import Part, Text
+from frontload.base.documents import Number, Part, Text
 from frontload.base.errors import BadData
 
-_MEASURE, _PREDICT = "frontload-measure/2", "frontload-predict/1"
+_MEASURE, _PREDICT, _PLAN = ("frontload-measure/2", "frontload-predict/1",
+                             "frontload-predict-starts/1")
 _NOTE = "make it again with this frontload: measure --json FILE, or predict --json"
 _damaged = functools.partial(BadData, note=_NOTE)
 
@@ -62,6 +63,37 @@ class _Predictions(Part):
     predictions: list[_Prediction]
 
 
+class _WayCost(Part):
+    major_faults: Number
+    requests: Number
+    read_bytes: Number
+    seconds: object = None
+
+
+class _Ways(Part):
+    as_it_is: _WayCost
+    list: _WayCost
+    fronts: _WayCost
+    fronts_and_list: _WayCost
+
+
+class _Device(Part):
+    name: Text
+
+
+class _PlannedFile(Part):
+    path: Text
+    touched_bytes: Number
+    can_have_front: bool
+    devices: dict[str, _Ways]
+
+
+class _Plan(Part):
+    devices: list[_Device]
+    starts: dict[str, _Ways]
+    files: list[_PlannedFile]
+
+
 def measured(document: object, path: os.PathLike | str) -> dict:
     """The figures of a measurement, and what it says of pairs of variants and conditions."""
     _check_schema(document, _MEASURE, path)
@@ -97,6 +129,37 @@ def predicted(document: object, variant: str, path: os.PathLike | str) -> list[d
             _check_numbers(figures, f"predictions[{number}].devices.{device}", path)
         found.append({"variant": variant, "trace": each.trace, "devices": each.devices})
     return found
+
+
+def planned(document: object, path: os.PathLike | str) -> dict:
+    """What whole starts cost on each device, as they are and with lists and fronts, and their
+    files."""
+    _check_schema(document, _PLAN, path)
+    found = documents.checked(_Plan, document, path, _NOTE, quoting=False)
+    devices = [device.name for device in found.devices]
+    if not devices:
+        raise _damaged(path, "has no device")
+    for place, by_device in (("starts", found.starts),
+                             *((f"files[{number}].devices", file.devices)
+                               for number, file in enumerate(found.files))):
+        if missing := set(devices) - set(by_device):
+            raise _damaged(path, f"{place} lacks the device {min(missing)!r}")
+        for device, ways in by_device.items():
+            for way, cost in _ways(ways).items():
+                if cost["seconds"] is None:
+                    raise documents.bad(path, f"{place}.{device}.{way}.seconds", "is not a number",
+                                        _NOTE)
+                _check_numbers(cost, f"{place}.{device}.{way}", path)
+    return {"devices": devices,
+            "starts": {device: _ways(found.starts[device]) for device in devices},
+            "files": [{"path": file.path, "touched_bytes": file.touched_bytes,
+                       "can_have_front": file.can_have_front,
+                       "devices": {device: _ways(file.devices[device]) for device in devices}}
+                      for file in found.files]}
+
+
+def _ways(ways: _Ways) -> dict[str, dict]:
+    return {way: dict(cost) for way, cost in dict(ways).items()}
 
 
 def _check_schema(document: object, schema: str, path: os.PathLike | str) -> None:

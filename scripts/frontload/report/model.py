@@ -16,6 +16,8 @@ are as they were found. A name may hold anything, so a reader that shows it has 
                         "label", "figures"}], "comparisons": [...], "costs": [...]} as in
                         frontload-measure/2
     predictions         null, or [{"variant", "trace", "devices"}, ...] as in frontload-predict/1
+    plan                null, or {"devices": [name, ...], "starts", "files"}: what reading lists and
+                        fronts would give, as in frontload-predict-starts/1
 
 A variant has
     name, command, condition
@@ -46,8 +48,9 @@ A variant has
                     process   index
                     thread    its number
     causes, section_names, symbols    what the columns point to
-    phases      [{"name", "process", "start_ns", "end_ns", "major_faults", "minor_faults",
-                "read_bytes"}], by process and time
+    phases      [{"name", "process", "start_ns", "end_ns", "waits_ns", "major_faults",
+                "minor_faults", "read_bytes"}], by process and time; waits_ns says for how long
+                no thread ran, by what was waited for: "disk" or a system call (null: unknown)
     bytes       [{"file", "section", "size", "touched", "read", "wasted", "density"}]; see
                 accounting.py. The `read` of a file's rows add up to its read_bytes
     waste       null if touched bytes are not known, otherwise {"functions", "data", "objects"},
@@ -83,13 +86,14 @@ TRACES_REMEDY = ("record the same start with `frontload record --data -o DIR`, a
 
 def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
           maps: Sequence[str] = (), binaries: Iterable[str] = (), measurement: dict | None = None,
-          predictions: list | None = None, title: str | None = None) -> dict:
+          predictions: list | None = None, plan: dict | None = None,
+          title: str | None = None) -> dict:
     """The document of these starts, in this order.
 
     traces: of any of the programs, from `frontload record` with and without --data
     maps: of links of any of the programs
     binaries: linked files that are no longer where they were recorded
-    measurement, predictions: what `measured` and `predicted` made
+    measurement, predictions, plan: what `measured`, `predicted` and `planned` made
     """
     if not recordings:
         raise Failure("no recorded start was given",
@@ -120,6 +124,7 @@ def build(recordings: Sequence[Recording], *, traces: Iterable[str] = (),
         "comparison": _comparison(variants),
         "measurement": measurement,
         "predictions": predictions,
+        "plan": plan,
     }
 
 
@@ -297,7 +302,7 @@ def _phases(start: Start) -> list[dict]:
             inside &= seen.time_ns < phase.end_ns
         found.append({
             "name": phase.name, "process": phase.process,
-            "start_ns": phase.start_ns, "end_ns": phase.end_ns,
+            "start_ns": phase.start_ns, "end_ns": phase.end_ns, "waits_ns": phase.waits_ns,
             "major_faults": int((inside & seen.of(MAJOR)).sum()),
             "minor_faults": int((inside & seen.of(MINOR)).sum()),
             "read_bytes": None if start.recording.fills is None

@@ -58,6 +58,8 @@ def byte_count(value: float | None) -> str:
 
 
 def duration(nanoseconds: float | None) -> str:
+    if nanoseconds == 0:
+        return "0"
     return "?" if nanoseconds is None else _scaled(nanoseconds, _SECONDS, "ns")
 
 

@@ -5,6 +5,7 @@ from `frontload measure`, with their intervals; those on other devices from `fro
 """
 
 from frontload.report import page_text as text
+from frontload.report.advice_waiting import DISK
 
 
 def phases(variants: list[dict]) -> list[dict]:
@@ -17,7 +18,7 @@ def phases(variants: list[dict]) -> list[dict]:
         for phase in variant["phases"]:
             last = phase["end_ns"] if phase["end_ns"] is not None else end
             processes.setdefault(phase["process"], []).append({
-                **phase, "duration": last - phase["start_ns"],
+                **phase, **_waited(phase.get("waits_ns")), "duration": last - phase["start_ns"],
                 "left": round(100 * phase["start_ns"] / end, 3) if end else 0,
                 "width": round(100 * (last - phase["start_ns"]) / end, 3) if end else 0})
         known = variant.get("processes") or []
@@ -25,6 +26,14 @@ def phases(variants: list[dict]) -> list[dict]:
             {"name": known[number]["command"] if number < len(known) else f"process {number}",
              "phases": entries} for number, entries in sorted(processes.items())]})
     return found
+
+
+def _waited(waits: dict[str, int] | None) -> dict[str, int | None]:
+    """For how long nothing ran: for a disk, and for something else."""
+    if waits is None:
+        return {"disk_wait": None, "other_wait": None}
+    disk = waits.get(DISK, 0)
+    return {"disk_wait": disk, "other_wait": sum(waits.values()) - disk}
 
 
 def measured(document: dict) -> list[dict]:

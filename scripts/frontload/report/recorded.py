@@ -71,6 +71,7 @@ class Phase(Part):
     name: Text
     start_ns: Number
     end_ns: Number | None = None
+    waits_ns: dict[Text, Number] | None = None  # by what it waited for
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ import platform
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from frontload.base.missing import Missing
+from frontload.base.scratch import scratch_folder
 
 FAULTS = ("major-faults", "minor-faults")
 FILLS = "filemap:mm_filemap_add_to_page_cache"
@@ -29,6 +29,8 @@ REQUESTS = "block:block_rq_issue"
 EXECS = ("syscalls:sys_enter_execve", "syscalls:sys_enter_execveat")
 # They know what an access was; their error codes are the processor's, so only where we know these.
 ACCESSES = ("exceptions:page_fault_user", "exceptions:page_fault_kernel")
+# What threads do while they do not run.
+RESTS = ("sched:sched_switch", "raw_syscalls:sys_enter", "raw_syscalls:sys_exit")
 _A_BREAKPOINT = "mem:0x1000:x:u"
 
 GET_PERF = "install it: apt-get install linux-perf"
@@ -74,8 +76,9 @@ def find() -> Recorder:
         why = "perf: not found" if shutil.which("perf") is None else "perf does not run"
         return Recorder("none", missing=(Missing("faults, fills, requests and phases", why,
                                                  GET_PERF),))
-    with tempfile.TemporaryDirectory(prefix="frontload-faults.") as folder:
-        return _Trial(f"perf {found[1]}", Path(folder)).result()
+    # Not any temporary folder: others remove what has this prefix and is not locked.
+    with scratch_folder("frontload-faults.") as folder:
+        return _Trial(f"perf {found[1]}", folder).result()
 
 
 class _Trial:
@@ -95,7 +98,7 @@ class _Trial:
 
     def result(self) -> Recorder:
         known = _known_accesses()
-        tracepoints = (FILLS, WRITES, *EXECS, *known)
+        tracepoints = (FILLS, WRITES, *EXECS, *known, *RESTS)
         # Where everything is permitted, as to root, one trial is enough.
         if self._try((*FAULTS, *tracepoints, _A_BREAKPOINT)) is None \
                 and self._try((REQUESTS,), "--all-cpus") is None:
@@ -124,6 +127,7 @@ class _Trial:
             events += self._tracepoints(known, "whether a fault was a read or a write")
         else:
             self._lacks_accesses()
+        events += self._tracepoints(RESTS, "what the start waits for")
         if no_requests := self._try((REQUESTS,), "--all-cpus"):
             self._lacks("block requests", no_requests, _GET_TRACEPOINTS)
         if no_breakpoints := self._try((_A_BREAKPOINT,)):

@@ -38,6 +38,10 @@ _ACCESS = re.compile(rb"exceptions:page_fault_(?:user|kernel): address=(?:0x)?([
                      rb"error_code=0x([0-9a-f]+)")
 _WRITE = re.compile(rb"writeback:writeback_dirty_(?:folio|page): bdi .*?: ino=(\d+) index=(\d+)")
 _EXECVE = re.compile(rb"syscalls:sys_enter_execve(?:at)?:")
+_CALL = re.compile(rb"raw_syscalls:sys_(enter|exit): NR (-?\d+)")
+# The name of a process can be anything, of at most 15 bytes.
+_SWITCH = re.compile(rb"sched:sched_switch: prev_comm=.{0,15} prev_pid=\d+ prev_prio=-?\d+ "
+                     rb"prev_state=([A-Z])\S* ==> ", re.DOTALL)
 _REQUEST = re.compile(rb"block:block_rq_issue: (\d+),(\d+) (\S+) \d+ \(.*?\) (\d+) \+ (\d+)\b")
 
 
@@ -128,6 +132,33 @@ class Write(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class CallEnter(Record):
+    """A system call begins."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallExit(Record):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Switch(Record):
+    """The thread was taken off its processor."""
+
+    state: str  # the kernel's letter: R could run on, S sleeps, D cannot be interrupted
+
+    @property
+    def sleeps(self) -> bool:
+        return self.state in "SDI"
+
+    @property
+    def for_disk(self) -> bool:
+        return self.state == "D"
+
+
+@dataclass(frozen=True, slots=True)
 class Request(Record):
     device: tuple[int, int]
     kind: str  # blktrace's letters: R is a read
@@ -213,6 +244,10 @@ def _of_the_kernel(who: tuple[int, int, int], what: bytes) -> Record | None:
 
 
 def _sample(who: tuple[int, int, int], flags: bytes, what: bytes) -> Record | None:
+    if found := _CALL.match(what):
+        return CallEnter(*who, int(found[2])) if found[1] == b"enter" else CallExit(*who)
+    if found := _SWITCH.match(what):
+        return Switch(*who, found[1].decode())
     if found := _FAULT.match(what):
         return Fault(*who, found[1] == b"major", int(found[2], 16), int(found[3], 16),
                      b"K" in flags)

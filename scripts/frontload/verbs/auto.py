@@ -43,7 +43,8 @@ frontload auto --link 'c++ main.o -o app' --no-data -- ./app
 frontload auto --program build/app --workload '{} --help' -- ./start-it.sh {} --fast
 """
 EXIT_STATUS = {"1": "the program cannot be linked again; or it was, and too few names are in the "
-                    "front, its output differs, or a cold start reads no less"}
+                    "front, its output differs, or a cold start waits no less for reads",
+               "124": "the program was not ready in time"}
 ENVIRONMENT = {"FRONTLOAD_LINK_LOG": "the log of links to read without --link-log",
                "TMPDIR": "where traces and the map are while auto works (default: /tmp)"}
 FILES = {"APP.startup": "the startup profile, beside the program; check it in",
@@ -112,8 +113,8 @@ def _add_recording(parser: argparse.ArgumentParser) -> None:
     data.add_argument("--no-data", dest="data", action="store_false",
                       help="record functions only")
     recording.add_argument("--module", metavar="NAME", action="append", default=[],
-                           help="also record this shared library, and write its profile; may be "
-                           "repeated")
+                           help="also record this shared library, write its profile, and, if its "
+                           "link command is found, too, give it a front; may be repeated")
     recording.add_argument("--until", metavar="SYMBOL",
                            help="startup ends when the program enters this function, and the "
                            "recorded program is ended")
@@ -135,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace, words: list[str], device: Device | None,
          ready: Ready | None) -> int:
     # Imported here because numpy takes a while, which --help need not pay.
-    from frontload.auto import programs, trial, verdict, workload
+    from frontload.auto import libraries, programs, trial, verdict, workload
     from frontload.auto.link_sources import Given, Search
 
     called = args.program or words[0]
@@ -151,12 +152,16 @@ def _run(args: argparse.Namespace, words: list[str], device: Device | None,
         min_coverage=args.min_coverage,
         measured_runs=0 if args.no_measure else args.measured_runs, device=device,
         beside=tuple(args.extra), compare=not args.no_compare,
-        keep=args.keep)
+        keep=args.keep,
+        built_in=os.path.abspath(args.build_folder or ".") if args.build else None)
     for path in (plan.profile, plan.output):
         if os.path.realpath(path) == program:
             args.usage_error(f"{path} is the program itself; --in-place replaces it")
-    link = Search(program, Given(args.link, args.link_log, args.build, args.build_folder)).find()
-    outcome = trial.run(plan, link)
+    given = Given(args.link, args.link_log, args.build, args.build_folder)
+    link = Search(program, given).find()
+    linked, not_linked = libraries.find(plan.modules, program, given)
+    outcome = trial.run(plan, link, linked)
+    outcome.missing += not_linked
     good = outcome.good(plan)
     replaced, problem = False, None
     if args.in_place and good:

@@ -1,12 +1,21 @@
 """frontload check: says how much of a startup profile lies in the front of a linked file."""
 
 import argparse
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from frontload.base import errors, files
+from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_VERDICT, Failure
 from frontload.cli.arguments import add_json, add_min_match, percentage
 
-SCHEMA = "frontload-check/1"
+if TYPE_CHECKING:
+    from frontload.profile.coverage import Report
+    from frontload.profile.format import Profile
+
+SCHEMA, FOLDER_SCHEMA = "frontload-check/1", "frontload-check-folder/1"
 DESCRIPTION = """\
 Look in a linked program or shared library, not yet stripped, for what a startup profile names: how
 much of it is in the file, how much lies in the front, what is missing and why. In a file that
@@ -15,6 +24,10 @@ ld.frontload did not link, the front is one block of each output section.
 One line tells what the loader has to do before the first instruction. With --relocations, check
 tells in full what relocations cost and what other linker options would change. This is not part of
 the verdict.
+
+BINARY may be a folder, of an install or an unpacked package, and then the profile is a folder too:
+check looks at each program and library below BINARY that has a profile NAME.startup there (without
+a version: libfoo.so.startup). It fails if one of them fails, or if a profile is of none of them.
 """
 EXAMPLES = """\
 # see how much of the profile is in the front; fail if it is too little
@@ -23,6 +36,8 @@ frontload check app --profile app.startup
 frontload check app --profile app.startup --require-front
 # see what the loader has to do, and which linker options would change that
 frontload check app --profile app.startup --relocations
+# check all programs and libraries of an install that have a profile
+frontload check debian/tmp --profile debian/startup
 # list all missing names, for a script
 frontload check app --profile app.startup --min-coverage 0 --min-match 0 --json -
 """
@@ -34,13 +49,17 @@ EXIT_STATUS = {"1": "fewer than --min-coverage percent of the profile's names ar
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "check", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
-    parser.add_argument("binary", metavar="BINARY", help="a linked program or shared library")
+    parser.add_argument("binary", metavar="BINARY", help="a linked program or shared library, or "
+                        "a folder with such files")
     parser.add_argument("--profile", metavar="FILE", required=True,
-                        help="the startup profile of the program")
+                        help="the startup profile of the program, or a folder of profiles")
     parser.add_argument("--min-coverage", metavar="PERCENT", type=percentage, default=95.0,
                         help="the share of the profile's names that must be in the front (default "
                         "95)")
     add_min_match(parser)
+    parser.add_argument("--front-report", metavar="FILE",
+                        help="the report that the link wrote (-Wl,--front-report=FILE): names that "
+                        "it left out of the front on purpose count as if they were in it")
     parser.add_argument("--require-front", action="store_true",
                         help="fail if BINARY was linked without a front, wherever an order file or "
                         "chance put things")
@@ -50,39 +69,150 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     return parser
 
 
-def run(args: argparse.Namespace) -> int:
+@dataclass(frozen=True)
+class _Judged:
+    binary: str
+    profile: str
+    startup: "Profile"
+    report: "Report"
+    relocated: object
+    lacks_front: bool
+    good: bool
+
+
+def _judge(binary: str, profile_path: str, args: argparse.Namespace) -> _Judged:
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.elf import file as elf
-    from frontload.elf import relocations, relocations_report
+    from frontload.elf import relocations
     from frontload.elf.loading import read_loading
-    from frontload.profile import coverage, coverage_report, match
+    from frontload.profile import coverage, front_report
     from frontload.profile import format as profile
     from frontload.profile import resolver as names
 
-    startup = profile.read(args.profile)
-    binary = elf.read(args.binary)
-    binary.linked_symbols()  # refuses what has none, and says what to do
-    report = coverage.examine(binary, startup, names.resolve(args.profile, [args.binary]).places)
+    startup = profile.read(profile_path)
+    linked = elf.read(binary)
+    linked.linked_symbols()  # refuses what has none, and says what to do
+    report = coverage.examine(linked, startup, names.resolve(profile_path, [binary]).places,
+                              front_report.left_out(args.front_report) if args.front_report else ())
     if not report.names:
-        raise Failure(f"{args.profile}: names no function and no data", code=EXIT_DATA,
+        raise Failure(f"{profile_path}: names no function and no data", code=EXIT_DATA,
                       note="check looks for symbols: record the program's functions as well")
-    relocated = relocations.examine(binary, read_loading(args.binary))
     lacks_front = args.require_front and report.blocks is not None
-    good = (not lacks_front and report.coverage >= args.min_coverage
-            and 100 * report.present >= args.min_match * report.names)
+    good = not lacks_front and coverage.suffices(report, args.min_coverage, args.min_match)
+    return _Judged(binary, profile_path, startup, report,
+                   relocations.examine(linked, read_loading(binary)), lacks_front, good)
+
+
+def _as_json(judged: _Judged, args: argparse.Namespace) -> dict:
+    from frontload.elf import relocations_report
+    from frontload.profile import coverage_report
+
+    return {
+        "binary": judged.binary,
+        "profile": judged.profile,
+        "program": coverage_report.text(judged.startup.program),
+        "runs": judged.startup.runs,
+        "good": judged.good,
+        "min_coverage": args.min_coverage,
+        "min_match": args.min_match,
+        **coverage_report.as_json(judged.binary, judged.report),
+        "relocations": relocations_report.as_json(judged.relocated),
+    }
+
+
+def run(args: argparse.Namespace) -> int:
+    if os.path.isdir(args.binary) != os.path.isdir(args.profile):
+        raise Failure(f"{args.binary}, {args.profile}: one is a folder, the other is not",
+                      note="give a file and its profile, or a folder and a folder of profiles")
+    return _run_folder(args) if os.path.isdir(args.binary) else _run_file(args)
+
+
+def _run_folder(args: argparse.Namespace) -> int:
+    if args.front_report or args.relocations:
+        raise Failure("--front-report, --relocations: are for one file", note="leave them out, or "
+                      "check one file")
+    profiles = {path.name: str(path) for path in sorted(Path(args.profile).glob("*.startup"))}
+    if not profiles:
+        raise Failure(f"{args.profile}: has no startup profile (*.startup)",
+                      note="make them with frontload profile, one for each program or library")
+    judged, problems, seen = [], {}, set()
+    for binary in _programs_below(args.binary):
+        name = _profile_name(binary)
+        if name not in profiles:
+            continue
+        seen.add(name)
+        try:
+            judged.append(_judge(binary, profiles[name], args))
+        except Failure as problem:
+            problems[binary] = problem
+    unused = [path for name, path in profiles.items() if name not in seen]
+    good = all(each.good for each in judged) and not problems and not unused
     if args.json:
         files.write_json(args.json, {
-            "schema": SCHEMA,
-            "binary": args.binary,
-            "profile": args.profile,
-            "program": coverage_report.text(startup.program),
-            "runs": startup.runs,
-            "good": good,
-            "min_coverage": args.min_coverage,
-            "min_match": args.min_match,
-            **coverage_report.as_json(args.binary, report),
-            "relocations": relocations_report.as_json(relocated),
-        })
+            "schema": FOLDER_SCHEMA, "folder": args.binary, "good": good,
+            "files": [_as_json(each, args) for each in judged],
+            "problems": {binary: problem.message for binary, problem in problems.items()},
+            "unused_profiles": unused})
+    if args.json != files.STDOUT and judged:
+        _show_folder(judged)
+    for problem in problems.values():
+        errors.error(problem.message)
+        if problem.note:
+            errors.note(problem.note)
+    for each in judged:
+        if not each.good:
+            errors.error(_why_not(each, args))
+    for path in unused:
+        errors.error(f"{path}: is of no program or library in {args.binary}")
+    return EXIT_OK if good else EXIT_VERDICT
+
+
+def _programs_below(folder: str) -> list[str]:
+    found = []
+    for inside, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(inside, name)
+            # Links lead to files that are there as well.
+            if os.path.isfile(path) and not os.path.islink(path):
+                with open(path, "rb") as file:
+                    if file.read(4) == b"\x7fELF":
+                        found.append(path)
+    return sorted(found)
+
+
+def _profile_name(binary: str) -> str:
+    """As ld.frontload --startup-profile-dir has it: without the version behind .so."""
+    return re.sub(r"(\.so)\.\d.*$", r"\1", os.path.basename(binary)) + ".startup"
+
+
+def _show_folder(judged: list[_Judged]) -> None:
+    table = console.table("file", "names", "in the front", "front, MB", "verdict",
+                          numbers=range(1, 4))
+    for each in judged:
+        report = each.report
+        console.add_row(table, each.binary, f"{report.names:,}",
+                        errors.percent(report.placed + report.left_out, report.names),
+                        f"{report.front_size / 1e6:.2f}", "good" if each.good else "NOT good")
+    console.show(table)
+
+
+def _why_not(judged: _Judged, args: argparse.Namespace) -> str:
+    if judged.lacks_front:
+        return f"{judged.binary}: was linked without a front"
+    report = judged.report
+    return (f"{judged.binary}: {errors.percent(report.placed + report.left_out, report.names)} of "
+            f"the names in {judged.profile} are in the front, less than "
+            f"{max(args.min_coverage, 0 if report.present else args.min_match):g}%")
+
+
+def _run_file(args: argparse.Namespace) -> int:
+    from frontload.elf import relocations_report
+    from frontload.profile import coverage, coverage_report, match
+
+    judged = _judge(args.binary, args.profile, args)
+    startup, report, relocated = judged.startup, judged.report, judged.relocated
+    if args.json:
+        files.write_json(args.json, {"schema": SCHEMA, **_as_json(judged, args)})
     if args.json != files.STDOUT:
         if report.blocks is not None and not args.require_front:
             errors.note(f"{args.binary}: has no front of ld.frontload: this judges what an order "
@@ -98,22 +228,22 @@ def run(args: argparse.Namespace) -> int:
     # If nothing is found, more is to be said than that.
     match.judge(args.profile, report.present,
                 [entry.name.name for entry in report.missing
-                 if entry.reason != coverage.Reason.OUTSIDE],
+                 if entry.reason not in (coverage.Reason.OUTSIDE, coverage.Reason.LEFT_OUT)],
                 args.min_match if report.present else 0)
-    if good:
+    if judged.good:
         return EXIT_OK
-    if lacks_front:
-        errors.error(f"{args.binary}: was linked without a front")
+    errors.error(_why_not(judged, args))
+    if judged.lacks_front:
         errors.note(f"link with ld.frontload --startup-profile={args.profile}")
         return EXIT_VERDICT
-    errors.error(f"{args.binary}: {errors.percent(report.placed, report.names)} of the names in "
-                 f"{args.profile} are in the front, less than "
-                 f"{max(args.min_coverage, 0 if report.present else args.min_match):g}%")
     if not report.present:
         errors.note(f"it is a profile of {coverage_report.text(startup.program)}: check that "
                     "program, or record this one")
     elif 100 * report.present < args.min_coverage * report.names:
         errors.note("the profile is stale: record the program again")
+    elif report.blocks is None and not args.front_report:
+        errors.note("the link may have left names out on purpose: give its --front-report; "
+                    "-ffunction-sections and -fdata-sections give each name a place of its own")
     else:
         errors.note(f"link with ld.frontload --startup-profile={args.profile}, or with the output "
                     "of frontload order")

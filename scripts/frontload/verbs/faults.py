@@ -6,7 +6,8 @@ from contextlib import ExitStack
 from frontload.base import errors, processes
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT
 from frontload.base.files import STDOUT, write_output
-from frontload.cli import conditions, device_options
+from frontload.base.ready import Ready
+from frontload.cli import conditions, device_options, ready_options
 from frontload.cli.arguments import add_json, count
 from frontload.device.kinds import Device
 
@@ -20,8 +21,10 @@ The tables are for reading; `frontload report` makes pictures from the JSON.
 EXAMPLES = """\
 # see where a cold start reads
 frontload faults -- ./app --version
-# record it up to the first call of the function ready, for frontload report
-frontload faults --until ready --json app.faults.json -- ./app
+# record it up to the first call of the function serve_requests, for frontload report
+frontload faults --until serve_requests --json app.faults.json -- ./app
+# record a server until it answers its first request, and end it
+frontload faults --until-listening 6379 --request 'redis-cli ping' -- redis-server
 """
 EXIT_STATUS = {"1": "the command failed"}
 
@@ -31,11 +34,13 @@ def add_parser(verbs) -> argparse.ArgumentParser:
         "faults", description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS)
     parser.add_argument("--name", help="the name of the command (default: that of its file)")
     parser.add_argument("--until", metavar="SYMBOL", help="the function of the program whose "
-                        "first call ends the start (default: frontload_startup_done)")
+                        "first call ends the start (default: frontload_startup_done); "
+                        "the program goes on, or is ended, with --timeout or --tty")
     group = parser.add_argument_group("conditions (default: selectively cold)")
     conditions.add_one(group)
     conditions.add_eviction(group)
     device_options.add(parser)
+    ready_options.add(parser)
     parser.set_defaults(usage_error=parser.error)
     parser.add_argument("--warmup", metavar="N", type=count(0), default=1,
                         help="runs before the recorded one, so that the libraries and inputs are "
@@ -52,23 +57,24 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    device = device_options.chosen(args)
+    device, ready = device_options.chosen(args), ready_options.of_recording(args)
     with processes.unwinding_on_signals():
-        return _record(args, device)
+        return _record(args, device, ready)
 
 
-def _record(args: argparse.Namespace, device: Device | None) -> int:
+def _record(args: argparse.Namespace, device: Device | None, ready: Ready | None) -> int:
     # Imported here because numpy takes a while, which other verbs need not pay.
     from frontload.faults import document, start, table
+    from frontload.measure.launcher import Launcher
     from frontload.measure.on_device import on_device
     from frontload.measure.plan import Variant
 
     with ExitStack() as stack:
-        launcher, described = None, None
+        launcher, described = Launcher(end_with_us=True, ready=ready), None
         if device:
             named = tuple(start.files(args.command, args.evict))
             launcher, described = stack.enter_context(
-                on_device(device, [Variant("", tuple(args.command), named)], args.extra))
+                on_device(device, [Variant("", tuple(args.command), named)], args.extra, ready))
         started = start.record(
             args.command, args.name, condition=args.condition, evict=args.evict,
             evict_seen=args.evict_seen, allow_warm=args.allow_warm, until=args.until,

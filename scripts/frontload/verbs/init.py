@@ -6,6 +6,7 @@ import os
 from frontload import __version__
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure, printable
+from frontload.cli import ready_options
 from frontload.cli.arguments import add_json
 
 SCHEMA = "frontload-init/1"
@@ -25,6 +26,8 @@ EXAMPLES = """\
 frontload init build
 # for another program, and the arguments to record it with
 frontload init --target app --arguments '--config x' build
+# for a server
+frontload init --arguments '--port 8080' --until-listening 8080 build
 # make the change, and show it as a diff
 frontload init --target app --write .
 """
@@ -40,6 +43,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         help="the program that gets a front (default: the largest)")
     parser.add_argument("--arguments", metavar="TEXT", default="--version",
                         help="the arguments to record the program with (default: %(default)s)")
+    ready_options.add(parser)
     parser.add_argument("--write", action="store_true",
                         help="make the change if that is safe, and show it as a diff: append to "
                         "the target's CMakeLists.txt, or make the folder for profiles")
@@ -54,6 +58,9 @@ def run(args: argparse.Namespace) -> int:
     # Imported here because numpy takes a while, which other verbs need not pay.
     from frontload.auto import advice, changes, cmake_folder, detect, hindrances, programs
 
+    ready = ready_options.chosen(args)
+    training = advice.Training(f"{{}} {args.arguments}".strip(),
+                               tuple(ready.options()) if ready else ())
     if not os.path.isdir(args.folder):
         raise Failure(f"{args.folder}: " + ("is not a folder" if os.path.exists(args.folder) else
                                             "no such folder"),
@@ -66,13 +73,13 @@ def run(args: argparse.Namespace) -> int:
     found = programs.below(folder.build) if folder.build else []
     output = _choose(args, folder, found)
     looked = hindrances.look(folder, output if os.path.isfile(output) else "")
-    advised = advice.advise(folder, output or os.path.join(folder.path, _ANY), args.arguments)
+    advised = advice.advise(folder, output or os.path.join(folder.path, _ANY), training)
     change = None
     if args.write:
         if not output:
             raise Failure(f"{args.folder}: contains no known program",
                           note="build the program first, or name it with --target")
-        change = changes.plan(folder, output, args.arguments, advised)
+        change = changes.plan(folder, output, training, advised)
     if args.json:
         files.write_json(args.json,
                          _as_json(folder, found, output, looked, advised, change))

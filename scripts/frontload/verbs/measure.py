@@ -57,6 +57,9 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     conditions.add_any(group)
     conditions.add_eviction(group)
     device_options.add(parser)
+    parser.add_argument("--until", metavar="SYMBOL",
+                        help="the start is over when the program, which COMMAND has to start "
+                        "itself, enters this function; the program is then ended")
     ready_options.add(parser)
     parser.add_argument("--ignore-failure", action="store_true",
                         help="measure even if the command fails")
@@ -90,7 +93,7 @@ def _compared(text: str) -> str:
 
 def run(args: argparse.Namespace) -> int:
     device = device_options.chosen(args)
-    ready = ready_options.chosen(args)
+    ready = ready_options.chosen(args, function=args.until)
     with processes.unwinding_on_signals():
         return _measure(args, device, ready)
 

@@ -1,13 +1,14 @@
 """frontload predict: what a cold start will read, and how long on devices that one does not have.
 
-The model of the kernel is frontload-predict's (tools/predict); measure/prediction.py asks it.
+The model of the kernel is frontload-predict's (tools/predict); measure/prediction.py asks it of one
+program, reading/planning.py of whole starts.
 """
 
 import argparse
 
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK
-from frontload.cli.arguments import add_json, bandwidth, count, named, positive
+from frontload.cli.arguments import add_json, bandwidth, count, named, positive, weighted
 from frontload.device import kinds as devices
 
 DESCRIPTION = """\
@@ -19,6 +20,9 @@ Traces are files, or folders of them, of one build: the build that --recorded na
 variant, or the program that the traces name. What they touched is found in the other builds by
 names and references. Only traces with data describe a whole start; if there are any, predict leaves
 out the others. docs/predict.md shows how close predictions come to what the kernel counts.
+
+Reading lists (of frontload record --files) instead of traces are whole starts: what all of their
+files cost as they are, with the list asked for, and if they had fronts; and which files gain most.
 """
 EXAMPLES = """\
 # see what a front saves on a disk, eMMC, SSD and network file system
@@ -26,7 +30,10 @@ frontload record --data -o traces -- ./app --its arguments
 frontload predict --variant before=./app --variant after=./app.front traces
 # on a device of which you know two figures
 frontload predict --device custom --device-iops 150 --device-bandwidth 80M traces
+# see which libraries to link again first, for two programs, one of which starts more often
+frontload predict --weighted-input 10,clang.files --weighted-input 1,lld.files
 """
+_MOST_FILES = 15  # of a table
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
@@ -46,8 +53,9 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "warm start (see frontload measure) to the time of the device")
     device = parser.add_argument_group("devices")
     device.add_argument("--device", action="append", default=[],
-                        choices=(*devices.KINDS, devices.CUSTOM, "all"),
-                        help="the kind of device; may be repeated (default: all but custom)")
+                        choices=(*devices.KINDS, devices.LAZY, devices.CUSTOM, "all"),
+                        help="the kind of device; may be repeated (default: all but custom); lazy "
+                        "is only for whole starts")
     device.add_argument("--device-iops", metavar="N", type=positive,
                         help="requests per second of a custom device")
     device.add_argument("--device-latency", metavar="SECONDS", type=positive,
@@ -57,11 +65,19 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     device.add_argument("--read-ahead", metavar="KIB", type=count(0),
                         help="the readahead of all devices (default 128)")
     add_json(parser, before_files=True)
-    parser.add_argument("traces", metavar="TRACE", nargs="+", help="a trace, or a folder of them")
+    parser.add_argument("--weighted-input", metavar="WEIGHT,LIST", action="append", default=[],
+                        type=weighted, help="another reading list, of a start that happens WEIGHT "
+                        "times as often; may be repeated")
+    parser.add_argument("traces", metavar="TRACE", nargs="*", help="a trace, a reading list, or a "
+                        "folder of either")
     return parser
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.weighted_input or _are_lists(args.traces):
+        return _run_starts(args)
+    if not args.traces:
+        raise errors.Failure("no input", note="give traces, or reading lists")
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.measure import prediction
     from frontload.measure.prediction import Build
@@ -93,8 +109,81 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_OK
 
 
+def _are_lists(paths: list[str]) -> bool:
+    from frontload.reading import listing
+
+    found = {path: listing.is_list(path) for path in paths}
+    if len(set(found.values())) > 1:
+        raise errors.Failure(f"{next(path for path in found if found[path])}: is a reading list, "
+                             "but other inputs are not", note="give traces, or reading lists")
+    return any(found.values())
+
+
+def _run_starts(args: argparse.Namespace) -> int:
+    from frontload.reading import listing, planning
+
+    for option, given in (("--variant", args.variants), ("--recorded", args.recorded),
+                          ("--warm", args.warm)):
+        if given:
+            raise errors.Failure(f"{option}: is not for reading lists",
+                                 note="leave it out, or give traces")
+    document = planning.predict(
+        [planning.Input(path, weight) for given, weight in
+         [*((path, 1) for path in args.traces), *args.weighted_input]
+         for path in listing.find([given])], _device_options(args))
+    if args.json:
+        files.write_json(args.json, document)
+    if args.json != files.STDOUT:
+        _show_starts(document)
+    return EXIT_OK
+
+
+_TITLES = {"as_it_is": "as it is", "list": "with a list", "fronts": "with fronts",
+           "fronts_and_list": "fronts and list"}
+
+
+def _show_starts(document: dict) -> None:
+    from frontload.reading import planning
+
+    table = console.table("device", "start", "major\nfaults", "MB\nread", "requests", "seconds",
+                          "times", numbers=range(2, 7))
+    for device in document["devices"]:
+        ways = document["starts"][device["name"]]
+        for way, cost in ways.items():
+            times = ways[planning.AS_IT_IS]["seconds"] / cost["seconds"]
+            console.add_row(table, device["name"], _TITLES[way], f"{cost['major_faults']:,}",
+                            f"{cost['read_bytes'] / 1e6:.1f}", f"{cost['requests']:,}",
+                            f"{cost['seconds']:.3f}", f"{times:.1f}")
+    console.show(table)
+    print("seconds are the device's; a front is predicted as the touched pages side by side")
+    device = document["devices"][0]["name"]
+    several = len(document["lists"]) > 1
+    table = console.table(
+        "file", *(["of lists"] if several else []), "MB\ntouched", "MB\nread", "major\nfaults",
+        "requests", "a list\nsaves s", "a front\nsaves s", "both\nsave s",
+        numbers=range(1, 8 + several))
+    for row in document["files"][:_MOST_FILES]:
+        ways = row["devices"][device]
+        cost = ways[planning.AS_IT_IS]
+        console.add_row(
+            table, row["path"], *([str(row["lists"])] if several else []),
+            f"{row['touched_bytes'] / 1e6:.2f}", f"{cost['read_bytes'] / 1e6:.2f}",
+            f"{cost['major_faults']:,}", f"{cost['requests']:,}",
+            f"{planning.gain(ways, planning.LIST):.3f}",
+            f"{planning.gain(ways, planning.FRONTS):.3f}" if row["can_have_front"] else "",
+            f"{planning.gain(ways, planning.BOTH):.3f}")
+    console.show(table)
+    if len(document["files"]) > _MOST_FILES:
+        print(f"and {errors.count(len(document['files']) - _MOST_FILES, 'other file')}; these "
+              f"figures are for {device}")
+
+
 def _options(args: argparse.Namespace) -> list[str]:
-    options = [f"--prefetch={args.prefetch}"]
+    return [f"--prefetch={args.prefetch}", *_device_options(args)]
+
+
+def _device_options(args: argparse.Namespace) -> list[str]:
+    options = []
     chosen = list(dict.fromkeys(args.device))
     if "all" not in chosen:
         options += [f"--device={name}" for name in chosen]

@@ -2,11 +2,10 @@
 
 import argparse
 import os
-import re
 
 from frontload.base import errors, files
 from frontload.base.errors import EXIT_OK, Failure
-from frontload.cli.arguments import program_argument
+from frontload.cli.arguments import program_argument, role, weighted
 
 DESCRIPTION = """\
 Make the startup profile of a program from traces, folders of traces, and other startup profiles.
@@ -19,6 +18,8 @@ EXAMPLES = """\
 frontload profile traces -o app.startup
 # with the data that record --data has recorded
 frontload profile traces --map app.map -o app.startup
+# of one kind of process, from traces of all
+frontload profile traces --role renderer -o renderer.startup
 # from scenarios, one of which is more common
 frontload profile --weighted-input 3,everyday --weighted-input 1,rare -o app.startup
 """
@@ -30,7 +31,7 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("inputs", metavar="TRACE", nargs="*",
                         help="a trace, a folder of traces, or a startup profile")
     parser.add_argument("--weighted-input", metavar="WEIGHT,PATH", action="append", default=[],
-                        type=_weighted,
+                        type=weighted,
                         help="another input, each run of which counts as WEIGHT runs; may be "
                         "repeated")
     parser.add_argument("-o", "--output", metavar="FILE",
@@ -38,6 +39,9 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--program", metavar="PROGRAM", type=program_argument,
                         help="the program or shared library that the profile is for, by its name "
                         "or path; needed if the traces are of several programs")
+    parser.add_argument("--role", metavar="NAME", action="append", default=[], type=role,
+                        help="of the traces, use only those of processes with this role (see "
+                        "`frontload record --role`); may be repeated")
     parser.add_argument("--binary", metavar="PATH",
                         help="the recorded program, if it is no longer where it was recorded")
     parser.add_argument("--map", metavar="FILE",
@@ -45,15 +49,6 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--allow-partial", action="store_true",
                         help="leave out inputs that cannot be used, and warn of each")
     return parser
-
-
-def _weighted(text: str) -> tuple[str, int]:
-    weight, _, path = text.partition(",")
-    # The bound keeps sums of runs readable for those who read a profile.
-    if not re.fullmatch("[1-9][0-9]{0,8}", weight) or not path:
-        raise argparse.ArgumentTypeError(f"{text!r} is not WEIGHT,PATH with a whole number from 1 "
-                                         "to 999999999")
-    return path, int(weight)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -65,7 +60,8 @@ def run(args: argparse.Namespace) -> int:
     given = [*((path, 1) for path in args.inputs), *args.weighted_input]
     if not given:
         raise Failure("no input", note="give traces, folders of traces, or startup profiles")
-    merger = merge.Merger(args.program, args.binary, args.map, args.allow_partial)
+    merger = merge.Merger(args.program, args.binary, args.map, args.allow_partial,
+                          roles=args.role)
     for path, weight in console.progress(list(merge.expand(given)), "reading traces"):
         merger.add(path, weight)
     result = merger.result()

@@ -1,13 +1,21 @@
 """frontload record: runs a command and records what it touches while it starts."""
 
 import argparse
+import os
+from dataclasses import replace
 
+from frontload.base import errors, processes
+from frontload.base.ready import Ready
 from frontload.cli import ready_options
-from frontload.cli.arguments import command, file_only
+from frontload.cli.arguments import command, count, file_only, role
 
 DESCRIPTION = """\
 Run a command and record the first touches of each of its processes, one trace per process. record
 exits with the status of the command.
+
+With --pid, record a process that runs, and what it starts from then on: what it enters for the
+first time since. That ends with the process, at --until or --for, or by Ctrl-C. The process goes
+on, with its code as it was.
 """
 EXAMPLES = """\
 # record which functions a program enters, and in which order
@@ -16,7 +24,13 @@ frontload record -o traces -- ./app --version
 frontload record --data -o traces -- ./app --version
 # record a server until it answers its first request, and end it
 frontload record --until-listening 6379 --request 'redis-cli ping' -- redis-server
-# the same until it enters a function
+# record what it reads of all its files
+frontload record --files -o lists -- ./app --version
+# record what a process that runs enters in the next ten seconds
+frontload record --pid 4711 --for 10 -o traces
+# record one kind of process of a program that has several
+frontload record --role renderer -o traces -- ./app --type=renderer
+# record a server until it enters a function
 frontload record --until serve_requests --timeout 60 -o traces-of-server -- ./server
 """
 EXIT_STATUS = {"0": None, "65": None,
@@ -26,14 +40,17 @@ EXIT_STATUS = {"0": None, "65": None,
                "127": "the command was not found", "128+N": "signal N ended the command"}
 ENVIRONMENT = {"FRONTLOAD_TRACE": "where libfrontload-rt writes traces (%m is the program, %p the "
                                   "process); --with runtime sets it for the command",
+               "FRONTLOAD_ROLE": "the role of the command, or of what it starts, in the traces; "
+                                 "--role sets it for the command",
                "PATH": "where --data finds valgrind"}
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "record",
-        usage="%(prog)s [-o DIR] [--data | --with trace|runtime] [--module NAME]... "
-              "[--until SYMBOL] [--until-...] [--for SECONDS] -- COMMAND...",
+        usage="%(prog)s [-o DIR] [--data | --files | --with trace|runtime] [--module NAME]... "
+              "[--role NAME] [--until SYMBOL] [--until-...] [--for SECONDS] "
+              "(--pid PID | -- COMMAND...)",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
         environment=ENVIRONMENT)
     parser.add_argument("-o", "--output", metavar="DIR", type=file_only,
@@ -44,6 +61,10 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         help="also record the data that is touched, and code in steps of 16 bytes, "
                         "by running the command in valgrind. This works for any program, and slows "
                         "it down some forty times")
+    parser.add_argument("--files", action="store_true",
+                        help="instead, record which pages of all files the command and what it "
+                        "starts read, as a list for `frontload run --files`; without root it "
+                        "needs user namespaces and /dev/fuse")
     parser.add_argument("--with", dest="recorder", choices=("trace", "runtime"), default="trace",
                         help="what records: trace (the default) plants breakpoints in any program; "
                         "with runtime the program records itself, if it was built with "
@@ -51,9 +72,15 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser.add_argument("--module", metavar="NAME", action="append", default=[],
                         help="with trace or --data: also record this shared library; may be "
                         "repeated")
+    parser.add_argument("--role", metavar="NAME", type=role,
+                        help="what the traces call the process, for `frontload profile --role`, "
+                        "and those that it starts with no other FRONTLOAD_ROLE in their "
+                        "environment")
     parser.add_argument("--until", metavar="SYMBOL",
                         help="with trace or --data: startup ends when the program enters this "
-                        "function; the program goes on, or is ended, with --timeout")
+                        "function; the program goes on, or is ended, with --timeout or --tty")
+    parser.add_argument("--pid", metavar="PID", type=count(1),
+                        help="record this process from now on, instead of a command")
     ready_options.add(parser)
     parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER,
                         help="the command and its arguments, after --")
@@ -65,6 +92,8 @@ def run(args: argparse.Namespace) -> int:
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.recording import run as recording
 
+    if args.pid is not None:
+        return _attach(args)
     words = command(args)
     if args.data and args.recorder == "runtime":
         args.usage_error("--data runs the command in valgrind; what a program with the runtime "
@@ -73,7 +102,42 @@ def run(args: argparse.Namespace) -> int:
         args.usage_error("--module and --until are for --with trace; a program with the runtime "
                          "ends its startup itself, by frontload_startup_done()")
     ready = ready_options.chosen(args, until=args.until)
+    if args.files:
+        if args.data or args.recorder == "runtime" or args.module or args.until or args.role:
+            args.usage_error("--files records files and no functions: it goes without --data, "
+                             "--with runtime, --module, --role and --until")
+        return _record_files(words, args.output, ready)
     if args.recorder == "runtime":
-        return recording.run_with_runtime(words, args.output, ready=ready)
+        return recording.run_with_runtime(words, args.output, role=args.role, ready=ready)
     return recording.run(words, args.output, data=args.data, modules=args.module,
-                         until=args.until, ready=ready)
+                         until=args.until, role=args.role, ready=ready)
+
+
+def _attach(args: argparse.Namespace) -> int:
+    from frontload.recording import run as recording
+
+    chosen = ready_options.chosen(args)
+    only_time = replace(chosen, seconds=None) if chosen else None
+    if args.command or args.data or args.files or args.recorder == "runtime" or args.tty or (
+            only_time and only_time.can_be_seen) or args.timeout is not None:
+        args.usage_error("--pid plants breakpoints in a process that runs and goes on: it goes "
+                         "with --module, --role, --until, --for and -o only, and without a "
+                         "COMMAND")
+    return recording.attach(args.pid, args.output, modules=args.module, until=args.until,
+                            role=args.role, seconds=args.seconds)
+
+
+def _record_files(words: list[str], output: str, ready: Ready | None) -> int:
+    from frontload.reading import record, record_alone
+
+    alone = record.obstacle() is not None
+    if alone and os.geteuid() != 0 and not record_alone.may_mount():
+        record_alone.enter_namespace()
+    with processes.unwinding_on_signals():
+        found, sample = (record_alone if alone else record).record(words, ready)
+    path = record.write(found, words[0], output)
+    errors.note(f"{path}: {errors.count(len(found.in_order()), 'file')}, "
+                f"{found.size() / 1e6:.1f} MB")
+    if sample.failed:
+        errors.warning(sample.failure_of(words[0]))
+    return sample.status

@@ -5,7 +5,8 @@ import argparse
 from frontload.base import errors
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure
 from frontload.base.files import STDOUT, open_input, parse_json, write_if_changed, write_output
-from frontload.cli import conditions, device_options
+from frontload.base.ready import Ready
+from frontload.cli import conditions, device_options, ready_options
 from frontload.cli.arguments import add_json, named
 from frontload.device.kinds import Device
 
@@ -54,16 +55,19 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     known.add_argument("--prediction", metavar="NAME=FILE.json", action="append", default=[],
                        type=named("NAME=FILE.json"),
                        help="the JSON of frontload predict for a variant; may be repeated")
+    known.add_argument("--plan", metavar="FILE.json", help="the JSON of frontload predict for "
+                       "reading lists: what a list and fronts would give, file by file")
     now = parser.add_argument_group("recording starts now")
     now.add_argument("--variant", metavar="NAME=BINARY", action="append", default=[],
                      type=named("NAME=BINARY"), help="a program to evict and then start in the "
                                                 "place of {} in COMMAND; may be repeated")
     conditions.add_eviction(now)
     now.add_argument("--until", metavar="SYMBOL", help="the function whose first call ends the "
-                     "start")
+                     "start; the program goes on, or is ended, with --timeout or --tty")
     now.add_argument("--keep", metavar="FOLDER", help="the folder to keep the recordings in, as "
                      "NAME.faults.json")
     device_options.add(parser)
+    ready_options.add(parser)
     parser.add_argument("inputs", metavar="[NAME=]FAULTS.json | COMMAND", nargs="+",
                         help="the JSON of frontload faults; or the command to record, and its "
                         "arguments, after --")
@@ -80,7 +84,10 @@ def run(args: argparse.Namespace) -> int:
                              or args.evict_seen or args.device):
         args.usage_error("--keep, --evict, --evict-seen, --allow-warm, --until and --device are "
                          "for starts that are recorded now, with --variant")
-    device = device_options.chosen(args)
+    device, ready = device_options.chosen(args), ready_options.of_recording(args)
+    if ready and not args.variant:
+        args.usage_error("--until-..., --for and --tty are for starts that are recorded now, with "
+                         "--variant")
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.report import measured, model
 
@@ -88,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
         from frontload.base import processes
 
         with processes.unwinding_on_signals():
-            recordings = _record(args, device)
+            recordings = _record(args, device, ready)
     else:
         recordings = _read(args.inputs)
     names = [recording.variant for recording in recordings]
@@ -104,6 +111,7 @@ def run(args: argparse.Namespace) -> int:
         measurement=measured.measured(_json(args.measure), args.measure) if args.measure else None,
         predictions=[each for name, path in args.prediction
                      for each in measured.predicted(_json(path), name, path)] or None,
+        plan=measured.planned(_json(args.plan), args.plan) if args.plan else None,
         title=args.title)
     if args.output:
         from frontload.report import page
@@ -136,12 +144,13 @@ def _read(inputs: list[str]) -> list:
     return found
 
 
-def _record(args: argparse.Namespace, device: Device | None) -> list:
+def _record(args: argparse.Namespace, device: Device | None, ready: Ready | None) -> list:
     """Records a start of each variant, from cold."""
     import os
     from contextlib import ExitStack
 
     from frontload.faults import document, start
+    from frontload.measure.launcher import Launcher
     from frontload.measure.on_device import on_device
     from frontload.measure.plan import make_variants
     from frontload.report import recorded
@@ -149,8 +158,10 @@ def _record(args: argparse.Namespace, device: Device | None) -> list:
     found = []
     for variant in make_variants(args.inputs, args.variant, args.evict):
         with ExitStack() as stack:
-            launcher, described = (stack.enter_context(on_device(device, [variant], args.extra))
-                                   if device else (None, None))
+            launcher, described = Launcher(end_with_us=True, ready=ready), None
+            if device:
+                launcher, described = stack.enter_context(
+                    on_device(device, [variant], args.extra, ready))
             started = start.record(variant.command, variant.name, evict=variant.files,
                                    evict_seen=args.evict_seen, allow_warm=args.allow_warm,
                                    until=args.until, launcher=launcher)

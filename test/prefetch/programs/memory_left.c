@@ -1,6 +1,6 @@
 /* Prints what memory_left() of the prefetcher says for a file like /proc/self/cgroup, the folder
  * where cgroups are mounted, and how much is enough. */
-#include "prefetch/memory_limit.h"
+#include "base/memory_limit.h"
 
 #include <inttypes.h>
 #include <stdio.h>

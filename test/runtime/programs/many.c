@@ -1,10 +1,13 @@
 /* A program of 30,000 functions, more than one chunk of a trace holds. It calls them in order.
  *
- * usage: many [threads | quiet | replace TRACE | deny]
- *   threads   calls them in two threads, every other one in each
- *   quiet     closes descriptors 0, 1 and 2 in the middle
- *   replace   renames the trace in the middle and puts another file in its place
- *   deny      forbids itself in the middle to open files
+ * usage: many [threads | quiet | replace TRACE | deny | kill | descriptors | user]
+ *   threads      calls them in two threads, every other one in each
+ *   quiet        closes descriptors 0, 1 and 2 in the middle
+ *   replace      renames the trace in the middle and puts another file in its place
+ *   deny         forbids itself in the middle to open files
+ *   kill         has itself killed if it opens a file after the middle
+ *   descriptors  takes away its right to have more than three in the middle
+ *   user         becomes another user in the middle
  * At the end it prints how many descriptors are open.
  */
 #include <errno.h>
@@ -16,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -51,16 +55,26 @@ NOT_RECORDED static void replace(const char *trace) {
     close(fd);
 }
 
-NOT_RECORDED static void deny_open(void) {
+NOT_RECORDED static void filter_open(unsigned action) {
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, action),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+NOT_RECORDED static void allow_three_descriptors(void) {
+  struct rlimit limit = {3, 3};
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+NOT_RECORDED static void become_another_user(void) {
+  if (setreuid(65534, 65534))
+    _exit(77);
 }
 
 NOT_RECORDED static void *every_other(void *first) {
@@ -89,7 +103,13 @@ int main(int argc, char **argv) {
   if (strcmp(mode, "replace") == 0)
     replace(argv[2]);
   if (strcmp(mode, "deny") == 0)
-    deny_open();
+    filter_open(SECCOMP_RET_ERRNO | EPERM);
+  if (strcmp(mode, "kill") == 0)
+    filter_open(SECCOMP_RET_KILL_PROCESS);
+  if (strcmp(mode, "descriptors") == 0)
+    allow_three_descriptors();
+  if (strcmp(mode, "user") == 0)
+    become_another_user();
   for (int i = 0; i < COUNT; ++i)
     functions[i]();
   int open_descriptors = 0;

@@ -7,10 +7,16 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define STEP __attribute__((noinline)) void
 #define WORK __asm__ volatile("")
+#ifdef __x86_64__
+#define BREAKPOINT "int3"
+#else
+#define BREAKPOINT "brk #0"
+#endif
 
 static volatile sig_atomic_t traps;
 
@@ -25,30 +31,30 @@ static void on_signal(int signal) {
   from_handler();
 }
 
-static void on_trap(int signal) {
-  (void)signal;
+static void on_trap(int signal, siginfo_t *info, void *context) {
+  (void)signal, (void)info, (void)context;
+#ifdef __aarch64__ /* where the breakpoint instruction is not behind the thread when it stops */
+  if (info->si_code == TRAP_BRKPT)
+    ((ucontext_t *)context)->uc_mcontext.pc += 4;
+#endif
   if (++traps == 1)
     from_first_trap();
   else
     from_second_trap();
 }
 
-static void handle(int signal, void (*handler)(int)) {
-  struct sigaction action = {.sa_handler = handler};
-  sigaction(signal, &action, NULL);
-}
-
-/* A function that begins with the program's own int3. */
+/* A function that begins with the program's own breakpoint. */
 __asm__(".text\n.globl own_breakpoint\n.type own_breakpoint,@function\n"
-        "own_breakpoint: int3\nret\n.size own_breakpoint,2\n");
+        "own_breakpoint: " BREAKPOINT "\nret\n.size own_breakpoint, . - own_breakpoint\n");
 void own_breakpoint(void);
 
-/* An int3 of its own, a SIGTRAP by raise, and breakpoints that are hit in between. */
+/* A breakpoint of its own, a SIGTRAP by raise, and breakpoints that are hit in between. */
 static int do_trap(void) {
-  handle(SIGTRAP, on_trap);
-  __asm__ volatile("int3");
+  struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
+  sigaction(SIGTRAP, &action, NULL);
+  __asm__ volatile(BREAKPOINT);
   raise(SIGTRAP);
-  __asm__ volatile("int3; nop");
+  __asm__ volatile(BREAKPOINT "\nnop");
   own_breakpoint();
   after();
   sigset_t mask;
@@ -63,8 +69,32 @@ static int do_ignored_trap(void) {
   return 0;
 }
 
+/* Breakpoints are hit in between. */
+static int do_ignored_trap_later(void) {
+  signal(SIGTRAP, SIG_IGN);
+  after();
+  raise(SIGTRAP);
+  from_handler();
+  kill(getpid(), SIGTRAP);
+  return 0;
+}
+
+/* What a crash handler does: it dies of the signal that it has handled. */
+static void on_last_trap(int number) {
+  signal(number, SIG_DFL);
+  from_handler();
+  raise(number);
+}
+
+static int do_trap_that_kills(void) {
+  signal(SIGTRAP, on_last_trap);
+  raise(SIGTRAP);
+  return 5;
+}
+
 static int do_handler(void) {
-  handle(SIGUSR1, on_signal);
+  struct sigaction action = {.sa_handler = on_signal};
+  sigaction(SIGUSR1, &action, NULL);
   errno = 77;
   kill(getpid(), SIGUSR1);
   after();
@@ -95,12 +125,21 @@ int main(int argc, char **argv) {
     return do_trap();
   if (!strcmp(what, "ignored-trap"))
     return do_ignored_trap();
+  if (!strcmp(what, "ignored-trap-later"))
+    return do_ignored_trap_later();
+  if (!strcmp(what, "trap-that-kills"))
+    return do_trap_that_kills();
+  if (!strcmp(what, "raise")) {
+    raise(SIGTRAP);
+    after();
+    return 0;
+  }
   if (!strcmp(what, "handler"))
     return do_handler();
   if (!strcmp(what, "fault-handler"))
     return do_fault_handler();
-  if (!strcmp(what, "int3"))
-    __asm__ volatile("int3");
+  if (!strcmp(what, "breakpoint"))
+    __asm__ volatile(BREAKPOINT);
   if (!strcmp(what, "abort"))
     abort();
   if (!strcmp(what, "quick"))

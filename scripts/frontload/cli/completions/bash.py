@@ -113,7 +113,8 @@ def _case(pattern: str, commands: str, indent: str = "        ", body: str = "  
 def _flags(options: Iterable[Argument]) -> Iterable[str]:
     for option in options:
         for flag in option.flags:
-            is_joined = option.is_joined and option.value and flag.startswith("--")
+            is_joined = (option.is_joined and option.value and not option.is_value_optional
+                         and flag.startswith("--"))
             yield f"{flag}=" if is_joined else flag
 
 

@@ -8,8 +8,8 @@
  */
 #include "memory_limit.h"
 
-#include "base/system_calls.h"
-#include "base/text.h"
+#include "system_calls.h"
+#include "text.h"
 
 #include <stdbool.h>
 
@@ -45,14 +45,6 @@ static bool read_contents(const char *path, char contents[CONTENTS_SIZE]) {
   sys_close(fd);
   contents[size > 0 ? size : 0] = '\0';
   return size > 0;
-}
-
-/* If `string` starts with `start`: what follows it; or else NULL. */
-static const char *after(const char *string, const char *start) {
-  for (; *start; ++start, ++string)
-    if (*string != *start)
-      return NULL;
-  return string;
 }
 
 /* The beginning of the next line, NULL behind the last. */

@@ -1,8 +1,9 @@
 /* How much memory the limits of this process's cgroups leave to it.
  *
- * The pages that a process prefetches are charged to its cgroup. Where the cgroup's limit is near,
- * they would push out pages that the program itself needs, or pages of its neighbours, and be
- * pushed out themselves before they are used.
+ * The pages that a process prefetches are charged to its cgroup, and so are those that become its
+ * own when breakpoints are planted in them. Where the cgroup's limit is near, the first would push
+ * out pages that the program itself needs, or pages of its neighbours, and be pushed out themselves
+ * before they are used; and the second would end the program.
  */
 #ifndef FRONTLOAD_MEMORY_LIMIT_H
 #define FRONTLOAD_MEMORY_LIMIT_H
@@ -18,6 +19,12 @@
  *
  * `process_cgroups` says what cgroup the process is in, and `mount` is where cgroups are; tests
  * name others than those above. */
+#ifdef __cplusplus
+extern "C" {
+#endif
 uint64_t memory_left(const char *process_cgroups, const char *mount, uint64_t enough);
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,0 +1,34 @@
+# Builds whose programs watch themselves: FRONTLOAD_SANITIZE, which the presets asan and tsan set.
+#
+# LLVM's libraries are not built so. Their allocators mark memory in code that is inlined into ours
+# only, so ASan must not heed these marks (allow_user_poisoning=0 in test/CMakeLists.txt).
+set(FRONTLOAD_SANITIZE "" CACHE STRING
+  "What the programs are built to find: address (and undefined behaviour), thread, or nothing")
+set_property(CACHE FRONTLOAD_SANITIZE PROPERTY STRINGS "" address thread)
+
+# Code without libc cannot call a sanitizer. What is undefined in it ends the program by a trap.
+define_property(TARGET PROPERTY FRONTLOAD_FREESTANDING
+  BRIEF_DOCS "Whether a target calls nothing but the kernel")
+
+if(NOT FRONTLOAD_SANITIZE)
+  return()
+elseif(FRONTLOAD_SANITIZE STREQUAL "address")
+  # vptr wants the types' descriptions, which LLVM is built without.
+  set(options -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=all
+    -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/test/fuzz/not-ours.txt)
+  set(trapping -fsanitize=undefined -fsanitize-trap=all)
+elseif(FRONTLOAD_SANITIZE STREQUAL "thread")
+  set(options -fsanitize=thread)
+  set(trapping "")
+else()
+  message(FATAL_ERROR "FRONTLOAD_SANITIZE is \"${FRONTLOAD_SANITIZE}\": want address, thread or nothing")
+endif()
+if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang" OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  message(FATAL_ERROR "FRONTLOAD_SANITIZE wants clang: cmake --preset asan has it")
+endif()
+set(is_freestanding $<BOOL:$<TARGET_PROPERTY:FRONTLOAD_FREESTANDING>>)
+target_compile_options(frontload_options INTERFACE -fno-omit-frame-pointer
+  "$<$<NOT:${is_freestanding}>:${options}>" "$<${is_freestanding}:${trapping}>")
+target_link_options(frontload_options INTERFACE "$<$<NOT:${is_freestanding}>:${options}>")
+# A sanitizer is nothing for a program without shared libraries.
+set(FRONTLOAD_CAN_BE_STATIC OFF CACHE INTERNAL "")

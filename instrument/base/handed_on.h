@@ -1,0 +1,52 @@
+/* The signals that a program which stands for another one hands on to it.
+ *
+ * A person or a service manager knows only the process that it has started, and sends to that one
+ * what is meant for the program: SIGTERM, SIGUSR1 for new log files, SIGHUP for new settings. What
+ * is not handed on would end the recorder, and with it the program.
+ */
+#ifndef FRONTLOAD_HANDED_ON_H
+#define FRONTLOAD_HANDED_ON_H
+
+#include "system_calls.h"
+
+#include <signal.h>
+#include <stdbool.h>
+
+/* All signals but those that cannot be caught, that tell of our own faults and children, that our
+ * own writes cause, and a terminal's job control. */
+static inline void signals_to_hand_on(sigset_t *set) {
+  static const int own[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGTRAP,
+                            SIGSYS,  SIGCHLD, SIGPIPE, SIGXFSZ, SIGTSTP, SIGTTIN, SIGTTOU};
+  sigfillset(set); /* all but libc's own */
+  for (unsigned i = 0; i < sizeof own / sizeof *own; ++i)
+    sigdelset(set, own[i]);
+}
+
+/* Whether the program gets the same signal without us: what comes from a terminal (Ctrl-C) goes to
+ * all that run in its foreground, but for the hangup, which goes to the session's first process;
+ * and limits of processor time are each process's own. */
+static inline bool reaches_the_program(const siginfo_t *info) {
+  if (info->si_code <= 0) /* sent by a process, to us */
+    return false;
+  switch (info->si_signo) {
+  case SIGHUP:
+  case SIGCONT:
+    return system_call(SYS_getsid, 0, 0, 0, 0, 0, 0) != system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+  case SIGINT:
+  case SIGQUIT:
+  case SIGWINCH:
+  case SIGXCPU:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* Sends what we were sent, with the value that sigqueue(3) gave it. */
+static inline void hand_on(pid_t process, const siginfo_t *info) {
+  if (info->si_code != SI_QUEUE ||
+      system_call(SYS_rt_sigqueueinfo, process, info->si_signo, (long)info, 0, 0, 0) != 0)
+    system_call(SYS_kill, process, info->si_signo, 0, 0, 0, 0);
+}
+
+#endif

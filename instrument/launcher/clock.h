@@ -1,0 +1,16 @@
+/* The clock of the launchers: the one by which perf can tell times, too. */
+#ifndef FRONTLOAD_LAUNCHER_CLOCK_H
+#define FRONTLOAD_LAUNCHER_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define NS_PER_MS INT64_C(1000000)
+
+static inline int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* Asks for a reading list within the limits of memory, and in a process of its own. See
+ * reading_list.h. */
+#include "base/memory_limit.h"
+#include "base/system_calls.h"
+#include "base/text.h"
+#include "reading_list.h"
+
+#include <errno.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+/* The most that a list is allowed to ask for. */
+static const uint64_t LARGEST = 512 << 20;
+
+/* Of what memory limits leave, a list gets one part in two, as a front does (front.c). */
+enum { MEMORY_SHARE = 2 };
+
+/* Whether some task had to wait for memory in a tenth of the last ten seconds or more, as the
+ * kernel tells (Documentation/accounting/psi.rst): "some avg10=12.34 ...". False where it tells
+ * nothing. */
+static bool memory_is_short(void) {
+  static const unsigned char start[] = "some avg10=";
+  const size_t size = sizeof start - 1;
+  unsigned char text[sizeof start + 2]; /* with the first digits */
+  int fd = sys_open("/proc/pressure/memory", O_RDONLY | O_CLOEXEC, 0);
+  if (fd < 0)
+    return false;
+  const long read = sys_read(fd, text, size + 2);
+  sys_close(fd);
+  /* 10 and more have two digits before the point. */
+  return read == (long)size + 2 && same_bytes(text, start, size) && text[size + 1] != '.';
+}
+
+static void ask(const char *path, const struct device_kind *device, bool may_count,
+                void (*describe)(int error, const struct asked *)) {
+  struct asked asked;
+  const uint64_t left =
+      memory_left(PROCESS_CGROUPS, CGROUP_MOUNT, MEMORY_SHARE * LARGEST) / MEMORY_SHARE;
+  const uint64_t budget = memory_is_short() ? 0 : left;
+  const int error =
+      reading_list_ask(path, device, budget < LARGEST ? budget : LARGEST, may_count, &asked);
+  if (describe)
+    describe(error, &asked);
+}
+
+static long fork_without_signal(void) { return system_call(SYS_clone, 0, 0, 0, 0, 0, 0); }
+
+/* Whether orphans become our children. */
+static bool adopts_orphans(void) {
+  int reaps = 1;
+  system_call(SYS_prctl, PR_GET_CHILD_SUBREAPER, (long)&reaps, 0, 0, 0, 0);
+  return reaps || sys_getpid() == 1;
+}
+
+__attribute__((noreturn)) static void end_process(void) {
+  for (;;)
+    system_call(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+}
+
+/* Whoever reads what the program writes must not have to wait for us as well. */
+static void let_go(bool of_stderr) {
+  int nothing = sys_open("/dev/null", O_RDWR | O_CLOEXEC, 0);
+  for (int fd = 0; fd < 3; ++fd)
+    if (fd != 2 || of_stderr)
+      system_call(SYS_dup3, nothing, fd, 0, 0, 0, 0);
+  system_call(SYS_close_range, 3, -1L, 0, 0, 0, 0);
+  system_call(SYS_prctl, PR_SET_NAME, (long)"frontload-list", 0, 0, 0, 0);
+}
+
+void reading_list_ask_apart(const char *path, const struct device_kind *device,
+                            void (*describe)(int error, const struct asked *)) {
+  if (adopts_orphans()) {
+    ask(path, device, false, describe);
+    return;
+  }
+  const long child = fork_without_signal();
+  if (child == 0) {
+    if (fork_without_signal() == 0) {
+      let_go(!describe);
+      ask(path, device, true, describe);
+    }
+    end_process();
+  }
+  /* It is over at once. A signal may come in between. */
+  while (child > 0 && system_call(SYS_wait4, child, 0, __WCLONE, 0, 0, 0) == -EINTR)
+    ;
+}

@@ -1,0 +1,403 @@
+/* Goes through a list line by line, and asks for each range as soon as it is known to end. */
+#include "reading_list.h"
+
+#include "base/system_calls.h"
+#include "base/text.h"
+#include "front.h"
+#include "ranges.h"
+#include "residency.h"
+
+#include <errno.h>
+
+#ifndef SYS_cachestat
+#define SYS_cachestat 451
+#endif
+
+static const char MAGIC[] = "frontload-files 1\n";
+static const char FILE_LINE[] = "file\t", PROBE_LINE[] = "probe ";
+
+/* What of a list is looked at for its probes: 8 of paths of usual lengths. */
+enum { BEGINNING = 4096 };
+
+/* A list in memory. */
+struct reading_list {
+  char *text;
+  size_t size;
+};
+
+/* A line, without its end. */
+struct line {
+  const char *begin, *end;
+};
+
+/* What a line `file` says, and the ranges that follow. */
+struct listed {
+  char path[PATH_MAX];
+  uint64_t size, seconds, nanoseconds;
+  bool is_elf; /* it had a build-id */
+};
+
+/* Takes the next line off; false if there is none. The last may lack its end. */
+static bool next_line(struct line *line, const struct reading_list *list, const char **at) {
+  const char *end = list->text + list->size;
+  line->begin = line->end = *at;
+  while (line->end < end && *line->end != '\n')
+    ++line->end;
+  *at = line->end < end ? line->end + 1 : end;
+  return line->begin < end;
+}
+
+static bool starts_with(const struct line *line, const char *start) {
+  const size_t size = string_size(start);
+  return (size_t)(line->end - line->begin) >= size &&
+         same_bytes((const unsigned char *)line->begin, (const unsigned char *)start, size);
+}
+
+static bool is_range(const struct line *line) {
+  return line->begin < line->end && *line->begin == '\t';
+}
+
+/* Takes a number of at most 18 digits off a line. */
+static bool take_number(struct line *line, uint64_t *number) {
+  const char *begin = line->begin;
+  for (*number = 0; line->begin < line->end && *line->begin >= '0' && *line->begin <= '9';
+       ++line->begin)
+    if (line->begin - begin >= 18)
+      return false;
+    else
+      *number = *number * 10 + (uint64_t)(*line->begin - '0');
+  return line->begin > begin;
+}
+
+static bool take_char(struct line *line, char c) {
+  return line->begin < line->end && *line->begin++ == c;
+}
+
+static int digit_of(char c) {
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
+}
+
+/* Takes a path off, and undoes its escapes: \\ \t \n \xNN. */
+static bool take_path(struct line *line, char path[PATH_MAX]) {
+  struct text text = text_in(path, PATH_MAX);
+  while (line->begin < line->end && *line->begin != '\t') {
+    char c = *line->begin++;
+    if (c == '\\') {
+      if (line->begin == line->end)
+        return false;
+      c = *line->begin++;
+      if (c == 't' || c == 'n')
+        c = c == 't' ? '\t' : '\n';
+      else if (c == 'x') {
+        if (line->end - line->begin < 2)
+          return false;
+        const int high = digit_of(line->begin[0]), low = digit_of(line->begin[1]);
+        if (high < 0 || low < 0 || high + low == 0)
+          return false;
+        c = (char)(high * 16 + low);
+        line->begin += 2;
+      } else if (c != '\\')
+        return false;
+    }
+    if (!c)
+      return false;
+    text_add_char(&text, c);
+  }
+  return !text.overflow && *path == '/';
+}
+
+static bool parse_file(struct line line, struct listed *file) {
+  line.begin += sizeof FILE_LINE - 1;
+  if (!take_path(&line, file->path) || !take_char(&line, '\t') ||
+      !take_number(&line, &file->size) || !take_char(&line, '\t') ||
+      !take_number(&line, &file->seconds) || !take_char(&line, '.') ||
+      !take_number(&line, &file->nanoseconds) || !take_char(&line, '\t') || line.begin == line.end)
+    return false;
+  file->is_elf = *line.begin != '-';
+  return true;
+}
+
+/* A range of a file, behind `least`. */
+static bool parse_range(struct line line, const struct listed *file, uint64_t least,
+                        struct range *range) {
+  uint64_t size;
+  if (!take_char(&line, '\t') || !take_number(&line, &range->begin) || !take_char(&line, '+') ||
+      !take_number(&line, &size) || !take_char(&line, '\t'))
+    return false;
+  range->end = range->begin + size;
+  return size > 0 && range->begin >= least && range->begin <= file->size &&
+         size <= file->size - range->begin;
+}
+
+/* Opens what is a regular file, or returns a negative errno. Devices are not even opened, as that
+ * may do something: arm a watchdog, rewind a tape. */
+static int open_regular(const char *path) {
+  struct stat status;
+  const int error = sys_stat(path, &status);
+  if (error)
+    return error;
+  /* If it has become a pipe or a terminal meanwhile, it must neither make us wait nor be ours. */
+  return S_ISREG(status.st_mode) ? sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0)
+                                 : -ENODEV;
+}
+
+enum found { FOUND, CHANGED, MISSING };
+
+/* Opens a listed file; `fd` is open unless it is missing. */
+static enum found open_listed(const struct listed *file, int *fd, struct stat *status) {
+  *fd = open_regular(file->path);
+  if (*fd < 0)
+    return MISSING;
+  if (sys_fstat(*fd, status) != 0 || !S_ISREG(status->st_mode)) {
+    sys_close(*fd);
+    return MISSING;
+  }
+  const bool is_same = (uint64_t)status->st_size == file->size &&
+                       (uint64_t)status->st_mtim.tv_sec == file->seconds &&
+                       (uint64_t)status->st_mtim.tv_nsec == file->nanoseconds;
+  return is_same ? FOUND : CHANGED;
+}
+
+/* Opens a list, and tells its size; or a negative errno. */
+static int open_list(const char *path, size_t *size) {
+  struct stat status;
+  int fd = open_regular(path);
+  if (fd < 0)
+    return fd;
+  int error = sys_fstat(fd, &status);
+  if (!error && status.st_size > LARGEST_READING_LIST)
+    error = -EFBIG;
+  if (error)
+    sys_close(fd);
+  *size = (size_t)status.st_size;
+  return error ? error : fd;
+}
+
+static bool has_magic(const struct reading_list *list) {
+  const struct line all = {list->text, list->text + list->size};
+  return starts_with(&all, MAGIC);
+}
+
+/* The file that probes look at. */
+struct probed {
+  char path[PATH_MAX];
+  struct look look; /* its `fd` is -1 if the file cannot be opened */
+  bool is_first;
+};
+
+static void end_probes(struct probed *probed) {
+  if (probed->look.fd < 0)
+    return;
+  end_look(&probed->look);
+  sys_close(probed->look.fd);
+}
+
+/* Whether the page is in memory that a line `probe OFFSET PATH` names; what cannot be opened need
+ * not be asked for. A list that is not in memory fails at the first probe: it should begin no read
+ * of its own, which would split the one that is asked for afterwards. */
+static bool probe_is_resident(struct line line, struct probed *probed) {
+  char path[PATH_MAX];
+  uint64_t offset;
+  line.begin += sizeof PROBE_LINE - 1;
+  if (!take_number(&line, &offset) || !take_char(&line, ' ') || !take_path(&line, path))
+    return false;
+  /* The file stays open for the next line, if that names the same. */
+  if (!same_string(path, probed->path)) {
+    end_probes(probed);
+    begin_look(&probed->look, open_regular(path));
+    copy_bytes((unsigned char *)probed->path, (unsigned char *)path, string_size(path) + 1);
+  }
+  if (probed->look.fd < 0)
+    return true;
+  enum residency residency = RESIDENCY_UNTOLD;
+  if (probed->is_first)
+    residency = residency_left_alone(&probed->look, offset);
+  probed->is_first = false;
+  if (residency == RESIDENCY_UNTOLD)
+    residency = residency_of(&probed->look, offset);
+  return residency == RESIDENT;
+}
+
+static int probes_are_resident(const struct reading_list *list) {
+  struct probed probed;
+  const char *at = list->text;
+  struct line line;
+  int resident = 0;
+  probed.path[0] = 0;
+  probed.look.fd = -1;
+  probed.is_first = true;
+  while (next_line(&line, list, &at) && !starts_with(&line, FILE_LINE) && at[-1] == '\n')
+    if (starts_with(&line, PROBE_LINE) && !(resident = probe_is_resident(line, &probed)))
+      break;
+  end_probes(&probed);
+  return resident;
+}
+
+int reading_list_is_resident(const char *path) {
+  char beginning[BEGINNING + 1];
+  struct reading_list list = {beginning, 0};
+  int fd = open_list(path, &list.size);
+  if (fd < 0)
+    return fd;
+  struct iovec to = {beginning, BEGINNING};
+  long size = sys_preadv2(fd, &to, 1, 0, RWF_NOWAIT);
+  if (size == -EOPNOTSUPP)
+    size = sys_pread(fd, beginning, BEGINNING, 0);
+  sys_close(fd);
+  if (size == -EAGAIN)
+    return 0;
+  if (size < 0)
+    return (int)size;
+  list.size = (size_t)size;
+  beginning[size] = 0;
+  return has_magic(&list) ? probes_are_resident(&list) : -EBADMSG;
+}
+
+/* Reads a list into memory. It is not mapped: who makes it shorter meanwhile must not end us. */
+static int read_list(const char *path, struct reading_list *list) {
+  int fd = open_list(path, &list->size);
+  if (fd < 0)
+    return fd;
+  list->text = list->size ? sys_map_memory(list->size) : NULL;
+  const long size = list->text && !is_error(list->text) ? sys_read(fd, list->text, list->size) : 0;
+  sys_close(fd);
+  if (list->text && is_error(list->text))
+    return -ENOMEM;
+  if (size == (long)list->size && has_magic(list))
+    return 0;
+  if (list->text)
+    sys_unmap(list->text, list->size);
+  return size < 0 ? (int)size : -EBADMSG;
+}
+
+/* A file that is being asked for. `pending` is what was not yet asked for, as it may go on. */
+struct asking {
+  struct listed file;
+  int fd; /* -1 if nothing is asked of it */
+  const struct device_kind *given, *device;
+  dev_t number; /* of `device` */
+  struct range pending;
+  uint64_t last; /* the end of the last range */
+  uint64_t budget;
+  bool may_count;
+  struct asked *asked;
+};
+
+static void ask_for_pending(struct asking *asking) {
+  struct range *range = &asking->pending;
+  struct asked *asked = asking->asked;
+  const uint64_t left = asking->budget > asked->bytes ? asking->budget - asked->bytes : 0;
+  const uint64_t size = range->end - range->begin;
+  if (size > left) {
+    asked->over += size - left;
+    range->end = range->begin + left / SMALLEST_PAGE * SMALLEST_PAGE;
+  }
+  if (range->end > range->begin && prefetch_range(asking->fd, range) == 0)
+    asked->bytes += range->end - range->begin;
+  range->begin = range->end = 0;
+}
+
+static void end_file(struct asking *asking) {
+  if (asking->fd < 0)
+    return;
+  ask_for_pending(asking);
+  sys_close(asking->fd);
+  asking->fd = -1;
+}
+
+static bool begin_file(struct asking *asking, const struct line *line) {
+  struct stat status;
+  end_file(asking);
+  asking->last = 0;
+  if (!parse_file(*line, &asking->file))
+    return false;
+  ++asking->asked->files;
+  const enum found found = open_listed(&asking->file, &asking->fd, &status);
+  if (found == MISSING)
+    ++asking->asked->missing;
+  if (found == CHANGED) {
+    ++asking->asked->changed;
+    struct front front;
+    /* A newer one may have a front of its own. */
+    if (asking->file.is_elf && asking->asked->bytes < asking->budget &&
+        prefetch_front(asking->fd, &front) == 0)
+      asking->asked->bytes += front.was_resident ? 0 : front.asked;
+    sys_close(asking->fd);
+  }
+  if (found != FOUND) {
+    asking->fd = -1;
+  } else if (!asking->given && (!asking->device || status.st_dev != asking->number)) {
+    asking->device = device_kind_of(asking->fd, &status);
+    asking->number = status.st_dev;
+  }
+  return true;
+}
+
+/* How many bytes from `begin` to `end` are in memory, in whole pages; 0 where nobody tells. */
+static uint64_t resident_bytes(int fd, uint64_t begin, uint64_t end) {
+  const uint64_t place[2] = {begin, end - begin};
+  uint64_t counts[5]; /* cached, dirty, in writeback, evicted, recently evicted */
+  const long error = system_call(SYS_cachestat, fd, (long)place, (long)counts, 0, 0, 0);
+  return error ? 0 : counts[0] * SMALLEST_PAGE;
+}
+
+static bool add_range(struct asking *asking, const struct line *line) {
+  struct range range;
+  if (!parse_range(*line, &asking->file, asking->last, &range))
+    return false;
+  asking->last = range.end;
+  if (asking->fd < 0)
+    return true;
+  if (asking->may_count &&
+      resident_bytes(asking->fd, range.begin, range.end) >= range.end - range.begin) {
+    asking->asked->resident += range.end - range.begin;
+    return true;
+  }
+  struct range *pending = &asking->pending;
+  if (pending->end && range.begin - pending->end <= asking->device->largest_gap) {
+    pending->end = range.end;
+    return true;
+  }
+  ask_for_pending(asking);
+  *pending = range;
+  return true;
+}
+
+int reading_list_ask(const char *path, const struct device_kind *device, uint64_t budget,
+                     bool may_count, struct asked *asked) {
+  struct reading_list list;
+  /* One by one: to initialize all of it, the compiler would call memset. */
+  asked->files = asked->changed = asked->missing = asked->line = 0;
+  asked->bytes = asked->resident = asked->over = 0;
+  asked->problem = NULL;
+  int error = read_list(path, &list);
+  if (error)
+    return error;
+  struct asking asking;
+  asking.fd = -1;
+  asking.given = asking.device = device;
+  asking.pending = (struct range){0, 0};
+  asking.budget = budget;
+  asking.may_count = may_count;
+  asking.asked = asked;
+  const char *at = list.text;
+  bool has_file = false;
+  struct line line;
+  while (!asked->problem && next_line(&line, &list, &at)) {
+    ++asked->line;
+    if (line.end == list.text + list.size)
+      asked->problem = "it was cut";
+    else if (is_range(&line) && has_file)
+      asked->problem = add_range(&asking, &line) ? NULL : "a range that cannot be";
+    else if (starts_with(&line, FILE_LINE)) {
+      has_file = begin_file(&asking, &line);
+      asked->problem = has_file ? NULL : "a file that cannot be";
+    }
+  }
+  end_file(&asking);
+  sys_unmap(list.text, list.size);
+  return 0;
+}

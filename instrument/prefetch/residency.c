@@ -1,0 +1,61 @@
+/* Finds out what of a file is resident. See residency.h. */
+#include "residency.h"
+
+#include "base/system_calls.h"
+#include "ranges.h"
+
+#include <errno.h>
+
+void begin_look(struct look *look, int fd) {
+  look->fd = fd;
+  look->mapping = NULL;
+  look->cannot_map = look->cannot_read = false;
+}
+
+void end_look(struct look *look) {
+  if (look->mapping)
+    sys_unmap(look->mapping, look->size);
+  look->mapping = NULL;
+}
+
+/* Maps all of the file, if the kernel will say what of it is resident: it answers the owner of a
+ * file, and tells everybody else that all is. */
+static void map(struct look *look) {
+  struct stat status;
+  look->cannot_map = true;
+  if (sys_fstat(look->fd, &status) != 0 || status.st_uid != sys_geteuid())
+    return;
+  look->size = (size_t)status.st_size;
+  char *mapping =
+      (char *)system_call(SYS_mmap, 0, (long)look->size, PROT_READ, MAP_SHARED, look->fd, 0);
+  if (!is_error(mapping))
+    look->mapping = mapping;
+}
+
+/* Where pages are larger than the smallest, mincore may refuse the address, and nothing is told. */
+enum residency residency_left_alone(struct look *look, uint64_t offset) {
+  unsigned char page;
+  if (!look->cannot_map)
+    map(look);
+  if (!look->mapping ||
+      system_call(SYS_mincore, (long)(look->mapping + (offset & -(uint64_t)SMALLEST_PAGE)), 1,
+                  (long)&page, 0, 0, 0) != 0)
+    return RESIDENCY_UNTOLD;
+  return page & 1 ? RESIDENT : NOT_RESIDENT;
+}
+
+/* A read with RWF_NOWAIT fails where it would have to wait for the disk. mincore(2) and
+ * cachestat(2) would not do in general: the kernel answers them only for the owner of a file, and
+ * programs are root's; and cachestat is so new that filters of system calls kill for it. Overlayfs
+ * and FUSE do not support such reads. */
+enum residency residency_of(struct look *look, uint64_t offset) {
+  char byte;
+  struct iovec to = {&byte, 1};
+  if (!look->cannot_read) {
+    const long result = sys_preadv2(look->fd, &to, 1, offset, RWF_NOWAIT);
+    if (result != -EOPNOTSUPP)
+      return result == 1 ? RESIDENT : NOT_RESIDENT;
+    look->cannot_read = true;
+  }
+  return residency_left_alone(look, offset);
+}

@@ -1,0 +1,32 @@
+/* Whether pages of a file are in memory, found out without reading the file.
+ *
+ * Like all that is linked into the prefetcher, this uses no libc (see front.h).
+ */
+#ifndef FRONTLOAD_RESIDENCY_H
+#define FRONTLOAD_RESIDENCY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A file that is looked at: begin_look, look as often as you like, end_look. */
+struct look {
+  int fd;
+  char *mapping; /* NULL before it is needed */
+  size_t size;
+  bool cannot_map; /* or is mapped already */
+  bool cannot_read;
+};
+
+void begin_look(struct look *look, int fd);
+void end_look(struct look *look); /* leaves the file open */
+
+enum residency { NOT_RESIDENT, RESIDENT, RESIDENCY_UNTOLD };
+
+/* Of the page that has the byte at `offset`. If it is not resident, its read may have begun. */
+enum residency residency_of(struct look *look, uint64_t offset);
+
+/* The same, without beginning to read: told only of the caller's own files, and slower. */
+enum residency residency_left_alone(struct look *look, uint64_t offset);
+
+#endif

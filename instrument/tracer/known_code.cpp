@@ -1,0 +1,281 @@
+// Hears the witnesses, the cheapest first: most programs have unwind information for all they are.
+#include "known_code.h"
+
+#include "arch.h"
+#include "instructions.h"
+#include "recorder/linked_file.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/Object/Decompressor.h"
+#include "llvm/Support/DataExtractor.h"
+
+using namespace llvm;
+using namespace llvm::object;
+using namespace frontload;
+
+using Elf = ELF64LE;
+
+namespace {
+class Witnesses {
+public:
+  explicit Witnesses(ArrayRef<CodeRange> codeClaims) : claims(codeClaims), known(claims.size()) {}
+
+  /// There is code in all of this.
+  void covers(uint64_t begin, uint64_t size) {
+    auto next = llvm::lower_bound(
+        claims, begin, [](const CodeRange &claim, uint64_t value) { return claim.begin < value; });
+    for (; next != claims.end() && next->begin - begin < size; ++next)
+      known.set(next - claims.begin());
+  }
+  /// An instruction begins here.
+  void reaches(uint64_t address) {
+    auto next = llvm::upper_bound(claims, address, [](uint64_t value, const CodeRange &claim) {
+      return value < claim.begin;
+    });
+    if (next != claims.begin() && address - std::prev(next)->begin < std::prev(next)->size)
+      known.set(std::prev(next) - claims.begin());
+  }
+
+  ArrayRef<CodeRange> claims;
+  BitVector known;
+};
+
+/// Reads .eh_frame or .debug_frame: CIEs, which say how addresses are written, and FDEs, which say
+/// for each piece of code where it begins and how long it is.
+class UnwindReader {
+public:
+  UnwindReader(ArrayRef<uint8_t> bytes, uint64_t sectionAddress, bool isEhFrame)
+      : data(bytes, /*IsLittleEndian=*/true, /*AddressSize=*/8), address(sectionAddress),
+        isEh(isEhFrame) {}
+
+  void read(Witnesses &witnesses) {
+    for (uint64_t at = 0; data.isValidOffsetForDataOfSize(at, 4);) {
+      uint64_t length = data.getU32(&at);
+      if (length == 0) // an end mark; a linker may have more behind it
+        continue;
+      if (length >= 0xfffffff0 || !data.isValidOffsetForDataOfSize(at, length) || length < 4)
+        return; // nobody writes sections of 4 GiB
+      uint64_t next = at + length, idAt = at;
+      uint64_t id = data.getU32(&at);
+      if (id != (isEh ? 0 : 0xffffffff))
+        readFde(at, isEh ? idAt - id : id, witnesses);
+      at = next;
+    }
+  }
+
+private:
+  void readFde(uint64_t at, uint64_t cie, Witnesses &witnesses) {
+    auto [known, isNew] = encodings.try_emplace(cie, 0);
+    if (isNew)
+      known->second = encodingOf(cie);
+    uint8_t encoding = known->second;
+    uint64_t field = address + at;
+    DataExtractor::Cursor cursor(at);
+    uint64_t begin = number(cursor, encoding);
+    uint64_t size = number(cursor, encoding & ~0x08); // never negative
+    bool isWhole = bool(cursor);
+    consumeError(cursor.takeError());
+    if ((encoding & 0x70) == dwarf::DW_EH_PE_pcrel)
+      begin += field;
+    else if ((encoding & 0x70) != 0)
+      isWhole = false; // relative to something that no linker of today uses here
+    if (isWhole && encoding != dwarf::DW_EH_PE_omit)
+      witnesses.covers(begin, size);
+  }
+
+  uint64_t number(DataExtractor::Cursor &cursor, uint8_t encoding) const {
+    switch (encoding & 0x0f) {
+    case dwarf::DW_EH_PE_absptr:
+    case dwarf::DW_EH_PE_udata8:
+    case dwarf::DW_EH_PE_sdata8:
+      return data.getU64(cursor);
+    case dwarf::DW_EH_PE_udata4:
+      return data.getU32(cursor);
+    case dwarf::DW_EH_PE_sdata4:
+      return int32_t(data.getU32(cursor));
+    case dwarf::DW_EH_PE_udata2:
+      return data.getU16(cursor);
+    case dwarf::DW_EH_PE_sdata2:
+      return int16_t(data.getU16(cursor));
+    default:
+      return data.getULEB128(cursor); // not used for these; the cursor goes on
+    }
+  }
+
+  /// How the FDEs of a CIE write addresses; DW_EH_PE_omit if that is not understood.
+  uint8_t encodingOf(uint64_t cie) const {
+    uint8_t encoding = dwarf::DW_EH_PE_absptr;
+    DataExtractor::Cursor cursor(cie);
+    uint32_t length = data.getU32(cursor), id = data.getU32(cursor);
+    uint8_t version = data.getU8(cursor);
+    StringRef augmentation = data.getCStrRef(cursor);
+    if (version >= 4)
+      data.getU16(cursor); // sizes of addresses and segments
+    data.getULEB128(cursor);
+    data.getSLEB128(cursor);
+    if (version == 1)
+      data.getU8(cursor);
+    else
+      data.getULEB128(cursor);
+    bool isUnderstood = length >= 4 && id == (isEh ? 0 : 0xffffffff);
+    if (augmentation.consume_front("z"))
+      data.getULEB128(cursor);
+    else
+      isUnderstood &= augmentation.empty();
+    for (char letter : augmentation) {
+      if (letter == 'R')
+        encoding = data.getU8(cursor);
+      else if (letter == 'L')
+        data.getU8(cursor);
+      else if (letter == 'P') {
+        uint8_t ofPersonality = data.getU8(cursor);
+        isUnderstood &= (ofPersonality & 0x70) != dwarf::DW_EH_PE_aligned;
+        number(cursor, ofPersonality);
+      }
+    }
+    isUnderstood &= bool(cursor);
+    consumeError(cursor.takeError());
+    return isUnderstood ? encoding : uint8_t(dwarf::DW_EH_PE_omit);
+  }
+
+  DataExtractor data;
+  uint64_t address;
+  bool isEh;
+  DenseMap<uint64_t, uint8_t> encodings; // by offset of the CIE
+};
+} // namespace
+
+/// Nothing if that is impossible, or implausibly large.
+static ArrayRef<uint8_t> decompress(ArrayRef<uint8_t> bytes, SmallVectorImpl<uint8_t> &result) {
+  constexpr uint64_t mostTimes = 32;
+  auto reader = Decompressor::create("", toStringRef(bytes), /*IsLE=*/true, /*Is64Bit=*/true);
+  if (!reader) {
+    consumeError(reader.takeError());
+    return {};
+  }
+  if (reader->getDecompressedSize() > mostTimes * bytes.size())
+    return {};
+  consumeError(reader->resizeAndDecompress(result));
+  return result;
+}
+
+static void readUnwindInformation(const ELFFile<Elf> &elf, Elf::ShdrRange sections,
+                                  Witnesses &witnesses) {
+  for (const Elf::Shdr &section : sections) {
+    auto name = elf.getSectionName(section);
+    auto bytes = elf.getSectionContents(section);
+    if (name && bytes && section.sh_type != ELF::SHT_NOBITS &&
+        (*name == ".eh_frame" || *name == ".debug_frame")) {
+      SmallVector<uint8_t, 0> decompressed;
+      if (section.sh_flags & ELF::SHF_COMPRESSED)
+        *bytes = decompress(*bytes, decompressed);
+      UnwindReader(*bytes, section.sh_addr, *name == ".eh_frame").read(witnesses);
+    }
+    consumeError(name.takeError());
+    consumeError(bytes.takeError());
+  }
+}
+
+/// The functions that the loader calls: the entry, those of the dynamic section, and those in the
+/// arrays of constructors and destructors, as they are in the file or as relocations put them
+/// there.
+static void readLoaderCalls(const ELFFile<Elf> &elf, Elf::ShdrRange sections,
+                            Witnesses &witnesses) {
+  witnesses.reaches(elf.getHeader().e_entry);
+  for (const Elf::Dyn &entry : dynamicEntries(elf))
+    if (entry.getTag() == ELF::DT_INIT || entry.getTag() == ELF::DT_FINI)
+      witnesses.reaches(entry.getPtr());
+  auto isArray = [](const Elf::Shdr &section) {
+    return section.sh_type == ELF::SHT_INIT_ARRAY || section.sh_type == ELF::SHT_FINI_ARRAY ||
+           section.sh_type == ELF::SHT_PREINIT_ARRAY;
+  };
+  for (const Elf::Shdr &section : sections) {
+    if (isArray(section)) {
+      auto places = elf.getSectionContentsAsArray<Elf::Addr>(section);
+      if (places)
+        for (uint64_t place : *places)
+          witnesses.reaches(place);
+      consumeError(places.takeError());
+    }
+    if (section.sh_type != ELF::SHT_RELA || !(section.sh_flags & ELF::SHF_ALLOC))
+      continue;
+    auto relocations = elf.relas(section);
+    if (relocations)
+      for (const Elf::Rela &relocation : *relocations) {
+        uint32_t type = relocation.getType(/*isMips64EL=*/false);
+        auto isPlace = [&](const Elf::Shdr &array) {
+          return isArray(array) && relocation.r_offset - array.sh_addr < array.sh_size;
+        };
+        if (type == arch::resolverRelocation ||
+            (type == arch::relativeRelocation && llvm::any_of(sections, isPlace)))
+          witnesses.reaches(relocation.r_addend);
+      }
+    consumeError(relocations.takeError());
+  }
+}
+
+/// From the beginning of a claim to the next, or for as long as a short piece of assembly is.
+static ArrayRef<uint8_t> codeOf(ArrayRef<CodeSection> code, ArrayRef<CodeRange> claims,
+                                size_t claim) {
+  constexpr uint64_t longest = 4096;
+  uint64_t begin = claims[claim].begin;
+  for (const CodeSection &section : code)
+    if (begin - section.begin < section.bytes.size()) {
+      ArrayRef<uint8_t> rest = section.bytes.drop_front(begin - section.begin);
+      uint64_t size = claim + 1 < claims.size() ? claims[claim + 1].begin - begin : longest;
+      return rest.take_front(std::min({size, longest, uint64_t(rest.size())}));
+    }
+  return {};
+}
+
+/// A short jump is a common pair of bytes, and only believed where instructions begin.
+static void visitShortJumps(ArrayRef<uint8_t> code, uint64_t address, Witnesses &witnesses) {
+  if (code.empty())
+    return;
+  for (uint64_t offset : instructionOffsets(code))
+    if (auto target = arch::shortJumpTarget(code.drop_front(offset), address + offset))
+      witnesses.reaches(*target);
+}
+
+BitVector frontload::knownCode(const ELFFile<Elf> &elf, ArrayRef<CodeSection> code,
+                               ArrayRef<CodeRange> claims) {
+  Witnesses witnesses(claims);
+  auto sections = elf.sections();
+  if (!sections) {
+    consumeError(sections.takeError());
+    return witnesses.known;
+  }
+  readUnwindInformation(elf, *sections, witnesses);
+  if (witnesses.known.all())
+    return witnesses.known;
+  BitVector visited = witnesses.known;
+  readLoaderCalls(elf, *sections, witnesses);
+  // A large program has millions of branches, and few claims that still need one.
+  std::vector<CodeRange> doubted;
+  std::vector<unsigned> numbers;
+  for (const auto &[index, claim] : enumerate(claims))
+    if (!witnesses.known.test(index)) {
+      doubted.push_back(claim);
+      numbers.push_back(index);
+    }
+  Witnesses branches(doubted);
+  for (const CodeSection &section : code)
+    arch::visitBranches(section.bytes, section.begin,
+                        [&](uint64_t target) { branches.reaches(target); });
+  for (unsigned found : branches.known.set_bits())
+    witnesses.known.set(numbers[found]);
+  for (bool isMore = true; isMore;) {
+    isMore = false;
+    for (unsigned claim : witnesses.known.set_bits()) {
+      if (visited.test(claim))
+        continue;
+      visited.set(claim);
+      isMore = true;
+      visitShortJumps(codeOf(code, claims, claim), claims[claim].begin, witnesses);
+    }
+  }
+  return witnesses.known;
+}

@@ -1,0 +1,36 @@
+// What of a file is certainly code.
+//
+// A symbol's type is only what an assembler was told. Hand-written assembly marks tables as
+// functions, too, and a breakpoint in a table is a wrong result that nobody sees. So a symbol has
+// to have a witness: unwind information (an FDE of .eh_frame or .debug_frame) that covers it; a
+// call or jump with a fixed target that leads to it; or the headers and relocations by which a
+// program is begun and ended. A function that has none, because it is only called by its address
+// and was built without unwind information, is not recorded. That loses an event and harms nobody.
+#ifndef FRONTLOAD_TRACER_KNOWN_CODE_H
+#define FRONTLOAD_TRACER_KNOWN_CODE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/Object/ELF.h"
+
+#include <cstdint>
+
+namespace frontload {
+
+struct CodeSection {
+  uint64_t begin, end;
+  llvm::ArrayRef<uint8_t> bytes;
+};
+
+/// Where something of the file claims to be code. One that is entered at its beginning has size 1.
+struct CodeRange {
+  uint64_t begin, size;
+};
+
+/// Which of `claims`, which are sorted and do not overlap, have a witness. The file is untrusted.
+llvm::BitVector knownCode(const llvm::object::ELFFile<llvm::object::ELF64LE> &elf,
+                          llvm::ArrayRef<CodeSection> code, llvm::ArrayRef<CodeRange> claims);
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,60 @@
+"""What frontload-exec tells of the one command that it runs, and how it is made to wait.
+
+It writes a line of JSON, when the command has ended or is ready. A command that is ready it ends
+only when we have looked at what there is by then.
+"""
+
+import os
+from typing import Self
+
+from frontload.base.ready import Ready
+
+
+class ExecLine:
+    """Within `with`, the pipes to one frontload-exec: start it with `options` and `descriptors`,
+    then read(), then release(). With `ready` it is told what to wait for, too."""
+
+    def __init__(self, ready: Ready | None = None):
+        self._line, told = os.pipe()
+        self.options = [f"--fd={told}"]
+        self._open = {self._line, told}
+        self._theirs = [told]
+        self._hold = None
+        if ready is not None:
+            held, self._hold = os.pipe()
+            self._open |= {held, self._hold}
+            self._theirs.append(held)
+            self.options += [f"--acknowledged-by={held}", *ready.options()]
+        for descriptor in self._theirs:
+            os.set_inheritable(descriptor, True)
+
+    @property
+    def descriptors(self) -> list[int]:
+        """What frontload-exec has to inherit, and the command does not."""
+        return self._theirs
+
+    def read(self) -> bytes:
+        """The line, once frontload-exec was started; empty if the command could not be run."""
+        for descriptor in self._theirs:
+            self._close(descriptor)
+        with open(self._line, "rb", closefd=False) as stream:
+            return stream.readline()
+
+    def release(self) -> None:
+        """Lets it end the command, if that is for it to do."""
+        if self._hold in self._open:
+            self._close(self._hold)
+
+    def _close(self, descriptor: int) -> None:
+        self._open.remove(descriptor)
+        os.close(descriptor)
+
+    def close(self) -> None:
+        for descriptor in tuple(self._open):
+            self._close(descriptor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()

@@ -1,0 +1,64 @@
+"""Finds a function of a program by the name that a user gives: that of the symbol table, or the one
+that people read."""
+
+import os
+import re
+
+from frontload.base.demangle import demangled
+from frontload.base.errors import Failure
+from frontload.elf import constants
+from frontload.elf.file import Elf
+
+# What follows a function's own name where people read it: parameters, or the hash of Rust.
+_AFTER_NAME = re.compile(r"(?<!operator)\((?!anonymous namespace\)).*|::h[0-9a-f]{16}$", re.DOTALL)
+_MOST_SHOWN = 5
+
+
+def find(file: Elf, program: str, name: str) -> int:
+    """The address of the function that a user calls by this name, in the file `program`. Fails if
+    there is none, or more than one."""
+    address = address_of(file, os.fsencode(name))
+    if address is not None:
+        return address
+    found = _readable(file, name)
+    if not found:
+        raise Failure(f"--until: {name}: {program} has no function of this name",
+                      note="give the name as it is in the symbol table (nm lists them), or as "
+                      "people read it (nm --demangle)")
+    if len(found) > 1:
+        shown = sorted(found.values())
+        more = f" and {len(shown) - _MOST_SHOWN} more" if len(shown) > _MOST_SHOWN else ""
+        raise Failure(f"--until: {name}: {len(shown)} functions of {program} have this name",
+                      note=f"give one of {', '.join(shown[:_MOST_SHOWN])}{more}")
+    return next(iter(found))
+
+
+def address_of(file: Elf, symbol: bytes) -> int | None:
+    """The address of the function that the symbol table calls so."""
+    for symbols in (file.symbols, file.dynamic_symbols):
+        if symbols is None:
+            continue
+        for index, found in enumerate(symbols.names.all()):
+            if found == symbol \
+                    and symbols.type[index] in (constants.STT_FUNC, constants.STT_NOTYPE) \
+                    and symbols.section[index] > 0:
+                return int(symbols.value[index])
+    return None
+
+
+def _readable(file: Elf, name: str) -> dict[int, str]:
+    """The symbols, by address, of functions of C++ or Rust that people call by this name: with or
+    without its parameters, and the namespaces and classes around it."""
+    last = re.split(r"[<(]", name.rpartition("::")[2].removeprefix("~"))[0].strip()
+    symbols = file.symbols or file.dynamic_symbols
+    if not last or symbols is None:
+        return {}
+    places = {symbol: index for index, symbol in enumerate(symbols.names.all())
+              if symbol.startswith((b"_Z", b"_R")) and os.fsencode(last) in symbol
+              and symbols.type[index] == constants.STT_FUNC and symbols.section[index] > 0}
+    found: dict[int, str] = {}
+    for symbol, shown in demangled(places).items():
+        if any(called == name or called.endswith((f"::{name}", f" {name}"))
+               for called in (shown, _AFTER_NAME.sub("", shown))):
+            found.setdefault(int(symbols.value[places[symbol]]), os.fsdecode(symbol))
+    return found

@@ -1,0 +1,31 @@
+"""The report of a link, which ld.frontload writes with --front-report: what check uses of it.
+
+The linker leaves names out of the front on purpose that cost less to fault in than to read with it,
+such as a function that shares a section of 100 KB with others. Only it knows which these are.
+"""
+
+import os
+
+from frontload.base import documents, files
+from frontload.base.documents import Part, Text
+from frontload.base.errors import BadData
+
+SCHEMA = "frontload-front-report/"
+_NOTE = "write it with -Wl,--front-report=FILE in the link of the same file"
+
+
+class _Names(Part):
+    left_out: list[Text]
+
+
+class _Report(Part):
+    names: _Names
+
+
+def left_out(path: os.PathLike | str) -> frozenset[str]:
+    """The names that the link left out on purpose. BadData if it is no such report."""
+    with files.open_input(path, note=_NOTE) as stream:
+        value = files.parse_json(stream.read(), path, _NOTE)
+    if not isinstance(value, dict) or not str(value.get("schema")).startswith(SCHEMA):
+        raise BadData(path, "not the report of a link", note=_NOTE)
+    return frozenset(documents.checked(_Report, value, path, _NOTE).names.left_out)

@@ -1,0 +1,152 @@
+"""What a start costs with all of its files, and which of them to mend first, by frontload-predict.
+
+Of one start or of several programs' starts, each with its reading list and its weight:
+
+    {"schema": "frontload-predict-starts/1", "frontload": version,
+     "devices": [as frontload-predict --list-devices has them],
+     "lists": [{"path", "weight", "runs", "files", "touched_bytes"}],
+     "starts": {"hdd": {way: cost}},
+     "files": [{"path", "lists", "touched_bytes", "can_have_front",
+                "devices": {"hdd": {way: cost}}}]}
+
+way   as_it_is; list (asked for beforehand: frontload run --files); fronts (each ELF file with its
+      touched pages side by side, in the order of first touch; a real front is no larger, as it has
+      the touched functions and data of these pages); fronts_and_list
+cost  major_faults, requests (what a list asks for of two files that follow each other in the list
+      and on the device is one), asked_requests (those of them that a list makes), asked_ranges (of
+      which a disk has to find the beginning), read_bytes, and the seconds of the device. In
+      `starts` and `files` they are sums over the lists, each as often as its weight. The first of
+      `files` gains most by a front, on the first device, if it is not asked for by a list.
+
+Seconds are a latency for each request that the program waits for and for each range of a list (one
+for as many requests of a list as the device works on at once, if it does), and the time of the
+bytes. They do not count on the requests that two files share.
+"""
+
+import json
+import math
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from frontload import __version__
+from frontload.measure.prediction import ask_predictor
+from frontload.reading import blocks, listing
+from frontload.reading.listing import READ, File, ReadingList
+
+SCHEMA, _QUESTION = "frontload-predict-starts/1", "frontload-whole-start/1"
+AS_IT_IS, LIST, FRONTS, BOTH = "as_it_is", "list", "fronts", "fronts_and_list"
+WAYS = AS_IT_IS, LIST, FRONTS, BOTH
+_COUNTS = "major_faults", "requests", "asked_ranges", "read_bytes"
+
+
+@dataclass(frozen=True)
+class Input:
+    """A start, which happens `weight` times as often as one of weight 1."""
+
+    path: str
+    weight: int = 1
+
+
+def predict(inputs: Sequence[Input], options: Sequence[str] = ()) -> dict:
+    """The document; `options` choose frontload-predict's devices."""
+    devices = _ask("--list-devices", *options, "--whole-start=-")["devices"]
+    described, totals, files = [], {}, {}
+    for given in inputs:
+        start = listing.read(given.path)
+        in_order = [file for file, pages in start.pages.items() if pages]
+        going_on = blocks.going_on(start, in_order)
+        described.append({"path": given.path, "weight": given.weight, "runs": start.runs,
+                          "files": len(in_order), "touched_bytes": start.size()})
+        for file, costs in zip(in_order, _costs(start, in_order, options), strict=True):
+            row = files.setdefault(file.path, {
+                "path": file.path, "lists": 0, "touched_bytes": 0,
+                "can_have_front": bool(file.build_id), "devices": {}})
+            row["lists"] += 1
+            row["touched_bytes"] = max(row["touched_bytes"], sum(
+                each.end - each.begin for each in start.ranges(file)))
+            for device in devices:
+                # A device that works on many requests at once has begun the first by then.
+                shares = device["parallel"] == 1 and file in going_on
+                found = _ways(costs[device["name"]], bool(file.build_id), shares)
+                for to in (row["devices"], totals):
+                    _add(to.setdefault(device["name"], {}), found, given.weight)
+    for device in devices:
+        for ways in (totals.get(device["name"], {}),
+                     *(row["devices"][device["name"]] for row in files.values())):
+            for cost in ways.values():
+                cost["seconds"] = seconds(cost, device)
+    first = devices[0]["name"]
+    rows = sorted(files.values(), key=lambda row: (-gain(row["devices"][first], FRONTS),
+                                                   row["path"]))
+    return {"schema": SCHEMA, "frontload": __version__, "devices": devices, "lists": described,
+            "starts": totals, "files": rows}
+
+
+def gain(ways: dict[str, dict], way: str, base: str = AS_IT_IS) -> float:
+    """The seconds that one way saves."""
+    return ways[base]["seconds"] - ways[way]["seconds"]
+
+
+def seconds(cost: dict, device: dict) -> float:
+    """What a device takes: see above."""
+    waited = cost["requests"] - cost["asked_requests"]
+    asked = cost["asked_ranges"] if device["parallel"] == 1 \
+        else math.ceil(cost["asked_requests"] / device["parallel"])
+    return (waited + asked) * device["latency_seconds"] \
+        + cost["read_bytes"] / device["bytes_per_second"]
+
+
+def _ways(costs: dict, can_have_front: bool, shares: bool) -> dict[str, dict]:
+    """What frontload-predict says of a file, by way; as it is, it may share the first request of a
+    list with the file before it (nobody knows where a front will lie)."""
+    names = {AS_IT_IS: "as_it_is", LIST: "list",
+             FRONTS: "front" if can_have_front else "as_it_is",
+             BOTH: "front_and_list" if can_have_front else "list"}
+    found = {}
+    for way, name in names.items():
+        cost = costs[name]
+        # Of what a list asks for, all requests but the first are queued.
+        asked = cost["queued_requests"] + 1 if cost["asked_ranges"] else 0
+        found[way] = {key: cost[key] for key in _COUNTS} | {"asked_requests": asked}
+        if shares and name == "list":
+            found[way]["requests"] -= 1
+            found[way]["asked_requests"] -= 1
+    return found
+
+
+def _add(to: dict[str, dict], ways: dict[str, dict], weight: int) -> None:
+    for way, cost in ways.items():
+        sums = to.setdefault(way, dict.fromkeys(cost, 0))
+        for key, value in cost.items():
+            sums[key] += value * weight
+
+
+def _costs(start: ReadingList, files: Iterable[File], options: Sequence[str]) -> list[dict]:
+    question = {"schema": _QUESTION, "files": [
+        {"path": file.path, "size": file.size, "is_mapped": bool(file.build_id),
+         "touched": touched(start, file)} for file in files]}
+    with tempfile.NamedTemporaryFile("w", prefix="frontload-predict.", suffix=".json") as text:
+        json.dump(question, text)
+        text.flush()
+        return _ask(f"--whole-start={text.name}", *options)["files"]
+
+
+def touched(start: ReadingList, file: File) -> list[list[int]]:
+    """What is touched of a file, in the order of first touch: the first page, how many follow it in
+    the file and in that order, and 1 if they are read by read(2)."""
+    found: list[list[int]] = []
+    rank = 0
+    for touch, page in sorted(((touch.rank, touch.how == READ), page)
+                              for page, touch in start.pages[file].items()):
+        last = found[-1] if found else None
+        if last and last[0] + last[1] == page and touch == (rank, bool(last[2])):
+            last[1] += 1
+        else:
+            found.append([page, 1, int(touch[1])])
+        rank = touch[0] + 1
+    return found
+
+
+def _ask(*arguments: str) -> dict:
+    return ask_predictor(*arguments, evidence="the reading list")

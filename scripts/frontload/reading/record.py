@@ -1,0 +1,101 @@
+"""Records what a start touches of all its files, page by page.
+
+Without readahead, the page cache takes in exactly the pages that somebody touches, in the order in
+which they are touched, by a mapping as by read(2); and the kernel tells of each page that it takes
+in (docs/faults.md). So a first run says which files the command opens (strace), and a second one
+has copies of them on a device of its own without readahead, all of them cold.
+"""
+
+import itertools
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from frontload.base.errors import Failure
+from frontload.base.ready import Ready
+from frontload.device import cold_device, kinds
+from frontload.elf import file as elf
+from frontload.faults import start
+from frontload.measure import seen
+from frontload.measure.conditions import SELECTIVELY_COLD
+from frontload.measure.launcher import Launcher, Sample
+from frontload.measure.on_device import on_device
+from frontload.measure.plan import Variant
+from frontload.reading.listing import (
+    MAP,
+    PAGE,
+    READ,
+    SUFFIX,
+    File,
+    ReadingList,
+    Touch,
+    to_bytes,
+)
+
+
+def obstacle() -> str | None:
+    """What is missing for this way at first sight; None if nothing is."""
+    return cold_device.obstacle() or (None if shutil.which("perf") else "perf is not found")
+
+
+def record(command: Sequence[str], ready: Ready | None = None) -> tuple[ReadingList, Sample]:
+    """What one start of the command touches. Needs root, for the device and for the kernel's word
+    on the page cache."""
+    opened = seen.opened(command, Launcher(end_with_us=True, ready=ready), only_read=True)
+    identities = {path: identity(path) for path in opened}
+    with on_device(kinds.custom(None, None, 0), [Variant("", tuple(command), tuple(opened))], (),
+                   ready) as (launcher, _):
+        started = start.record(command, condition=SELECTIVELY_COLD, evict=opened, warmup=1,
+                               launcher=launcher)
+    document = started.document
+    if document["fills"] is None or document["faults"] is None:
+        lacks = next(iter(document["missing"]), None)
+        raise Failure("what enters the page cache cannot be recorded: "
+                      + (f"{lacks['what']}: {lacks['why']}" if lacks else "perf tells nothing"),
+                      note=lacks["remedy"] if lacks else None)
+    return _made(document, identities), started.sample
+
+
+def write(listing: ReadingList, command: str, folder: os.PathLike | str) -> Path:
+    """Writes a list into a folder, by the name of the command and a number that is free."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in itertools.count(1):
+        path = folder / f"{os.path.basename(command)}.{number}{SUFFIX}"
+        try:
+            with open(path, "xb") as file:
+                file.write(to_bytes(listing))
+            return path
+        except FileExistsError:
+            continue
+
+
+def identity(path: str) -> File:
+    """What a file is now."""
+    status = os.stat(path)
+    try:
+        build_id = elf.read(path).build_id.hex()
+    except Failure:
+        build_id = ""
+    return File(path, status.st_size, status.st_mtime_ns, build_id)
+
+
+def _made(document: dict, identities: dict[str, File]) -> ReadingList:
+    """The list that a recording without readahead is."""
+    files = [identities.get(os.path.realpath(file["path"])) for file in document["files"]]
+    faults, fills = document["faults"], document["fills"]
+    mapped = {(file, offset // PAGE) for file, offset, major in zip(
+        faults["file"], faults["offset"], faults["major"], strict=True) if major}
+    found = ReadingList(runs=1)
+    rank = 0
+    for number, offset, size in zip(fills["file"], fills["offset"], fills["bytes"], strict=True):
+        file = files[number] if number >= 0 else None
+        if file is None:
+            continue
+        pages = found.pages.setdefault(file, {})
+        for page in range(offset // PAGE, min(offset + size, file.size + PAGE - 1) // PAGE):
+            if page not in pages:
+                pages[page] = Touch(rank, 1, MAP if (number, page) in mapped else READ)
+                rank += 1
+    return found

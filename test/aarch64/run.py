@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Runs tests on AArch64: in an emulated machine with Debian's kernel, where ptrace, fork and
+signals are those of the kernel, not of an emulator.
+
+    test/aarch64/run.py                          the scenarios, and the tests of tracer and runtime
+    test/aarch64/run.py test/tracer -k signals   others, and of these those that pytest's -k chooses
+    test/aarch64/run.py --pages-of-64k           with a kernel whose pages are larger, built first
+
+It takes Debian's packages for arm64 from where apt takes those of this machine, cross-builds
+Frontload with clang, puts both on a disk, and starts QEMU on it. Of Python's packages it takes the
+versions that run this, so build/venv/bin/python calls it. All of it lies in build/aarch64, the
+packages for the next time. `scripts/setup machine` installs what it needs; it has to be root, to
+whom the files on the disk belong. An emulated machine is slow: what takes a minute here takes half
+an hour there.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+import xml.etree.ElementTree as xml
+from collections import Counter
+from importlib.metadata import version
+from pathlib import Path
+
+import initramfs
+import kernel
+
+ROOT = Path(__file__).resolve().parents[2]
+_TESTS = ["test/scenarios", "test/tracer", "test/runtime"]
+_LLVM = "22"
+# What the machine starts with, what the tests call, and what Frontload is linked with.
+_PACKAGES = f"""dash bash coreutils util-linux mount libc-bin busybox-static linux-image-arm64
+  grep sed findutils procps strace python3 gcc g++ binutils
+  clang-{_LLVM} lld-{_LLVM} llvm-{_LLVM} libclang-rt-{_LLVM}-dev
+  llvm-{_LLVM}-dev liblld-{_LLVM}-dev zlib1g-dev libzstd-dev""".split()
+_WHEELS = ("manylinux_2_28_aarch64", "manylinux_2_27_aarch64", "manylinux2014_aarch64")
+_TARGETS = ("frontload-trace", "frontload-exec", "frontload-run", "frontload_rt_static",
+            "frontload_rt_shared", "frontload_prefetch_static", "frontload_prefetch_shared")
+_GIGABYTES = 6  # of the disk; what nobody writes takes no room
+_MACHINE = ["-M", "virt", "-cpu", "max,pauth-impdef=on", "-smp", "2", "-m", "2048", "-nographic",
+            "-nodefaults", "-serial", "stdio", "-no-reboot"]
+
+
+def call(*command, **options) -> str:
+    words = [os.fspath(word) for word in command]
+    done = subprocess.run(words, text=True, stdout=subprocess.PIPE, **options)
+    if done.returncode:
+        sys.exit(f"run.py: error: {' '.join(words)}: exit {done.returncode}\n{done.stdout[-3000:]}")
+    return done.stdout
+
+
+def sources() -> list[str]:
+    """The files that say where apt takes packages from."""
+    entries = call("apt-get", "indextargets", "--format", "$(SOURCESENTRY)",
+                   "Created-By: Packages")
+    return sorted({entry.rpartition(":")[0] for entry in entries.splitlines()})
+
+
+def make_root(folder: Path) -> Path:
+    """The packages' files. Nothing of them is run, so nothing is configured."""
+    root, made_of = folder / "root", folder / "packages"
+    wanted = " ".join(_PACKAGES)
+    if not made_of.exists() or made_of.read_text() != wanted:
+        made_of.unlink(missing_ok=True)
+        shutil.rmtree(root, ignore_errors=True)
+        call("mmdebstrap", "--variant=extract", "--architectures=arm64",
+             f"--include={','.join(_PACKAGES)}", "", root, *sources())
+        made_of.write_text(wanted)
+    return root
+
+
+def make_python(folder: Path) -> Path:
+    """What the command and the tests import: the versions that are here, as pip has them for that
+    processor."""
+    packages, made_of = folder / "python", folder / "python.txt"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = ["pytest", *(each.partition(">=")[0] for each in project["dependencies"])]
+    wanted = [f"{name}=={version(name)}" for name in names]
+    if not made_of.exists() or made_of.read_text() != " ".join(wanted):
+        made_of.unlink(missing_ok=True)
+        shutil.rmtree(packages, ignore_errors=True)
+        call(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+             "--target", packages, "--only-binary=:all:",
+             *(f"--platform={name}" for name in _WHEELS), *wanted)
+        made_of.write_text(" ".join(wanted))
+    return packages
+
+
+def cross_build(root: Path, build: Path) -> None:
+    llvm = f"/usr/lib/llvm-{_LLVM}/bin"
+    launcher = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
+    call("cmake", "--fresh", "-S", ROOT, "-B", build, "-G", "Ninja",
+         f"--toolchain={ROOT / 'test/cross/toolchain.cmake'}", f"-DCMAKE_SYSROOT={root}",
+         "-DFRONTLOAD_CROSS_PROCESSOR=aarch64", f"-DFRONTLOAD_CROSS_CLANG={llvm}",
+         "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DFRONTLOAD_BUILD_TESTS=OFF",
+         "-DFRONTLOAD_WERROR=ON", *(launcher if shutil.which("ccache") else []))
+    call("cmake", "--build", build, "--target", *_TARGETS)
+
+
+def make_disk(root: Path, python: Path, build: Path, disk: Path, tests: list[str],
+              only: str) -> None:
+    """All that the machine needs, in one file system."""
+    ours = root / "frontload"
+    shutil.rmtree(ours, ignore_errors=True)
+    for name in ("instrument", "scripts", "test"):
+        shutil.copytree(ROOT / name, ours / name,
+                        ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("bin", "lib"):
+        shutil.copytree(build / name, ours / "build" / name, symlinks=True)
+    shutil.copytree(python, ours / "python")
+    (ours / "results").mkdir()
+    (ours / "tests").write_text("".join(f"{test}\n" for test in tests))
+    (ours / "only").write_text(only)
+    for name in ("dev", "proc", "sys", "tmp", "root", "etc"):
+        (root / name).mkdir(exist_ok=True)
+    (root / "tmp").chmod(0o1777)
+    (root / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/sh\n"
+                                     "nobody:x:65534:65534::/:/bin/sh\n")
+    (root / "etc/group").write_text("root:x:0:\nnogroup:x:65534:\n")
+    disk.unlink(missing_ok=True)
+    call("mke2fs", "-q", "-t", "ext4", "-d", root, disk, f"{_GIGABYTES}g",
+         stderr=subprocess.STDOUT)
+
+
+def start(root: Path, image: Path, folder: Path, disk: Path, seconds: int) -> None:
+    """Runs the machine until it turns itself off."""
+    initial = folder / "initramfs"
+    initial.write_bytes(initramfs.make(root, "/frontload/test/aarch64/init"))
+    command = ["qemu-system-aarch64", *_MACHINE, "-kernel", image, "-initrd", initial,
+               "-append", "console=ttyAMA0 quiet panic=-1",
+               "-drive", f"file={disk},format=raw,if=none,id=disk,cache=unsafe",
+               "-device", "virtio-blk-device,drive=disk"]
+    try:
+        subprocess.run(list(map(os.fspath, command)), stdin=subprocess.DEVNULL, timeout=seconds,
+                       check=True)
+    except subprocess.TimeoutExpired:
+        sys.exit(f"run.py: error: the machine ran for {seconds} seconds, and was stopped")
+
+
+def report(disk: Path, results: Path) -> bool:
+    """Says how many tests of each file passed; whether none failed."""
+    shutil.rmtree(results, ignore_errors=True)
+    call("debugfs", "-R", f"rdump /frontload/results {results.parent}", disk,
+         stderr=subprocess.DEVNULL)
+    cases = [case for file in sorted(results.glob("*.xml"))
+             for case in xml.parse(file).iter("testcase")]
+    if not cases:
+        sys.exit("run.py: error: the tests left no results")
+    files: dict[str, Counter] = {}
+    for case in cases:
+        became = next((part.tag for part in case if part.tag in ("failure", "error", "skipped")),
+                      "passed")
+        files.setdefault(case.get("classname", ""), Counter())[became] += 1
+    for name, counts in files.items():
+        print(f"{name}: " + ", ".join(f"{count} {what}" for what, count in counts.items()))
+    return not any(counts["failure"] + counts["error"] for counts in files.values())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "aarch64")
+    parser.add_argument("--timeout", type=int, default=4 * 3600, metavar="SECONDS")
+    parser.add_argument("--pages-of-64k", action="store_true")
+    parser.add_argument("-k", default="", metavar="EXPRESSION", dest="only")
+    parser.add_argument("tests", nargs="*", default=_TESTS, metavar="TEST")
+    options = parser.parse_args()
+    folder = options.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    root, build, disk = make_root(folder), folder / "build", folder / "disk"
+    cross_build(root, build)
+    make_disk(root, make_python(folder), build, disk, options.tests, options.only)
+    if options.pages_of_64k:
+        image = kernel.make(folder / "kernel", call)
+    else:
+        (image,) = (root / "boot").glob("vmlinuz-*")
+    begin = time.monotonic()
+    start(root, image, folder, disk, options.timeout)
+    print(f"{time.monotonic() - begin:.0f} seconds in the machine")
+    return 0 if report(disk, folder / "results") else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

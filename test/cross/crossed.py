@@ -1,0 +1,100 @@
+"""Programs of other processors: what they are compiled with, and what runs them here.
+
+QEMU's user mode runs one program and hands its system calls on to this machine's kernel. So what it
+shows is code, relocation and which calls are made. Of madvise(2) it drops most, and ptrace(2) it
+lacks: test/aarch64 has a kernel for these.
+"""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+from compiled import compiled, kept
+from linking import check_run
+from places import LLVM, ROOT
+
+_PACKAGES = Path("/var/lib/dpkg/status")
+# What decides how Frontload is built without LLVM.
+_SOURCES = ("CMakeLists.txt", "cmake/Standalone.cmake", "cmake/packaging", "instrument",
+            "scripts/frontload/__init__.py", "test/cross/toolchain.cmake")
+
+
+@dataclass(frozen=True)
+class Cross:
+    """A processor, and a compiler for it."""
+
+    processor: str
+    is_clang: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.processor} {'clang' if self.is_clang else 'gcc'}"
+
+    @property
+    def folder(self) -> Path:
+        """Its libc, as Debian's packages for cross compilers have it."""
+        return Path(f"/usr/{self.processor}-linux-gnu")
+
+    @property
+    def emulator(self) -> list[str]:
+        return [f"qemu-{self.processor}", "-L", str(self.folder),
+                *(["-cpu", "max"] if self.processor == "aarch64" else [])]
+
+    @property
+    def compiler(self) -> list[str]:
+        if self.is_clang:
+            return [str(LLVM / "clang"), f"--target={self.processor}-linux-gnu",
+                    f"--ld-path={LLVM / 'ld.lld'}"]
+        return [f"{self.processor}-linux-gnu-gcc"]
+
+    def need(self) -> "Cross":
+        """Skips a test where a package is missing."""
+        gcc = f"{self.processor}-linux-gnu-gcc"
+        for program, package in ((self.emulator[0], "qemu-user"), (gcc, f"gcc-{gcc[:-4]}")):
+            if not shutil.which(program):
+                pytest.skip(f"needs {program}, of Debian's package {package.replace('_', '-')}")
+        if not (self.folder / "lib/libc.so.6").exists():
+            pytest.skip(f"needs a libc in {self.folder}, of a package libc6-dev-...-cross")
+        return self
+
+    @cached_property
+    def build(self) -> Path:
+        """What lives in a program or starts it, built by CMake: lib, bin, and what CMake said."""
+        clang = [f"-DFRONTLOAD_CROSS_CLANG={LLVM}"] if self.is_clang else []
+        configure = ["cmake", "-S", str(ROOT), "-G", "Ninja",
+                     f"--toolchain={ROOT / 'test/cross/toolchain.cmake'}", *clang,
+                     f"-DFRONTLOAD_CROSS_PROCESSOR={self.processor}",
+                     "-DFRONTLOAD_WITHOUT_LLVM=ON", "-DFRONTLOAD_BUILD_TESTS=OFF",
+                     "-DFRONTLOAD_WERROR=ON"]
+
+        def make(folder: Path) -> None:
+            (folder / "said").write_text(check_run(*configure, "-B", folder))
+            check_run("cmake", "--build", folder)
+
+        return kept(make, *configure, *(ROOT / name for name in _SOURCES), _PACKAGES)
+
+    @property
+    def library_path(self) -> dict[str, str]:
+        """The environment in which a program finds our libraries."""
+        return {"QEMU_SET_ENV": f"LD_LIBRARY_PATH={self.build / 'lib'}"}
+
+    def compile(self, source: str, *flags, name: str = "program.c") -> Path:
+        """A program, or what the flags ask for; nobody may change it."""
+        return compiled(*self.compiler, "-O1", "-Wall", name, *flags, output="program",
+                        sources={name: source})
+
+    def run(self, program: Path, *arguments, qemu=(), code: int = 0,
+            environment: dict[str, str] | None = None) -> subprocess.CompletedProcess:
+        result = subprocess.run(
+            [*self.emulator, *qemu, *map(os.fspath, (program, *arguments))], text=True,
+            env={**os.environ, **(environment or {})}, capture_output=True, timeout=60)
+        assert result.returncode == code, (result.returncode, result.stdout, result.stderr)
+        return result
+
+
+AARCH64 = Cross("aarch64")
+AARCH64_CLANG = Cross("aarch64", is_clang=True)
+ALL = [AARCH64, AARCH64_CLANG, Cross("riscv64"), Cross("riscv64", is_clang=True)]

@@ -1,0 +1,142 @@
+"""The runtime in programs of other processors, under QEMU's user mode. (It drops the advice by
+which the runtime knows a forked child, so children are for test/aarch64.)"""
+
+from pathlib import Path
+
+import crossed
+import pytest
+from runtime_trace import Trace, decode
+
+CHAIN = """
+#include <stdio.h>
+#define KEPT __attribute__((noinline)) void
+KEPT last(void) { __asm__ volatile(""); }
+KEPT first(void) { last(); __asm__ volatile(""); }
+KEPT never(void) { __asm__ volatile(""); }
+int main(int argc, char **argv) { first(); first(); if (argc > 7) never(); puts("done"); return 3; }
+"""
+COVERAGE = ("-fsanitize-coverage=func,trace-pc,trace-loads,trace-stores",
+            "-fno-sanitize-link-runtime")
+INSTRUMENT = ("-finstrument-functions",)
+_LINKING = {"pie": ["-fPIE", "-pie"], "no-pie": ["-fno-pie", "-no-pie"],
+            "static": ["-fno-pie", "-static"], "static-pie": ["-fPIE", "-static-pie"]}
+
+
+def record(cross, program: Path, folder: Path, *qemu, **options) -> Trace:
+    trace = folder / "trace"
+    cross.run(program, qemu=qemu, environment={"FRONTLOAD_TRACE": str(trace)}, **options)
+    return decode(trace)
+
+
+def linked(cross, source: str, *flags) -> Path:
+    return cross.compile(source, *flags, cross.build / "lib/libfrontload-rt.a")
+
+
+@pytest.mark.parametrize("linking", _LINKING)
+def test_each_function_once_in_order(cross, linking, tmp_path):
+    """However the program is linked; its output and status are its own."""
+    if linking == "static-pie" and not (cross.folder / "lib/rcrt1.o").exists():
+        pytest.skip("this libc has no static-pie")
+    program = linked(cross, CHAIN, *INSTRUMENT, *_LINKING[linking])
+    trace = record(cross, program, tmp_path, code=3)
+    assert trace.names() == ["main", "first", "last"]
+    assert trace.offsets() == [0, 0, 0]
+
+
+def test_the_shared_runtime(cross, tmp_path):
+    """A program that is linked with libfrontload-rt.so records as one with the archive does."""
+    program = cross.compile(CHAIN, *INSTRUMENT, cross.build / "lib/libfrontload-rt.so")
+    environment = {**cross.library_path, "FRONTLOAD_TRACE": str(tmp_path / "trace")}
+    cross.run(program, environment=environment, code=3)
+    assert decode(tmp_path / "trace").names() == ["main", "first", "last"]
+
+
+def test_a_library_that_is_opened(cross, tmp_path):
+    """Functions of an instrumented library have a module of their own."""
+    library = cross.compile("void opened(void) { __asm__ volatile(\"\"); }", *INSTRUMENT, "-shared",
+                            "-fPIC", name="opened.c")
+    program = linked(cross, f"""
+        #include <dlfcn.h>
+        int main(void) {{
+          void *library = dlopen("{library}", RTLD_NOW);
+          ((void (*)(void))dlsym(library, "opened"))();
+          return dlclose(library);
+        }}""", *INSTRUMENT, "-rdynamic")
+    assert record(cross, program, tmp_path).names(library) == ["opened"]
+
+
+@pytest.mark.parametrize("cross", [cross for cross in crossed.ALL if cross.is_clang], ids=str)
+def test_data(cross, tmp_path):
+    """clang's coverage gives functions and data."""
+    cross.need()
+    trace = record(cross, linked(cross, """
+        volatile int table[64] __attribute__((aligned(16))) = {1};
+        volatile int other[64] __attribute__((aligned(16)));
+        __attribute__((noinline)) void put(volatile int *at) { at[9] = 1; }
+        int main(void) { put(table); put(table); return other[63]; }""", *COVERAGE), tmp_path)
+    assert trace.names() == ["main", "put"]
+    assert (trace.granules("table"), trace.granules("other")) == ([32], [240])
+
+
+TAGGED = """
+#include <stdint.h>
+char table[256] __attribute__((aligned(16)));
+__attribute__((noinline)) void put(volatile char *at) { at[64] = 1; }
+int main(void) { put((char *)((uintptr_t)table | UINT64_C(0xab) << 56)); return 0; }
+"""
+
+
+def test_a_tag_in_an_address_is_no_part_of_it(tmp_path):
+    """AArch64 ignores the top byte of an address. HWASan keeps tags of variables in it."""
+    cross = crossed.AARCH64_CLANG.need()
+    trace = record(cross, linked(cross, TAGGED, *COVERAGE), tmp_path)
+    assert trace.granules("table") == [64]
+
+
+@pytest.mark.parametrize("instrument", [INSTRUMENT, COVERAGE], ids=["functions", "coverage"])
+def test_signed_return_addresses(instrument, tmp_path):
+    """Where return addresses are signed, hooks that go by theirs give functions nevertheless."""
+    cross = crossed.AARCH64_CLANG.need()
+    program = linked(cross, CHAIN, *instrument, "-mbranch-protection=pac-ret+leaf+bti")
+    trace = record(cross, program, tmp_path, code=3)
+    assert trace.names() == ["main", "first", "last"]
+    assert trace.offsets() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("instrument", [INSTRUMENT, COVERAGE], ids=["functions", "coverage"])
+def test_pages_of_64_kib(instrument, tmp_path):
+    """As kernels of some distributions have them; the emulator maps files by such pages then."""
+    cross = crossed.AARCH64_CLANG.need()
+    program = linked(cross, f"""
+        #include <unistd.h>
+        #define MANY(F) {' '.join(f'F({n})' for n in range(1000))}
+        #define DEFINE(n) __attribute__((noinline)) void f##n(void) {{ __asm__ volatile(""); }}
+        #define CALL(n) f##n();
+        volatile int table[40000] __attribute__((aligned(16)));
+        MANY(DEFINE)
+        int main(void) {{
+          for (int i = 0; i < 40000; i += 4) table[i] = i;
+          MANY(CALL)
+          return sysconf(_SC_PAGESIZE) >> 10;
+        }}""", *instrument)
+    trace = record(cross, program, tmp_path, "-p", "65536", code=64)
+    assert trace.names() == ["main", *(f"f{n}" for n in range(1000))]
+    assert trace.granules("table") == (list(range(0, 160000, 16)) if instrument is COVERAGE else [])
+    assert trace.dropped == 0
+
+
+def test_a_forked_child_is_not_harmed(cross, tmp_path):
+    """Where nothing tells the runtime of a fork, a child's calls are not taken for its parent's."""
+    trace = record(cross, linked(cross, """
+        #include <sys/wait.h>
+        #include <unistd.h>
+        __attribute__((noinline)) void child(void) { __asm__ volatile(""); }
+        __attribute__((noinline)) void parent(void) { __asm__ volatile(""); }
+        int main(void) {
+          int status;
+          if (fork() == 0) { child(); _exit(7); }
+          wait(&status);
+          parent();
+          return WEXITSTATUS(status);
+        }""", *INSTRUMENT), tmp_path, code=7)
+    assert trace.names() == ["main", "parent"]

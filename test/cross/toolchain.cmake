@@ -1,0 +1,23 @@
+# Cross-builds Frontload with one of Debian's cross compilers, gcc, or with clang and lld where
+# FRONTLOAD_CROSS_CLANG names their folder. The machine is FRONTLOAD_CROSS_PROCESSOR, aarch64 or
+# riscv64; with CMAKE_SYSROOT its headers and libraries are those of an installation in a folder.
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES FRONTLOAD_CROSS_PROCESSOR FRONTLOAD_CROSS_CLANG)
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR ${FRONTLOAD_CROSS_PROCESSOR})
+set(triple ${FRONTLOAD_CROSS_PROCESSOR}-linux-gnu)
+if(FRONTLOAD_CROSS_CLANG)
+  set(CMAKE_C_COMPILER ${FRONTLOAD_CROSS_CLANG}/clang)
+  set(CMAKE_CXX_COMPILER ${FRONTLOAD_CROSS_CLANG}/clang++)
+  set(CMAKE_C_COMPILER_TARGET ${triple})
+  set(CMAKE_CXX_COMPILER_TARGET ${triple})
+  foreach(kind EXE SHARED MODULE)
+    set(CMAKE_${kind}_LINKER_FLAGS_INIT --ld-path=${FRONTLOAD_CROSS_CLANG}/ld.lld)
+  endforeach()
+else()
+  set(CMAKE_C_COMPILER ${triple}-gcc)
+  set(CMAKE_CXX_COMPILER ${triple}-g++)
+endif()
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+foreach(what LIBRARY INCLUDE PACKAGE)
+  set(CMAKE_FIND_ROOT_PATH_MODE_${what} ONLY)
+endforeach()

@@ -1,0 +1,54 @@
+// What is read of a linked file by its addresses: its segments and front, what the dynamic linker
+// does with it, where it has pointers; and itself as another build of it.
+#include "cold_start/elf_start.h"
+#include "cold_start/prefetched_ranges.h"
+#include "cold_start/start_model.h"
+#include "predict/symbol_map.h"
+
+using namespace frontload;
+using namespace llvm;
+using namespace llvm::object;
+
+static void findInItself(StringRef bytes, ArrayRef<FileSegment> segments) {
+  auto object = ObjectFile::createELFObjectFile(MemoryBufferRef(bytes, "input"));
+  if (!object)
+    return consumeError(object.takeError());
+  auto &elf = cast<ELFObjectFileBase>(**object);
+  auto map = SymbolMap::create(elf, elf);
+  if (!map)
+    return consumeError(map.takeError());
+  std::vector<uint64_t> touched;
+  for (const FileSegment &segment : segments)
+    for (uint64_t at = 0; at < std::min<uint64_t>(segment.fileBytes, 1 << 14); at += 256)
+      touched.push_back(segment.address + at);
+  map->learn(touched);
+  for (uint64_t address : touched)
+    map->find(address);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  StringRef bytes(reinterpret_cast<const char *>(data), size);
+  auto segments = readSegments(bytes);
+  if (!segments) {
+    consumeError(segments.takeError());
+    return 0;
+  }
+  LinkedFile file = {bytes, *segments};
+  for (const FileSegment &segment : *segments)
+    if (segment.offset > size || segment.fileBytes > size - segment.offset)
+      abort();
+  prefetchesItself(file);
+  std::vector<FileRange> ranges = frontRanges(file);
+  for (FileRange range : ranges)
+    if (range.begin >= range.end || range.end > size)
+      abort();
+  StartModel model(deviceProfiles().front(), size, *segments);
+  model.execute();
+  consumeError(loadProgram(bytes, *segments,
+                           {[&](uint64_t address) { model.read(address); },
+                            [&](uint64_t address) { model.write(address); },
+                            [&] { model.prefetch(ranges); }}));
+  model.counts();
+  findInItself(bytes, *segments);
+  return 0;
+}

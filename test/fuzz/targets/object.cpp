@@ -1,0 +1,42 @@
+// The view of an input object: each table of it, of whatever kind.
+#include "elf/elf_object.h"
+#include "other_lld/markable_names.h"
+#include "plan/linked_sections.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace frontload;
+using namespace llvm;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  StringRef bytes(reinterpret_cast<const char *>(data), size);
+  for (bool isLinked : {false, true}) {
+    std::vector<const char *> names;
+    withElfObject(bytes, isLinked, [&](const auto &object) {
+      uint64_t sum = 0;
+      std::vector<std::pair<uint32_t, uint32_t>> all;
+      for (const auto &[i, section] : enumerate(object.sections())) {
+        sum += object.name(section).size() + object.contents(section).size();
+        object.classify(section);
+        all.push_back({0, i});
+        if (!object.nameBegin(section).empty())
+          names.push_back(object.nameBegin(section).data());
+      }
+      for (const auto &symbol : object.symbols()) {
+        sum += object.name(symbol).size();
+        if (object.sectionOf(symbol) >= std::max<size_t>(object.sections().size(), 1))
+          abort();
+      }
+      auto visit = [&](uint64_t n, int64_t addend = 0) { sum += n + uint64_t(addend); };
+      object.forEachRelocationsOf(all, [&](const auto &relocations, uint32_t) {
+        object.forEachTarget(relocations, visit);
+        object.forEachRelocatedPlace(relocations, [&](uint64_t place) { visit(place); });
+      });
+      object.forEachGroup(
+          [&](StringRef name, auto members) { visit(name.size() + members.size()); });
+      object.forEachSignificantSymbol([&](const auto &symbol) { visit(symbol.st_value); });
+    });
+    lookAtNames(bytes, names);
+    findLinkedSections(names, bytes);
+  }
+  return 0;
+}

@@ -1,0 +1,15 @@
+// The reader of reading lists, which has no libc, and asks for what they name.
+#include "prefetch/reading_list.h"
+
+#include "input_file.h"
+#include "prefetch/device_kind.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  const char *path = inputPath(data, size);
+  struct asked asked;
+  reading_list_is_resident(path);
+  if (reading_list_ask(path, device_kind_named("ssd"), 1 << 20, size % 2, &asked) == 0 &&
+      asked.bytes > 1 << 20)
+    abort(); // more than it may
+  return 0;
+}

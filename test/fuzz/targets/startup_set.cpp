@@ -1,0 +1,40 @@
+// The plan for an object: what a profile finds in it, and what that refers to.
+#include "plan/front_link.h"
+
+using namespace frontload;
+using namespace llvm;
+
+/// What the corpus' objects are made of (seeds.py), and what they are not.
+static constexpr char profileText[] =
+    "frontload-startup-profile 2\nprogram p\nruns 2\ndata-runs 2\n"
+    "function\ttext\t2\t+1\t16\tmain\n"
+    "function\ttext\t2\t+1\t16\thelper\tseed.c\n"
+    "function\ttext\t1\t+1\t16\tunused\n"
+    "data\trodata\t2\t+1\t16\ttable\n"
+    "data\tdata\t2\t+1\t16\tvariable\n"
+    "data\tbss\t2\t+1\t16\tzeros\n"
+    "section\trodata\t2\t+1\t16\t.rodata.helper\tinput.o\n"
+    "string\trodata\t2\t+1\t6\thello\n";
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  StringRef bytes(reinterpret_cast<const char *>(data), size);
+  LinkTraits traits;
+  traits.folding = Folding::Listed;
+  traits.isRelocated = true;
+  FrontLink link(cantFail(parseStartupProfile("profile", profileText)), "profile", traits);
+  link.addObject({MemoryBufferRef(bytes, "input.o"), "", false});
+  link.finishPlanning();
+  link.script();
+  link.laterScript();
+  for (const FrontLink::PlannedSection &section : link.plannedSections()) {
+    if (section.name < bytes.begin() || section.name >= bytes.end())
+      abort(); // it is told by where its name is
+    link.meet(section.name);
+    link.place(section.name);
+  }
+  link.finish();
+  link.finishStrings();
+  link.expectedParts();
+  link.wantedBytes();
+  return 0;
+}

@@ -1,0 +1,169 @@
+"""frontload predict of whole starts: reading lists, and what is said of their files."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from compiled import compile_to
+from frontload.device import cold_device
+from frontload.reading import listing, planning
+from frontload.reading.listing import MAP, PAGE, READ, File, ReadingList, Touch
+
+BENCH = str(Path(__file__).parents[2] / "bench")
+pytestmark = pytest.mark.usefixtures("tools")
+LIBRARY = File("/lib/libfoo.so", 1000 * PAGE, 1, "c0ffee")
+DATA = File("/etc/foo", 3 * PAGE, 1)
+
+
+def start(*pages: int, data: bool = True) -> ReadingList:
+    """A start that touches these pages of the library, and then the data file by read(2)."""
+    found = ReadingList(1, {LIBRARY: {page: Touch(rank, 1, MAP)
+                                      for rank, page in enumerate(pages)}})
+    if data:
+        found.pages[DATA] = {page: Touch(len(pages) + page, 1, READ) for page in range(3)}
+    return found
+
+
+@pytest.fixture
+def lists(tmp_path):
+    """lists(start...): their files."""
+    def lists(*starts: ReadingList) -> list[str]:
+        paths = []
+        for number, each in enumerate(starts):
+            path = tmp_path / f"{number}.files"
+            path.write_bytes(listing.to_bytes(each))
+            paths.append(str(path))
+        return paths
+    return lists
+
+
+def test_pages_in_order_are_one_touch():
+    found = ReadingList(1, {DATA: {0: Touch(5, 1, READ), 1: Touch(6, 1, READ),
+                                   2: Touch(2, 1, MAP)}})
+    assert planning.touched(found, DATA) == [[2, 1, 0], [0, 2, 1]]
+
+
+def test_all_ways_of_a_start(cli, lists):
+    """What a list asks for faults nowhere; a front is for ELF files only."""
+    (path,) = lists(start(*range(900, 0, -90)))
+    document = json.loads(cli("predict", "--json", path).out)
+    assert document["schema"] == "frontload-predict-starts/1"
+    assert [each["name"] for each in document["devices"]] == ["hdd", "emmc", "ssd", "nfs", "lazy"]
+    assert document["lists"] == [{"path": path, "weight": 1, "runs": 1, "files": 2,
+                                  "touched_bytes": 13 * PAGE}]
+    ways = document["starts"]["hdd"]
+    assert [ways[way]["major_faults"] for way in planning.WAYS] == [10, 0, 1, 0]
+    assert ways["fronts_and_list"]["read_bytes"] == 13 * PAGE
+    times = [ways[way]["seconds"] for way in ("as_it_is", "list", "fronts_and_list")]
+    assert times == sorted(times, reverse=True)
+    library, data = document["files"]
+    assert (library["path"], library["can_have_front"]) == (LIBRARY.path, True)
+    assert (data["path"], data["can_have_front"]) == (DATA.path, False)
+    assert data["devices"]["hdd"]["fronts"] == data["devices"]["hdd"]["as_it_is"]
+    assert data["devices"]["hdd"]["as_it_is"]["requests"] == 1
+
+
+def test_seconds_are_of_what_is_waited_for():
+    """A disk has to find each range of a list; others work on many requests at once."""
+    cost = {"requests": 12, "asked_requests": 10, "asked_ranges": 5, "read_bytes": 1000}
+    device = {"latency_seconds": 1, "bytes_per_second": 100, "parallel": 1}
+    assert planning.seconds(cost, device) == 2 + 5 + 10
+    assert planning.seconds(cost, device | {"parallel": 4}) == 2 + 3 + 10
+    assert planning.seconds(cost | {"asked_requests": 0, "asked_ranges": 0}, device) == 12 + 10
+
+
+def test_starts_are_weighted(cli, lists):
+    """A library of two starts gains by both; the order is that of the gain."""
+    often, seldom = lists(start(10, 500), start(*range(0, 1000, 50)))
+    plain = json.loads(cli("predict", "--json", often, seldom).out)
+    weighted = json.loads(cli("predict", "--json", "--weighted-input", f"9,{often}", seldom).out)
+    assert plain["files"][0]["lists"] == weighted["files"][0]["lists"] == 2
+    faults = [each["starts"]["hdd"]["as_it_is"]["major_faults"] for each in (plain, weighted)]
+    assert faults[1] == faults[0] + 8 * 2
+    assert [each["weight"] for each in weighted["lists"]] == [1, 9]
+
+
+def test_the_tables(cli, lists):
+    (path,) = lists(start(10, 500))
+    lines = cli("predict", "--device", "lazy", "--device", "hdd", path).out.splitlines()
+    assert sum(line.split()[0] in ("lazy", "hdd") for line in lines if line) == 8
+    assert any(line.startswith(LIBRARY.path) for line in lines)
+    both = cli("predict", *lists(start(10), start(20))).out
+    assert "of lists" in both
+
+
+@pytest.mark.parametrize("options, said", [
+    (["--recorded", "app"], "--recorded: is not for reading lists"),
+    (["--variant", "a=app"], "--variant: is not"), (["--warm", "1"], "--warm: is not")])
+def test_options_of_traces_are_refused(cli, lists, options, said):
+    assert said in cli("predict", *options, *lists(start(1)), code=2).err
+
+
+def test_lists_and_traces_are_not_mixed(cli, lists, tmp_path):
+    (tmp_path / "app.fltrace").write_bytes(b"FLTRACE")
+    assert "is a reading list" in cli("predict", *lists(start(1)), tmp_path / "app.fltrace",
+                                      code=2).err
+    assert "no input" in cli("predict", code=2).err
+
+
+def test_segments_of_a_file_that_is_there_count(cli, tmp_path, lists):
+    """Code is read from the fault on, data around it."""
+    path = compile_to(tmp_path / "app", "gcc", "-O1", "app.c", sources={
+        "app.c": "char t[1 << 20] = {1}; int main(void) { return 0; }"})
+    status = os.stat(path)
+    file = File(str(path), status.st_size, status.st_mtime_ns, "c0ffee")
+    found = ReadingList(1, {file: {100: Touch(0, 1, MAP)}})
+    (listed,) = lists(found)
+    ways = json.loads(cli("predict", "--json", listed).out)["starts"]["hdd"]
+    assert ways["as_it_is"]["major_faults"] == 1
+    assert ways["as_it_is"]["read_bytes"] == 32 * PAGE
+
+
+# What argv[1:] reads, cold, and what is predicted of it.
+ON_A_DEVICE = """
+import json, sys
+from coldbench import start
+from frontload.base.errors import Failure
+from frontload.reading import record
+command = sys.argv[1:]
+try:
+    touched = record.record(command)[0]
+    started, predicted = start.measure({start.AS_IT_IS: (command, touched)}, "hdd", 1,
+                                       lambda text: None)
+except (Failure, OSError) as problem:
+    sys.exit(f"cannot be recorded: {problem}")
+figures = "major_faults", "read_bytes", "requests"
+print(json.dumps({name: [[getattr(starts[0], figure) for figure in figures],
+                         [predicted[name][figure] for figure in figures]]
+                  for name, starts in started.items()}))
+"""
+
+
+def test_the_kernel_does_what_is_predicted(tools):
+    """A start of many files, by mappings and by read(2): faults, bytes and requests within 10%."""
+    if os.geteuid() != 0 or cold_device.obstacle() or not shutil.which("perf"):
+        pytest.skip("needs root, loop devices and perf")
+    script = "import argparse, asyncio, decimal, email, http.server, json, sqlite3, ssl"
+    for _ in range(3):  # the kernel may page out what was just read (DAMON), and reads it again
+        result = subprocess.run(
+            [sys.executable, "-c", ON_A_DEVICE, sys.executable, "-c", script],
+            capture_output=True, text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([BENCH, *sys.path])})
+        if "cannot be recorded" in result.stderr:
+            pytest.skip(result.stderr)
+        found = json.loads(result.stdout)
+        as_it_is, listed = found["as it is"], found["list"]
+        assert min(as_it_is[0]) > 20
+        # With the list, what is touched before it is asked for faults.
+        if all(map(is_near, *as_it_is)) and all(map(is_near, listed[0][1:], listed[1][1:])) \
+                and listed[0][0] <= as_it_is[0][0] / 5:
+            return
+    pytest.fail(str(found))
+
+
+def is_near(counted: int, predicted: int) -> bool:
+    return abs(predicted - counted) <= 0.1 * counted

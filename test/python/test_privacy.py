@@ -1,0 +1,95 @@
+"""What recorders write says nothing of the arguments, the environment and the files of the recorded
+program, and only its user can read it."""
+
+import os
+import stat
+
+import pytest
+from compiled import compile_to
+
+SECRETS = {place: f"Tr0ub4dor-in-{place}" for place in ("argument", "variable", "file", "input")}
+# Keeps all of them in its data, on the heap and on the stack, and forks with them.
+PROGRAM = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static char data[200];
+__attribute__((noinline)) static void keep(const char *secret) {
+  char local[200];
+  snprintf(local, sizeof local, "%s", secret);
+  strcpy(data, local);
+  puts(strdup(data));
+}
+int main(int argc, char **argv) {
+  char text[200] = "";
+  FILE *file = fopen(argv[1], "r");
+  if (argc < 3 || !file || !fgets(text, sizeof text, file))
+    return 1;
+  keep(text);
+  if (fgets(text, sizeof text, stdin)) /* a recorder of files gives none */
+    keep(text);
+  keep(argv[2]);
+  keep(getenv("VARIABLE"));
+  if (fork() == 0) {
+    keep(argv[2]);
+    _exit(0);
+  }
+  return wait(0) < 0;
+}
+"""
+
+
+@pytest.fixture
+def program(tmp_path, build):
+    return compile_to(tmp_path / "app", "gcc", "-finstrument-functions", "app.c",
+                      build / "lib/libfrontload-rt.a", sources={"app.c": PROGRAM})
+
+
+@pytest.mark.parametrize("how", [["--with=trace"], ["--with=runtime"], ["--data"], ["--files"]],
+                         ids=lambda how: how[0].strip("-"))
+def test_recordings_tell_no_secrets(build, run, program, tmp_path, how):
+    """A recording, and the profile of it, hold nothing of arguments, environment, input or files,
+    while the program has all of them in memory and prints them."""
+    if how == ["--files"] and os.geteuid() != 0:
+        pytest.skip("needs root")
+    if how == ["--data"] and not (build / "bin/frontload-valgrind").exists():
+        pytest.skip("built without valgrind")
+    (tmp_path / "secret").write_text(f"{SECRETS['file']}\n")
+    result = run(build / "bin/frontload", "record", *how, "-o", tmp_path / "recorded", "--",
+                 program, tmp_path / "secret", SECRETS["argument"], input=f"{SECRETS['input']}\n",
+                 env={**os.environ, "VARIABLE": SECRETS["variable"]})
+    if how != ["--files"]:
+        assert all(secret in result.stdout for secret in SECRETS.values())
+    written = list((tmp_path / "recorded").iterdir())
+    assert written
+    if how != ["--files"]:
+        run(build / "bin/frontload", "profile", *written, "-o", tmp_path / "recorded/app.startup")
+    for path in (tmp_path / "recorded").iterdir():
+        assert b"app" in path.read_bytes() and b"Tr0ub4dor" not in path.read_bytes()
+
+
+@pytest.mark.parametrize("how", ["trace", "runtime", "valgrind"])
+def test_traces_are_their_users_alone(build, run, program, tmp_path, how):
+    """Whatever the umask, nobody else can read a trace; and what stands in its place, also a link
+    to a file, is not written to."""
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    (tmp_path / "kept").write_text("mine")
+    (traces / "t").symlink_to(tmp_path / "kept")
+    (traces / "t.1").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "secret").write_text("x\n")
+    recorder = build / f"bin/frontload-{how}"
+    if how != "runtime" and not recorder.exists():
+        pytest.skip(f"built without {recorder.name}")
+    command = [program, tmp_path / "secret", "y"]
+    variables = {**os.environ, "VARIABLE": "v"}
+    if how == "runtime":
+        variables["FRONTLOAD_TRACE"] = f"{traces}/t"
+    else:
+        command = [recorder, f"--output={traces}/t", "--", *command]
+    run(*command, input="z\n", umask=0, env=variables)
+    made = sorted(path for path in traces.iterdir() if not path.is_symlink())
+    assert made and {stat.S_IMODE(path.stat().st_mode) for path in made} == {0o600}
+    assert (tmp_path / "kept").read_text() == "mine" and not (tmp_path / "nowhere").exists()

@@ -1,0 +1,445 @@
+"""Reading lists: their format, how they are recorded, and what frontload-run makes of them."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from compiled import compile_to
+from frontload.base.errors import BadData
+from frontload.device import cold_device
+from frontload.pagecache import cache as pagecache
+from frontload.pagecache import mounts
+from frontload.reading import listing, record_alone
+from frontload.reading.listing import BOTH, MAP, PAGE, READ, File, Range, ReadingList, Touch
+from frontload.tracing import perf
+from hypothesis import given
+from hypothesis import strategies as st
+
+A, B = File("/a b", 100 * PAGE, 5_000_000_007, "c0ffee"), File("/b\n\x01", 3 * PAGE + 7, 0)
+touches = st.builds(Touch, st.integers(0, 9), st.integers(1, 3), st.sampled_from([MAP, READ, BOTH]))
+lists = st.builds(ReadingList, st.integers(1, 4), st.fixed_dictionaries({}, optional={
+    A: st.dictionaries(st.integers(0, 99), touches, min_size=1),
+    B: st.dictionaries(st.integers(0, 3), touches, min_size=1)}))
+lists |= st.builds(lambda each, digit: ReadingList(each.runs, each.pages, {
+    file: digit * 64 for file in each.pages if file == B}), lists, st.sampled_from("ab"))
+
+
+def merged(*parts: ReadingList) -> ReadingList:
+    found = ReadingList()
+    for part in parts:
+        assert not found.add(part)
+    return found
+
+
+@given(lists)
+def test_a_list_is_what_was_written(each):
+    """Names may hold anything."""
+    data = listing.to_bytes(each)
+    assert listing.parse(data, "list") == each
+    assert listing.to_bytes(listing.parse(data, "list")) == data
+
+
+@given(lists, lists, lists)
+def test_lists_merge_in_any_order(a, b, c):
+    """Also in steps, so that any number of machines can share the work."""
+    expected = listing.to_bytes(merged(a, b, c))
+    assert listing.to_bytes(merged(c, a, b)) == expected
+    assert listing.to_bytes(merged(a, merged(c, b))) == expected
+
+
+WRITTEN = listing.to_bytes(ReadingList(2, {
+    A: {0: Touch(3, 1, MAP), 1: Touch(4, 1, MAP), 9: Touch(0, 2, READ)},
+    B: {3: Touch(7, 1, BOTH)}}))
+
+
+@given(st.integers(0, len(WRITTEN)), st.integers(0, 30),
+       st.binary(max_size=12) | st.text("0123456789+-\t\n\\filemapx", max_size=12).map(str.encode))
+def test_any_damage_is_told_or_harmless(position, size, replacement):
+    """What is read can be written again."""
+    with suppress(BadData):
+        listing.to_bytes(listing.parse(
+            WRITTEN[:position] + replacement + WRITTEN[position + size:], "list"))
+
+
+def test_a_list_of_few_bytes_takes_no_gigabytes(monkeypatch):
+    """A range may say that it is as long as one likes, and there may be many."""
+    assert listing._MOST_PAGES <= 1 << 20
+    monkeypatch.setattr(listing, "_MOST_PAGES", 6)
+    lines = [b"frontload-files 1", b"runs 1", b"file\t/a\t%d\t1.000000000\t-" % 10**17,
+             b"\t0+12288\t0\t1\tmap", b"\t20480+12288\t0\t1\tmap", b""]
+    (pages,) = listing.parse(b"\n".join(lines), "list").pages.values()
+    assert len(pages) == 6
+    for more in (b"\t40960+4096\t0\t1\tmap", b"\t40960+%d\t0\t1\tmap" % (1 << 50)):
+        with pytest.raises(BadData, match="more pages than a start touches"):
+            listing.parse(b"\n".join([*lines[:-1], more, b""]), "list")
+
+
+def test_of_a_file_that_has_changed_the_newer_is_kept():
+    newer = File(A.path, 50 * PAGE, A.changed_ns + 1)
+    for one, other in ((A, newer), (newer, A)):
+        found = ReadingList(1, {one: {0: Touch(0, 1, MAP)}})
+        assert found.add(ReadingList(1, {other: {1: Touch(0, 1, MAP)}})) == [A]
+        assert found.pages == {newer: {0 if one == newer else 1: Touch(0, 1, MAP)}}
+
+
+def test_probes_are_spread_over_what_is_touched():
+    """By first touch; a list of few pages has no more of them."""
+    pages = {page: Touch(page, 1, MAP) for page in range(64)}
+    found = listing.probes(ReadingList(1, {A: pages}))
+    assert found == [(A.path, (4 + 8 * number) * PAGE) for number in range(8)]
+    assert listing.probes(ReadingList(1, {A: {7: pages[7]}})) == [(A.path, 7 * PAGE)]
+    assert listing.probes(ReadingList(1)) == []
+
+
+def test_pages_that_follow_each_other_are_one_range():
+    """As long as their order does, too."""
+    pages = {3: Touch(7, 1, MAP), 4: Touch(8, 1, MAP), 5: Touch(4, 1, MAP), 6: Touch(5, 2, MAP),
+             9: Touch(6, 2, MAP)}
+    assert list(ReadingList(1, {A: pages}).ranges(A)) == [
+        Range(3 * PAGE, 5 * PAGE, pages[3]), Range(5 * PAGE, 6 * PAGE, pages[5]),
+        Range(6 * PAGE, 7 * PAGE, pages[6]), Range(9 * PAGE, 10 * PAGE, pages[9])]
+
+
+HEAD = b"frontload-files 1\nruns 1\n"
+FILE = b"file\t/a\t8200\t1.000000000\t-\n"
+
+
+@pytest.mark.parametrize(("data", "said"), [
+    (b"", "is no reading list"), (b"frontload-files 2\n", "is no reading list of version 1"),
+    (b"frontload-files 1\n" + FILE, "how many runs"), (HEAD + FILE + b"\t0+4096", "was cut"),
+    (HEAD + b"\t0+4096\t0\t1\tmap\n", "neither"), (HEAD + FILE + FILE, "the same file again"),
+    (HEAD + b"file\ta\t1\t1.000000000\t-\n", "absolute"),
+    (HEAD + b"file\t/\\q\t1\t1.000000000\t-\n", "backslash"),
+    (HEAD + b"file\t/a\t-1\t1.000000000\t-\n", "neither"),
+    (HEAD + FILE + b"\t0+4096\t0\t1\tsmell\n", "neither"),
+    *((HEAD + FILE + b"\t%s\t0\t1\tmap\n" % place, "is not in order")
+      for place in (b"1+4096", b"0+12288", b"0+4000", b"8192+4096", b"0+0", b"999999999999+4096")),
+    (HEAD + FILE + b"\t4096+4096\t0\t1\tmap\n\t0+4096\t0\t1\tmap\n", "is not in order")])
+def test_what_is_no_list(data, said):
+    with pytest.raises(BadData, match=said):
+        listing.parse(data, "list")
+
+
+def test_the_verb(frontload, tmp_path):
+    """Folders and files; the same bytes in any order; as JSON, too."""
+    (tmp_path / "lists").mkdir()
+    one, other = tmp_path / "lists/a.files", tmp_path / "b.files"
+    one.write_bytes(listing.to_bytes(ReadingList(1, {A: {0: Touch(0, 1, MAP)}})))
+    other.write_bytes(listing.to_bytes(ReadingList(2, {A: {0: Touch(3, 2, READ)}})))
+    first = frontload("files", tmp_path / "lists", other).stdout
+    assert first == frontload("files", other, one).stdout and "\t0+4096\t0\t3\tboth\n" in first
+    assert '"rank": 0' in frontload("files", one, "--json", "-").stdout
+    (tmp_path / "none").mkdir()
+    assert "has no reading list" in frontload("files", tmp_path / "none", code=2).stderr
+
+
+def test_an_image_builder_has_a_range_a_line(frontload, tmp_path):
+    """In the order of first touch, over all files."""
+    (tmp_path / "app.files").write_bytes(listing.to_bytes(ReadingList(1, {
+        A: {3: Touch(4, 1, MAP), 9: Touch(0, 1, MAP)}, B: {0: Touch(1, 1, READ)}})))
+    frontload("files", tmp_path / "app.files", "--json-lines", tmp_path / "out")
+    lines = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
+    assert lines == [{"path": A.path, "offset": 9 * PAGE, "length": PAGE, "rank": 0},
+                     {"path": B.path, "offset": 0, "length": PAGE, "rank": 1},
+                     {"path": A.path, "offset": 3 * PAGE, "length": PAGE, "rank": 4}]
+
+
+def test_devices_are_not_opened(build, strace, tmp_path):
+    """To open one may do something; a list must not."""
+    device = File("/dev/null", 0, 0)
+    path = tmp_path / "app.files"
+    path.write_bytes(listing.to_bytes(ReadingList(1, {device: {0: Touch(0, 1, MAP)}})).replace(
+        b"runs 1", b"runs 1\nprobe 0 /dev/tty"))
+    subprocess.run([strace, "-f", "-o", tmp_path / "calls", build / "bin/frontload-run",
+                    "--verbose", f"--files={path}", "--", "true"], check=True, capture_output=True)
+    calls = (tmp_path / "calls").read_text()
+    assert '"/dev/tty"' in calls
+    assert not [line for line in calls.splitlines() if "open" in line and (
+        "/dev/tty" in line or ("/dev/null" in line and "O_NONBLOCK" in line))]
+
+
+needs_recording = pytest.mark.skipif(
+    cold_device.obstacle() is not None or perf.FILLS not in perf.find().events
+    or not shutil.which("strace"), reason="recording files needs root, loop devices, perf's "
+    "tracepoints and strace")
+
+PROGRAM = r"""
+    #include <fcntl.h>
+    #include <sys/mman.h>
+    #include <unistd.h>
+    int main(int argc, char **argv) {
+      static char buffer[4096];
+      int mapped = open(argv[1], O_RDONLY), read_from = open(argv[2], O_RDONLY);
+      volatile const char *data = mmap(0, 400 * 4096, PROT_READ, MAP_SHARED, mapped, 0);
+      int sum = data[300 * 4096] + data[7 * 4096 + 9] + data[8 * 4096];
+      sum += pread(read_from, buffer, 4096, 20 * 4096) + pread(read_from, buffer, 10, 5 * 4096);
+      return argc > 3 ? 3 : sum < 0;
+    }"""
+
+
+@pytest.fixture
+def files(tmp_path) -> list[Path]:
+    """Two files of 400 pages each."""
+    if mounts.file_system(tmp_path) in mounts.IN_MEMORY:
+        pytest.skip(f"{tmp_path} is on a file system in memory, from which nothing can be evicted")
+    found = [tmp_path / "mapped", tmp_path / "read"]
+    for each in found:
+        each.write_bytes(os.urandom(400 * PAGE))
+    return found
+
+
+@needs_recording
+def test_what_a_start_touches_is_recorded_to_the_page(frontload, files, tmp_path):
+    """By mapping and by read(2), in order; the command's status is told."""
+    program = compile_to(tmp_path / "app", "gcc", "-O1", "app.c", sources={"app.c": PROGRAM})
+    frontload("record", "--files", "-o", tmp_path / "lists", "--", program, *files, "fail", code=3)
+    found = listing.read(tmp_path / "lists/app.1.files")
+    pages = {file.path: each for file, each in found.pages.items()}
+    mapped, read = (pages[str(path)] for path in files)
+    assert {page: touch.how for page, touch in mapped.items()} == dict.fromkeys((7, 8, 300), MAP)
+    assert {page: touch.how for page, touch in read.items()} == dict.fromkeys((5, 20), READ)
+    in_order = sorted((touch.rank, page) for each in (mapped, read) for page, touch in each.items())
+    assert [page for _, page in in_order] == [300, 7, 8, 20, 5]
+    assert str(program) in pages
+    # As far as the command needs it, not only what perf, which needs it too, has left.
+    assert len(next(each for path, each in pages.items() if "libc.so" in path)) > 30
+    frontload("record", "--files", "-o", tmp_path / "lists", "--", program, *files)
+    assert (tmp_path / "lists/app.2.files").exists()
+
+
+AS_NOBODY = """
+    set -e
+    mknod fuse c 10 229; chmod 666 fuse; mount --bind fuse /dev/fuse; rm fuse
+    exec setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=$PWD TMPDIR=$PWD/tmp "$@"
+"""
+
+
+@pytest.fixture
+def as_nobody(build):
+    """as_nobody(command): runs it as a user who may use /dev/fuse, in a folder that they may write
+    to, `as_nobody.folder`."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        pytest.skip("needs root, to become a user, and setpriv")
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
+        folder = Path(name)
+        for each in (folder, folder / "tmp"):
+            each.mkdir(exist_ok=True)
+            each.chmod(0o777)
+
+        def as_nobody(*command, fuse=True) -> subprocess.CompletedProcess:
+            script = AS_NOBODY if fuse else AS_NOBODY.splitlines()[-1]
+            return subprocess.run(
+                ["unshare", "--mount", "--propagation=private", "sh", "-c", script, "sh", *command],
+                cwd=folder, capture_output=True, text=True, timeout=120)
+
+        as_nobody.folder = folder
+        if (tried := as_nobody(build / "bin/frontload", "--version")).returncode:
+            pytest.skip(f"another user cannot run what was built here: {tried.stderr}")
+        yield as_nobody
+
+
+def test_a_user_records_as_root_does(build, as_nobody):
+    """To the page and in order; without perf, the kind of a file says how it was touched."""
+    folder = as_nobody.folder
+    program = compile_to(folder / "app", "gcc", "-O1", "app.c", sources={"app.c": PROGRAM})
+    files = [folder / name for name in ("mapped", "a b")]
+    for each in files:
+        each.write_bytes(os.urandom(400 * PAGE))
+    result = as_nobody(build / "bin/frontload", "record", "--files", "-o", "lists", "--", program,
+                       *files, "fail")
+    if "without root, files cannot be recorded here" in result.stderr:
+        pytest.skip(result.stderr)
+    assert result.returncode == 3, result.stderr
+    found = listing.read(folder / "lists/app.1.files")
+    pages = {file.path: each for file, each in found.pages.items()}
+    in_order = sorted((touch.rank, page) for path in files
+                      for page, touch in pages[str(path)].items())
+    assert [page for _, page in in_order] == [300, 7, 8, 20, 5]
+    assert {touch.how for touch in pages[str(files[1])].values()} == {READ}
+    assert {touch.how for touch in pages[str(program)].values()} == {MAP}
+    assert len(next(each for path, each in pages.items() if "libc.so" in path)) > 30
+    assert list((folder / "tmp").iterdir()) == []
+
+
+def test_a_user_who_cannot_is_told_why(build, as_nobody):
+    if os.access("/dev/fuse", os.R_OK) and os.stat("/dev/fuse").st_mode & 0o006:
+        pytest.skip("everybody may use /dev/fuse here")
+    result = as_nobody(build / "bin/frontload", "record", "--files", "--", "true", fuse=False)
+    assert result.returncode == 2
+    assert "without root, files cannot be recorded here: /dev/fuse" in result.stderr
+
+
+def test_a_log_of_reads_may_have_anything():
+    """Lines that are of no known file are left out; nothing is read behind a file's end."""
+    files = {b"a b": A, b"b\n": B}
+    log = b"0 4096 a b\n8192 8192 a b\n0 4096 a b\n12288 4096 b\n\nx\n 1 2\n0 1 other\n99999 1 a b"
+    found = record_alone._made(log, files)
+    assert {page: touch.rank for page, touch in found.pages[A].items()} == {0: 0, 2: 1, 3: 2,
+                                                                            24: 3}
+    assert B not in found.pages  # a newline in its name
+    assert record_alone._made(b"4096 99999 a b", {b"a b": File("/c", PAGE + 1, 0)}).size() == 1
+
+
+def listed(path: Path, *ranges: tuple[int, int]) -> tuple[File, dict[int, Touch]]:
+    status = path.stat()
+    return File(str(path), status.st_size, status.st_mtime_ns), {
+        page: Touch(page, 1, MAP) for begin, end in ranges for page in range(begin, end)}
+
+
+@pytest.fixture
+def replay(build, files, tmp_path):
+    """replay(list, *options): runs `true` with the list after the files were evicted; what then is
+    in memory of each file, and what frontload-run said."""
+    def replay(contents: ReadingList | bytes, *options, command=("true",)):
+        path = tmp_path / "app.files"
+        path.write_bytes(contents if isinstance(contents, bytes) else listing.to_bytes(contents))
+        pagecache.try_to_drop(*map(str, files))
+        # Its error output ends with the process that asks.
+        result = subprocess.run([build / "bin/frontload-run", "--verbose", f"--files={path}",
+                                 *options, "--", *command], capture_output=True, text=True,
+                                timeout=60)
+        pagecache.settle(*map(str, files))
+        return [set(pagecache.residency(str(file)).pages.nonzero()[0].tolist())
+                for file in files], result
+    return replay
+
+
+def test_what_the_list_names_is_asked_for(replay, files):
+    """With small gaps, which are cheaper than a request; nothing else."""
+    (mapped, read), result = replay(ReadingList(1, dict([
+        listed(files[0], (10, 12), (14, 15), (200, 220)), listed(files[1], (399, 400))])),
+        "--device=lazy")
+    assert mapped == {*range(10, 15), *range(200, 220)} and read == {399}
+    assert "4 files have changed" not in result.stderr and "0 files have changed" in result.stderr
+    (mapped, _), _ = replay(ReadingList(1, dict([listed(files[0], (10, 12), (50, 51))])),
+                            "--device=hdd")
+    assert mapped == set(range(10, 51))
+
+
+def test_a_file_that_has_changed_is_left_alone(replay, files):
+    changed = listed(files[0], (10, 12))
+    os.utime(files[0])
+    (mapped, read), result = replay(ReadingList(1, dict([changed, listed(files[1], (3, 4))])))
+    assert (mapped, read) == (set(), {3}) and "1 files have changed" in result.stderr
+
+
+def test_what_is_no_regular_file_is_left_alone(replay, files, tmp_path):
+    """A pipe would make us wait, a terminal become ours."""
+    os.mkfifo(tmp_path / "pipe")
+    names = ["/dev/null", str(tmp_path / "pipe"), str(tmp_path), "/none"]
+    contents = ReadingList(1, {File(name, PAGE, 0): {0: Touch(0, 1, MAP)} for name in names}
+                           | dict([listed(files[1], (3, 4))]))
+    (_, read), result = replay(contents)
+    assert read == {3} and "4 cannot be read" in result.stderr
+
+
+def test_the_command_has_no_child_that_it_does_not_know(replay, files):
+    script = "import os\ntry: os.waitpid(-1, 0)\nexcept ChildProcessError: print('none')"
+    _, result = replay(ReadingList(1, dict([listed(files[0], (1, 2))])),
+                       command=("python3", "-c", script))
+    assert result.stdout == "none\n" and result.returncode == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a namespace of processes")
+def test_process_1_of_a_container_has_no_child_either(build, files, tmp_path):
+    """Orphans are its children, so it asks itself."""
+    path = tmp_path / "app.files"
+    path.write_bytes(listing.to_bytes(ReadingList(1, dict([listed(files[0], (1, 2))]))))
+    pagecache.make_cold(files[0])
+    script = ("import os\nprint(os.getpid())\ntry: os.waitpid(-1, 0)\n"
+              "except ChildProcessError: print('none')")
+    result = subprocess.run(["unshare", "--pid", "--fork", build / "bin/frontload-run",
+                             f"--files={path}", "--", "python3", "-c", script],
+                            capture_output=True, text=True, timeout=60)
+    assert result.stdout == "1\nnone\n", result.stderr
+    pagecache.settle(files[0])
+    assert pagecache.residency(files[0]).pages.nonzero()[0].tolist() == [1]
+
+
+def test_what_is_in_memory_costs_no_process(build, strace, files, tmp_path):
+    """Some places of the list tell. A list that names none is asked for."""
+    path = tmp_path / "app.files"
+    path.write_bytes(listing.to_bytes(ReadingList(1, dict(
+        listed(each, (1, 40), (60, 90)) for each in files))))
+    for each in files:
+        pagecache.make_warm(each)
+
+    def calls() -> list[str]:
+        subprocess.run([strace, "-o", tmp_path / "calls", build / "bin/frontload-run",
+                        f"--files={path}", "--", "/bin/true"], check=True)
+        lines = (tmp_path / "calls").read_text().split("execve(")[1].splitlines()
+        return [line.partition("(")[0] for line in lines[1:]]
+
+    warm = calls()
+    assert warm.count("preadv2") == 1 + 7 and warm.count("mincore") == 1
+    assert "clone" not in warm and len(warm) < 40
+    pagecache.make_cold(files[0])
+    cold = calls()
+    assert cold.count("clone") == 1 and cold.count("preadv2") == 1
+    path.write_bytes(b"".join(line for line in path.read_bytes().splitlines(keepends=True)
+                              if not line.startswith(b"probe")))
+    assert "clone" in calls()
+
+
+@pytest.mark.parametrize(("contents", "said"), [
+    (b"", "is no reading list"), (HEAD + FILE + b"\t0+1", "was cut"),
+    (HEAD + FILE + b"\t9999+1\t0\t1\tmap\n", ":4: a range that cannot be"),
+    (HEAD + b"file\tx\n", ":3: a file that cannot be")])
+def test_a_bad_list_is_said_and_the_command_runs(replay, contents, said):
+    _, result = replay(contents, command=("sh", "-c", "exit 7"))
+    assert said in result.stderr and result.returncode == 7
+
+
+def running_with(word: Path) -> int:
+    """How many processes have a word in their command line."""
+    found = 0
+    for each in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended meanwhile
+            found += os.fsencode(word) in each.read_bytes()
+    return found
+
+
+def test_who_reads_the_output_does_not_wait_for_the_reads(build, tmp_path):
+    """What the command writes ends with the command, while its list is still being gone through."""
+    path = tmp_path / "long.files"
+    path.write_bytes(HEAD + b"".join(b"file\t/none/%d\t1\t1.000000000\t-\n" % number
+                                     for number in range(1_000_000)))
+    result = subprocess.run([build / "bin/frontload-run", f"--files={path}", "--", "echo", "said"],
+                            capture_output=True, text=True, timeout=60)
+    assert result.stdout == "said\n"
+    assert running_with(path) == 1
+    while running_with(path):  # it comes to an end, too
+        time.sleep(0.01)
+
+
+def test_a_list_that_is_not_there(run, build, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for name, said in (("none", "No such file"), ("pipe", "is not a regular file")):
+        result = run(build / "bin/frontload-run", "--verbose", f"--files={tmp_path}/{name}", "--",
+                     "true")
+        assert said in result.stderr
+    assert "is hdd" in run(build / "bin/frontload-run", "--device=tape", "--", "true",
+                           code=2).stderr
+
+
+def test_hostile_lists(replay, files):
+    """Whatever a list says: the one who asks comes to an end, and reads nothing but what the list
+    names."""
+    good = listing.to_bytes(ReadingList(1, dict([listed(files[0], (10, 12), (40, 90))])))
+    chance = random.Random(1)
+    for _ in range(1000):
+        data = bytearray(good)
+        for _ in range(chance.randint(1, 8)):
+            at = chance.randrange(len(data))
+            data[at:at + chance.randint(0, 3)] = chance.choice(
+                [b"", b"\t", b"\n", b"9" * chance.randint(1, 30), b"\\x", b"-", bytes([at % 256])])
+        (_, read), result = replay(bytes(data))
+        assert not read and result.returncode == 0
+        assert "files have changed" in result.stderr or "is no reading list" in result.stderr, data

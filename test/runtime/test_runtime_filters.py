@@ -1,0 +1,188 @@
+"""Filters of system calls whose refusals arrive as SIGSYS, and signals that the host blocks."""
+
+import platform
+import shutil
+
+import pytest
+
+# trap_open() has each opening of a file handed to handle(), which opens it after all.
+TRAP = """
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+static volatile int handled;
+#ifdef IN_LIBRARY
+void in_handler(void);
+#else
+KEPT void in_handler(void) { ++handled; }
+#endif
+#ifndef SYS_open
+#define SYS_open SYS_openat
+#endif
+#ifdef __x86_64__
+#define REGISTER(context, x86, arm) (context)->uc_mcontext.gregs[x86]
+#else
+#define REGISTER(context, x86, arm) (context)->uc_mcontext.regs[arm]
+#define REG_RDI 0
+#define REG_RSI 0
+#define REG_RDX 0
+#define REG_R10 0
+#define REG_RAX 0
+#endif
+KEPT void handle(int signal, siginfo_t *info, void *at) {
+  ucontext_t *context = at;
+  (void)signal;
+  in_handler();
+  long arguments[] = {AT_FDCWD, REGISTER(context, REG_RDI, 0), REGISTER(context, REG_RSI, 1),
+                      REGISTER(context, REG_RDX, 2), REGISTER(context, REG_R10, 3)};
+  long *first = arguments + (info->si_syscall == SYS_openat);
+  long opened = syscall(SYS_openat, first[0], first[1], first[2], first[3], 0, 4711L);
+  REGISTER(context, REG_RAX, 0) = opened < 0 ? -errno : opened;
+}
+NOT_RECORDED static void trap_open(int flags) {
+  struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | flags};
+  sigaction(SIGSYS, &action, 0);
+  struct sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_open, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[5])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 4711, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+    _exit(77);
+}
+KEPT void after(void) {}
+"""
+
+
+@pytest.mark.parametrize("flags", ["0", "SA_NODEFER"])
+def test_trapped_open_of_the_trace(cc, record, flags):
+    """A filter hands the opening of the trace to an instrumented handler of SIGSYS: it is called
+    once, and what comes after is recorded."""
+    program = cc(TRAP + """
+        NOT_RECORDED int main(void) {
+          trap_open(FLAGS);
+          after();
+          int once = handled;
+          in_handler();
+          return once;
+        }""", f"-DFLAGS={flags}")
+    assert record(program, code=1).only.names() == ["after", "in_handler"]
+
+
+def test_trapped_open_of_the_program(cc, record):
+    """Where the handler itself makes the first touch of all, the runtime opens nothing before it
+    has returned: SIGSYS is blocked there, and a trapped call would end the program."""
+    program = cc(TRAP + """
+        NOT_RECORDED int main(void) {
+          trap_open(0);
+          int file = open("/dev/null", O_RDONLY);
+          after();
+          in_handler();
+          return file >= 0 ? 5 : 6;
+        }""")
+    assert record(program, code=5).only.names() == ["after", "in_handler"]
+
+
+def test_blocked_faults_stay_blocked(cc, record):
+    """SIGSEGV, SIGBUS and their like that the program has blocked, and that are pending, do not
+    arrive during a first touch."""
+    program = cc("""
+        #include <frontload.h>
+        #include <signal.h>
+        #include <unistd.h>
+        static volatile int arrived;
+        NOT_RECORDED void handler(int signal) { (void)signal; ++arrived; }
+        KEPT void one(void) {}
+        KEPT void two(void) {}
+        NOT_RECORDED int main(void) {
+          const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
+          sigset_t blocked;
+          sigemptyset(&blocked);
+          for (int i = 0; i < 5; ++i) {
+            signal(signals[i], handler);
+            sigaddset(&blocked, signals[i]);
+          }
+          sigprocmask(SIG_BLOCK, &blocked, 0);
+          for (int i = 0; i < 5; ++i)
+            kill(getpid(), signals[i]);
+          one();
+          two();
+          frontload_startup_done();
+          if (arrived)
+            return 1;
+          sigprocmask(SIG_UNBLOCK, &blocked, 0);
+          return arrived;
+        }""")
+    assert record(program, code=5).only.names() == ["one", "two"]
+
+
+def test_killing_filter(cc, record):
+    """A filter that kills whoever opens a file is no danger to a program whose trace is open."""
+    program = cc(TRAP.replace("SECCOMP_RET_TRAP", "SECCOMP_RET_KILL_PROCESS") + """
+        #define F(n) KEPT void f##n(void) {}
+        #define CALL(n) f##n();
+        HUNDRED(F, 1) HUNDRED(F, 2) HUNDRED(F, 3)
+        NOT_RECORDED int main(void) {
+          after();
+          trap_open(0);
+          HUNDRED(CALL, 1) HUNDRED(CALL, 2) HUNDRED(CALL, 3)
+          return 0;
+        }""")
+    assert record(program).only.names() == ["after", *(f"f{n}" for n in range(100, 400))]
+
+
+def test_killing_filter_and_growth(many, record):
+    """Nor while it grows."""
+    recording = record(many, "kill", code=7)
+    assert len(recording.only.names()) == 30001 and recording.result.stderr == ""
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_handler_during_dlopen_of_musl(cc, record, tmp_path, known):
+    """Where libc's list of objects is locked, as musl's is during dlopen, a handler that makes
+    first touches in a library does not wait for ever for its own thread; and musl's programs are
+    recorded."""
+    if not shutil.which("musl-gcc"):
+        pytest.skip("needs musl-gcc")
+    compiler = "musl-gcc"
+    library = cc("""
+        #include <stdio.h>
+        void early(void) {}
+        void in_handler(void) {}
+        """, "-shared", "-fPIC", name="libhandler.so", compiler=compiler, runtime=[])
+    other = cc("void from_other(void) {}", "-shared", "-fPIC", name="other.so", compiler=compiler,
+               runtime=[])
+    program = cc("#define IN_LIBRARY\n" + TRAP + """
+        #include <dlfcn.h>
+        void early(void);
+        int main(void) {
+          if (KNOWN)
+            early();
+          after();
+          trap_open(0);
+          void *other = dlopen("./other.so", RTLD_NOW);
+          if (!other)
+            return 1;
+          ((void (*)(void))dlsym(other, "from_other"))();
+          return 0;
+        }""", library, f"-Wl,-rpath,{tmp_path},--export-dynamic", f"-DKNOWN={known:d}",
+        "-idirafter", "/usr/include", "-idirafter", f"/usr/include/{platform.machine()}-linux-gnu",
+        compiler=compiler)
+    trace = record(program, cwd=tmp_path).only
+    early = ["early"] if known else []
+    assert trace.names() == ["main", *early, "after", "handle", "in_handler", "from_other"]
+    assert [module.path for module in trace.modules.values()] == [program, library, other]

@@ -1,0 +1,23 @@
+/* A handler that does not return. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stddef.h>
+
+static sigjmp_buf place;
+
+static void deep(void) { siglongjmp(place, 1); }
+
+static void handler(int number) {
+  (void)number;
+  deep();
+}
+
+static void after(void) {}
+
+int main(void) {
+  signal(SIGSEGV, handler);
+  if (sigsetjmp(place, 1) == 0)
+    *(volatile int *)NULL = 1;
+  after();
+  return 0;
+}

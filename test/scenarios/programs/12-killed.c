@@ -1,0 +1,14 @@
+/* What was touched before a process is killed is in its trace. */
+#include <signal.h>
+#include <unistd.h>
+
+static void before(void) {}
+
+void after(void) {}
+
+int main(void) {
+  before();
+  kill(getpid(), SIGKILL);
+  after();
+  return 0;
+}

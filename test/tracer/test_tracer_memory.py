@@ -1,0 +1,151 @@
+"""How breakpoints get into a program's memory and out of it: by whatever way the kernel leaves, and
+without a byte that is not the tracer's."""
+
+import os
+import resource
+from pathlib import Path
+
+import pytest
+from kernel_filter import EIO, PWRITE64, filter_system_calls
+from traced import Binary
+
+
+@pytest.fixture
+def brood(compile):
+    """A program with thirty children that live at once, each of which enters functions."""
+    return compile(r"""
+        #include <stdio.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        __attribute__((noinline)) void before(void) { __asm__ volatile(""); }
+        __attribute__((noinline)) void in_child(void) { __asm__ volatile(""); }
+        int main(void) {
+          int all_are_there[2], status, good = 0;
+          char byte;
+          before();
+          pipe(all_are_there);
+          for (int i = 0; i < 30; ++i)
+            if (fork() == 0) {
+              close(all_are_there[1]);
+              read(all_are_there[0], &byte, 1);
+              in_child();
+              return 0;
+            }
+          close(all_are_there[1]);
+          while (wait(&status) > 0)
+            good += status == 0;
+          printf("%d\n", good);
+          return 3;
+        }""", "-O1", "-Wno-unused-result", name="brood")
+
+
+def test_no_descriptor_left(brood, record):
+    """Where there are more processes than descriptors, breakpoints are taken out all the same."""
+    recording = record("--", brood,
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24)))
+    assert (recording.status, recording.stdout) == (3, "30\n")
+    (line,) = recording.stderr.splitlines()
+    assert line.endswith("cannot create the trace: Too many open files")
+    assert "before" in Binary(brood).named(recording.of(brood)[0].addresses())
+
+
+@pytest.mark.parametrize("how", [[], ["--until=in_child"]])
+def test_code_that_cannot_be_written_through_proc(how, brood, record):
+    """A kernel with proc_mem.force_override=never refuses /proc/PID/mem where code is mapped
+    read-only: then ptrace writes the breakpoints. (Here a filter refuses writes of one byte.)"""
+    recording = record(*how, "--", brood, preexec_fn=lambda: filter_system_calls(
+        PWRITE64, EIO, argument=2, value=1))
+    assert (recording.status, recording.stdout, recording.stderr) == (3, "30\n", "")
+    names = Binary(brood).named(recording.of(brood)[0].addresses())
+    assert names[names.index("main"):][:2] == ["main", "before"]
+
+
+def test_program_that_writes_its_code(compile, record):
+    """A program writes data beside its functions while the breakpoints are taken out of them: no
+    write of its own is undone. (What writes here shares the memory and is not traced, so that it
+    is never stopped meanwhile.)"""
+    functions = "".join(f"f{i}: .cfi_startproc\\nret\\n.cfi_endproc\\n.type f{i},@function\\n"
+                        f".size f{i},1\\n.skip 15\\n" for i in range(10000))
+    program = compile(r"""
+        #define _GNU_SOURCE
+        #include <sched.h>
+        #include <signal.h>
+        #include <sys/mman.h>
+        #include <sys/wait.h>
+        __asm__(".text\n.balign 4096\ncode:\n""" + functions + r"""counter: .quad 0\n"
+                ".balign 4096\nend:\n.globl code,counter,end\n");
+        extern char code[], end[];
+        extern volatile long counter;
+        static volatile int is_over = 1, has_begun;
+        static char stack[65536];
+        static int count(void *number) {
+          while (!is_over) {
+            __atomic_add_fetch(&counter, 1, __ATOMIC_SEQ_CST); /* past the store buffer */
+            ++*(long *)number;
+            has_begun = 1;
+          }
+          return 0;
+        }
+        __attribute__((noinline)) void started(void) { __asm__ volatile(""); }
+        int main(void) {
+          long number = 0;
+          if (mprotect(code, end - code, PROT_READ | PROT_WRITE | PROT_EXEC)) return 9;
+          count(&number); /* which takes its breakpoint out */
+          is_over = 0;
+          pid_t other = clone(count, stack + sizeof stack,
+                              CLONE_VM | CLONE_UNTRACED | SIGCHLD, &number);
+          while (!has_begun) ;
+          started();
+          is_over = 1;
+          waitpid(other, 0, 0);
+          return number == counter ? 3 : 5;
+        }""", "-O1", name="writer")
+    for _ in range(10):  # the moment is short
+        recording = record("--until=started", "--", program)
+        assert (recording.status, recording.stderr) == (3, "")
+
+
+def own_memory_cgroup():
+    """The folder of this process's control group for memory, of either version; None without."""
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        folder = Path(f"/sys/fs/cgroup/{controllers}{path}")
+        if controllers in ("", "memory") and (
+                (folder / "memory.limit_in_bytes").exists() or (folder / "memory.max").exists()):
+            return folder
+    return None
+
+
+@pytest.fixture
+def small_cgroup():
+    """A control group of 16 MB."""
+    parent = own_memory_cgroup()
+    folder = parent / f"frontload-test.{os.getpid()}" if parent else None
+    try:
+        folder.mkdir()
+    except (AttributeError, OSError) as problem:
+        pytest.skip(f"no control group for memory can be made here: {problem}")
+    limit = next((name for name in ("memory.limit_in_bytes", "memory.max")
+                  if (folder / name).exists()), None)
+    try:
+        if limit is None:
+            pytest.skip("control groups made here do not limit memory")
+        (folder / limit).write_text(str(16 << 20))
+        yield folder
+    finally:
+        folder.rmdir()
+
+
+def test_small_cgroup(small_cgroup, compile, record):
+    """Where the pages that breakpoints make private do not fit into the program's control group, it
+    runs without them, and that is said with figures."""
+    functions = "".join(f"f{i}: .cfi_startproc\\nret\\n.cfi_endproc\\n.type f{i},@function\\n"
+                        f".size f{i},1\\n.skip 4095\\n" for i in range(6000))
+    program = compile('__asm__(".text\\n' + functions + '");\nint main(void) { return 3; }',
+                      name="large")
+    enter = f"echo $$ > {small_cgroup}/cgroup.procs; exec {program}"
+    recording = record("--", "sh", "-c", enter)
+    assert recording.status == 3
+    assert f"note: {program}: not recorded: breakpoints make 24.6 MB of its code memory of its " \
+           "own, and its control group has " in recording.stderr
+    assert recording.stderr.endswith("MB left: raise the limit while you record\n")

@@ -1,0 +1,99 @@
+"""The role of a process: --role, and FRONTLOAD_ROLE in the environment that it is started with."""
+
+import os
+import subprocess
+
+import pytest
+from traced import Binary, until
+
+
+@pytest.fixture
+def program(compile):
+    return compile("roles.c", "-O1")
+
+
+@pytest.fixture
+def entered(program, record):
+    """entered(options, *words): role and own functions of each process, sorted, and stderr."""
+    binary = Binary(program)
+
+    def entered(options, *words, **more):
+        recording = record(*options, "--", program, *words, **more)
+        assert recording.status == 0
+        return sorted(
+            (trace.role, *(name for name in binary.named(trace.addresses())
+                           if name in ("my_leaf", "my_worker")))
+            for trace in recording.of(program) if len(trace.addresses()) > 1
+            or "my_worker" in binary.named(trace.addresses())), recording.stderr
+
+    return entered
+
+
+def test_role_goes_to_children(entered):
+    """A forked child has the role of its parent, an executed one what its environment says, and
+    where that says nothing, the role that it had before."""
+    assert entered(["--role=browser"]) == ([
+        ("browser",), ("browser", "my_leaf"), ("browser", "my_worker"), ("renderer", "my_leaf"),
+    ], "")
+
+
+def test_role_of_the_environment(entered):
+    """Without --role the environment says it; with --role it does not."""
+    environment = {**os.environ, "FRONTLOAD_ROLE": "shell"}
+    assert entered([], env=environment)[0] == [
+        ("renderer", "my_leaf"), ("shell",), ("shell", "my_leaf"), ("shell", "my_worker")]
+    assert {role for role, *_ in entered(["--role=gpu"], env=environment)[0]} >= {"gpu"}
+
+
+def test_no_role(entered):
+    """What nobody gave a role has none, also if the variable is empty."""
+    found, stderr = entered([], "")
+    assert ({role for role, *_ in found}, stderr) == ({""}, "")
+
+
+@pytest.mark.parametrize("bad", ["two words", "a\nb", "x" * 32, "é", "\x1b[31m"])
+def test_bad_role(record, program, entered, bad):
+    """What cannot be a role is refused on the command line; in the environment of a child it is
+    told, without its text, and the child keeps the role that it had."""
+    refused = record(f"--role={bad}", "--", program)
+    assert (refused.status, refused.files) == (2, [])
+    assert refused.stderr.startswith("frontload-trace: error: --role: not a role, which is 1 to 31")
+    found, stderr = entered(["--role=browser"], bad)
+    assert {role for role, *_ in found} == {"browser"}
+    assert stderr == ("frontload-trace: note: FRONTLOAD_ROLE: not a role, which is 1 to 31 "
+                      "printable ASCII characters without spaces\n")
+
+
+def test_empty_role_is_refused(record, program):
+    """Nobody means an empty role on the command line."""
+    assert record("--role=", "--", program).status == 2
+
+
+@pytest.mark.parametrize("options, role", [([], "utility"), (["--role=late"], "late")])
+def test_attached(compile, spawn, start, finish, tmp_path, options, role):
+    """A process that runs has the role of the environment of its program, or that of --role."""
+    program = compile("""
+        #include <stdio.h>
+        #include <unistd.h>
+        __attribute__((noinline)) void later(void) { __asm__ volatile(""); }
+        int main(void) {
+          char c;
+          puts("ready");
+          fflush(stdout);
+          while (read(0, &c, 1) == 1)
+            later();
+          return 0;
+        }""")
+    process = spawn(program, stdin=subprocess.PIPE,
+                    env={**os.environ, "FRONTLOAD_ROLE": "utility"})
+    assert process.stdout.readline() == "ready\n"
+    tracer = start(*options, f"--pid={process.pid}")
+    until(lambda: _is_traced(process.pid))
+    process.communicate("x")
+    recording = finish(tracer)
+    assert (recording.trace.role, recording.stderr) == (role, "")
+
+
+def _is_traced(pid: int) -> bool:
+    with open(f"/proc/{pid}/status") as status:
+        return "TracerPid:\t0\n" not in status.readlines()

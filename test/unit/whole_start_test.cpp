@@ -1,0 +1,86 @@
+// A start with all of its files: what is asked, and what follows for each file.
+#include "predict/whole_start.h"
+#include <gtest/gtest.h>
+
+using namespace frontload;
+using namespace llvm;
+
+namespace {
+
+constexpr uint64_t page = 4096;
+constexpr DeviceProfile device = {"test", 1, 1e6, 32 * page, 16 * page, page, "", 1, 4 * page};
+
+FileOfStart file(std::vector<TouchedPages> touched) {
+  return {"/a", 1000 * page, std::move(touched), {{0, 0, 1000 * page, 1000 * page, false}}};
+}
+
+std::string start(const std::string &file) {
+  return R"({"schema": "frontload-whole-start/1", "files": [)" + file + "]}";
+}
+
+bool isRefused(StringRef text) {
+  auto files = readWholeStart(text);
+  bool isRefused = !files;
+  consumeError(files.takeError());
+  return isRefused;
+}
+
+// Gaps are read along up to a size, in whatever order the pages are touched.
+TEST(WholeStart, AsksForRanges) {
+  FileCosts costs = costsOf(file({{700, 2, false}, {104, 3, true}, {100, 1, false}}), device);
+  EXPECT_EQ(costs.list.asked, 2u);
+  EXPECT_EQ(costs.list.counts.bytesRead, 9 * page);
+  EXPECT_EQ(costs.list.counts.majorFaults, 0u);
+  EXPECT_EQ(costs.asItIs.asked, 0u);
+  EXPECT_EQ(costs.asItIs.counts.majorFaults, 2u);
+}
+
+// A front has the touched pages side by side.
+TEST(WholeStart, PacksAFront) {
+  std::vector<TouchedPages> apart;
+  for (uint64_t i = 0; i < 20; ++i)
+    apart.push_back({i * 50, 1, false});
+  FileCosts costs = costsOf(file(apart), device);
+  EXPECT_EQ(costs.asItIs.counts.majorFaults, 20u);
+  EXPECT_EQ(costs.front.counts.majorFaults, 1u);
+  EXPECT_EQ(costs.front.counts.bytesRead, 20 * page);
+  EXPECT_EQ(costs.frontAndList.counts.majorFaults, 0u);
+  EXPECT_EQ(costs.frontAndList.asked, 1u);
+}
+
+TEST(WholeStart, ReadsTheQuestion) {
+  auto files = readWholeStart(start(
+      R"({"path": "/none", "size": 8193, "is_mapped": true, "touched": [[2, 1, 0], [0, 2, 1]]})"));
+  ASSERT_TRUE(bool(files));
+  ASSERT_EQ(files->size(), 1u);
+  EXPECT_EQ((*files)[0].touched.size(), 2u);
+  EXPECT_TRUE((*files)[0].touched[1].isRead);
+  EXPECT_EQ((*files)[0].segments.size(), 1u); // it is not there
+}
+
+// A list may be older than the file; segments of another size would lie outside of the model's.
+TEST(WholeStart, TakesNoSegmentsOfAFileOfAnotherSize) {
+  const std::string asked = start(
+      R"({"path": "/proc/self/exe", "size": 4096, "is_mapped": true, "touched": [[0, 1, 0]]})");
+  auto files = readWholeStart(asked);
+  ASSERT_TRUE(bool(files));
+  ASSERT_EQ((*files)[0].segments.size(), 1u);
+  EXPECT_EQ((*files)[0].segments[0].fileBytes, 4096u);
+}
+
+TEST(WholeStart, RefusesWhatCannotBe) {
+  for (const char *bad :
+       {"", "[]", "{}", R"({"path": "/a", "size": 1, "is_mapped": false})",
+        R"({"path": "/a", "size": -1, "is_mapped": false, "touched": []})",
+        R"({"path": "/a", "size": 99999999999999, "is_mapped": false, "touched": []})",
+        R"({"path": "/a", "size": 4096, "is_mapped": false, "touched": [[0, 2, 0]]})",
+        R"({"path": "/a", "size": 4096, "is_mapped": false, "touched": [[0, 0, 0]]})",
+        R"({"path": "/a", "size": 4096, "is_mapped": false, "touched": [[2, 1, 0]]})",
+        R"({"path": "/a", "size": 4096, "is_mapped": false, "touched": [[-1, 1, 0]]})",
+        R"({"path": "/a", "size": 4096, "is_mapped": false, "touched": [[0, 1]]})"}) {
+    EXPECT_TRUE(isRefused(start(bad)) || !*bad) << bad; // no file is none
+    EXPECT_TRUE(isRefused(bad)) << bad;
+  }
+}
+
+} // namespace

@@ -1,0 +1,132 @@
+"""Places in which a trace cannot be made, or not be finished: that is said once, with the reason,
+and the program goes on with its own status."""
+
+import os
+import resource
+from functools import partial
+
+import pytest
+
+GOES_ON = """
+    #include <signal.h>
+    #include <unistd.h>
+    __attribute__((aligned(16))) volatile int my_data[1 << 12];
+    static void beyond(int signal) { (void)signal; _exit(9); }
+    int main(int argc, char **argv) {
+      (void)argv;
+      if (argc > 1)
+        signal(SIGXFSZ, beyond);
+      for (int i = 0; i < 1 << 12; i += 4)
+        my_data[i] = 1;
+      for (int i = 0; i < 1000; ++i)
+        getppid();
+      return 7;
+    }"""
+
+
+@pytest.fixture
+def program(compile):
+    return compile("int my_data[64] = {1}; int main(void) { return my_data[9] + 5; }",
+                   name="elsewhere/program")
+
+
+def limit_file_size(size):
+    return partial(resource.setrlimit, resource.RLIMIT_FSIZE, (size, size))
+
+
+@pytest.mark.parametrize("handles", [False, True], ids=["default", "with a handler"])
+def test_file_size_limit(handles, compile, record):
+    """The trace ends at the program's limit for file sizes: the earliest touches are in it, the
+    others are counted, and the signal that comes with the limit is not the program's."""
+    program = compile(GOES_ON)
+    command = [program, *["handler"] * handles]
+    whole = record("--", *command).trace
+    recording = record("-o", program.parent / "traces/short", "--", *command,
+                       preexec_fn=limit_file_size(8000))
+    path = program.parent / "traces/short"
+    assert recording.status == 7
+    assert recording.stderr == (f"frontload-valgrind: warning: {path}: the trace ends here: File "
+                                "too large\n")
+    (short,) = [trace for trace in recording.traces if trace.dropped]
+    assert 400 < len(short.events) < 500
+    assert [e[:2] for e in short.events] == [e[:2] for e in whole.events[:len(short.events)]]
+    assert len(short.events) + short.dropped == len(whole.events)
+
+
+def test_no_room_for_any_file(record, tmp_path):
+    """Where no file may have contents, that is said before the program starts."""
+    recording = record("--", "touch", tmp_path / "started", preexec_fn=limit_file_size(0))
+    assert recording.status == 125
+    assert recording.stderr == (
+        f"frontload-valgrind: error: {tmp_path}/traces: cannot write traces there: File too "
+        "large\nfrontload-valgrind: note: choose another place with --output\n")
+    assert not (tmp_path / "started").exists()
+
+
+@pytest.fixture
+def small_disk(tmp_path, run):
+    """small_disk(name, options): mounts a file system of 16 KiB on a new folder."""
+    folders = []
+
+    def small_disk(name, options):
+        if os.geteuid():
+            pytest.skip("needs root, to mount a small file system")
+        folder = tmp_path / name
+        folder.mkdir()
+        mounted = run("mount", "-t", "tmpfs", "-o", f"size=16k{options}", "none", folder, code=None)
+        if mounted.returncode:
+            pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+        folders.append(folder)
+        return folder
+
+    yield small_disk
+    for folder in folders:
+        run("umount", folder)
+
+
+@pytest.mark.parametrize(("kind", "options", "said"), [
+    ("full", "", "cannot write the trace: No space left on device"),
+    ("no more files", ",nr_inodes=2", "cannot create the trace: No space left on device"),
+    ("read-only", ",ro", "cannot create the trace: Read-only file system")])
+def test_a_bad_disk(kind, options, said, program, record, small_disk, tmp_path):
+    """A disk that is full from the start, or read-only: where that can be known, the program is not
+    started; else there is one warning, and no file."""
+    folder = small_disk("program", options)
+    if kind != "read-only":
+        with open(folder / "zeros", "wb", buffering=0) as zeros:
+            zeros.write(bytes(1 << 20))
+    before = sorted(folder.iterdir())
+    recording = record("-o", tmp_path / "%m/x", "--", program)
+    assert recording.status == 5
+    assert recording.stderr == f"frontload-valgrind: warning: {folder}/x: {said}\n"
+    assert sorted(folder.iterdir()) == before
+    recording = record("-o", folder / "x", "--", "touch", tmp_path / "started")
+    assert recording.status == 125
+    assert f"{folder}: cannot write traces there: {said.split(': ')[1]}\n" in recording.stderr
+    assert not (tmp_path / "started").exists()
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "%m/" + "x" * 300, "%m" + "/." * 2100 + "/x"],
+                         ids=["name", "name in a folder", "path"])
+def test_a_path_that_is_too_long(name, compile, record, tmp_path):
+    """It is said once, and no trace is made in another place that is a part of the path."""
+    (tmp_path / "program").mkdir()
+    program = compile("int main(void) { return 5; }", name="elsewhere/program")
+    recording = record("-o", f"{tmp_path}/{name}", "--", program)
+    assert recording.status == 5 and recording.files == []
+    assert recording.stderr.startswith(f"frontload-valgrind: warning: {tmp_path}/")
+    assert recording.stderr.endswith(": cannot create the trace: File name too long\n")
+    assert recording.stderr.count("\n") == 1
+    assert not list((tmp_path / "program").iterdir())
+
+
+def test_the_longest_path(compile, record, tmp_path):
+    """A trace gets any path that a file may have."""
+    (tmp_path / "program").mkdir()
+    program = compile("int main(void) { return 5; }", name="elsewhere/program")
+    room = 4095 - len(f"{tmp_path}/program/x")
+    name = "%m" + "/." * (room // 2) + "/" * (room % 2) + "/x"
+    recording = record("-o", f"{tmp_path}/{name}", "--", program)
+    assert (recording.status, recording.stderr) == (5, "")
+    assert [f.name for f in (tmp_path / "program").iterdir()] == ["x"]

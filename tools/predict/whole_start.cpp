@@ -1,0 +1,176 @@
+//===- whole_start.cpp - what a start costs with all of its files ----------===//
+
+#include "predict/whole_start.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace frontload {
+
+static constexpr uint64_t pageBytes = 4096;
+/// A list's pieces of 1 MiB are one request each on a machine with memory to spare: of Debian's
+/// clang on the slow disk 255 requests (by the model 241), of the same with fronts 102 (97).
+static constexpr uint64_t pagesSideBySide = 2;
+/// The model keeps something of each page.
+static constexpr uint64_t largestFile = uint64_t(1) << 36;
+
+static FileSegment wholeFile(uint64_t size) { return {0, 0, size, size, false}; }
+
+/// The segments of the ELF file at a path; the whole of it, if it is none, not there or of another
+/// size now: the segments would lie outside of the file that is meant.
+static std::vector<FileSegment> segmentsOf(StringRef path, uint64_t size) {
+  auto buffer = MemoryBuffer::getFile(path, false, /*RequiresNullTerminator=*/false);
+  if (buffer && (*buffer)->getBufferSize() == size) {
+    if (auto segments = readSegments((*buffer)->getBuffer()))
+      return *segments;
+    else
+      consumeError(segments.takeError());
+  }
+  return {wholeFile(size)};
+}
+
+static Expected<FileOfStart> readFileOfStart(const json::Value &value) {
+  const json::Object *object = value.getAsObject();
+  auto path = object ? object->getString("path") : std::nullopt;
+  auto size = object ? object->getInteger("size") : std::nullopt;
+  auto isMapped = object ? object->getBoolean("is_mapped") : std::nullopt;
+  const json::Array *touched = object ? object->getArray("touched") : nullptr;
+  if (!path || !size || *size < 0 || uint64_t(*size) > largestFile || !isMapped || !touched)
+    return createStringError("a file lacks its path, size, is_mapped or touched");
+  FileOfStart file = {path->str(), uint64_t(*size), {}, {}};
+  uint64_t pages = divideCeil(file.size, pageBytes);
+  for (const json::Value &each : *touched) {
+    const json::Array *fields = each.getAsArray();
+    auto field = [&](size_t i) {
+      return fields && fields->size() == 3 ? (*fields)[i].getAsUINT64() : std::nullopt;
+    };
+    auto page = field(0), count = field(1), isRead = field(2);
+    if (!page || !count || !isRead || *page > pages || !*count || *count > pages - *page)
+      return createStringError("%s: pages that it does not have", file.path.c_str());
+    file.touched.push_back({*page, *count, *isRead != 0});
+  }
+  file.segments =
+      *isMapped ? segmentsOf(file.path, file.size) : std::vector<FileSegment>{wholeFile(file.size)};
+  return file;
+}
+
+Expected<std::vector<FileOfStart>> readWholeStart(StringRef text) {
+  auto value = json::parse(text);
+  if (!value)
+    return value.takeError();
+  const json::Object *object = value->getAsObject();
+  const json::Array *files = object ? object->getArray("files") : nullptr;
+  if (!files || object->getString("schema") != StringRef("frontload-whole-start/1"))
+    return createStringError("is no \"frontload-whole-start/1\"");
+  std::vector<FileOfStart> found;
+  for (const json::Value &each : *files) {
+    auto file = readFileOfStart(each);
+    if (!file)
+      return file.takeError();
+    found.push_back(std::move(*file));
+  }
+  return found;
+}
+
+/// What a list asks for: the touched pages, with the gaps that are worth it.
+static std::vector<FileRange> rangesOf(const FileOfStart &file, const DeviceProfile &device) {
+  std::vector<FileRange> sorted, merged;
+  for (const TouchedPages &each : file.touched)
+    sorted.push_back({each.page * pageBytes, (each.page + each.count) * pageBytes});
+  llvm::sort(sorted, [](FileRange a, FileRange b) { return a.begin < b.begin; });
+  for (FileRange range : sorted)
+    if (!merged.empty() && range.begin <= merged.back().end + device.largestGap)
+      merged.back().end = std::max(merged.back().end, range.end);
+    else
+      merged.push_back(range);
+  return merged;
+}
+
+/// The address at which a page is mapped; false if no segment has it.
+static bool findAddress(ArrayRef<FileSegment> segments, uint64_t page, uint64_t &address) {
+  uint64_t offset = page * pageBytes;
+  for (const FileSegment &segment : segments) {
+    uint64_t first = alignDown(segment.offset, pageBytes);
+    if (segment.fileBytes && offset >= first && offset < segment.offset + segment.fileBytes) {
+      address = alignDown(segment.address, pageBytes) + (offset - first);
+      return true;
+    }
+  }
+  return false;
+}
+
+static FileCost costOf(const FileOfStart &file, const DeviceProfile &device, bool isListed) {
+  StartModel model(device, file.size, file.segments);
+  std::vector<FileRange> asked;
+  if (isListed) {
+    asked = rangesOf(file, device);
+    model.askFor(asked, pagesSideBySide);
+  }
+  for (const TouchedPages &each : file.touched) {
+    if (each.isRead) {
+      model.readFile(each.page, each.count);
+      continue;
+    }
+    for (uint64_t page = each.page; page < each.page + each.count; ++page) {
+      uint64_t address;
+      if (findAddress(file.segments, page, address))
+        model.use(address);
+      else
+        model.readFile(page, 1);
+    }
+  }
+  return {model.counts(), asked.size()};
+}
+
+/// The same touches of a file that has its touched pages first.
+static FileOfStart withFront(const FileOfStart &file) {
+  uint64_t pages = 0;
+  for (const TouchedPages &each : file.touched)
+    pages += each.count;
+  uint64_t size = pages * pageBytes;
+  return {file.path, size, {{0, pages, false}}, {wholeFile(size)}};
+}
+
+FileCosts costsOf(const FileOfStart &file, const DeviceProfile &device) {
+  FileOfStart front = withFront(file);
+  return {costOf(file, device, false), costOf(file, device, true), costOf(front, device, false),
+          costOf(front, device, true)};
+}
+
+static void printCost(json::OStream &out, StringRef name, const FileCost &cost) {
+  out.attributeObject(name, [&] {
+    out.attribute("major_faults", cost.counts.majorFaults);
+    out.attribute("requests", cost.counts.requests);
+    out.attribute("queued_requests", cost.counts.queuedRequests);
+    out.attribute("asked_ranges", cost.asked);
+    out.attribute("read_bytes", cost.counts.bytesRead);
+  });
+}
+
+void printWholeStart(ArrayRef<FileOfStart> files, ArrayRef<DeviceProfile> devices) {
+  json::OStream out(outs());
+  out.object([&] {
+    out.attribute("schema", "frontload-whole-start/1");
+    out.attributeArray("files", [&] {
+      for (const FileOfStart &file : files)
+        out.object([&] {
+          for (const DeviceProfile &device : devices) {
+            FileCosts costs = costsOf(file, device);
+            out.attributeObject(device.name, [&] {
+              printCost(out, "as_it_is", costs.asItIs);
+              printCost(out, "list", costs.list);
+              printCost(out, "front", costs.front);
+              printCost(out, "front_and_list", costs.frontAndList);
+            });
+          }
+        });
+    });
+  });
+  outs() << '\n';
+}
+
+} // namespace frontload

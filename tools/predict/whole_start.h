@@ -1,0 +1,60 @@
+//===- whole_start.h - what a start costs with all of its files ------------===//
+//
+// A reading list says which pages of all files a start touches, in what order, and how. The model
+// of the kernel says what it makes of that file by file, of a start as it is, with the list asked
+// for beforehand (frontload run --files), and if the file had a front.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_TOOLS_PREDICT_WHOLE_START_H
+#define FRONTLOAD_TOOLS_PREDICT_WHOLE_START_H
+
+#include "cold_start/start_model.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace frontload {
+
+/// Pages that follow each other in the file and in the order of first touch.
+struct TouchedPages {
+  uint64_t page, count;
+  bool isRead; ///< by read(2), not by a mapping
+};
+
+struct FileOfStart {
+  std::string path;
+  uint64_t size;
+  std::vector<TouchedPages> touched; ///< in the order of first touch
+  /// As it is mapped; what is no ELF file is one segment.
+  std::vector<FileSegment> segments;
+};
+
+/// The files of the schema "frontload-whole-start/1", which frontload predict writes:
+///
+///     {"schema", "files": [{"path", "size", "is_mapped": its segments are those of the file there,
+///                           "touched": [[page, count, 1 if by read(2)], ...]}, ...]}
+llvm::Expected<std::vector<FileOfStart>> readWholeStart(llvm::StringRef json);
+
+/// What one file costs.
+struct FileCost {
+  StartCounts counts;
+  uint64_t asked = 0; ///< ranges that are asked for beforehand, all at once
+};
+struct FileCosts {
+  FileCost asItIs, list;
+  /// If the file had a front: its touched pages side by side, in the order of first touch. A real
+  /// one is no larger: it has the touched functions and data of these pages, not all of them.
+  FileCost front, frontAndList;
+};
+
+FileCosts costsOf(const FileOfStart &file, const DeviceProfile &device);
+
+/// Writes the costs of each file on each device as JSON of the same schema.
+void printWholeStart(llvm::ArrayRef<FileOfStart> files, llvm::ArrayRef<DeviceProfile> devices);
+
+} // namespace frontload
+
+#endif
