@@ -6,8 +6,7 @@ import subprocess
 import threading
 
 import pytest
-from elftools.elf.elffile import ELFFile
-from traced import Binary, Recording, until
+from traced import Binary, Recording, code_is_that_of_the_file, until
 
 NOBODY = 65534
 
@@ -38,22 +37,6 @@ def tracers_of(pid):
         with open(f"/proc/{pid}/task/{thread}/status") as status:
             found |= {int(line.split()[1]) for line in status if line.startswith("TracerPid")}
     return found
-
-
-def code_is_that_of_the_file(pid, path):
-    """Compares each executable segment in the memory of a process with the file, byte for byte."""
-    with open(f"/proc/{pid}/maps") as maps:
-        base = next(int(line.split("-")[0], 16) for line in maps if str(path) in line)
-    with open(path, "rb") as file, open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
-        elf = ELFFile(file)
-        position_independent = elf["e_type"] == "ET_DYN"
-        segments = [s for s in elf.iter_segments() if s["p_type"] == "PT_LOAD" and s["p_flags"] & 1]
-        assert segments
-        for segment in segments:
-            memory.seek(segment["p_vaddr"] + (base if position_independent else 0))
-            if memory.read(segment["p_filesz"]) != segment.data():
-                return False
-    return True
 
 
 def end(process):

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import pytest
-from traced import Binary, until
+from traced import Binary, code_is_that_of_the_file, until
 
 
 @pytest.fixture
@@ -88,12 +88,7 @@ def test_attached(compile, spawn, start, finish, tmp_path, options, role):
                     env={**os.environ, "FRONTLOAD_ROLE": "utility"})
     assert process.stdout.readline() == "ready\n"
     tracer = start(*options, f"--pid={process.pid}")
-    until(lambda: _is_traced(process.pid))
+    until(lambda: not code_is_that_of_the_file(process.pid, program))
     process.communicate("x")
     recording = finish(tracer)
     assert (recording.trace.role, recording.stderr) == (role, "")
-
-
-def _is_traced(pid: int) -> bool:
-    with open(f"/proc/{pid}/status") as status:
-        return "TracerPid:\t0\n" not in status.readlines()

@@ -80,3 +80,19 @@ def until(condition) -> None:
 def children(pid: int) -> list[int]:
     """The processes that a (single-threaded) process has started and not yet reaped."""
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def code_is_that_of_the_file(pid, path):
+    """Compares each executable segment in the memory of a process with the file, byte for byte."""
+    with open(f"/proc/{pid}/maps") as maps:
+        base = next(int(line.split("-")[0], 16) for line in maps if str(path) in line)
+    with open(path, "rb") as file, open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+        elf = ELFFile(file)
+        position_independent = elf["e_type"] == "ET_DYN"
+        segments = [s for s in elf.iter_segments() if s["p_type"] == "PT_LOAD" and s["p_flags"] & 1]
+        assert segments
+        for segment in segments:
+            memory.seek(segment["p_vaddr"] + (base if position_independent else 0))
+            if memory.read(segment["p_filesz"]) != segment.data():
+                return False
+    return True
