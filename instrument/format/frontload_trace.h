@@ -40,6 +40,8 @@
  *               exact address, which tells apart functions that share a granule
  *   Events stand in the stream in the order of first touch, which agrees with each thread's own
  *   order. A recorder that cannot tell threads apart writes the process id as `thread`.
+ *   Where a signal handler interrupted the recorder, an event may be in the stream twice: the first
+ *   counts.
  *
  *   module record, 1 + ceil((build_id_size + path_size) / 16) slots (kind MODULE):
  *     u64  kind << 56 | complete << 48 | build_id_size << 40 | slots << 16 | path_size

@@ -26,37 +26,53 @@ static uintptr_t *foreign_entry(struct recorder *recorder, uintptr_t address, en
                         : foreign_code_entry(recorder, address);
 }
 
+/* A handler may interrupt this anywhere, and never return, or return in a child too. So the event
+ * is there before the bit says that it is, and is taken back from the loser of a race; a reader
+ * takes the first of two. */
 static void append(struct session *session, struct module *module, const struct object *object,
-                   uintptr_t address, enum touch touch, uint32_t thread) {
-  struct bit bit;
-  if (!find_bit(module, address, touch, &bit) || !set(bit))
-    return;
+                   struct bit bit, uintptr_t address, enum touch touch, uint32_t thread) {
+  enum frontload_record_kind kind = FRONTLOAD_FUNCTION;
+  struct bit start_bit = bit; /* of the function: another of its hooks may have been here */
   if (touch == DATUM) {
-    address = (address - object->bias) & ~(uintptr_t)(FRONTLOAD_GRANULE - 1);
-    frontload_append_event(session, module, FRONTLOAD_DATA, address, thread);
-    return;
+    kind = FRONTLOAD_DATA;
+    address = object->bias + ((address - object->bias) & ~(uintptr_t)(FRONTLOAD_GRANULE - 1));
+  } else if (touch == FUNCTION_BODY) {
+    address = frontload_function_start(object, address);
+    if (find_bit(module, address, touch, &start_bit) && is_set(start_bit)) {
+      set(bit);
+      return;
+    }
   }
-  if (touch == FUNCTION_BODY) {
-    uintptr_t start = frontload_function_start(object, address);
-    if (start != address && find_bit(module, start, touch, &bit) && !set(bit))
-      return; /* another hook of the function was here */
-    address = start;
-  }
-  frontload_append_event(session, module, FRONTLOAD_FUNCTION, address - object->bias, thread);
+  struct frontload_trace_slot *event =
+      frontload_add_event(session, module, kind, address - object->bias, thread);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  const bool is_start = start_bit.word == bit.word && start_bit.mask == bit.mask;
+  const bool is_first = set(bit) && (is_start || set(start_bit));
+  if (event && !is_first)
+    frontload_take_back(event);
+  else if (!event && is_first)
+    frontload_count_dropped(session);
+}
+
+static uint32_t *own_thread_entry(struct recorder *recorder, uint32_t thread) {
+  return &recorder->own_threads[thread % OWN_THREADS_SIZE];
+}
+
+/* The first thread of a process has its id. */
+static bool is_own_thread(struct recorder *recorder, uint32_t thread) {
+  return __atomic_load_n(&recorder->pid, __ATOMIC_RELAXED) == thread ||
+         __atomic_load_n(own_thread_entry(recorder, thread), __ATOMIC_RELAXED) == thread;
 }
 
 bool frontload_is_own_process(struct recorder *recorder, uint32_t thread) {
-  uint32_t owner = __atomic_load_n(&recorder->pid, __ATOMIC_RELAXED);
-  if (owner == thread)
-    return true; /* the first thread of a process has its id */
-  uint32_t *known = &recorder->own_threads[thread % OWN_THREADS_SIZE];
-  if (__atomic_load_n(known, __ATOMIC_RELAXED) == thread)
+  if (is_own_thread(recorder, thread))
     return true;
+  uint32_t owner = __atomic_load_n(&recorder->pid, __ATOMIC_RELAXED);
   const uint32_t pid = sys_getpid();
   const bool is_first = !owner && __atomic_compare_exchange_n(&recorder->pid, &owner, pid, false,
                                                               __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   if (is_first || owner == pid) {
-    __atomic_store_n(known, thread, __ATOMIC_RELAXED);
+    __atomic_store_n(own_thread_entry(recorder, thread), thread, __ATOMIC_RELAXED);
     return true;
   }
   if (owner == recorder->config.first_pid || owner == sys_getppid())
@@ -98,8 +114,37 @@ static void record(struct recorder *recorder, uintptr_t address, enum touch touc
     frontload_set_foreign(recorder, foreign_entry(recorder, address, touch), address);
     return;
   }
-  append(session, module, &object, address, touch, thread);
+  struct bit bit;
+  if (find_bit(module, address, touch, &bit) && !is_set(bit))
+    append(session, module, &object, bit, address, touch, thread);
   remember(recorder, module, address, touch);
+}
+
+/* Where nothing has to be made, no signal has to wait, and the one system call is for the thread's
+ * id. Returns false where it is not so. */
+static bool record_plainly(struct recorder *recorder, struct module *module, struct bit bit,
+                           uintptr_t address, enum touch touch) {
+  struct session *session = __atomic_load_n(&recorder->session, __ATOMIC_ACQUIRE);
+  struct object object;
+  if (!session || __atomic_load_n(&recorder->config.has_ended, __ATOMIC_RELAXED) ||
+      !frontload_has_room(session) || !frontload_find_object_at_once(address, &object) ||
+      !frontload_is_where(module, &object))
+    return false;
+  const uint32_t thread = sys_gettid();
+  if (!is_own_thread(recorder, thread))
+    return false;
+  append(session, module, &object, bit, address, touch, thread);
+  return true;
+}
+
+/* The same, but for those whose system call has a handler that comes here: a few of them may. */
+static bool record_at_once(struct recorder *recorder, struct module *module, struct bit bit,
+                           uintptr_t address, enum touch touch) {
+  const int32_t others = __atomic_fetch_add(&recorder->at_once, 1, __ATOMIC_RELAXED);
+  const bool is_recorded =
+      others < AT_ONCE_LIMIT && record_plainly(recorder, module, bit, address, touch);
+  __atomic_fetch_sub(&recorder->at_once, 1, __ATOMIC_RELAXED);
+  return is_recorded;
 }
 
 static void first_touch(uintptr_t address, enum touch touch) {
@@ -136,7 +181,7 @@ __attribute__((noinline, cold)) void frontload_touch_slowly(uintptr_t address, e
       continue;
     found = true;
     remember(recorder, module, address, touch);
-    if (is_set(bit))
+    if (is_set(bit) || record_at_once(recorder, module, bit, address, touch))
       return;
   }
   if (!recorder || found || !frontload_is_foreign(address))

@@ -133,11 +133,9 @@ static bool find_by_iterating(uintptr_t address, struct object *object, bool may
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 
-bool frontload_find_object(uintptr_t address, struct object *object, bool may_wait) {
-  if (!libc_has_find_object())
-    return find_by_iterating(address, object, may_wait);
+bool frontload_find_object_at_once(uintptr_t address, struct object *object) {
   struct dl_find_object found;
-  if (!libc_find_object(address, &found))
+  if (!libc_has_find_object() || !libc_find_object(address, &found))
     return false;
   object->bias = found.dlfo_link_map->l_addr;
   object->name = found.dlfo_link_map->l_name;
@@ -151,7 +149,7 @@ bool frontload_find_object(uintptr_t address, struct object *object, bool may_wa
   if (!same_bytes(header->e_ident, (const unsigned char *)ELFMAG, SELFMAG) ||
       header->e_phentsize != sizeof(program_header) || header->e_phoff > PAGE_SIZE ||
       header->e_phoff + header->e_phnum * sizeof(program_header) > PAGE_SIZE)
-    return find_by_iterating(address, object, may_wait);
+    return false;
   return read_program_headers(
       object, (const program_header *)((uintptr_t)header + (uintptr_t)header->e_phoff),
       header->e_phnum);
@@ -164,8 +162,10 @@ bool frontload_is_foreign(uintptr_t address) {
 
 #else
 
-bool frontload_find_object(uintptr_t address, struct object *object, bool may_wait) {
-  return find_by_iterating(address, object, may_wait);
+bool frontload_find_object_at_once(uintptr_t address, struct object *object) {
+  (void)address;
+  (void)object;
+  return false;
 }
 
 bool frontload_is_foreign(uintptr_t address) {
@@ -174,6 +174,11 @@ bool frontload_is_foreign(uintptr_t address) {
 }
 
 #endif
+
+bool frontload_find_object(uintptr_t address, struct object *object, bool may_wait) {
+  return frontload_find_object_at_once(address, object) ||
+         (!frontload_is_foreign(address) && find_by_iterating(address, object, may_wait));
+}
 
 static bool is_module_of(const struct module *module, const struct object *object) {
   if (module->size != object->size || module->address != object->start - object->bias ||
@@ -185,6 +190,11 @@ static bool is_module_of(const struct module *module, const struct object *objec
     return same_bytes(module->build_id, object->build_id, object->build_id_size);
   const bool is_main = module->flags & FRONTLOAD_MODULE_MAIN;
   return is_main == object->is_main && (is_main || same_string(module->name, object->name));
+}
+
+bool frontload_is_where(const struct module *module, const struct object *object) {
+  return __atomic_load_n(&module->start, __ATOMIC_RELAXED) == object->start &&
+         is_module_of(module, object);
 }
 
 static void set_path(struct module *module, const struct object *object) {

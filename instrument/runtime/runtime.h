@@ -22,8 +22,10 @@
  * throws away what he built and uses what is there.
  *
  * Fork: all state about this process lies in memory that the kernel hands to a child zeroed
- * (MADV_WIPEONFORK) or not at all (MADV_DONTFORK). A child therefore starts anew, in a file of its
- * own, and the fast path needs no check of the pid.
+ * (MADV_WIPEONFORK). A child therefore starts anew, in a file of its own, and the fast path needs
+ * no check of the pid. The child has its parent's trace mapped as well, and writes to it in one
+ * case: a handler forks in the middle of a first touch, and the child ends what its parent ends,
+ * too.
  */
 #ifndef FRONTLOAD_RUNTIME_H
 #define FRONTLOAD_RUNTIME_H
@@ -40,6 +42,7 @@ enum {
   PATH_CAPACITY = PATH_MAX,
   MODULE_LIMIT = 1024,
   OWN_THREADS_SIZE = 256,
+  AT_ONCE_LIMIT = 16,      /* with a handler's frame each: not too much for a stack */
   PAGE_TABLE_SIZE = 16384, /* a power of two; as many pages are 64 MiB */
   CHUNK_LIMIT = 1024,      /* 256 MiB of trace: 16 million first touches */
   BUILD_ID_LIMIT = 255,
@@ -119,6 +122,7 @@ struct recorder {
   };
   /* From here on zero in a forked child. */
   uint32_t pid;                            /* atomic; see frontload_is_own_process */
+  int32_t at_once;                         /* atomic; see record_at_once */
   uint32_t own_threads[OWN_THREADS_SIZE];  /* atomic; ids that are known to be this process's */
   struct session *session;                 /* atomic */
   struct module *modules[MODULE_LIMIT];    /* atomic; filled from the front, module number - 1 */
@@ -187,10 +191,18 @@ void frontload_share_recorder(struct recorder *recorder);
 
 /* trace_file.c: this process's trace; NULL if there can be none, for good or for now. */
 struct session *frontload_open_session(struct recorder *recorder);
-void frontload_append_event(struct session *session, const struct module *module,
-                            enum frontload_record_kind kind, uintptr_t address, uint32_t thread);
 void frontload_append_module(struct session *session, const struct module *module);
+/* trace_file.c: the next two, and counting, may be called by who may be interrupted. Returns the
+ * event as it is in the trace, NULL: there is no room for it. */
+struct frontload_trace_slot *frontload_add_event(struct session *session,
+                                                 const struct module *module,
+                                                 enum frontload_record_kind kind, uintptr_t address,
+                                                 uint32_t thread);
+/* trace_file.c: of two that came first with the same, the one that was later. */
+void frontload_take_back(struct frontload_trace_slot *event);
 void frontload_count_dropped(struct session *session);
+/* trace_file.c: whether the trace need not grow for the next event. */
+bool frontload_has_room(struct session *session);
 
 /* open_file.c: creates a file that no other process writes to, under the path or the first free one
  * of PATH.1, PATH.2..., which `path` is then. Returns its descriptor or a negative errno. */
@@ -200,6 +212,10 @@ int frontload_open_file(const char *path, int flags);
 
 /* modules.c: false if the address belongs to no loaded module. `may_wait`: see object_list.c. */
 bool frontload_find_object(uintptr_t address, struct object *object, bool may_wait);
+/* modules.c: the same, but also false where it cannot be told without a lock. */
+bool frontload_find_object_at_once(uintptr_t address, struct object *object);
+/* modules.c: whether the module is the object, and where it is. */
+bool frontload_is_where(const struct module *module, const struct object *object);
 struct dl_phdr_info;
 /* object_list.c: as dl_iterate_phdr does. `may_wait`: it is certain that the thread is not in a
  * signal handler. */

@@ -12,7 +12,7 @@
 #include "runtime.h"
 
 /* What copies of different versions must not share has another text, or other sizes. */
-static const unsigned char layout_mark[] = "frontload recorder 2";
+static const unsigned char layout_mark[] = "frontload recorder 3";
 
 struct shared_page {
   unsigned char mark[sizeof layout_mark];

@@ -1,9 +1,9 @@
 /* What the runtime does about the host's signals.
  *
- * A first touch has all signals blocked that come from outside, so that a handler can neither leave
- * in the middle by longjmp, with a descriptor open, nor fork in the middle, where the child would
- * return to mappings it does not have; and so that the first touches in a handler come after the
- * one it interrupted.
+ * While a first touch makes something (the recorder, the trace, a module, room for more events),
+ * all signals are blocked that come from outside, so that a handler can neither leave in the middle
+ * by longjmp, with a descriptor open, nor fork in the middle, where the child would return to what
+ * is half made. Nearly all first touches make nothing, and may be interrupted anywhere.
  *
  * Signals that report a fault of the instruction at hand are left as the host has them: one that is
  * blocked would kill it, and one that the host has blocked is not the runtime's to unblock. SIGSYS

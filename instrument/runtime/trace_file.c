@@ -57,15 +57,6 @@ static long allocate(int fd, uint64_t offset, uint64_t size) {
   return without_signal(error, pending);
 }
 
-/* A mapping of the open file, or a negative errno. */
-static void *map_file(int fd, uint64_t offset, size_t size) {
-  void *mapping = sys_map_file(fd, offset, size);
-  /* It belongs to this process alone. The kernel knows the advice since 2.6.16. */
-  if (!is_error(mapping))
-    sys_advise(mapping, size, MADV_DONTFORK);
-  return mapping;
-}
-
 /* Maps the first chunk, and the reserve if there can be one, which `session` then has. The file has
  * its size before it is mapped: QEMU maps nothing behind a file's end for a processor whose pages
  * are larger than the machine's. */
@@ -75,7 +66,7 @@ static void *map_first_chunk(int fd, struct session *session) {
     return (void *)error;
   const signal_set pending = sys_pending_signals();
   const bool has_room = without_signal(sys_set_file_size(fd, RESERVED_SIZE), pending) == 0;
-  void *mapping = map_file(fd, 0, RESERVED_SIZE);
+  void *mapping = sys_map_file(fd, 0, RESERVED_SIZE);
   const bool is_mapped = !is_error(mapping);
   session->mapped_size = is_mapped ? RESERVED_SIZE : FIRST_CHUNK_SIZE;
   if (has_room && is_mapped &&
@@ -83,7 +74,7 @@ static void *map_first_chunk(int fd, struct session *session) {
     session->reserved_size = RESERVED_SIZE;
   else if (has_room)
     sys_set_file_size(fd, FIRST_CHUNK_SIZE); /* what is to grow must not seem to have grown */
-  return is_mapped ? mapping : map_file(fd, 0, FIRST_CHUNK_SIZE);
+  return is_mapped ? mapping : sys_map_file(fd, 0, FIRST_CHUNK_SIZE);
 }
 
 /* The number of this run: when its first trace was made, as the file system has it, because a
@@ -167,7 +158,7 @@ struct session *frontload_open_session(struct recorder *recorder) {
   struct session *session = sys_map_memory(sizeof *session);
   if (is_error(session))
     return give_up(recorder, "FRONTLOAD_TRACE", (long)session);
-  sys_advise(session, sizeof *session, MADV_DONTFORK);
+  sys_advise(session, sizeof *session, MADV_WIPEONFORK);
   session->config = &recorder->config;
   struct text path = text_in(session->path, PATH_CAPACITY);
   frontload_expand_pattern(&recorder->config, __atomic_load_n(&recorder->pid, __ATOMIC_RELAXED),
@@ -184,9 +175,15 @@ struct session *frontload_open_session(struct recorder *recorder) {
   return others;
 }
 
+/* NULL in a child to which a handler that has forked returns, in the middle of what its parent did.
+ */
+static struct frontload_trace_header *header_of(struct session *session) {
+  return __atomic_load_n(&session->header, __ATOMIC_RELAXED);
+}
+
 /* `error` is a negative errno or 0. */
 static void end_trace(struct session *session, const char *what, long error) {
-  if (!__atomic_exchange_n(&session->full, true, __ATOMIC_RELAXED))
+  if (header_of(session) && !__atomic_exchange_n(&session->full, true, __ATOMIC_RELAXED))
     frontload_warn(session->config, session->path, what, error,
                    "later first touches are only counted");
 }
@@ -214,7 +211,7 @@ static unsigned char *map_by_path(struct session *session, size_t chunk) {
     if (error == 0)
       error = allocate(fd, chunk_offset(chunk), CHUNK_SIZE);
     if (error == 0) {
-      mapping = map_file(fd, chunk_offset(chunk), CHUNK_SIZE);
+      mapping = sys_map_file(fd, chunk_offset(chunk), CHUNK_SIZE);
       error = is_error(mapping) ? (long)mapping : 0;
     }
     sys_close(fd);
@@ -228,7 +225,7 @@ static unsigned char *map_by_path(struct session *session, size_t chunk) {
   return NULL;
 }
 
-static unsigned char *grow(struct session *session, size_t chunk) {
+static unsigned char *make_chunk(struct session *session, size_t chunk) {
   const bool is_reserved = chunk_offset(chunk) < session->reserved_size;
   unsigned char *mapping;
   if (is_reserved) {
@@ -247,9 +244,25 @@ static unsigned char *grow(struct session *session, size_t chunk) {
   return others;
 }
 
+static unsigned char *grow(struct session *session, size_t chunk) {
+  const signal_set before = begin_undisturbed();
+  unsigned char *start = __atomic_load_n(&session->chunks[chunk], __ATOMIC_ACQUIRE);
+  if (!start && header_of(session))
+    start = make_chunk(session, chunk);
+  end_undisturbed(before);
+  return start;
+}
+
+static uint64_t slot_offset(uint64_t index) {
+  return FRONTLOAD_TRACE_HEADER_SIZE + index * FRONTLOAD_TRACE_SLOT_SIZE;
+}
+
+static uint64_t chunk_at(uint64_t offset) {
+  return offset < FIRST_CHUNK_SIZE ? 0 : 1 + (offset - FIRST_CHUNK_SIZE) / CHUNK_SIZE;
+}
+
 static struct frontload_trace_slot *slot_at(struct session *session, uint64_t index) {
-  uint64_t offset = FRONTLOAD_TRACE_HEADER_SIZE + index * FRONTLOAD_TRACE_SLOT_SIZE;
-  uint64_t chunk = offset < FIRST_CHUNK_SIZE ? 0 : 1 + (offset - FIRST_CHUNK_SIZE) / CHUNK_SIZE;
+  const uint64_t offset = slot_offset(index), chunk = chunk_at(offset);
   if (chunk >= CHUNK_LIMIT) {
     end_trace(session, "the trace ends here", -EFBIG);
     return NULL;
@@ -264,23 +277,41 @@ static bool is_full(struct session *session) {
   return __atomic_load_n(&session->full, __ATOMIC_RELAXED);
 }
 
-void frontload_count_dropped(struct session *session) {
-  __atomic_fetch_add(&session->header->dropped_events, 1, __ATOMIC_RELAXED);
+bool frontload_has_room(struct session *session) {
+  struct frontload_trace_header *header = header_of(session);
+  if (!header || is_full(session))
+    return false;
+  const uint64_t chunk =
+      chunk_at(slot_offset(__atomic_load_n(&header->next_slot, __ATOMIC_RELAXED)));
+  return chunk < CHUNK_LIMIT && __atomic_load_n(&session->chunks[chunk], __ATOMIC_RELAXED);
 }
 
-void frontload_append_event(struct session *session, const struct module *module,
-                            enum frontload_record_kind kind, uintptr_t address, uint32_t thread) {
-  struct frontload_trace_slot *slot = NULL;
-  if (!is_full(session))
-    slot = slot_at(session, __atomic_fetch_add(&session->header->next_slot, 1, __ATOMIC_RELAXED));
-  if (!slot) {
-    frontload_count_dropped(session);
-    return;
-  }
+void frontload_count_dropped(struct session *session) {
+  struct frontload_trace_header *header = header_of(session);
+  if (header)
+    __atomic_fetch_add(&header->dropped_events, 1, __ATOMIC_RELAXED);
+}
+
+struct frontload_trace_slot *frontload_add_event(struct session *session,
+                                                 const struct module *module,
+                                                 enum frontload_record_kind kind, uintptr_t address,
+                                                 uint32_t thread) {
+  struct frontload_trace_header *header = header_of(session);
+  if (!header || is_full(session))
+    return NULL;
+  struct frontload_trace_slot *slot =
+      slot_at(session, __atomic_fetch_add(&header->next_slot, 1, __ATOMIC_RELAXED));
+  if (!slot)
+    return NULL;
   slot->module = module->number;
   slot->thread = thread;
   uint64_t kind_address = (uint64_t)kind << 56 | (address & FRONTLOAD_ADDRESS_MASK);
   __atomic_store_n(&slot->kind_address, kind_address, __ATOMIC_RELEASE);
+  return slot;
+}
+
+void frontload_take_back(struct frontload_trace_slot *event) {
+  __atomic_store_n(&event->kind_address, 0, __ATOMIC_RELAXED);
 }
 
 /* Byte `i` of the module record's variable part: build-id, then path. */

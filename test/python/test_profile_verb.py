@@ -32,6 +32,15 @@ def test_a_trace_becomes_names_in_first_touch_order(link, cli, tmp_path):
     assert (result.out, result.err) == ("", "frontload: note: app: 5 names from 1 run\n")
 
 
+def test_the_first_of_two_touches_counts(link, cli, tmp_path):
+    """The runtime may write an event twice, where a signal handler interrupted it."""
+    program = link()
+    once = cli("profile", program.trace(tmp_path / "t", *NAMES)).out
+    twice = cli("profile", program.trace(tmp_path / "u", *NAMES, *NAMES[1:3])).out
+    assert [line for line in twice.splitlines() if line.startswith("function")] == \
+        [line for line in once.splitlines() if line.startswith("function")]
+
+
 def test_the_folder_of_profiles_is_made(link, cli, tmp_path):
     """The first profile makes the folder that it shall be in; what is in its way is named."""
     program = link()

@@ -1,6 +1,7 @@
 """Threads and signals."""
 
 import os
+import platform
 import shutil
 import subprocess
 
@@ -45,7 +46,7 @@ def check_threads(recording):
     trace = recording.only
     names = trace.names()
     assert sorted(names) == [f"f{n}" for n in range(100, 100 + COUNT)]
-    assert trace.claimed == COUNT + 1 + sum(
+    assert trace.claimed >= COUNT + 1 + sum(  # more, where two came at the same time
         (len(m.build_id) // 2 + len(str(m.path)) + 15) // 16 for m in trace.modules.values())
     for line in recording.result.stdout.splitlines():
         thread, first = map(int, line.split())
@@ -91,8 +92,7 @@ def test_threads(cc, record, source, instrument, check):
 
 @pytest.mark.parametrize("threaded", [False, True])
 def test_system_calls_of_a_first_touch(cc, run, strace, traces, threaded):
-    """A first touch makes three system calls: signals are blocked, the thread's id is asked for,
-    signals are unblocked. In any thread."""
+    """A first touch makes one system call, which asks for the thread's id. In any thread."""
     program = cc("""
         #include <pthread.h>
         __asm__(".globl big; .type big, @function; big: .skip 1000; .size big, . - big");
@@ -115,7 +115,7 @@ def test_system_calls_of_a_first_touch(cc, run, strace, traces, threaded):
     run(strace, "-f", "-o", log, program, *(["thread"] if threaded else []),
         env={**os.environ, "FRONTLOAD_TRACE": f"{traces}/t"})
     assert len(many_functions(traces / "t")) == 1000
-    assert len(log.read_text().splitlines()) < 3000 + 150
+    assert len(log.read_text().splitlines()) < 1000 + 150
 
 
 def test_thread_storm(cc, run, traces):
@@ -301,8 +301,8 @@ def test_little_stack(cc, record):
 
 
 def test_signals_among_first_touches(cc, record):
-    """Handlers that interrupt first touches, make some themselves, and leave by longjmp, lose and
-    double nothing."""
+    """Handlers that interrupt first touches, make some themselves, and leave by longjmp, lose
+    nothing."""
     program = cc("""
         #include <setjmp.h>
         #include <signal.h>
@@ -344,6 +344,77 @@ def test_signals_among_first_touches(cc, record):
         }""", "-pthread")
     for _ in range(10):
         recording = record(program)
-        assert sorted(recording.only.names()) == [f"f{n}" for n in range(100, 500)]
+        assert set(recording.only.names()) == {f"f{n}" for n in range(100, 500)}
         for path in recording.traces:
             path.unlink()
+
+
+# main <how> steps through the hook, once for each third of its instructions: there a handler forks
+# and returns in both processes, or leaves by longjmp.
+STEPPED = """
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+__asm__(".globl big; .type big, @function; big: .skip 4000; .size big, . - big");
+void __cyg_profile_func_enter(void *, void *);
+extern char big[];
+static volatile int forks, steps, at, count, failed;
+static volatile pid_t child = -1;
+static sigjmp_buf away;
+NOT_RECORDED static void trapped(int signal, siginfo_t *information, void *context) {
+  (void)signal;
+  (void)information;
+  if (++steps != at)
+    return;
+  ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~0x100;
+  if (!forks)
+    siglongjmp(away, 1);
+  int status;
+  child = fork();
+  if (child > 0)
+    failed |= waitpid(child, &status, 0) != child || status;
+}
+NOT_RECORDED __attribute__((noinline)) static void step(char *function) {
+  steps = 0;
+  __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" ::: "memory", "cc");
+  __cyg_profile_func_enter(function, 0);
+  __asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" ::: "memory", "cc");
+}
+NOT_RECORDED int main(int argc, char **argv) {
+  forks = argc > 1 && !strcmp(argv[1], "fork");
+  struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO};
+  sigaction(SIGTRAP, &action, 0);
+  __cyg_profile_func_enter(big, 0);
+  for (at = 1; steps >= at - 3; at += 3) {
+    if (sigsetjmp(away, 1) == 0)
+      step(big + ++count);
+    if (child == 0) {
+      __cyg_profile_func_enter(big + 3999, 0);
+      _exit(0);
+    }
+    __cyg_profile_func_enter(big + count, 0);
+  }
+  return failed || count < 100;
+}
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="needs x86's trap flag")
+@pytest.mark.parametrize("how", ["longjmp", "fork"])
+def test_interrupted_at_any_instruction(cc, run, traces, how):
+    """A handler that interrupts a first touch, wherever it is, may fork and return twice, or never:
+    nothing is lost, nobody crashes, and a child has none of its parent's events in its trace."""
+    program = cc(STEPPED, "-mno-red-zone")
+    run(program, how, env={**os.environ, "FRONTLOAD_TRACE": f"{traces}/%p"})
+    *children, addresses = sorted((many_functions(path)["word"] & (1 << 56) - 1
+                                   for path in traces.iterdir()), key=len)
+    touched = np.unique(addresses) - addresses.min()
+    assert np.array_equal(touched, np.arange(len(touched))) and len(touched) > 100
+    assert len(addresses) < len(touched) + 100  # here and there an event is doubled
+    assert bool(children) == (how == "fork")
+    for own in children:
+        assert own.max() == addresses.min() + 3999 and len(own) <= 2
