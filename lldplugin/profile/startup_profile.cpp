@@ -16,8 +16,9 @@ using namespace llvm;
 namespace frontload {
 
 static constexpr StringLiteral magic = "frontload-startup-profile";
-/// What entries of version 3 may have more than those of version 2, a stretch, tells itself.
-static constexpr unsigned oldestVersion = 2, newestVersion = 3;
+/// What entries of version 3 and 4 may have more than those of version 2, a stretch and a spread,
+/// tells itself.
+static constexpr unsigned oldestVersion = 2, newestVersion = 4;
 
 static std::optional<EntryKind> parseKind(StringRef s) {
   static constexpr StringLiteral names[] = {"function", "data", "section", "string"};
@@ -114,6 +115,24 @@ static bool parseTouched(StringRef s, ProfileEntry &entry) {
          (!s.contains('/') || parseCount(windows, entry.windows, /*least=*/2));
 }
 
+/// Parses how many ranks an entry is behind the one before: `+3`, or `+3@5:40:17,9:2:300` with the
+/// octaves of its positions, which only who merges profiles heeds.
+static bool parseStep(StringRef s) {
+  auto [step, spread] = s.split('@');
+  uint64_t number;
+  if (!step.consume_front("+") || !parseCount(step, number, /*least=*/0))
+    return false;
+  SmallVector<StringRef, 4> octaves;
+  if (s.contains('@'))
+    spread.split(octaves, ',');
+  return all_of(octaves, [&](StringRef octave) {
+    SmallVector<StringRef, 3> numbers;
+    octave.split(numbers, ':');
+    return numbers.size() == 3 &&
+           all_of(numbers, [&](StringRef each) { return parseCount(each, number, /*least=*/0); });
+  });
+}
+
 /// Parses one entry line; an error is what is wrong with it.
 static Expected<ProfileEntry> parseEntry(StringRef line, StartupProfile &profile) {
   SmallVector<StringRef, 8> fields;
@@ -135,8 +154,7 @@ static Expected<ProfileEntry> parseEntry(StringRef line, StartupProfile &profile
   if (uint64_t all = entry.kind == EntryKind::Function ? profile.runs : profile.dataRuns;
       entry.runs > all)
     return createStringError("touched by " + Twine(entry.runs) + " of " + Twine(all) + " runs");
-  uint64_t step;
-  if (!fields[3].consume_front("+") || !parseCount(fields[3], step, /*least=*/0))
+  if (!parseStep(fields[3]))
     return createStringError("bad rank step '" + fields[3] + "'");
   if (!parseTouched(fields[4], entry))
     return createStringError("bad number of touched bytes '" + fields[4] + "'");
@@ -184,7 +202,7 @@ Expected<StartupProfile> parseStartupProfile(StringRef path, StringRef text) {
     return fail("bad version '" + first + "'");
   if (version < oldestVersion || version > newestVersion)
     return fail("profile version " + Twine(version) + " is not supported, only " +
-                Twine(oldestVersion) + " and " + Twine(newestVersion));
+                Twine(oldestVersion) + " to " + Twine(newestVersion));
   // A profile that was cut in a line must not pass for a shorter one.
   if (!text.ends_with("\n"))
     return fail("truncated: the last line has no newline");

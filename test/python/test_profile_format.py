@@ -121,6 +121,29 @@ def test_a_run_that_knows_no_bytes_leaves_the_stretch():
         assert from_runs(*parts).touches[TABLE].touched == amount
 
 
+def test_runs_that_went_astray_move_nothing():
+    """What ninety-nine runs touch late stays late, if one touched it first, or nothing else."""
+    names = [function(f"f{n:03}") for n in range(100)]
+    usual = profile.from_run(b"app", names)
+    made = Profile(b"app", 0)
+    made.add(usual, 98)
+    made.add(profile.from_run(b"app", [names[99], *names[:99]]))
+    made.add(profile.from_run(b"app", names[50:51]))
+    assert [name for name, _ in made.in_order()] == names
+    assert made.touches[names[99]].spread == ((0, 1, 0), (7, 98, 99))
+    text = profile.to_bytes(made)
+    assert text.startswith(b"frontload-startup-profile 4\n")
+    assert b"function\ttext\t99\t+1@0:1:0,7:98:99\t-\tf099\n" in text
+    assert profile.parse(text, "p") == made
+
+
+def test_of_two_runs_the_lower_rank_counts():
+    """As many runs have a name early as late: it shall be there in time for all of them."""
+    names = [function(f"f{n}") for n in range(20)]
+    made = from_runs(names, [names[19], *names[:19]])
+    assert made.in_order()[0][0] == names[0] and made.touches[names[19]].rank == 0
+
+
 def test_one_new_function_changes_one_line():
     """Ranks are relative, so the lines behind a new name stay as they are."""
     before = profile.to_bytes(from_runs([function(c) for c in "abdefgh"])).splitlines()
@@ -183,8 +206,8 @@ DATA = "data\tbss\t1\t+1\t16\tmain\n"
 @pytest.mark.parametrize(("line", "what", "text"), [
     (1, "not a startup profile", "hello\n"),
     (1, "not a startup profile", ""),
-    (1, "version `1` is not 2 or 3", "frontload-startup-profile 1\n"),
-    (1, "version `4` is not 2 or 3", "frontload-startup-profile 4\n"),
+    (1, "version `1` is not 2, 3 or 4", "frontload-startup-profile 1\n"),
+    (1, "version `5` is not 2, 3 or 4", "frontload-startup-profile 5\n"),
     (1, "version `2\\x0d`", HEAD.replace("\n", "\r\n")),
     (4, "truncated: the last line has no newline", HEAD + ENTRY[:-1]),
     (2, "no header line", "frontload-startup-profile 2\nprogram app\n"),
@@ -198,6 +221,15 @@ DATA = "data\tbss\t1\t+1\t16\tmain\n"
     (4, "does not start with +", HEAD + ENTRY.replace("+1", "1")),
     (4, "first step", HEAD + ENTRY.replace("+1", "+0")),
     (4, "`+1` is not a number", HEAD + ENTRY.replace("+1", "++1")),
+    (4, "`` is not a spread", HEAD + ENTRY.replace("+1", "+1@")),
+    (4, "`0:1:0` is not a spread", HEAD + ENTRY.replace("+1", "+1@0:1:0")),
+    (4, "is not a spread", HEAD + ENTRY.replace("+1", "+1@0:1:0,2:1:1")),
+    (4, "is not a spread", HEAD + ENTRY.replace("+1", "+1@0:1:0,0:1:0")),
+    (4, "is not a spread", HEAD + ENTRY.replace("+1", "+1@2:1:2,1:1:1")),
+    (4, "is not a spread", HEAD + ENTRY.replace("+1", "+1@0:1:0,1:0:1")),
+    (4, "is not a spread", HEAD + ENTRY.replace("+1", "+1@0:1:0,1:1:1:1")),
+    (4, "`x` is not a number", HEAD + ENTRY.replace("+1", "+1@0:x:0,1:1:1")),
+    (4, "of 2 runs and rank 0, not of 1 and 0", HEAD + ENTRY.replace("+1", "+1@0:1:0,1:1:1")),
     (4, "touched by 3 of 2 runs", HEAD + ENTRY.replace("\t1", "\t3")),
     (4, "touched by 0 of 2 runs", HEAD + ENTRY.replace("\t1", "\t0")),
     (4, "touched by 1 of 0 runs with data", HEAD + DATA),

@@ -70,6 +70,24 @@ TEST(StartupProfile, RefusesBadStretches) {
   }
 }
 
+// Version 4 tells how the positions of a name are spread; the order in the file is what counts.
+TEST(StartupProfile, PassesOverSpreads) {
+  StartupProfile p = parse("frontload-startup-profile 4\nprogram x\nruns 3\n"
+                           "function\ttext\t3\t+1@0:2:0,7:1:99\t-\ta\n"
+                           "function\ttext\t3\t+1\t-\tb\n");
+  ASSERT_EQ(p.entries.size(), 2u);
+  EXPECT_EQ(p.entries[0].runs, 3u);
+  EXPECT_EQ(p.entries[1].name, "b");
+  for (const char *bad :
+       {"+1@", "+1@0:2", "+1@0:2:0:1", "+1@0:2:x", "+1@0:2:0,", "@0:2:0,7:1:99"}) {
+    auto profile =
+        parseStartupProfile("p", "frontload-startup-profile 4\nruns 3\nfunction\ttext\t3\t" +
+                                     std::string(bad) + "\t-\ta\n");
+    EXPECT_FALSE(bool(profile)) << bad;
+    EXPECT_NE(llvm::toString(profile.takeError()).find("p:3: bad rank step"), std::string::npos);
+  }
+}
+
 // Names carry any byte.
 TEST(StartupProfile, UndoesEscapes) {
   StartupProfile p = parse("frontload-startup-profile 2\n"
@@ -84,7 +102,7 @@ TEST(StartupProfile, SurvivesRandomDamage) {
   const std::string good =
       "frontload-startup-profile 2\nprogram x\nruns 2\n"
       "data-runs 2\nfunction\ttext\t1\t+1\t-\tma\\x41in\tfile.c\ndata\tbss\t2\t+7\t9/2\tb\n"
-      "data\trodata\t2\t+7\t9@1-99\tc\n";
+      "data\trodata\t2\t+7@3:1:7,4:1:12\t9@1-99\tc\n";
   std::mt19937 random(1);
   for (int i = 0; i < 20000; ++i) {
     std::string text = good;

@@ -15,8 +15,9 @@ and merge it:
     section<TAB>rodata<TAB>1<TAB>+1<TAB>48<TAB>.rodata._ZN3foo3barEv<TAB>libFoo.a(Bar.cpp.o)
     string<TAB>rodata<TAB>1<TAB>+1<TAB>6<TAB>hello
 
-Line 1 is the magic and the major version: 3 if an entry has a stretch (see `touched`), which
-readers of version 2 do not know, otherwise 2. A reader refuses any other major version. Every line,
+Line 1 is the magic and the major version: 4 if an entry has a spread (see `step`), otherwise 3 if
+one has a stretch (see `touched`), otherwise 2. Each version has what those before it have, so older
+profiles are read as they are. A reader refuses any other major version. Every line,
 including the last, ends in a newline, so a reader notices a file that was cut in the middle of a
 line. Empty lines and lines that start with `#` mean nothing.
 
@@ -38,7 +39,9 @@ A line with TABs is an entry. Each name has one, of six or seven fields:
     runs     how many runs touched it: from 1 to the header's `runs`, or to its `data-runs` for
              data, sections and strings
     step     `+` and its rank minus the rank of the entry before. The rank before the first entry is
-             -1, so the entries of a single run read +1 +1 +1
+             -1, so the entries of a single run read +1 +1 +1. If its runs have it at positions of
+             several octaves, `@` follows, and its spread: for each octave its number, how many runs
+             have it there, and its lowest position in these, such as `+3@5:40:17,9:2:300`
     touched  how many bytes of it were touched, in granules of 16 bytes cut to its size. If they do
              not fit into one window of 64 KiB, `/` follows, and the least number of such windows,
              anywhere, that cover them. (By default Linux reads 128 KiB around a fault, half of it
@@ -62,17 +65,20 @@ The kinds and their names:
 The name of an object is the base name of its file, or `archive(member)` with the base name of the
 archive.
 
-A run is the sequence of the names it touched, each at its first touch. The rank of a name is its
-lowest position, from 0, in any run. Entries are sorted by rank, then by runs (most first), kind,
-class, name and file. Ranks are written as steps, so one new function changes one line and not all
-lines after it.
+A run is the sequence of the names it touched, each at its first touch. Octave 0 is position 0, and
+octave n the positions from 2^(n-1) to 2^n - 1. The rank of a name is its lowest position in the
+octave that the median of its runs is in (the lower one of two). So a name goes where most runs have
+it, and a few runs that went astray move nothing. Positions by powers of two are what a front can
+tell apart: late names are in large company. Entries are sorted by rank, then by runs (most first),
+kind, class, name and file. Ranks are written as steps, so one new function changes one line and not
+all lines after it.
 
 Names are bytes, and never empty. Backslash, TAB, newline, the other control bytes (below 0x20, and
 0x7f) and bytes that are not valid UTF-8 are written as `\\\\`, `\\t`, `\\n` and `\\xNN`. The same
 holds for `program`.
 
-Merging adds the runs, and takes the lowest rank of each name, the most bytes and the most windows
-touched. The stretch of several runs is the shortest that holds theirs. There is none if a run knows
+Merging adds the runs, also those of each octave, and takes the lowest position in each octave, the
+most bytes and the most windows touched. The stretch of several runs is the shortest that holds theirs. There is none if a run knows
 how many bytes it touched and has none, or if it would be longer than 16 KiB: then the name was
 touched in other places, too. So a stretch that is lost does not come back. Merging is associative
 and commutative: the same traces give the same bytes in any order, and in any partition into partial
@@ -90,8 +96,9 @@ from frontload.base.errors import BadData
 from frontload.elf.section_names import CLASSES
 
 MAGIC = b"frontload-startup-profile"
-MAJOR = 3
-_WITHOUT_STRETCHES = 2  # the version that is enough for a profile without any
+MAJOR = 4
+_WITHOUT_SPREADS, _WITHOUT_STRETCHES = 3, 2  # the versions that are enough for profiles without any
+_VERSIONS = (_WITHOUT_STRETCHES, _WITHOUT_SPREADS, MAJOR)
 LONGEST_STRETCH = 16 * 1024
 KINDS = ("function", "data", "section", "string")
 
@@ -151,12 +158,53 @@ def _united(a: Stretch | None, b: Stretch | None) -> Stretch | None:
     return both if both.size <= LONGEST_STRETCH else None
 
 
+class Octave(NamedTuple):
+    """Positions of a name whose binary numbers have `number` digits (0 has none): how many runs
+    have it there, and the lowest of these positions."""
+
+    number: int
+    runs: int
+    lowest: int
+
+
 class Touch(NamedTuple):
-    """How many runs touched a name, its rank, and how much of it was touched."""
+    """How many runs touched a name, its rank, how much of it was touched, and the octaves of its
+    positions if there are several."""
 
     runs: int
     rank: int
     touched: Touched = Touched()
+    spread: tuple[Octave, ...] = ()
+
+    def octaves(self) -> tuple[Octave, ...]:
+        return self.spread or (Octave(self.rank.bit_length(), self.runs, self.rank),)
+
+    def times(self, weight: int) -> "Touch":
+        """The same of so many times as many runs."""
+        return self._replace(runs=weight * self.runs, spread=tuple(
+            octave._replace(runs=weight * octave.runs) for octave in self.spread))
+
+    def merged(self, other: "Touch", weight: int = 1) -> "Touch":
+        """What two sets of runs touched; each run of the other counts as `weight` runs."""
+        touched = self.touched.merged(other.touched)
+        if not self.spread and not other.spread and \
+                self.rank.bit_length() == other.rank.bit_length():  # nearly always
+            return Touch(self.runs + weight * other.runs, min(self.rank, other.rank), touched)
+        octaves = {octave.number: octave for octave in self.octaves()}
+        for number, runs, lowest in other.octaves():
+            mine = octaves.get(number, Octave(number, 0, lowest))
+            octaves[number] = Octave(number, mine.runs + weight * runs, min(mine.lowest, lowest))
+        return _at_median(tuple(octaves[number] for number in sorted(octaves)), touched)
+
+
+def _at_median(octaves: tuple[Octave, ...], touched: Touched) -> Touch:
+    """The touch that has these octaves, from the lowest on."""
+    runs = before = sum(octave.runs for octave in octaves)
+    for octave in reversed(octaves):
+        before -= octave.runs
+        if 2 * before < runs:
+            break
+    return Touch(runs, octave.lowest, touched, octaves if len(octaves) > 1 else ())
 
 
 @dataclass
@@ -178,10 +226,12 @@ class Profile:
         self.runs += weight * other.runs
         self.data_runs += weight * other.data_runs
         self.knows_cold_parts &= other.knows_cold_parts
-        for name, (runs, rank, touched) in other.touches.items():
-            mine = self.touches.get(name, Touch(0, rank))
-            self.touches[name] = Touch(mine.runs + weight * runs, min(mine.rank, rank),
-                                       mine.touched.merged(touched))
+        for name, touch in other.touches.items():
+            mine = self.touches.get(name)
+            if mine is not None:
+                self.touches[name] = mine.merged(touch, weight)
+            else:
+                self.touches[name] = touch if weight == 1 else touch.times(weight)
 
     def limit(self, kind: str) -> int:
         """How many runs could have touched a name of this kind."""
@@ -225,8 +275,12 @@ def unescape(text: bytes) -> bytes:
 
 
 def to_bytes(profile: Profile) -> bytes:
-    stretches = any(touch.touched.stretch for touch in profile.touches.values())
-    lines = [b"%s %d" % (MAGIC, MAJOR if stretches else _WITHOUT_STRETCHES),
+    version = _WITHOUT_STRETCHES
+    if any(touch.touched.stretch for touch in profile.touches.values()):
+        version = _WITHOUT_SPREADS
+    if any(touch.spread for touch in profile.touches.values()):
+        version = MAJOR
+    lines = [b"%s %d" % (MAGIC, version),
              b"program " + escape(profile.program),
              b"runs %d" % profile.runs]
     if profile.data_runs:
@@ -237,12 +291,16 @@ def to_bytes(profile: Profile) -> bytes:
     rank = -1
     for name, touch in profile.in_order():
         fields = [name.kind.encode(), name.section_class.encode(), b"%d" % touch.runs,
-                  b"+%d" % (touch.rank - rank), _show_touched(touch.touched), escape(name.name)]
+                  b"+%d" % (touch.rank - rank) + _show_spread(touch.spread), _show_touched(touch.touched), escape(name.name)]
         if name.file:
             fields.append(escape(name.file))
         lines.append(b"\t".join(fields))
         rank = touch.rank
     return b"\n".join(lines) + b"\n"
+
+
+def _show_spread(spread: tuple[Octave, ...]) -> bytes:
+    return b"@" * bool(spread) + b",".join(b"%d:%d:%d" % octave for octave in spread)
 
 
 def _show_touched(touched: Touched) -> bytes:
@@ -308,10 +366,10 @@ def _check_first_line(data: bytes, path) -> None:
     magic, _, version = first.partition(b" ")
     if magic != MAGIC:
         raise BadData(path, "not a startup profile", line=1, note=_MAKE_ONE)
-    if version not in (b"%d" % _WITHOUT_STRETCHES, b"%d" % MAJOR):
+    if version not in [b"%d" % each for each in _VERSIONS]:
         shown = escape(version).decode("utf-8")
-        raise BadData(path, f"profile version `{shown}` is not {_WITHOUT_STRETCHES} or {MAJOR}, "
-                      "which this frontload reads",
+        raise BadData(path, f"profile version `{shown}` is not 2, 3 or 4, which this frontload "
+                      "reads",
                       line=1, note=_AGAIN if version == b"1" else
                       "read it with the frontload that made it, or a newer one")
 
@@ -349,9 +407,26 @@ def _parse_entry(line: bytes, rank: int) -> tuple[Name, Touch]:
     names = [unescape(part) for part in fields[5:]]
     if not all(names):
         raise ValueError("an empty name")
-    touch = Touch(_parse_number(fields[2]), rank + _parse_number(fields[3][1:]),
-                  _parse_touched(fields[4]))
+    more, at, spread = fields[3][1:].partition(b"@")
+    touch = Touch(_parse_number(fields[2]), rank + _parse_number(more), _parse_touched(fields[4]))
+    if at:
+        touch = _with_spread(touch, spread)
     return Name(kind, section_class, *names), touch
+
+
+def _with_spread(touch: Touch, text: bytes) -> Touch:
+    octaves = tuple(Octave(*map(_parse_number, octave.split(b":", 3)))
+                    for octave in text.split(b",") if octave.count(b":") == 2)
+    numbers = [octave.number for octave in octaves]
+    if len(octaves) != text.count(b",") + 1 or len(octaves) < 2 or \
+            any(octave.lowest.bit_length() != octave.number or not octave.runs
+                for octave in octaves) or numbers != sorted(set(numbers)):
+        raise ValueError(f"`{text.decode()}` is not a spread over octaves")
+    spread = _at_median(octaves, touch.touched)
+    if spread[:2] != touch[:2]:
+        raise ValueError(f"the spread `{text.decode()}` is that of {spread.runs} runs and rank "
+                         f"{spread.rank}, not of {touch.runs} and {touch.rank}")
+    return spread
 
 
 def _parse_touched(text: bytes) -> Touched:
