@@ -18,7 +18,13 @@ enum exit_status {
 #define HOW_TO_EXECUTE                                                                             \
   "give its path, or put its folder in PATH; a file must be executable (chmod +x)"
 
-/* The status for a command whose exec failed with this errno. */
+/* What to say of a command whose exec failed with this errno. */
+static inline const char *how_to_execute(int error) {
+  return error == ENOEXEC ? "it is neither a script nor a program for this machine, or is damaged"
+                          : HOW_TO_EXECUTE;
+}
+
+/* The exit status for it. */
 static inline int status_of_exec_error(int error) {
   return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }

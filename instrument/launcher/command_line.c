@@ -24,7 +24,7 @@ int usageError(const char *thing, const char *what) {
 const char *refused(char **argv) { return argv[optind > 1 ? optind - 1 : optind]; }
 
 int cannotRun(const char *command, int error) {
-  fprintf(stderr, "%s: error: %s: cannot be run: %s\n%s: note: " HOW_TO_EXECUTE "\n", toolName,
-          command, strerror(error), toolName);
+  fprintf(stderr, "%s: error: %s: cannot be run: %s\n%s: note: %s\n", toolName, command,
+          strerror(error), toolName, how_to_execute(error));
   return status_of_exec_error(error);
 }

@@ -8,37 +8,13 @@
  * cannot be used, a command that cannot be run.
  */
 #include "early_start.h"
-#include "base/system_calls.h"
+#include "base/execute.h"
 #include "base/text.h"
 #include "prefetch/reading_list.h"
 
 #include <stdbool.h>
 
 bool list_was_asked_for;
-
-static void execute(const char *path, char **command, char **environment) {
-  system_call(SYS_execve, (long)path, (long)command, (long)environment, 0, 0, 0);
-}
-
-/* Becomes the command as execvp(3) would, if that is possible. */
-static void become(char **command, char **environment, const char *folders) {
-  char path[PATH_MAX];
-  for (const char *c = *command; *c; ++c)
-    if (*c == '/') {
-      execute(*command, command, environment);
-      return;
-    }
-  for (bool more = **command; more; ++folders) {
-    struct text text = text_in(path, sizeof path);
-    for (; *folders && *folders != ':'; ++folders)
-      text_add_char(&text, *folders);
-    text_add(&text, text.size ? "/" : "");
-    text_add(&text, *command);
-    if (!text.overflow)
-      execute(path, command, environment);
-    more = *folders;
-  }
-}
 
 /* `stack` is what the kernel gives a program: argc, argv, NULL, the environment, NULL. */
 __attribute__((used, visibility("hidden"))) void frontload_run_early(long *stack) {
@@ -68,7 +44,7 @@ __attribute__((used, visibility("hidden"))) void frontload_run_early(long *stack
   if (!resident)
     reading_list_ask_apart(path, device, NULL);
   list_was_asked_for = true;
-  become(argument, environment, folders);
+  execute_command(argument, environment, folders);
 }
 
 /* Both keep what the kernel or the dynamic linker left in registers for libc's _start. */

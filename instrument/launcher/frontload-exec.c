@@ -28,6 +28,7 @@
  * --tty: the command has a terminal of its own (outputs.h), which we have to empty as it runs.
  */
 #define _GNU_SOURCE
+#include "base/execute.h"
 #include "base/exit_status.h"
 #include "base/handed_on.h"
 #include "clock.h"
@@ -536,7 +537,7 @@ int main(int argc, char **argv) {
     bool canBeWatched = enterMounts(mounts) && (!watches || ready_enter(&w.ready));
     struct Message message = {now_ns(), 0};
     if (write(channel[1], &message, sizeof message) == sizeof message && canBeWatched)
-      execvp(*command, command);
+      errno = -execute_command(command, environ, getenv("PATH"));
     message.error = errno;
     if (write(channel[1], &message, sizeof message) < 0)
       _exit(EXIT_USAGE);

@@ -16,6 +16,7 @@
  * command line is wrong.
  */
 #define _GNU_SOURCE
+#include "base/execute.h"
 #include "command_line.h"
 #include "early_start.h"
 #include "needed_libraries.h"
@@ -63,19 +64,14 @@ static bool canRun(const char *path) {
   return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Finds the command as execvp(3) will: false if it is nowhere, or will not be run. It must be the
- * same file, because the dynamic linker that it names is run. */
+/* Finds the command as execute_command() will: false if it is nowhere, or will not be run. It must
+ * be the same file, because the dynamic linker that it names is run. */
 static bool findCommand(const char *command, char path[PATH_MAX]) {
   const char *folders = getenv("PATH");
-  char usual[PATH_MAX];
   if (strchr(command, '/'))
     return snprintf(path, PATH_MAX, "%s", command) < PATH_MAX && canRun(path);
-  if (!folders) {
-    size_t size = confstr(_CS_PATH, usual, sizeof usual);
-    if (size == 0 || size > sizeof usual)
-      return false;
-    folders = usual;
-  }
+  if (!folders)
+    folders = USUAL_FOLDERS;
   for (const char *folder = folders;; ++folder) {
     int size = (int)strcspn(folder, ":");
     if (snprintf(path, PATH_MAX, "%.*s%s%s", size, folder, size ? "/" : "", command) < PATH_MAX &&
@@ -173,6 +169,5 @@ int main(int argc, char **argv) {
   if (verbose && !listPath && !foundAny)
     fprintf(stderr, "frontload-run: note: %s: neither it nor a library it needs has a front\n",
             *command);
-  execvp(*command, command);
-  return cannotRun(*command, errno);
+  return cannotRun(*command, -execute_command(command, environ, getenv("PATH")));
 }

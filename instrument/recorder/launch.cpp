@@ -1,13 +1,11 @@
 // What the recorder changes for itself, and what the child undoes before it becomes the program.
 #include "launch.h"
 
+#include "base/execute.h"
 #include "base/handed_on.h"
 #include "diagnostics.h"
 
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Program.h"
-
-#include <cerrno>
+#include <cstdlib>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,26 +59,6 @@ void RecorderEnvironment::restoreTerminalStop() const {
   sigaction(SIGTSTP, &originalStop, nullptr);
 }
 
-static bool isElfFile(const std::string &path) {
-  char magic[4];
-  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  bool isElf = file >= 0 && read(file, magic, sizeof magic) == sizeof magic &&
-               llvm::StringRef(magic, sizeof magic) == "\177ELF";
-  if (file >= 0)
-    close(file);
-  return isElf;
-}
-
-/// Returns if that fails. What the kernel cannot execute execvp() has the shell read, for there are
-/// scripts that do not name it; a program for another machine is none.
-static void execute(char **arguments) {
-  auto path = llvm::sys::findProgramByName(arguments[0]);
-  if (path && isElfFile(*path))
-    execv(path->c_str(), arguments);
-  else
-    execvp(arguments[0], arguments);
-}
-
 Command::Command(char **arguments, const RecorderEnvironment &environment) : pid(-1) {
   if (pipe2(goPipe, O_CLOEXEC) != 0 || pipe2(errorPipe, O_CLOEXEC) != 0)
     return;
@@ -92,8 +70,7 @@ Command::Command(char **arguments, const RecorderEnvironment &environment) : pid
   char byte;
   if (read(goPipe[0], &byte, 1) != 1) // the recorder has failed or died
     _exit(EXIT_FAILED);
-  execute(arguments);
-  int problem = errno;
+  int problem = -execute_command(arguments, environ, getenv("PATH"));
   _exit(write(errorPipe[1], &problem, sizeof problem) == sizeof problem ? EXIT_NOT_FOUND
                                                                         : EXIT_FAILED);
 }

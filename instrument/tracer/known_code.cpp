@@ -21,14 +21,23 @@ using Elf = ELF64LE;
 namespace {
 class Witnesses {
 public:
-  explicit Witnesses(ArrayRef<CodeRange> codeClaims) : claims(codeClaims), known(claims.size()) {}
+  explicit Witnesses(ArrayRef<CodeRange> codeClaims)
+      : claims(codeClaims), known(claims.size()), changes(claims.size() + 1) {}
 
-  /// There is code in all of this.
+  /// There is code in all of this. Counts from settle() on.
   void covers(uint64_t begin, uint64_t size) {
-    auto next = llvm::lower_bound(
-        claims, begin, [](const CodeRange &claim, uint64_t value) { return claim.begin < value; });
-    for (; next != claims.end() && next->begin - begin < size; ++next)
-      known.set(next - claims.begin());
+    auto first =
+        llvm::partition_point(claims, [&](const CodeRange &claim) { return claim.begin < begin; });
+    auto end = std::partition_point(
+        first, claims.end(), [&](const CodeRange &claim) { return claim.begin - begin < size; });
+    ++changes[first - claims.begin()];
+    --changes[end - claims.begin()];
+  }
+  void settle() {
+    int64_t covering = 0;
+    for (size_t claim = 0; claim < claims.size(); ++claim)
+      if ((covering += changes[claim]) > 0)
+        known.set(claim);
   }
   /// An instruction begins here.
   void reaches(uint64_t address) {
@@ -36,11 +45,21 @@ public:
       return value < claim.begin;
     });
     if (next != claims.begin() && address - std::prev(next)->begin < std::prev(next)->size)
-      known.set(std::prev(next) - claims.begin());
+      isReached(std::prev(next) - claims.begin());
+  }
+  void isReached(unsigned claim) {
+    if (known.test(claim))
+      return;
+    known.set(claim);
+    reached.push_back(claim);
   }
 
   ArrayRef<CodeRange> claims;
   BitVector known;
+  std::vector<unsigned> reached; // those that were not known before
+
+private:
+  std::vector<int64_t> changes; // of the number of ranges that cover a claim, from the one before
 };
 
 /// Reads .eh_frame or .debug_frame: CIEs, which say how addresses are written, and FDEs, which say
@@ -73,9 +92,10 @@ private:
       known->second = encodingOf(cie);
     uint8_t encoding = known->second;
     uint64_t field = address + at;
-    DataExtractor::Cursor cursor(at);
-    uint64_t begin = number(cursor, encoding);
-    uint64_t size = number(cursor, encoding & ~0x08); // never negative
+    DataExtractor head = headAt(at);
+    DataExtractor::Cursor cursor(0);
+    uint64_t begin = number(head, cursor, encoding);
+    uint64_t size = number(head, cursor, encoding & ~0x08); // never negative
     bool isWhole = bool(cursor);
     consumeError(cursor.takeError());
     if ((encoding & 0x70) == dwarf::DW_EH_PE_pcrel)
@@ -86,54 +106,64 @@ private:
       witnesses.covers(begin, size);
   }
 
-  uint64_t number(DataExtractor::Cursor &cursor, uint8_t encoding) const {
+  /// All that is looked at of one record: numbers and strings may go on to the end of a section,
+  /// and any number of records may share that end.
+  DataExtractor headAt(uint64_t at) const {
+    constexpr size_t longest = 128;
+    return DataExtractor(data.getData().substr(at, longest), /*IsLittleEndian=*/true,
+                         /*AddressSize=*/8);
+  }
+
+  static uint64_t number(const DataExtractor &head, DataExtractor::Cursor &cursor,
+                         uint8_t encoding) {
     switch (encoding & 0x0f) {
     case dwarf::DW_EH_PE_absptr:
     case dwarf::DW_EH_PE_udata8:
     case dwarf::DW_EH_PE_sdata8:
-      return data.getU64(cursor);
+      return head.getU64(cursor);
     case dwarf::DW_EH_PE_udata4:
-      return data.getU32(cursor);
+      return head.getU32(cursor);
     case dwarf::DW_EH_PE_sdata4:
-      return int32_t(data.getU32(cursor));
+      return int32_t(head.getU32(cursor));
     case dwarf::DW_EH_PE_udata2:
-      return data.getU16(cursor);
+      return head.getU16(cursor);
     case dwarf::DW_EH_PE_sdata2:
-      return int16_t(data.getU16(cursor));
+      return int16_t(head.getU16(cursor));
     default:
-      return data.getULEB128(cursor); // not used for these; the cursor goes on
+      return head.getULEB128(cursor); // not used for these; the cursor goes on
     }
   }
 
   /// How the FDEs of a CIE write addresses; DW_EH_PE_omit if that is not understood.
   uint8_t encodingOf(uint64_t cie) const {
     uint8_t encoding = dwarf::DW_EH_PE_absptr;
-    DataExtractor::Cursor cursor(cie);
-    uint32_t length = data.getU32(cursor), id = data.getU32(cursor);
-    uint8_t version = data.getU8(cursor);
-    StringRef augmentation = data.getCStrRef(cursor);
+    DataExtractor head = headAt(cie);
+    DataExtractor::Cursor cursor(0);
+    uint32_t length = head.getU32(cursor), id = head.getU32(cursor);
+    uint8_t version = head.getU8(cursor);
+    StringRef augmentation = head.getCStrRef(cursor);
     if (version >= 4)
-      data.getU16(cursor); // sizes of addresses and segments
-    data.getULEB128(cursor);
-    data.getSLEB128(cursor);
+      head.getU16(cursor); // sizes of addresses and segments
+    head.getULEB128(cursor);
+    head.getSLEB128(cursor);
     if (version == 1)
-      data.getU8(cursor);
+      head.getU8(cursor);
     else
-      data.getULEB128(cursor);
+      head.getULEB128(cursor);
     bool isUnderstood = length >= 4 && id == (isEh ? 0 : 0xffffffff);
     if (augmentation.consume_front("z"))
-      data.getULEB128(cursor);
+      head.getULEB128(cursor);
     else
       isUnderstood &= augmentation.empty();
     for (char letter : augmentation) {
       if (letter == 'R')
-        encoding = data.getU8(cursor);
+        encoding = head.getU8(cursor);
       else if (letter == 'L')
-        data.getU8(cursor);
+        head.getU8(cursor);
       else if (letter == 'P') {
-        uint8_t ofPersonality = data.getU8(cursor);
+        uint8_t ofPersonality = head.getU8(cursor);
         isUnderstood &= (ofPersonality & 0x70) != dwarf::DW_EH_PE_aligned;
-        number(cursor, ofPersonality);
+        number(head, cursor, ofPersonality);
       }
     }
     isUnderstood &= bool(cursor);
@@ -164,20 +194,65 @@ static ArrayRef<uint8_t> decompress(ArrayRef<uint8_t> bytes, SmallVectorImpl<uin
 
 static void readUnwindInformation(const ELFFile<Elf> &elf, Elf::ShdrRange sections,
                                   Witnesses &witnesses) {
+  auto names = elf.getSectionStringTable(sections);
+  if (!names)
+    return consumeError(names.takeError());
+  // With the end of the string: a name may be as long as the file.
+  const StringRef ehFrame(".eh_frame", sizeof ".eh_frame");
+  const StringRef debugFrame(".debug_frame", sizeof ".debug_frame");
+  BytesLeft left(elf.getBufSize());
   for (const Elf::Shdr &section : sections) {
-    auto name = elf.getSectionName(section);
+    StringRef name = names->substr(section.sh_name);
+    bool isEh = name.starts_with(ehFrame);
+    if (section.sh_type == ELF::SHT_NOBITS || !(isEh || name.starts_with(debugFrame)) ||
+        !left.take(section.sh_size))
+      continue;
     auto bytes = elf.getSectionContents(section);
-    if (name && bytes && section.sh_type != ELF::SHT_NOBITS &&
-        (*name == ".eh_frame" || *name == ".debug_frame")) {
-      SmallVector<uint8_t, 0> decompressed;
-      if (section.sh_flags & ELF::SHF_COMPRESSED)
-        *bytes = decompress(*bytes, decompressed);
-      UnwindReader(*bytes, section.sh_addr, *name == ".eh_frame").read(witnesses);
+    if (!bytes) {
+      consumeError(bytes.takeError());
+      continue;
     }
-    consumeError(name.takeError());
-    consumeError(bytes.takeError());
+    SmallVector<uint8_t, 0> decompressed;
+    if (section.sh_flags & ELF::SHF_COMPRESSED)
+      *bytes = decompress(*bytes, decompressed);
+    UnwindReader(*bytes, section.sh_addr, isEh).read(witnesses);
   }
+  witnesses.settle();
 }
+
+static bool isLoaderArray(const Elf::Shdr &section) {
+  return section.sh_type == ELF::SHT_INIT_ARRAY || section.sh_type == ELF::SHT_FINI_ARRAY ||
+         section.sh_type == ELF::SHT_PREINIT_ARRAY;
+}
+
+namespace {
+/// The addresses of the arrays of constructors and destructors.
+class LoaderArrays {
+public:
+  explicit LoaderArrays(Elf::ShdrRange sections) {
+    for (const Elf::Shdr &section : sections)
+      if (isLoaderArray(section) && section.sh_size > 0)
+        ranges.push_back({section.sh_addr, section.sh_addr + (section.sh_size - 1)});
+    llvm::erase_if(ranges, [](const Range &range) { return range.last < range.first; });
+    llvm::sort(ranges, [](const Range &a, const Range &b) { return a.first < b.first; });
+    // What begins in another and ends behind it lengthens that.
+    for (size_t i = 1; i < ranges.size(); ++i)
+      ranges[i].last = std::max(ranges[i].last, ranges[i - 1].last);
+  }
+
+  bool contain(uint64_t address) const {
+    auto next =
+        llvm::partition_point(ranges, [&](const Range &range) { return range.first <= address; });
+    return next != ranges.begin() && address <= std::prev(next)->last;
+  }
+
+private:
+  struct Range {
+    uint64_t first, last; // `last` is the greatest of all that begin no later
+  };
+  std::vector<Range> ranges;
+};
+} // namespace
 
 /// The functions that the loader calls: the entry, those of the dynamic section, and those in the
 /// arrays of constructors and destructors, as they are in the file or as relocations put them
@@ -188,29 +263,26 @@ static void readLoaderCalls(const ELFFile<Elf> &elf, Elf::ShdrRange sections,
   for (const Elf::Dyn &entry : dynamicEntries(elf))
     if (entry.getTag() == ELF::DT_INIT || entry.getTag() == ELF::DT_FINI)
       witnesses.reaches(entry.getPtr());
-  auto isArray = [](const Elf::Shdr &section) {
-    return section.sh_type == ELF::SHT_INIT_ARRAY || section.sh_type == ELF::SHT_FINI_ARRAY ||
-           section.sh_type == ELF::SHT_PREINIT_ARRAY;
-  };
+  LoaderArrays arrays(sections);
+  BytesLeft left(elf.getBufSize());
   for (const Elf::Shdr &section : sections) {
-    if (isArray(section)) {
+    bool isRelocations = section.sh_type == ELF::SHT_RELA && (section.sh_flags & ELF::SHF_ALLOC);
+    if (!(isLoaderArray(section) || isRelocations) || !left.take(section.sh_size))
+      continue;
+    if (!isRelocations) {
       auto places = elf.getSectionContentsAsArray<Elf::Addr>(section);
       if (places)
         for (uint64_t place : *places)
           witnesses.reaches(place);
       consumeError(places.takeError());
-    }
-    if (section.sh_type != ELF::SHT_RELA || !(section.sh_flags & ELF::SHF_ALLOC))
       continue;
+    }
     auto relocations = elf.relas(section);
     if (relocations)
       for (const Elf::Rela &relocation : *relocations) {
         uint32_t type = relocation.getType(/*isMips64EL=*/false);
-        auto isPlace = [&](const Elf::Shdr &array) {
-          return isArray(array) && relocation.r_offset - array.sh_addr < array.sh_size;
-        };
         if (type == arch::resolverRelocation ||
-            (type == arch::relativeRelocation && llvm::any_of(sections, isPlace)))
+            (type == arch::relativeRelocation && arrays.contain(relocation.r_offset)))
           witnesses.reaches(relocation.r_addend);
       }
     consumeError(relocations.takeError());
@@ -222,13 +294,13 @@ static ArrayRef<uint8_t> codeOf(ArrayRef<CodeSection> code, ArrayRef<CodeRange> 
                                 size_t claim) {
   constexpr uint64_t longest = 4096;
   uint64_t begin = claims[claim].begin;
-  for (const CodeSection &section : code)
-    if (begin - section.begin < section.bytes.size()) {
-      ArrayRef<uint8_t> rest = section.bytes.drop_front(begin - section.begin);
-      uint64_t size = claim + 1 < claims.size() ? claims[claim + 1].begin - begin : longest;
-      return rest.take_front(std::min({size, longest, uint64_t(rest.size())}));
-    }
-  return {};
+  auto next =
+      llvm::partition_point(code, [&](const CodeSection &each) { return each.begin <= begin; });
+  if (next == code.begin() || begin >= std::prev(next)->end)
+    return {};
+  ArrayRef<uint8_t> rest = std::prev(next)->bytes.drop_front(begin - std::prev(next)->begin);
+  uint64_t size = claim + 1 < claims.size() ? claims[claim + 1].begin - begin : longest;
+  return rest.take_front(std::min({size, longest, uint64_t(rest.size())}));
 }
 
 /// A short jump is a common pair of bytes, and only believed where instructions begin.
@@ -251,7 +323,6 @@ BitVector frontload::knownCode(const ELFFile<Elf> &elf, ArrayRef<CodeSection> co
   readUnwindInformation(elf, *sections, witnesses);
   if (witnesses.known.all())
     return witnesses.known;
-  BitVector visited = witnesses.known;
   readLoaderCalls(elf, *sections, witnesses);
   // A large program has millions of branches, and few claims that still need one.
   std::vector<CodeRange> doubted;
@@ -266,16 +337,11 @@ BitVector frontload::knownCode(const ELFFile<Elf> &elf, ArrayRef<CodeSection> co
     arch::visitBranches(section.bytes, section.begin,
                         [&](uint64_t target) { branches.reaches(target); });
   for (unsigned found : branches.known.set_bits())
-    witnesses.known.set(numbers[found]);
-  for (bool isMore = true; isMore;) {
-    isMore = false;
-    for (unsigned claim : witnesses.known.set_bits()) {
-      if (visited.test(claim))
-        continue;
-      visited.set(claim);
-      isMore = true;
-      visitShortJumps(codeOf(code, claims, claim), claims[claim].begin, witnesses);
-    }
+    witnesses.isReached(numbers[found]);
+  // Each may reach others, which are looked at in turn.
+  for (size_t i = 0; i < witnesses.reached.size(); ++i) {
+    unsigned claim = witnesses.reached[i];
+    visitShortJumps(codeOf(code, claims, claim), claims[claim].begin, witnesses);
   }
   return witnesses.known;
 }

@@ -22,12 +22,29 @@ struct CodeSection {
   llvm::ArrayRef<uint8_t> bytes;
 };
 
+/// How much of a file may still be read as sections of a kind. An honest file has no two sections
+/// in one place; a damaged one may say of all its sections that each is as large as the file.
+class BytesLeft {
+public:
+  explicit BytesLeft(uint64_t fileSize) : bytes(fileSize) {}
+  bool take(uint64_t size) {
+    if (size > bytes)
+      return false;
+    bytes -= size;
+    return true;
+  }
+
+private:
+  uint64_t bytes;
+};
+
 /// Where something of the file claims to be code. One that is entered at its beginning has size 1.
 struct CodeRange {
   uint64_t begin, size;
 };
 
-/// Which of `claims`, which are sorted and do not overlap, have a witness. The file is untrusted.
+/// Which of `claims` have a witness. These and `code` are sorted, and do not overlap. The file is
+/// untrusted: the work is bounded by its size, or that and a logarithm.
 llvm::BitVector knownCode(const llvm::object::ELFFile<llvm::object::ELF64LE> &elf,
                           llvm::ArrayRef<CodeSection> code, llvm::ArrayRef<CodeRange> claims);
 

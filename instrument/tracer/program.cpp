@@ -40,8 +40,10 @@ static bool isSplitPartName(StringRef name) {
   return false;
 }
 
+/// In order of address; of those that overlap, the first.
 static std::vector<CodeSection> codeSections(const ELFFile<Elf> &elf, Elf::ShdrRange sections) {
   std::vector<CodeSection> found;
+  BytesLeft left(elf.getBufSize());
   for (const Elf::Shdr &section : sections) {
     constexpr uint64_t wanted = ELF::SHF_ALLOC | ELF::SHF_EXECINSTR;
     if ((section.sh_flags & wanted) != wanted || section.sh_type == ELF::SHT_NOBITS)
@@ -49,10 +51,16 @@ static std::vector<CodeSection> codeSections(const ELFFile<Elf> &elf, Elf::ShdrR
     auto bytes = elf.getSectionContents(section);
     if (!bytes) // a hole in a damaged file: its functions cannot be planted, the others can
       consumeError(bytes.takeError());
-    else if (section.sh_addr + bytes->size() > section.sh_addr)
+    else if (section.sh_addr + bytes->size() > section.sh_addr && left.take(bytes->size()))
       found.push_back({section.sh_addr, section.sh_addr + bytes->size(), *bytes});
   }
   llvm::sort(found, [](auto &a, auto &b) { return a.begin < b.begin; });
+  uint64_t end = 0;
+  llvm::erase_if(found, [&](const CodeSection &section) {
+    bool isBehind = section.begin >= end;
+    end = isBehind ? section.end : end;
+    return !isBehind;
+  });
   return found;
 }
 

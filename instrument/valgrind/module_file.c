@@ -154,7 +154,7 @@ Bool module_can_run(const HChar *name) {
   if (head.e_ident[0] == '#' && head.e_ident[1] == '!')
     return True;
   return VG_(memcmp)(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_ident[EI_CLASS] == ELFCLASS64 &&
-         head.e_machine == FRONTLOAD_MACHINE;
+         head.e_ident[EI_DATA] == ELFDATA2LSB && head.e_machine == FRONTLOAD_MACHINE;
 }
 
 static Bool is_same(const ModuleFile *a, const ModuleFile *b) {

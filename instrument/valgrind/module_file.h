@@ -34,7 +34,7 @@ ModuleFile *module_file(const HChar *name);
  * copies. */
 Bool module_is_copy(const ModuleFile *a, const ModuleFile *b);
 /* Whether Valgrind can run a program: it is one of this machine that runs as whoever starts it, or
- * a script. */
+ * a script. Valgrind looks at more of the headers than kernels do. */
 Bool module_can_run(const HChar *name);
 /* All that were read. */
 ModuleFile *module_files(void);

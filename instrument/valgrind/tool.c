@@ -21,6 +21,7 @@
 #include "checks.h"
 #include "messages.h"
 #include "module_file.h"
+#include "refused_exec.h"
 #include "touches.h"
 #include "trace_file.h"
 
@@ -282,4 +283,21 @@ Bool wrap_traces_child(const HChar *name, const HChar **arguments) __asm__(
     "__wrap_vgPlain_should_we_trace_this_child");
 Bool wrap_traces_child(const HChar *name, const HChar **arguments) {
   return real_traces_child(name, arguments) && module_can_run(name);
+}
+
+/* In place of the core's, which Valgrind calls before an exec from which it cannot go back: an exec
+ * that fails, fails in the program. Whoever has filtered its system calls may not make a process.
+ */
+SysRes real_check(const HChar *name, Int *descriptor,
+                  Bool allows_setuid) __asm__("__real_vgPlain_pre_exec_check");
+SysRes wrap_check(const HChar *name, Int *descriptor,
+                  Bool allows_setuid) __asm__("__wrap_vgPlain_pre_exec_check");
+SysRes wrap_check(const HChar *name, Int *descriptor, Bool allows_setuid) {
+  SysRes result = real_check(name, descriptor, allows_setuid);
+  const Int error = sr_isError(result) || is_filtered ? 0 : refused_exec(name);
+  if (error) {
+    result._isError = True;
+    result._val = error;
+  }
+  return result;
 }

@@ -238,6 +238,17 @@ def test_another_machine(program, record, tmp_path):
                                 "for another machine (s390); record it there\n")
 
 
+@pytest.mark.parametrize("contents", [b"\177ELF", b"MZ\x90\0"], ids=["damaged", "another format"])
+def test_what_no_kernel_knows(contents, record, tmp_path):
+    """Something that is no program, nor text, is refused; no shell reads it as a script."""
+    other = tmp_path / "other"
+    other.write_bytes(contents + b"\necho the shell has read it\n")
+    other.chmod(0o755)
+    recording = record("--", other)
+    assert (recording.status, recording.stdout, recording.files) == (126, "", [])
+    assert recording.stderr.startswith(f"frontload-trace: error: {other}: cannot be recorded: ")
+
+
 def test_script_without_an_interpreter(compile, record, tmp_path):
     """A script that names no interpreter is one of the shell, as ever."""
     program = compile("order.c")

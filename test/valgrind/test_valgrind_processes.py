@@ -194,6 +194,92 @@ def test_an_exec_that_fails(compile, touches):
         }""")) == ["main", "my_data+0"]
 
 
+TRIES = r"""
+    #include <errno.h>
+    #include <signal.h>
+    #include <stdio.h>
+    #include <string.h>
+    #include <sys/wait.h>
+    #include <unistd.h>
+    __attribute__((aligned(16))) volatile int my_data[4];
+    static volatile sig_atomic_t signals;
+    static void count(int number) { (void)number; ++signals; }
+    int main(int argc, char **argv) {
+      signal(SIGCHLD, argc > 2 ? SIG_IGN : count);
+      execl(argv[1], argv[1], (char *)0);
+      printf("%d ", errno);
+      int children = waitpid(-1, NULL, __WALL) < 0 && errno == ECHILD ? 0 : 1;
+      printf("%d %d", children, (int)signals);
+      my_data[0] = 1;
+      return 6;
+    }"""
+
+
+def _patched(offset: int, contents: bytes):
+    return lambda program: program[:offset] + contents + program[offset + len(contents):]
+
+
+REFUSED = {
+    "for another machine": _patched(18, b"\x16\0"),  # s390
+    "no kind of program": _patched(16, b"\1\0"),
+    "no program headers": _patched(56, b"\0\0"),
+    "program headers of another size": _patched(54, b"\7\0"),
+    "program headers far away": _patched(32, b"\0\0\0\0\0\1"),
+    "cut short": lambda program: program[:100],
+    "its loader is not there": lambda program: program.replace(b"/lib", b"/no-", 1),
+    "its loader is none": lambda program: program.replace(b"/lib", b"/dev/null\0", 1),
+    "a script for nothing": lambda program: b"#!/no/such/interpreter\n",
+    "a script for a folder's file": lambda program: b"#!/etc/passwd/x\n"}
+
+
+@pytest.mark.parametrize("is_ignored", [False, True], ids=["counted", "ignored"])
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_file_that_the_kernel_refuses(kind, is_ignored, compile, record, tmp_path):
+    """The program gets the kernel's error, no child and no signal, and the recording goes on."""
+    program, refused = compile(TRIES), tmp_path / "refused"
+    refused.write_bytes(REFUSED[kind](program.read_bytes()))
+    refused.chmod(0o755)
+    command = [program, refused, *["ignored"] * is_ignored]
+    alone = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert alone.returncode == 6 and alone.stdout.endswith(" 0 0")
+    recording = record("--", *command)
+    assert (recording.status, recording.stdout, recording.stderr) == (6, alone.stdout, "")
+    assert "my_data+0" in data(program, recording.trace)
+
+
+@pytest.mark.parametrize("offset", [4, 5], ids=["class", "byte order"])
+def test_a_file_that_the_kernel_may_execute(offset, compile, record, tmp_path):
+    """What the headers say that kernels do not look at is left to the kernel; a file that it
+    executes is executed once."""
+    program, other = compile(TRIES), tmp_path / "other"
+    leaf = compile('#include <unistd.h>\nint main(void) { return write(1, "x", 1) - 1; }',
+                   name="leaf")
+    other.write_bytes(_patched(offset, b"\0")(leaf.read_bytes()))
+    other.chmod(0o755)
+    alone = subprocess.run([program, other], capture_output=True, text=True, check=False)
+    recording = record("--", program, other)
+    assert (recording.status, recording.stdout) == (alone.returncode, alone.stdout)
+
+
+def test_more_arguments_than_the_kernel_takes(compile, record, run):
+    """Valgrind ends the program, as it does with any tool: it cannot go back by then."""
+    program = compile("""
+        #include <string.h>
+        #include <unistd.h>
+        static char argument[200000];
+        int main(int argc, char **argv) {
+          (void)argv;
+          memset(argument, 'x', sizeof argument - 1);
+          execl("/bin/true", "true", argument, (char *)0);
+          return argc + 5;
+        }""")
+    run(program, code=6)
+    stock = run("valgrind", "--quiet", "--tool=none", "--trace-children=yes", program, code=None)
+    recording = record("--", program)
+    assert recording.status == stock.returncode == 101
+    assert "can't recover from execve() failing" in recording.stderr
+
+
 def test_threads(compile, record):
     """Each touch once, with the thread that did it."""
     program = compile("""
