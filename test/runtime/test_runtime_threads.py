@@ -153,7 +153,7 @@ def test_thread_storm(cc, run, traces):
         }""", "-pthread")
     each = 100_000 if os.environ.get("FRONTLOAD_STORM") == "whole" else 5_000
     result = run(program, str(each), env={**os.environ, "FRONTLOAD_TRACE": f"{traces}/t"})
-    (trace,) = traces.iterdir()  # "t.1", where a second thread was done before the one that made "t"
+    (trace,) = traces.iterdir()  # "t.1", if a second thread was done before the one that made "t"
     events = many_functions(trace)
     assert result.stderr == "" and len(events) == 64 * each
     numbers = (events["word"] - events["word"].min()).astype(np.int64)

@@ -78,11 +78,11 @@ Names are bytes, and never empty. Backslash, TAB, newline, the other control byt
 holds for `program`.
 
 Merging adds the runs, also those of each octave, and takes the lowest position in each octave, the
-most bytes and the most windows touched. The stretch of several runs is the shortest that holds theirs. There is none if a run knows
-how many bytes it touched and has none, or if it would be longer than 16 KiB: then the name was
-touched in other places, too. So a stretch that is lost does not come back. Merging is associative
-and commutative: the same traces give the same bytes in any order, and in any partition into partial
-profiles.
+most bytes and the most windows touched. The stretch of several runs is the shortest that holds
+theirs. There is none if a run knows how many bytes it touched and has none, or if it would be
+longer than 16 KiB: then the name was touched in other places, too. So a stretch that is lost does
+not come back. Merging is associative and commutative: the same traces give the same bytes in any
+order, and in any partition into partial profiles.
 """
 
 import os
@@ -291,7 +291,8 @@ def to_bytes(profile: Profile) -> bytes:
     rank = -1
     for name, touch in profile.in_order():
         fields = [name.kind.encode(), name.section_class.encode(), b"%d" % touch.runs,
-                  b"+%d" % (touch.rank - rank) + _show_spread(touch.spread), _show_touched(touch.touched), escape(name.name)]
+                  b"+%d" % (touch.rank - rank) + _show_spread(touch.spread),
+                  _show_touched(touch.touched), escape(name.name)]
         if name.file:
             fields.append(escape(name.file))
         lines.append(b"\t".join(fields))
