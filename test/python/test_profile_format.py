@@ -137,11 +137,13 @@ def test_runs_that_went_astray_move_nothing():
     assert profile.parse(text, "p") == made
 
 
-def test_of_two_runs_the_lower_rank_counts():
-    """As many runs have a name early as late: it shall be there in time for all of them."""
+@pytest.mark.parametrize(("usual", "rank"), [(1, 0), (19, 0), (20, 19)])
+def test_one_in_twenty_runs_counts(usual, rank):
+    """As few as one of twenty runs are not astray: what they need first shall be there for them."""
     names = [function(f"f{n}") for n in range(20)]
-    made = from_runs(names, [names[19], *names[:19]])
-    assert made.in_order()[0][0] == names[0] and made.touches[names[19]].rank == 0
+    made = from_runs(*[names] * usual, [names[19], *names[:19]])
+    assert made.touches[names[19]].rank == rank
+    assert len(made.touches[names[19]].spread) == 2
 
 
 def test_one_new_function_changes_one_line():

@@ -140,7 +140,7 @@ def test_any_order_and_any_partition_give_the_same_bytes(link, cli, tmp_path):
             assert cli("profile", *rest, tmp_path / "first.startup").out == whole
     profile_path = tmp_path / "whole.startup"
     profile_path.write_text(whole)
-    assert entries(profile_path) == [("main", 3, 0), ("f3", 1, 0), ("f1", 3, 1), ("f2", 3, 2),
+    assert entries(profile_path) == [("f2", 3, 0), ("main", 3, 0), ("f3", 1, 0), ("f1", 3, 1),
                                      ("f4", 1, 3), ("f5", 1, 4)]
 
 

@@ -108,7 +108,12 @@ def many_functions(path: Path) -> np.ndarray:
     slots = np.fromfile(path, [("word", "<u8"), ("module", "<u4"), ("thread", "<u4")], claimed,
                         offset=128)
     assert len(slots) == claimed
-    return slots[slots["word"] >> 56 == FUNCTION]
+    kinds = slots["word"] >> 56
+    for number in np.flatnonzero(kinds == MODULE):
+        if kinds[number] == MODULE:  # and not a part of the one before, which may look like one
+            size = int(slots["word"][number]) >> 16 & 0xffffff
+            kinds[number + 1:number + size] = 0
+    return slots[kinds == FUNCTION]
 
 
 @cache

@@ -67,11 +67,13 @@ archive.
 
 A run is the sequence of the names it touched, each at its first touch. Octave 0 is position 0, and
 octave n the positions from 2^(n-1) to 2^n - 1. The rank of a name is its lowest position in the
-octave that the median of its runs is in (the lower one of two). So a name goes where most runs have
-it, and a few runs that went astray move nothing. Positions by powers of two are what a front can
-tell apart: late names are in large company. Entries are sorted by rank, then by runs (most first),
-kind, class, name and file. Ranks are written as steps, so one new function changes one line and not
-all lines after it.
+first octave that, with those before it, has a twentieth of its runs. So a few runs that went astray
+among many move nothing; and of few runs, the one that is soonest over finds what it needs together.
+(With the median run in place of the twentieth, one in eight generated programs had a short run that
+started more than 5% more slowly than without a front.) Positions by powers of two are what a front
+can tell apart: late names are in large company. Entries are sorted by rank, then by runs (most
+first), kind, class, name and file. Ranks are written as steps, so one new function changes one line
+and not all lines after it.
 
 Names are bytes, and never empty. Backslash, TAB, newline, the other control bytes (below 0x20, and
 0x7f) and bytes that are not valid UTF-8 are written as `\\\\`, `\\t`, `\\n` and `\\xNN`. The same
@@ -100,6 +102,7 @@ MAJOR = 4
 _WITHOUT_SPREADS, _WITHOUT_STRETCHES = 3, 2  # the versions that are enough for profiles without any
 _VERSIONS = (_WITHOUT_STRETCHES, _WITHOUT_SPREADS, MAJOR)
 LONGEST_STRETCH = 16 * 1024
+_SHARE = 20  # one of so many runs of a name decides how early it is
 KINDS = ("function", "data", "section", "string")
 
 _MAKE_ONE = "make one with: frontload profile TRACE... -o FILE"
@@ -194,15 +197,15 @@ class Touch(NamedTuple):
         for number, runs, lowest in other.octaves():
             mine = octaves.get(number, Octave(number, 0, lowest))
             octaves[number] = Octave(number, mine.runs + weight * runs, min(mine.lowest, lowest))
-        return _at_median(tuple(octaves[number] for number in sorted(octaves)), touched)
+        return _ranked(tuple(octaves[number] for number in sorted(octaves)), touched)
 
 
-def _at_median(octaves: tuple[Octave, ...], touched: Touched) -> Touch:
+def _ranked(octaves: tuple[Octave, ...], touched: Touched) -> Touch:
     """The touch that has these octaves, from the lowest on."""
-    runs = before = sum(octave.runs for octave in octaves)
-    for octave in reversed(octaves):
-        before -= octave.runs
-        if 2 * before < runs:
+    runs, up_to = sum(octave.runs for octave in octaves), 0
+    for octave in octaves:
+        up_to += octave.runs
+        if _SHARE * up_to >= runs:
             break
     return Touch(runs, octave.lowest, touched, octaves if len(octaves) > 1 else ())
 
@@ -423,7 +426,7 @@ def _with_spread(touch: Touch, text: bytes) -> Touch:
             any(octave.lowest.bit_length() != octave.number or not octave.runs
                 for octave in octaves) or numbers != sorted(set(numbers)):
         raise ValueError(f"`{text.decode()}` is not a spread over octaves")
-    spread = _at_median(octaves, touch.touched)
+    spread = _ranked(octaves, touch.touched)
     if spread[:2] != touch[:2]:
         raise ValueError(f"the spread `{text.decode()}` is that of {spread.runs} runs and rank "
                          f"{spread.rank}, not of {touch.runs} and {touch.rank}")
