@@ -5,7 +5,7 @@ import os
 
 import pytest
 from frontload.profile import format as profile
-from frontload.profile import merge
+from frontload.profile import inputs, merge
 from frontload.profile.format import Touched
 from trace_writer import CODE, DATA, TraceWriter
 
@@ -382,7 +382,7 @@ def test_a_thousand_traces_are_merged(link, tmp_path):
     for number in range(1000):
         program.trace(folder / f"app.{number}.fltrace", "main", NAMES[1 + number % 4])
     merger = merge.Merger()
-    for path, weight in merge.expand([(str(folder), 1)]):
+    for path, weight in inputs.expand([(str(folder), 1)]):
         merger.add(path, weight)
     made = merger.result()
     assert made.runs == 1000

@@ -42,8 +42,9 @@ def datum(name, address, size=8, bind=GLOBAL, section=RODATA):
 
 def resolve(file: elf.Elf, *addresses: int, kind: int = FUNCTION) -> tuple[list[str], int]:
     kinds = np.full(len(addresses), kind, np.uint8)
-    resolved = Resolver(file).resolve(kinds, np.array(addresses, np.uint64))
-    return [name.name.decode() for name in resolved.touched], resolved.nameless
+    resolver = Resolver(file)
+    resolved = resolver.resolve(kinds, np.array(addresses, np.uint64))
+    return [name.name.decode() for name in resolver.names(resolved.numbers)], resolved.nameless
 
 
 def test_an_address_inside_a_function_is_that_function():
@@ -105,9 +106,11 @@ def test_data_is_every_datum_that_a_granule_overlaps():
 def test_names_have_kind_class_and_file():
     """A datum's class is that of its section, a function's is text."""
     file = linked(function("f", 0x1000), datum("b", 0x3000, section=BSS))
-    resolved = Resolver(file).resolve(np.array([FUNCTION, DATA], np.uint8),
-                                      np.array([0x1000, 0x3000], np.uint64))
-    assert list(resolved.touched) == [Name("function", "text", b"f"), Name("data", "bss", b"b")]
+    resolver = Resolver(file)
+    resolved = resolver.resolve(np.array([FUNCTION, DATA], np.uint8),
+                                np.array([0x1000, 0x3000], np.uint64))
+    assert list(resolver.names_of(resolved)) == [Name("function", "text", b"f"),
+                                                 Name("data", "bss", b"b")]
 
 
 def test_symbols_elsewhere_are_not_found():
@@ -122,8 +125,9 @@ def test_symbols_elsewhere_are_not_found():
 def touched(file: elf.Elf, *touches: tuple[int, int]) -> dict[str, Touched]:
     """How much of each name some touches (kind, address) touch."""
     kinds, addresses = np.array(touches, np.uint64).T
-    resolved = Resolver(file).resolve(kinds.astype(np.uint8), addresses)
-    return {name.name.decode(): amount for name, amount in resolved.touched.items()}
+    resolver = Resolver(file)
+    resolved = resolver.resolve(kinds.astype(np.uint8), addresses)
+    return {name.name.decode(): amount for name, amount in resolver.names_of(resolved).items()}
 
 
 def test_code_touches_its_granule_as_far_as_it_is_of_the_function():

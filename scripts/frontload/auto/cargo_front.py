@@ -12,7 +12,7 @@ from frontload.base.errors import Failure
 from frontload.base.ready import Ready
 from frontload.elf import file as elf
 from frontload.profile import format as profile
-from frontload.profile import merge, trace
+from frontload.profile import inputs, merge, trace
 from frontload.recording import run as recording
 
 
@@ -49,7 +49,7 @@ def write_profile(program: Program) -> None:
     if not kept.traces.is_dir():
         raise Failure(f"{program.name}: nothing is recorded yet",
                       note="record it first: cargo frontload record -- ARGUMENT...")
-    traces = list(merge.expand([(str(kept.traces), 1)]))
+    traces = list(inputs.expand([(str(kept.traces), 1)]))
     # Only data needs the map, and a map that nothing needs is warned of.
     has_data = any(trace.read(path).has_data for path, _ in traces)
     merger = merge.Merger(program.name, str(kept.binary), str(kept.map) if has_data else None)

@@ -7,7 +7,7 @@ calls of the command show neither a table nor progress, so rich is loaded by tho
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from frontload.base.errors import is_quiet, printable
@@ -41,11 +41,12 @@ def show(what: Table) -> None:
     Console(width=width, highlight=False).print(what)
 
 
-def progress(items: Sequence, what: str) -> Iterable:
-    """Goes through `items`, with a progress bar on stderr if that is a terminal and not --quiet."""
+def progress(items: Iterable, what: str, total: int | None = None) -> Iterable:
+    """Goes through `items`, with a progress bar on stderr if that is a terminal and not --quiet.
+    `total` is how many they are, if they have no length."""
     if is_quiet() or not sys.stderr.isatty():
         return items
     from rich.console import Console
     from rich.progress import track
 
-    return track(items, what, console=Console(stderr=True), transient=True)
+    return track(items, what, total, console=Console(stderr=True), transient=True)

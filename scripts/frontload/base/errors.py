@@ -33,6 +33,13 @@ class Failure(Exception):
         self.code = code
         self.note = note
 
+    def __reduce__(self):  # to come here from another process
+        return _failure, (self.message, self.code, self.note)
+
+
+def _failure(message: str, code: int, note: str | None) -> Failure:
+    return Failure(message, code=code, note=note)
+
 
 class BadData(Failure):
     """A file's contents are bad; `offset` is the byte at which, or `line` the line."""

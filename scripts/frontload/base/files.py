@@ -23,6 +23,13 @@ def open_input(path: os.PathLike | str, note: str | None = None) -> BinaryIO:
         raise Failure(f"{os.fspath(path)}: {problem.strerror}", note=note) from problem
 
 
+def must_be_file(path: os.PathLike | str) -> None:
+    """Refuses what can be read only once, such as a pipe."""
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise Failure(f"{os.fspath(path)}: is not a file but a stream, and cannot be read twice",
+                      note="write it to a file first")
+
+
 def read_text(path: os.PathLike | str) -> str:
     """The text of a file of the system, whatever the locale is; any bytes can be in it."""
     return Path(path).read_text("utf-8", "surrogateescape")

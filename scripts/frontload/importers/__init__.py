@@ -3,8 +3,6 @@
 interface.py says what an importer is. This module has the registry, and recognizes formats.
 """
 
-import os
-
 from frontload.base import files
 from frontload.base.errors import EXIT_DATA, Failure
 from frontload.importers import lackey, order_files, perf, temporal, uftrace
@@ -21,9 +19,7 @@ def choose(path: str, given: str | None) -> Importer:
     """The importer for a file: of the format that was given, unless the file is plainly of another,
     or, if none was, of the only one it can be."""
     with files.open_input(path, note="give an order file or a trace") as stream:
-        if not os.path.isfile(path):
-            raise Failure(f"{path}: is not a file but a stream, and cannot be read twice",
-                          note="write it to a file first")
+        files.must_be_file(path)
         head = stream.read(_HEAD)
     if not head:
         raise Failure(f"{path}: is empty", code=EXIT_DATA, note="make it again")

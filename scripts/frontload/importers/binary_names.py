@@ -120,7 +120,7 @@ class BinaryNames:
         if mention.address is not None:
             found = self._resolver.resolve(np.array([trace.FUNCTION], np.uint8),
                                            np.array([mention.address], np.uint64))
-            return next(iter(found.touched))
+            return self._resolver.names(found.numbers)[0]
         for section_class, name in mention.readings or ((mention.section_class, mention.name),):
             candidates = [index for index in self._members.get(name, ())
                           if not section_class or (section_class == "text") == self._is_code[index]]

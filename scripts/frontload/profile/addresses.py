@@ -10,9 +10,11 @@ CODE and DATA tell how much is touched: the bytes of their granules that lie in 
 FUNCTION and BLOCK tell nothing of that; nor is there anything to tell of a symbol without a size.
 
 Of several symbols at one address (aliases) symbol_names.py chooses one.
+
+Whoever has a name has a number: thousands of traces are resolved before the first name is read.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,29 +22,36 @@ import numpy as np
 
 from frontload.base.intervals import Cover, Ranges, signed
 from frontload.elf import file as elves
+from frontload.profile import touched as sums
 from frontload.profile import trace as traces
-from frontload.profile.format import LONGEST_STRETCH, Name, Stretch, Touched
+from frontload.profile.format import Name, Touched
 from frontload.profile.link_map import LinkMap
 from frontload.profile.merged_strings import MergedStrings
 from frontload.profile.symbol_names import SymbolNames, nameable
+from frontload.profile.touched import AMOUNT, TouchedNumbers
 
 # Linux reads 128 KiB around a fault unless it is told otherwise, but half of that lies before it.
 WINDOW = 64 * 1024
 
+_UNKNOWN, _NAMELESS = -2, -1
 
-@dataclass(frozen=True)
-class TouchedNames:
-    """What one run touched, in order of first touch, and how many of its touches have no name. What
-    the linker makes itself (merged constants, tables for the loader) needs none: it is not counted.
-    """
 
-    touched: dict[Name, Touched]
-    nameless: int
-    nameless_data: int  # of these, touches of data
+class _Named(Protocol):
+    """Something that has names for groups of address ranges."""
+
+    ranges: Ranges
+
+    def name(self, group: int) -> Name | None:
+        """The name of a group, if it can have one in a profile."""
 
 
 class Resolver:
-    """Names for the addresses of one linked file."""
+    """Names for the addresses of one linked file.
+
+    The number of a name is that of its first group that was seen: those of functions come first,
+    then those of data, strings, and sections. Other processes that read the same file may have seen
+    another group of the same name; apart from that they have the same numbers.
+    """
 
     def __init__(self, elf: elves.Elf):
         symbols = elf.linked_symbols()
@@ -53,16 +62,26 @@ class Resolver:
         self._symbols = Cover(signed(symbols.value[named]), signed(symbols.ends()[named]))
         self._elf = elf
         self.link_map: LinkMap | None = None
-        self._chosen: dict[tuple[_Named, int], Name | None] = {}
+        self._give_numbers(self._functions, self._data)
 
     def use_map(self, link_map: LinkMap) -> None:
-        """Gives what no symbol names a name, too."""
+        """Gives what no symbol names a name, too; to be called before the first `resolve`."""
         self.link_map = link_map
         self._functions.link_map = self._data.link_map = link_map
         self._strings = MergedStrings(self._elf, link_map.strings)
+        self._give_numbers(self._functions, self._data, self._strings, link_map)
 
-    def resolve(self, kinds: np.ndarray, addresses: np.ndarray) -> TouchedNames:
-        """The names of what a run touched; the touches are given in order."""
+    def _give_numbers(self, *kinds: _Named) -> None:
+        self._kinds = kinds
+        # Where the groups of each kind begin.
+        self._begins = np.cumsum([0, *(len(named.ranges.start) for named in kinds)])
+        self._number = np.full(self._begins[-1], _UNKNOWN, np.int32)
+        self._names: dict[int, Name] = {}
+        self._numbers: dict[Name, int] = {}
+
+    def resolve(self, kinds: np.ndarray, addresses: np.ndarray) -> TouchedNumbers:
+        """What a process touched; the touches are given in order. What the linker makes itself
+        (merged constants, tables for the loader) needs no name: it is not counted as nameless."""
         granules = addresses & ~np.uint64(traces.GRANULE - 1)
         data = np.flatnonzero(kinds == traces.DATA)
         code = np.flatnonzero(kinds != traces.DATA)
@@ -83,35 +102,49 @@ class Resolver:
         if self.link_map is not None:
             end = granules[data] + np.uint64(traces.GRANULE)
             named[data[self.link_map.made.overlapping(granules[data], end)[0]]] = True
-        return TouchedNames(self._names(hits), int(np.count_nonzero(~named)),
-                            int(np.count_nonzero(~named[data])))
+        return TouchedNumbers(*self._in_order(hits), int(np.count_nonzero(~named)),
+                              int(np.count_nonzero(~named[data])))
 
-    def _names(self, hits: list["_Hits"]) -> dict[Name, Touched]:
-        """The names in order of first touch; of one touch, by address."""
+    def names(self, numbers: Iterable[int]) -> list[Name]:
+        """The names of numbers from `resolve`, also of another process."""
+        numbers = list(numbers)
+        self._look_up(np.array(numbers, np.int64))
+        return [self._names[int(self._number[number])] for number in numbers]
+
+    def names_of(self, touched: TouchedNumbers) -> dict[Name, Touched]:
+        """What a process touched, by name."""
+        amounts = sums.touched_of(touched.amounts)
+        numbers = touched.numbers.tolist()
+        return {name: amounts.get(number, Touched())
+                for number, name in zip(numbers, self.names(numbers), strict=True)}
+
+    def _in_order(self, hits: list["_Hits"]) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers in order of first touch, those of one touch by address; and the amounts."""
         found = []
-        for each in hits:
-            for touch, start, group, amount in each.groups():
-                found.append((touch, start, self._name(each.named, group), amount))
-        found.sort(key=lambda item: item[:2])
-        touched: dict[Name, Touched] = {}
-        for _, _, name, amount in found:
-            if name is not None:
-                touched[name] = amount.merged(touched.get(name, amount))
-        return touched
+        amounts = [np.empty(0, AMOUNT)]
+        for begin, each in zip(self._begins.tolist(), hits, strict=False):
+            touch, group = each.firsts()
+            found.append((touch, each.named.ranges.start[group], begin + group))
+            amounts.append(each.amounts())
+            amounts[-1]["number"] += begin
+        touch, start, groups = map(np.concatenate, zip(*found, strict=True))
+        self._look_up(groups)
+        numbers = self._number[groups[np.lexsort((groups, start, touch))]]
+        merged = np.concatenate(amounts)
+        merged["number"] = self._number[merged["number"]]
+        return (sums.in_order(numbers[numbers != _NAMELESS]),
+                sums.most(merged[merged["number"] != _NAMELESS]))
 
-    def _name(self, named: "_Named", group: int) -> Name | None:
-        if (named, group) not in self._chosen:
-            self._chosen[named, group] = named.name(group)
-        return self._chosen[named, group]
-
-
-class _Named(Protocol):
-    """Something that has names for groups of address ranges."""
-
-    ranges: Ranges
-
-    def name(self, group: int) -> Name | None:
-        """The name of a group, if it can have one in a profile."""
+    def _look_up(self, groups: np.ndarray) -> None:
+        """Gives numbers to the names of groups that have none."""
+        for group in groups[self._number[groups] == _UNKNOWN].tolist():
+            kind = int(np.searchsorted(self._begins, group, "right")) - 1
+            name = self._kinds[kind].name(group - int(self._begins[kind]))
+            if name is None:
+                self._number[group] = _NAMELESS
+            else:
+                self._number[group] = number = self._numbers.setdefault(name, group)
+                self._names[number] = name
 
 
 @dataclass
@@ -136,24 +169,40 @@ class _Hits:
         return _Hits(self.named, self.touch[which], self.group[which], self.start[which],
                      self.size[which])
 
-    def groups(self) -> Iterator[tuple[int, int, int, Touched]]:
-        """For each group its first touch, its address, its number, and how much is touched."""
-        groups, where = np.unique(self.group, return_inverse=True)
-        first = np.full(len(groups), len(self.touch) and self.touch.max())
-        np.minimum.at(first, where, self.touch)
+    def firsts(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first touch of each group, and the group."""
+        order = np.lexsort((self.touch, self.group))
+        group = self.group[order]
+        first = np.flatnonzero(np.append(True, group[1:] != group[:-1])[:len(group)])
+        return self.touch[order[first]], group[first]
+
+    def amounts(self) -> np.ndarray:
+        """How much of each group is touched, where that is told; `number` is the group."""
         # A touch is of one granule, and no two of the same granule count.
-        order = np.lexsort((self.start, where))
-        order = order[self.size[order] > 0]
-        start, where = self.start[order], where[order]
-        again = np.zeros(len(order), bool)
-        again[1:] = (start[1:] == start[:-1]) & (where[1:] == where[:-1])
-        order, start, where = order[~again], start[~again], where[~again]
-        size = self.size[order]
-        bounds = np.searchsorted(where, np.arange(len(groups) + 1))
-        for index, (touch, group) in enumerate(zip(first.tolist(), groups.tolist(), strict=True)):
-            mine = slice(bounds[index], bounds[index + 1])
-            begin, end = (int(self.named.ranges.start[group]), int(self.named.ranges.end[group]))
-            yield touch, begin, group, _measure(start[mine], size[mine], begin, end)
+        pieces = np.flatnonzero(self.size > 0)
+        pieces = pieces[np.lexsort((self.start[pieces], self.group[pieces]))]
+        start, group = self.start[pieces], self.group[pieces]
+        once = np.ones(len(pieces), bool)
+        once[1:] = (start[1:] != start[:-1]) | (group[1:] != group[:-1])
+        start, group, size = signed(start[once]), group[once], self.size[pieces[once]]
+        ends = start + size
+        first = np.flatnonzero(np.append(True, group[1:] != group[:-1])[:len(group)])
+        last = np.append(first[1:], len(group)) - 1 if len(first) else first
+        found = np.empty(len(first), AMOUNT)
+        if not len(first):
+            return found
+        found["number"] = group[first]
+        begin, end = (signed(each[group[first]])
+                      for each in (self.named.ranges.start, self.named.ranges.end))
+        found["size"] = np.add.reduceat(size, first)
+        found["first"] = start[first] - begin
+        found["last"] = ends[last] - 1 - begin
+        found["told"] = end - begin > WINDOW
+        found["windows"] = 1
+        for index in np.flatnonzero(ends[last] > start[first] + WINDOW).tolist():
+            mine = slice(first[index], last[index] + 1)
+            found["windows"][index] = _windows(start[mine], ends[mine])
+        return found
 
 
 def _overlapping(named: _Named, touches: np.ndarray, granules: np.ndarray) -> _Hits:
@@ -163,16 +212,11 @@ def _overlapping(named: _Named, touches: np.ndarray, granules: np.ndarray) -> _H
     return _Hits.of(named, touches[query], group, granules)
 
 
-def _measure(start: np.ndarray, size: np.ndarray, begin: int, end: int) -> Touched:
-    """How much the sorted pieces touch of what lies from `begin` to `end`."""
-    if not len(start):
-        return Touched()
-    ends = start + size.astype(np.uint64)
+def _windows(start: np.ndarray, ends: np.ndarray) -> int:
+    """How many windows cover the sorted pieces."""
     windows, position, edge = 0, 0, 0
     while position < len(start):
         edge = max(edge, int(start[position])) + WINDOW
-        position = int(np.searchsorted(ends, np.uint64(edge), "right"))
+        position = int(np.searchsorted(ends, edge, "right"))
         windows += 1
-    stretch = Stretch(int(start[0]) - begin, int(ends[-1]) - 1 - begin)
-    is_told = end - begin > WINDOW and stretch.size <= LONGEST_STRETCH
-    return Touched(int(size.sum()), windows, stretch if is_told else None)
+    return windows

@@ -1,21 +1,39 @@
 """The binaries that traces were recorded from, to resolve each trace with its own."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
 
 from frontload.base import errors
-from frontload.base.errors import BadData
+from frontload.base.errors import BadData, Failure
 from frontload.elf import file as elf
 from frontload.profile import instrumented
 from frontload.profile.addresses import Resolver
 from frontload.profile.link_map import LinkMap
-from frontload.profile.trace import Module
+from frontload.profile.touched import TouchedNumbers
+from frontload.profile.trace import Module, Trace
+
+T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Binary:
+    path: str
     linked: elf.Elf
     resolver: Resolver
     collects: bool  # a profile of the compiler's, too
+
+    def resolve(self, trace: Trace, mine: np.ndarray) -> tuple[TouchedNumbers, np.ndarray]:
+        """What a trace touched of this binary, where its events are `mine`, and the numbers that
+        are left out of that because only this build has them."""
+        touched = self.resolver.resolve(trace.kinds[mine], trace.addresses[mine])
+        if not self.collects:
+            return touched, touched.numbers[:0]
+        left_out = np.array([instrumented.is_left_out(name)
+                             for name in self.resolver.names(touched.numbers)], bool)
+        return touched.only(~left_out), touched.numbers[left_out]
 
 
 class Binaries:
@@ -26,26 +44,45 @@ class Binaries:
 
     def __init__(self, given: str | None):
         self._given = given
-        self._read: dict[str, Binary] = {}
+        self._results: dict[object, object] = {}
         self.link_map: str | None = None
 
     def of(self, module: Module, trace: str) -> Binary:
         """The binary that a trace recorded as `module`; another build is refused."""
         path = self._given or module.path
-        binary = self._read.get(path)
-        if binary is None:
-            linked = elf.read(path, note="give the recorded program with --binary PATH")
-            binary = self._read[path] = Binary(
-                linked, Resolver(linked), instrumented.is_instrumented(linked.linked_symbols()))
-            if not linked.build_id and not module.build_id:
-                errors.warning(f"{path}: has no build-id, so nothing tells whether it is the "
-                               "binary that was recorded")
+        binary = self._once(path, lambda: self._open(path, module))
         if binary.linked.build_id != module.build_id:
             found, recorded = (each.hex() or "none"
                                for each in (binary.linked.build_id, module.build_id))
             raise BadData(path, f"its build-id is {found}, but {trace} recorded {recorded}",
                           note="remove the traces of the old build (rm -r its folder) and record "
                                "again, or give the recorded program with --binary PATH")
+        # Behind the build-id: with another build a map of the link says less than that does.
         if self.link_map is not None and binary.resolver.link_map is None:
-            binary.resolver.use_map(LinkMap(self.link_map, binary.linked))
+            self._once((path, self.link_map), lambda: binary.resolver.use_map(
+                LinkMap(self.link_map, binary.linked)))
         return binary
+
+    def at(self, path: str) -> Binary:
+        """A binary that `of` has given."""
+        return self._once(path, lambda: None)
+
+    def _once(self, key: object, work: Callable[[], T]) -> T:
+        """What comes of some work, or the same failure each time."""
+        if key not in self._results:
+            try:
+                self._results[key] = work()
+            except Failure as problem:
+                self._results[key] = problem
+        if isinstance(self._results[key], Failure):
+            raise self._results[key]
+        return self._results[key]
+
+    @staticmethod
+    def _open(path: str, module: Module) -> Binary:
+        linked = elf.read(path, note="give the recorded program with --binary PATH")
+        if not linked.build_id and not module.build_id:
+            errors.warning(f"{path}: has no build-id, so nothing tells whether it is the binary "
+                           "that was recorded")
+        return Binary(path, linked, Resolver(linked),
+                      instrumented.is_instrumented(linked.linked_symbols()))

@@ -197,10 +197,10 @@ class Touch(NamedTuple):
         for number, runs, lowest in other.octaves():
             mine = octaves.get(number, Octave(number, 0, lowest))
             octaves[number] = Octave(number, mine.runs + weight * runs, min(mine.lowest, lowest))
-        return _ranked(tuple(octaves[number] for number in sorted(octaves)), touched)
+        return ranked(tuple(octaves[number] for number in sorted(octaves)), touched)
 
 
-def _ranked(octaves: tuple[Octave, ...], touched: Touched) -> Touch:
+def ranked(octaves: tuple[Octave, ...], touched: Touched) -> Touch:
     """The touch that has these octaves, from the lowest on."""
     runs, up_to = sum(octave.runs for octave in octaves), 0
     for octave in octaves:
@@ -426,7 +426,7 @@ def _with_spread(touch: Touch, text: bytes) -> Touch:
             any(octave.lowest.bit_length() != octave.number or not octave.runs
                 for octave in octaves) or numbers != sorted(set(numbers)):
         raise ValueError(f"`{text.decode()}` is not a spread over octaves")
-    spread = _ranked(octaves, touch.touched)
+    spread = ranked(octaves, touch.touched)
     if spread[:2] != touch[:2]:
         raise ValueError(f"the spread `{text.decode()}` is that of {spread.runs} runs and rank "
                          f"{spread.rank}, not of {touch.runs} and {touch.rank}")

@@ -18,7 +18,7 @@ import re
 
 from frontload.elf import section_names
 from frontload.elf.symbols import Symbols
-from frontload.profile.format import Name, Touched
+from frontload.profile.format import Name
 
 # Of the functions that such a program cannot be without.
 _SIGNS = (b"__llvm_profile_", b"__gcov_")
@@ -62,8 +62,3 @@ def is_left_out(name: Name) -> bool:
         text = section_names.split_word(*found)[1]
     is_cold_part = name.kind == "function" and _COLD_PART.search(text)
     return bool(is_cold_part or text in _OTHERS.get(name.kind, ()) or _COLLECTS.match(text))
-
-
-def without(touched: dict[Name, Touched]) -> dict[Name, Touched]:
-    """What remains of what an instrumented program has touched."""
-    return {name: amount for name, amount in touched.items() if not is_left_out(name)}

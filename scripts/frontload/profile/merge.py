@@ -5,80 +5,90 @@ of its own, which says what run it is part of. Recorders that do not say that (f
 before 1.2) made one run of each trace. A profile is for one linked file, its program: the main
 program of the traces, or a shared library that they recorded as a module. Each trace is resolved
 with the binary that it was recorded from, so runs of different builds merge by name.
+
+There may be more traces than memory has room for, and more than one processor has time for: several
+processes each sum up a part of the runs, and the sums are merged. Merging is associative and
+commutative, so the same inputs give the same bytes, whoever has summed up which of them.
 """
 
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from frontload.base import errors, files
-from frontload.base.errors import EXIT_DATA, Failure
+from frontload.base import console, errors, workers
+from frontload.base.errors import EXIT_DATA, BadData, Failure
 from frontload.profile import format as profile
-from frontload.profile import instrumented, trace
-from frontload.profile.binaries import Binaries
+from frontload.profile import inputs as reading
+from frontload.profile.binaries import Binaries, Binary
 from frontload.profile.format import Profile
+from frontload.profile.inputs import Input
+from frontload.profile.touched import Sum, TouchedNumbers, together
 from frontload.profile.trace import Module, Trace
 
 _LISTED = 12  # programs, or roles, that an error names
+_PART = 64  # files, or runs, that a process takes at a time
 
 
-def expand(inputs: Iterable[tuple[str, int]],
-           folders: bool = True) -> Iterator[tuple[str, int]]:
-    """The files that inputs with weights stand for: a folder stands for the traces in it, unless
-    `folders` is false. No file comes twice, because that would count its run twice; of its weights
-    the largest counts."""
-    seen = set()
-    for path, weight in sorted(inputs, key=lambda given: -given[1]):
-        for file in trace.expand([path], code=EXIT_DATA) if folders else [path]:
-            identity = os.path.realpath(file)
-            if identity in seen:
-                errors.warning(f"{file}: given twice, counted once")
-            else:
-                yield file, weight
-            seen.add(identity)
+@dataclass
+class _Part:
+    """What some runs add up to."""
 
+    sums: defaultdict[str, Sum] = field(default_factory=lambda: defaultdict(Sum))  # by binary
+    named: Profile = field(default_factory=lambda: Profile(b"", 0))  # and what has names already
+    left_out: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    counts: Counter[str] = field(default_factory=Counter)
+    problems: list[Failure] = field(default_factory=list)
 
-@dataclass(frozen=True)
-class _Input:
-    path: str
-    content: Trace | Profile
-    program: str | None  # None if the trace does not say
-    modules: list[str]  # all that a profile can be made for
-    weight: int
+    def merge(self, other: "_Part") -> None:
+        for path, numbers in other.sums.items():
+            self.sums[path].merge(numbers)
+        for path, numbers in other.left_out.items():
+            self.left_out[path] |= numbers
+        self.named.add(other.named)
+        self.counts.update(other.counts)
 
 
 class Merger:
-    """Reads inputs (`add`), then makes the profile of one program out of them (`result`).
+    """Takes inputs (`add`), then makes the profile of one program out of them (`result`).
 
     program: base name or path of the linked file; None if all inputs are of the same program
     binary: the linked file, in place of the recorded path
     link_map: the map of its link, which names the data that has no symbol
     allow_partial: an input that cannot be used is left out, with a warning
     roles: of the traces, only those of processes with one of these roles; none: all
+    jobs: how many processes share the work
     """
 
     def __init__(self, program: str | None = None, binary: str | None = None,
                  link_map: str | None = None, allow_partial: bool = False,
-                 roles: Iterable[str] = ()):
+                 roles: Iterable[str] = (), jobs: int = 1):
         self._program = program
         self._binaries = Binaries(binary)
         self._map = link_map
         self._allow_partial = allow_partial
         self._wanted_roles = set(roles)
         self._roles: Counter[str] = Counter()  # of all traces
+        self._jobs = jobs
         self._given = self._lost = 0
-        self._inputs: list[_Input] = []
-        self._left_out: set[profile.Name] = set()
-        self._counts: Counter[str] = Counter()
+        self._inputs: list[Input] = []
+        self._known: dict[object, object] = {}  # modules, of which most traces have the same
 
     def add(self, path: str, weight: int = 1) -> None:
-        """Reads one input; each of its runs counts as `weight` runs."""
-        with self.one_input():
-            self.add_content(path, _read(path), weight)
+        """Takes one input; each of its runs counts as `weight` runs."""
+        self.add_all([(path, weight)])
+
+    def add_all(self, inputs: Sequence[tuple[str, int]]) -> None:
+        """Takes inputs with weights."""
+        for looked in self._shared(_look_at, inputs, "looking at inputs"):
+            for found in looked:
+                with self.one_input():
+                    if isinstance(found, Failure):
+                        raise found
+                    self._add(found)
 
     @contextmanager
     def one_input(self) -> Iterator[None]:
@@ -88,51 +98,67 @@ class Merger:
             yield
 
     def add_content(self, path: str, content: Trace | Profile, weight: int = 1) -> None:
-        """Adds what was read from an input; each of its runs counts as `weight` runs."""
-        if isinstance(content, Profile):
-            program = os.fsdecode(content.program)
-            self._inputs.append(_Input(path, content, program, [program], weight))
-        else:
-            self._roles[content.role] += 1
-            if self._wanted_roles and content.role not in self._wanted_roles:
+        """Takes what was read from an input; each of its runs counts as `weight` runs."""
+        self._add(reading.of(path, content, weight, keep=True))
+
+    def _add(self, given: Input) -> None:
+        if given.is_trace:
+            self._roles[given.role] += 1
+            if self._wanted_roles and given.role not in self._wanted_roles:
                 return
-            main = content.main.name if content.main is not None else None
-            modules = [module.name for module in content.modules]
-            self._inputs.append(_Input(path, content, main, modules, weight))
+            modules = tuple(self._known.setdefault(each, each) for each in given.modules)
+            given = replace(given, modules=self._known.setdefault(modules, modules))
+        self._inputs.append(given)
 
     def result(self) -> Profile:
         """The merged profile; says on stderr what is not in it."""
         self._check_roles()
         program = self._choose_program()
         # For all traces if for any, or names would depend on which of them came first.
-        if any(isinstance(given.content, Trace) and given.content.has_data
-               for given in self._inputs):
+        if any(given.has_data for given in self._inputs):
             self._binaries.link_map = self._map
-        merged = Profile(os.fsencode(os.path.basename(program)), 0)
-        for given in self._runs():
-            with self._tolerance():
-                part = self._part(given, program)
-                if part is not None:
-                    merged.add(part, given[0].weight)
-        self._report(program)
+        self._open_binaries(program)
+        runs = reading.in_runs(self._inputs)
+        whole = _Part()
+        for part in self._shared(lambda some: self._sum_up(some, program), runs, "merging"):
+            for problem in part.problems:
+                with self._tolerance():
+                    raise problem
+            whole.merge(part)
+        merged = self._with_names(whole, program)
+        self._report(whole, program)
         if not merged.touches:
             raise Failure(f"{program}: no first touch in the inputs has a name",
                           code=EXIT_DATA, note="record again; for --with runtime, build with "
                           "-finstrument-functions and link libfrontload-rt")
         return merged
 
-    def _runs(self) -> list[list[_Input]]:
-        """The inputs, those together that are of one run: first the process that was executed."""
-        found: dict[object, list[_Input]] = {}
-        for number, given in enumerate(self._inputs):
-            run = given.content.run if isinstance(given.content, Trace) else 0
-            found.setdefault(("run", run) if run else number, []).append(given)
-        for together in found.values():
-            if len(together) > 1:
-                together.sort(key=lambda each: (each.content.forked, each.content.pid, each.path))
-                # Who gives some of them a weight means the run.
-                together[0] = replace(together[0], weight=max(each.weight for each in together))
-        return list(found.values())
+    def _shared(self, work, items: Sequence, what: str) -> Iterator:
+        """Some work on parts of the items, in their order."""
+        parts = [items[first:first + _PART] for first in range(0, len(items), _PART)]
+        done = workers.in_order(work, parts, self._jobs)
+        return iter(console.progress(done, what, len(parts)))
+
+    def _open_binaries(self, program: str) -> None:
+        """Opens what traces were recorded from, for all processes to come."""
+        for module, path in {given.module(program): given.path for given in self._inputs
+                             if given.is_trace}.items():
+            if module is not None:
+                with suppress(Failure):  # comes again with the traces that it is about
+                    self._binaries.of(module, path)
+
+    def _sum_up(self, runs: list[list[Input]], program: str) -> _Part:
+        part = _Part()
+        for run in runs:
+            try:
+                self._add_run(part, run, program)
+            except Failure as problem:
+                part.problems.append(problem)
+                if not self._allow_partial:
+                    break
+        for each in part.sums.values():
+            each.settle()
+        return part
 
     @contextmanager
     def _tolerance(self) -> Iterator[None]:
@@ -158,7 +184,7 @@ class Merger:
             raise Failure("none of the inputs can be used", code=EXIT_DATA, note="record again")
         wanted = self._program and self._named(self._program)
         if wanted is not None:
-            modules = Counter(name for given in self._inputs for name in given.modules)
+            modules = Counter(name for given in self._inputs for name in given.names)
             if os.path.basename(wanted) not in modules:
                 raise Failure(f"{wanted}: no input belongs to this program", code=EXIT_DATA,
                               note=f"choose one of these with --program NAME: {_list(modules)}")
@@ -177,98 +203,122 @@ class Merger:
         has several modules of that name, of which only the path can choose."""
         name = os.path.basename(wanted)
         paths = {wanted, os.path.abspath(wanted), os.path.realpath(wanted)}
-        for given in self._inputs:
-            if isinstance(given.content, Trace) and wanted != name:
-                alike = [module for module in given.content.modules if module.name == name]
+        for modules in dict.fromkeys(given.modules for given in self._inputs if given.is_trace):
+            if wanted != name:
+                alike = [module for module in modules if module.name == name]
                 chosen = [module for module in alike if module.path in paths]
                 if len(alike) > 1 and chosen:
                     return chosen[0].path
         return name
 
-    def _part(self, run: list[_Input], program: str) -> Profile | None:
-        """What a run has of the program; None, counted, if it has nothing."""
-        first = run[0].content
-        if isinstance(first, Profile):
+    def _add_run(self, part: _Part, run: list[Input], program: str) -> None:
+        """Adds what a run has of the program; counts it if it has nothing."""
+        weight = max(each.weight for each in run)  # who gives some of them a weight means the run
+        if not run[0].is_trace:
             if run[0].program == os.path.basename(program):
-                return first
-            self._counts["other"] += 1
-            return None
-        touched: dict[profile.Name, profile.Touched] = {}
-        name, data, knows_cold_parts = "", False, True
+                part.named.add(run[0].read(), weight)
+            else:
+                part.counts["other"] += 1
+            return
+        processes = []
+        data, knows_cold_parts = False, True
         for given in run:
-            module = _module(given.content, program)
+            content = given.read()
+            module = given.module(program)
             if module is None:
-                self._counts["other" if len(given.content.kinds) else "empty"] += 1
+                part.counts["other" if len(content.kinds) else "empty"] += 1
                 continue
-            resolved, collects = self._resolved(given, module)
-            for entry, touch in resolved.items():
-                touched[entry] = touched.get(entry, profile.Touched()).merged(touch)
-            name, data = module.name, data or given.content.has_data
-            knows_cold_parts &= not collects
-        if not touched:
-            return None
-        made = profile.from_run(os.fsencode(name), touched, data)
+            data |= content.has_data
+            found = self._of_trace(part, content, module)
+            if found is not None:
+                processes.append(found)
+                knows_cold_parts &= not found[0].collects
+        if not any(len(touched.numbers) for _, touched in processes):
+            return
+        if len({binary.path for binary, _ in processes}) == 1:
+            part.sums[processes[0][0].path].add(together([each for _, each in processes]), weight)
+            made = Profile(b"", 1, data_runs=int(data))
+        else:
+            made = profile.from_run(b"", _by_name(processes), data)
         made.knows_cold_parts = knows_cold_parts
-        return made
+        part.named.add(made, weight)
 
-    def _resolved(self, given: _Input,
-                  module: Module) -> tuple[dict[profile.Name, profile.Touched], bool]:
-        """The names that a trace has of a module, and whether that collects a compiler's profile.
-        """
-        trace = given.content
+    def _of_trace(self, part: _Part, trace: Trace,
+                  module: Module) -> tuple[Binary, TouchedNumbers] | None:
+        """What a trace has of a module; None if that is nothing."""
+        if module not in trace.modules:
+            raise BadData(trace.path, "changed while it was read", note="merge it again")
         mine = trace.owners == trace.modules.index(module)
-        touched, collects = {}, False
-        if mine.any():
-            binary = self._binaries.of(module, trace.path)
-            resolved = binary.resolver.resolve(trace.kinds[mine], trace.addresses[mine])
-            touched, collects = resolved.touched, binary.collects
-            if collects:
-                touched = instrumented.without(touched)
-                self._left_out |= resolved.touched.keys() - touched.keys()
-            self._counts.update(nameless=resolved.nameless, nameless_data=resolved.nameless_data)
-        self._counts.update(touches=np.count_nonzero(mine), dropped=trace.dropped,
-                            data=trace.has_data, ownerless=trace.ownerless, empty=not touched)
-        return touched, collects
+        part.counts.update(touches=np.count_nonzero(mine), dropped=trace.dropped,
+                           data=trace.has_data, ownerless=trace.ownerless)
+        if not mine.any():
+            part.counts["empty"] += 1
+            return None
+        binary = self._binaries.of(module, trace.path)
+        touched, left_out = binary.resolve(trace, mine)
+        part.left_out[binary.path].update(left_out.tolist())
+        part.counts.update(nameless=touched.nameless, nameless_data=touched.nameless_data,
+                           empty=not len(touched.numbers))
+        return binary, touched
 
-    def _report(self, program: str) -> None:
+    def _with_names(self, whole: _Part, program: str) -> Profile:
+        merged = Profile(os.fsencode(os.path.basename(program)), 0)
+        merged.add(whole.named)
+        for path, each in whole.sums.items():
+            merged.add(Profile(b"", 0, each.touches(self._binaries.at(path).resolver.names)))
+        return merged
+
+    def _report(self, whole: _Part, program: str) -> None:
+        counts = whole.counts
+        left_out = {name for path, numbers in whole.left_out.items()
+                    for name in self._binaries.at(path).resolver.names(numbers)}
+
         def touches(what: str) -> str:
-            return f"{program}: " + errors.count(self._counts[what], "first touch", "first touches")
+            return f"{program}: " + errors.count(counts[what], "first touch", "first touches")
 
         if self._lost:
             errors.warning(f"{self._lost} of {errors.count(self._given, 'input')} left out")
-        if self._counts["dropped"]:
+        if counts["dropped"]:
             errors.warning(f"{touches('dropped')} lost, because the recorder had no room for more")
-        if self._counts["ownerless"]:
+        if counts["ownerless"]:
             errors.warning(f"{touches('ownerless')} lost: the record of their module is incomplete")
-        if self._left_out:
+        if left_out:
             errors.note(f"{program}: was built to collect a compiler's profile; left out what only "
                         "that build has, and cold parts: "
-                        f"{errors.count(len(self._left_out), 'name')}")
-        if self._counts["nameless"]:
-            errors.note(f"{touches('nameless')} of {self._counts['touches']} without a symbol")
-        if self._counts["nameless_data"] and self._map is None:
-            errors.note(f"{self._counts['nameless_data']} of these are of data: --map FILE gives "
+                        f"{errors.count(len(left_out), 'name')}")
+        if counts["nameless"]:
+            errors.note(f"{touches('nameless')} of {counts['touches']} without a symbol")
+        if counts["nameless_data"] and self._map is None:
+            errors.note(f"{counts['nameless_data']} of these are of data: --map FILE gives "
                         "constants and strings a name; link with -Wl,-Map=FILE")
-        if self._map is not None and not self._counts["data"]:
+        if self._map is not None and not counts["data"]:
             errors.warning(f"{self._map}: not used, because no trace of {program} has data")
-        if self._counts["empty"]:
-            errors.note(f"{program}: {errors.count(self._counts['empty'], 'trace')} without a "
+        if counts["empty"]:
+            errors.note(f"{program}: {errors.count(counts['empty'], 'trace')} without a "
                         "named first touch left out")
-        if self._counts["other"]:
-            errors.note(f"{program}: {errors.count(self._counts['other'], 'input')} of other "
+        if counts["other"]:
+            errors.note(f"{program}: {errors.count(counts['other'], 'input')} of other "
                         "programs left out")
 
 
-def _read(path: str) -> Trace | Profile:
-    with files.open_input(path, note="make a trace with: frontload record -- CMD") as stream:
-        start = stream.read(len(profile.MAGIC))
-    return profile.read(path) if start.startswith(profile.MAGIC) else trace.read(path)
+def _look_at(given: Sequence[tuple[str, int]]) -> list[Input | Failure]:
+    found: list[Input | Failure] = []
+    for path, weight in given:
+        try:
+            found.append(reading.look_at(path, weight))
+        except Failure as problem:
+            found.append(problem)
+    return found
 
 
-def _module(run: Trace, program: str) -> Module | None:
-    """The module that `program` names, by base name or path; of several the main program."""
-    found = [module for module in run.modules if program in (module.name, module.path)]
-    return max(found, key=lambda module: module.main, default=None)
+def _by_name(processes: list[tuple[Binary, TouchedNumbers]]
+             ) -> dict[profile.Name, profile.Touched]:
+    """What the processes of a run touched, if they were not all of one binary."""
+    touched: dict[profile.Name, profile.Touched] = {}
+    for binary, mine in processes:
+        for name, amount in binary.resolver.names_of(mine).items():
+            touched[name] = touched.get(name, profile.Touched()).merged(amount)
+    return touched
 
 
 def _list(names: Counter[str]) -> str:

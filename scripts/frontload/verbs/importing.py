@@ -17,7 +17,7 @@ from frontload.elf import file as elf
 from frontload.importers.binary_names import BinaryNames
 from frontload.importers.interface import Mention, NamedRun, Source
 from frontload.profile import format as profile
-from frontload.profile import match, merge
+from frontload.profile import inputs, match, merge
 from frontload.profile.format import Name
 from frontload.profile.trace import Trace
 
@@ -87,9 +87,9 @@ def run(args: argparse.Namespace) -> int:
     names = BinaryNames(linked) if linked else None  # refuses a stripped program before any work
     given = None if args.format == "auto" else args.format
     merger = merge.Merger(program, args.binary, args.map, args.allow_partial)
-    inputs = list(merge.expand(((path, 1) for path in args.inputs), folders=False))
+    paths = list(inputs.expand(((path, 1) for path in args.inputs), folders=False))
     read: list[tuple[str, NamedRun | Trace]] = []
-    for path, _ in console.progress(inputs, "reading inputs"):
+    for path, _ in console.progress(paths, "reading inputs"):
         with merger.one_input():
             source = Source(path, program, linked, args.base)
             read += [(path, run) for run in _runs(source, given)]

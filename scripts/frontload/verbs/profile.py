@@ -5,7 +5,7 @@ import os
 
 from frontload.base import errors, files
 from frontload.base.errors import EXIT_OK, Failure
-from frontload.cli.arguments import program_argument, role, weighted
+from frontload.cli.arguments import count, program_argument, role, weighted
 
 DESCRIPTION = """\
 Make the startup profile of a program from traces, folders of traces, and other startup profiles.
@@ -16,6 +16,8 @@ the map of the recorded link gives them a name.
 EXAMPLES = """\
 # from all traces in a folder
 frontload profile traces -o app.startup
+# from any number of traces
+find /srv/traces -name '*.fltrace*' | frontload profile @- -o app.startup
 # with the data that record --data has recorded
 frontload profile traces --map app.map -o app.startup
 # of one kind of process, from traces of all
@@ -29,7 +31,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "profile", description=DESCRIPTION, examples=EXAMPLES)
     parser.add_argument("inputs", metavar="TRACE", nargs="*",
-                        help="a trace, a folder of traces, or a startup profile")
+                        help="a trace, a folder of traces, a startup profile, or @FILE, which "
+                        "lists such inputs, one a line (@-: a list on stdin)")
     parser.add_argument("--weighted-input", metavar="WEIGHT,PATH", action="append", default=[],
                         type=weighted,
                         help="another input, each run of which counts as WEIGHT runs; may be "
@@ -46,6 +49,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         help="the recorded program, if it is no longer where it was recorded")
     parser.add_argument("--map", metavar="FILE",
                         help="the map that lld wrote (-Wl,-Map=FILE) when it linked the program")
+    parser.add_argument("-j", "--jobs", metavar="N", type=count(1),
+                        help="how many processes share the work (default: one a processor)")
     parser.add_argument("--allow-partial", action="store_true",
                         help="leave out inputs that cannot be used, and warn of each")
     return parser
@@ -53,17 +58,16 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     # Imported here because numpy takes a while, which --help need not pay.
-    from frontload.base import console
+    from frontload.base import workers
     from frontload.profile import format as profile
-    from frontload.profile import merge
+    from frontload.profile import inputs, merge
 
     given = [*((path, 1) for path in args.inputs), *args.weighted_input]
     if not given:
         raise Failure("no input", note="give traces, folders of traces, or startup profiles")
     merger = merge.Merger(args.program, args.binary, args.map, args.allow_partial,
-                          roles=args.role)
-    for path, weight in console.progress(list(merge.expand(given)), "reading traces"):
-        merger.add(path, weight)
+                          roles=args.role, jobs=args.jobs or workers.count())
+    merger.add_all(list(inputs.expand(given)))
     result = merger.result()
     files.write_profile(args.output, profile.to_bytes(result))
     errors.note(f"{os.fsdecode(result.program)}: {errors.count(len(result.touches), 'name')} from "

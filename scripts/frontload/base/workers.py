@@ -1,0 +1,71 @@
+"""Work on many items in several processes, for what takes Python longer than reading it."""
+
+import ctypes
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import TypeVar
+
+from frontload.base.errors import EXIT_USAGE, Failure
+
+Item, Result = TypeVar("Item"), TypeVar("Result")
+
+_PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
+_AHEAD = 4  # items a process, so that none waits, and no pile of results grows
+
+# What a worker inherits: closures and large tables need not be sent.
+_work: Callable
+_items: Sequence
+
+
+def count() -> int:
+    """How many processes this one may use the processors of."""
+    return len(os.sched_getaffinity(0))
+
+
+def in_order(work: Callable[[Item], Result], items: Sequence[Item],
+             jobs: int) -> Iterator[Result]:
+    """`work(item)` of each item, in their order, by `jobs` processes; by this one if that is 1, or
+    if there is one item.
+
+    The others are forked at the beginning, with all that this process has. They send their results
+    back by pickle, and so what they raise, which ends the work.
+    """
+    if jobs == 1 or len(items) < 2:
+        yield from map(work, items)
+        return
+    global _work, _items
+    _work, _items = work, items
+    jobs = min(jobs, len(items))
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _begin, (os.getpid(),))
+    waiting: deque = deque()
+    try:
+        for index in range(len(items)):
+            waiting.append(pool.submit(_do, index))
+            if len(waiting) == _AHEAD * jobs:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool as problem:
+        raise Failure("a process that did a part of the work was killed", code=EXIT_USAGE,
+                      note="if memory was short, use fewer processes: --jobs 1") from problem
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin(parent: int) -> None:
+    """Leaves it to the parent to answer signals, and ends with it, however it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _do(index: int):
+    return _work(_items[index])

@@ -1,0 +1,121 @@
+"""The traces and startup profiles that a profile is made of: which files, and what each is.
+
+A profile may be made of more traces than fit in memory. So each is read twice: here, to know which
+program, run and role it is of, which is kept; and by merge.py, for its touches, which are not.
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from frontload.base import errors, files
+from frontload.base.errors import EXIT_DATA
+from frontload.profile import format as profile
+from frontload.profile import trace
+from frontload.profile.format import Profile
+from frontload.profile.trace import Module, Trace
+
+_LIST = "@"  # begins what names a list of inputs, as in response files of compilers
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input. `content` is what was read, if it is not in a file that can be read again."""
+
+    path: str
+    weight: int
+    program: str | None  # None if a trace does not say
+    modules: tuple[Module, ...] | None  # None: a startup profile
+    has_data: bool = False
+    role: str = ""
+    run: int = 0
+    forked: bool = False
+    pid: int = 0
+    content: Trace | Profile | None = None
+
+    @property
+    def is_trace(self) -> bool:
+        return self.modules is not None
+
+    @property
+    def names(self) -> list[str]:
+        """Of all programs and libraries that a profile can be made for."""
+        return [module.name for module in self.modules] if self.is_trace else [self.program]
+
+    def read(self) -> Trace | Profile:
+        return self.content or _read(self.path)
+
+    def module(self, program: str) -> Module | None:
+        """The module that `program` names, by base name or path; of several the main program."""
+        found = [module for module in self.modules if program in (module.name, module.path)]
+        return max(found, key=lambda module: module.main, default=None)
+
+
+def look_at(path: str, weight: int = 1) -> Input:
+    """What is to know of a file before its touches are read."""
+    files.must_be_file(path)
+    return of(path, _read(path), weight)
+
+
+def of(path: str, content: Trace | Profile, weight: int = 1,
+       keep: bool = False) -> Input:
+    """The same of a file that has been read; its content may be kept."""
+    kept = content if keep else None
+    if isinstance(content, Profile):
+        return Input(path, weight, os.fsdecode(content.program), None, content=kept)
+    main = content.main.name if content.main is not None else None
+    return Input(path, weight, main, tuple(content.modules), content.has_data, content.role,
+                 content.run, content.forked, content.pid, kept)
+
+
+def expand(inputs: Iterable[tuple[str, int]],
+           folders: bool = True) -> Iterator[tuple[str, int]]:
+    """The files that inputs with weights stand for: a folder stands for the traces in it, and @FILE
+    for the inputs that FILE lists, unless `folders` is false. No file comes twice, because that
+    would count its run twice; of its weights the largest counts."""
+    seen = set()
+    for place, weight in sorted(inputs, key=lambda given: -given[1]):
+        places = _listed(place) if folders else [place]
+        for file in trace.expand(places, code=EXIT_DATA) if folders else places:
+            identity = os.path.realpath(file)
+            if identity in seen:
+                errors.warning(f"{file}: given twice, counted once")
+            else:
+                yield file, weight
+            seen.add(identity)
+
+
+def _listed(place: str) -> list[str]:
+    """The files and folders that a list has, one a line, or each with a zero byte behind it, as
+    find -print0 writes them; @- is a list on stdin."""
+    if not place.startswith(_LIST):
+        return [place]
+    path = place.removeprefix(_LIST)
+    if files.is_stdout(path):  # `-`, which is stdin here
+        data = sys.stdin.buffer.read()
+    else:
+        with files.open_input(path, note="a file whose name begins with @ is ./@...") as stream:
+            data = stream.read()
+    end = b"\0" if b"\0" in data else b"\n"
+    listed = [os.fsdecode(line) for line in data.split(end) if line]
+    if not listed:
+        raise errors.BadData(path, "lists no inputs", note="make it with: find FOLDER -name "
+                             f"'*{trace.SUFFIX}*' > FILE")
+    return listed
+
+
+def in_runs(inputs: Iterable[Input]) -> list[list[Input]]:
+    """Those together that are of one run: first the process that was executed."""
+    found: dict[object, list[Input]] = {}
+    for number, given in enumerate(inputs):
+        found.setdefault(("run", given.run) if given.run else number, []).append(given)
+    for together in found.values():
+        together.sort(key=lambda each: (each.forked, each.pid, each.path))
+    return list(found.values())
+
+
+def _read(path: str) -> Trace | Profile:
+    with files.open_input(path, note="make a trace with: frontload record -- CMD") as stream:
+        start = stream.read(len(profile.MAGIC))
+    return profile.read(path) if start.startswith(profile.MAGIC) else trace.read(path)
