@@ -98,9 +98,14 @@ def write_if_changed(path: os.PathLike | str, data: bytes) -> bool:
     if path.is_dir():
         raise IsADirectoryError(21, "is a directory", str(path))
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        _replace(path, data)
     except OSError as problem:  # the name of the temporary file would puzzle who reads it
         raise OSError(problem.errno, problem.strerror, str(path)) from problem
+    return True
+
+
+def _replace(path: Path, data: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
@@ -109,7 +114,6 @@ def write_if_changed(path: os.PathLike | str, data: bytes) -> bool:
     except BaseException:
         os.unlink(temporary)
         raise
-    return True
 
 
 def _permissions(path: Path) -> int:

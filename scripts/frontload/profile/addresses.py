@@ -28,7 +28,7 @@ from frontload.profile.format import Name, Touched
 from frontload.profile.link_map import LinkMap
 from frontload.profile.merged_strings import MergedStrings
 from frontload.profile.symbol_names import SymbolNames, nameable
-from frontload.profile.touched import AMOUNT, TouchedNumbers
+from frontload.profile.touched import TouchedNumbers
 
 # Linux reads 128 KiB around a fault unless it is told otherwise, but half of that lies before it.
 WINDOW = 64 * 1024
@@ -76,6 +76,7 @@ class Resolver:
         # Where the groups of each kind begin.
         self._begins = np.cumsum([0, *(len(named.ranges.start) for named in kinds)])
         self._number = np.full(self._begins[-1], _UNKNOWN, np.int32)
+        self._place = np.zeros(self._begins[-1], np.int32)  # of use in _in_order alone
         self._names: dict[int, Name] = {}
         self._numbers: dict[Name, int] = {}
 
@@ -120,20 +121,27 @@ class Resolver:
 
     def _in_order(self, hits: list["_Hits"]) -> tuple[np.ndarray, np.ndarray]:
         """The numbers in order of first touch, those of one touch by address; and the amounts."""
-        found = []
-        amounts = [np.empty(0, AMOUNT)]
-        for begin, each in zip(self._begins.tolist(), hits, strict=False):
-            touch, group = each.firsts()
-            found.append((touch, each.named.ranges.start[group], begin + group))
-            amounts.append(each.amounts())
-            amounts[-1]["number"] += begin
-        touch, start, groups = map(np.concatenate, zip(*found, strict=True))
+        touch = np.concatenate([each.touch for each in hits])
+        start = np.concatenate([each.named.ranges.start[each.group] for each in hits])
+        groups = np.concatenate([begin + each.group for begin, each
+                                 in zip(self._begins.tolist(), hits, strict=False)])
+        if len(touch) > len(hits[0].touch):  # those of functions are in order
+            groups = groups[np.lexsort((groups, start, touch))]
         self._look_up(groups)
-        numbers = self._number[groups[np.lexsort((groups, start, touch))]]
+        numbers = self._number[groups]
+        numbers = numbers[numbers != _NAMELESS]
+        place = np.arange(len(numbers), dtype=np.int32)
+        self._place[numbers[::-1]] = place[::-1]  # the last one that is written is the first
+        return numbers[self._place[numbers] == place], self._amounts(hits)
+
+    def _amounts(self, hits: list["_Hits"]) -> np.ndarray:
+        amounts = []
+        for begin, each in zip(self._begins.tolist(), hits, strict=False):
+            amounts.append(each.amounts())
+            amounts[-1][:, sums.NUMBER] += begin
         merged = np.concatenate(amounts)
-        merged["number"] = self._number[merged["number"]]
-        return (sums.in_order(numbers[numbers != _NAMELESS]),
-                sums.most(merged[merged["number"] != _NAMELESS]))
+        merged[:, sums.NUMBER] = self._number[merged[:, sums.NUMBER]]
+        return sums.most(merged[merged[:, sums.NUMBER] != _NAMELESS])
 
     def _look_up(self, groups: np.ndarray) -> None:
         """Gives numbers to the names of groups that have none."""
@@ -169,13 +177,6 @@ class _Hits:
         return _Hits(self.named, self.touch[which], self.group[which], self.start[which],
                      self.size[which])
 
-    def firsts(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first touch of each group, and the group."""
-        order = np.lexsort((self.touch, self.group))
-        group = self.group[order]
-        first = np.flatnonzero(np.append(True, group[1:] != group[:-1])[:len(group)])
-        return self.touch[order[first]], group[first]
-
     def amounts(self) -> np.ndarray:
         """How much of each group is touched, where that is told; `number` is the group."""
         # A touch is of one granule, and no two of the same granule count.
@@ -187,21 +188,21 @@ class _Hits:
         start, group, size = signed(start[once]), group[once], self.size[pieces[once]]
         ends = start + size
         first = np.flatnonzero(np.append(True, group[1:] != group[:-1])[:len(group)])
-        last = np.append(first[1:], len(group)) - 1 if len(first) else first
-        found = np.empty(len(first), AMOUNT)
+        found = sums.no_amounts(len(first))
         if not len(first):
             return found
-        found["number"] = group[first]
+        last = np.append(first[1:], len(group)) - 1
         begin, end = (signed(each[group[first]])
                       for each in (self.named.ranges.start, self.named.ranges.end))
-        found["size"] = np.add.reduceat(size, first)
-        found["first"] = start[first] - begin
-        found["last"] = ends[last] - 1 - begin
-        found["told"] = end - begin > WINDOW
-        found["windows"] = 1
+        found[:, sums.NUMBER] = group[first]
+        found[:, sums.SIZE] = np.add.reduceat(size, first)
+        found[:, sums.WINDOWS] = 1
+        found[:, sums.MINUS_FIRST] = begin - start[first]
+        found[:, sums.LAST] = ends[last] - 1 - begin
+        found[:, sums.UNTOLD] = end - begin <= WINDOW
         for index in np.flatnonzero(ends[last] > start[first] + WINDOW).tolist():
             mine = slice(first[index], last[index] + 1)
-            found["windows"][index] = _windows(start[mine], ends[mine])
+            found[index, sums.WINDOWS] = _windows(start[mine], ends[mine])
         return found
 
 

@@ -22,12 +22,16 @@ from frontload.profile.format import (
     ranked,
 )
 
-# How much of a name was touched (format.Touched): offsets of the first and last byte, which count
-# only where `told`.
-AMOUNT = np.dtype([("number", "i8"), ("size", "i8"), ("windows", "i8"), ("first", "i8"),
-                   ("last", "i8"), ("told", "?")])
+# How much of a name was touched (format.Touched), one a row. All columns merge to the largest: the
+# offset of the first byte is negated, and `untold` is 1 where no stretch counts.
+NUMBER, SIZE, WINDOWS, MINUS_FIRST, LAST, UNTOLD = range(6)
 _OCTAVE = np.dtype([("number", "i8"), ("octave", "i8"), ("runs", "i8"), ("lowest", "i8")])
-_PENDING = 1 << 20  # rows that wait to be summed up together: sorting costs less than at once
+_PENDING = 1 << 19  # amounts that wait to be merged together: that costs less than one by one
+_FAR = np.int32((1 << 31) - 1)  # behind all positions
+
+
+def no_amounts(count: int = 0) -> np.ndarray:
+    return np.zeros((count, 6), np.int64)
 
 
 @dataclass(frozen=True)
@@ -36,14 +40,14 @@ class TouchedNumbers:
     amounts of those of which any is known."""
 
     numbers: np.ndarray
-    amounts: np.ndarray = field(default_factory=lambda: np.empty(0, AMOUNT))
+    amounts: np.ndarray = field(default_factory=no_amounts)
     nameless: int = 0  # touches without a name
     nameless_data: int = 0  # of these, touches of data
 
     def only(self, is_wanted: np.ndarray) -> "TouchedNumbers":
         """What remains if only some of the numbers count."""
         numbers = self.numbers[is_wanted]
-        return TouchedNumbers(numbers, self.amounts[np.isin(self.amounts["number"], numbers)],
+        return TouchedNumbers(numbers, self.amounts[np.isin(self.amounts[:, NUMBER], numbers)],
                               self.nameless, self.nameless_data)
 
 
@@ -63,91 +67,143 @@ def together(processes: list[TouchedNumbers]) -> TouchedNumbers:
 
 def most(amounts: np.ndarray) -> np.ndarray:
     """The amounts merged as Touched.merged does it, one for each number. A stretch that became too
-    long is told as long as no name is made of it, so that the order does not matter."""
+    long is kept as long as no name is made of it, so that the order does not matter."""
     if not len(amounts):
         return amounts
-    amounts, first = _by(amounts["number"], amounts)
-    merged = amounts[first]
-    for column, reduce in (("size", np.maximum), ("windows", np.maximum), ("first", np.minimum),
-                           ("last", np.maximum), ("told", np.logical_and)):
-        merged[column] = reduce.reduceat(amounts[column], first)
-    return merged
+    amounts = amounts[np.argsort(amounts[:, NUMBER])]
+    return np.maximum.reduceat(amounts, _changes(amounts[:, NUMBER]), axis=0)
 
 
-def _by(key: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows in the order of a key, and where each value of it begins."""
-    order = np.argsort(key)
-    key = key[order]
-    return rows[order], np.flatnonzero(np.append(True, key[1:] != key[:-1]))
+def _changes(key: np.ndarray) -> np.ndarray:
+    """Where each value of a sorted key begins."""
+    return np.flatnonzero(np.append(True, key[1:] != key[:-1])[:len(key)])
+
+
+def touched_of(amounts: np.ndarray) -> dict[int, Touched]:
+    """The amounts by number, as a profile has them."""
+    found = {}
+    for number, size, windows, minus_first, last, untold in amounts.tolist():
+        stretch = Stretch(-minus_first, last)
+        found[number] = Touched(size, windows, None if untold or stretch.size > LONGEST_STRETCH
+                                else stretch)
+    return found
 
 
 class Sum:
     """What some runs of one linked file touched."""
 
     def __init__(self):
-        self._octaves = np.empty(0, _OCTAVE)
-        self._amounts = np.empty(0, AMOUNT)
-        self._pending: list[tuple[np.ndarray, np.ndarray]] = []
-        self._waiting = 0
+        self._octaves = np.empty(0, _OCTAVE)  # sorted by number and octave
+        self._amounts = no_amounts()
+        self._pending: list[np.ndarray] = []  # amounts
+        self._runs = _Runs()
 
     def add(self, run: TouchedNumbers, weight: int = 1) -> None:
         """Adds one run, which counts as `weight` runs."""
-        rows = np.empty(len(run.numbers), _OCTAVE)
-        rows["number"] = run.numbers
-        rows["lowest"] = np.arange(len(rows))
-        rows["octave"] = np.frexp(rows["lowest"])[1]  # as int.bit_length has it
-        rows["runs"] = weight
-        self._add(rows, run.amounts)
+        self._runs.add(run.numbers, weight)
+        self._add_amounts(run.amounts)
 
     def merge(self, other: "Sum") -> None:
         """Adds what other runs of the same file touched."""
         other.settle()
-        self._add(other._octaves, other._amounts)
-
-    def _add(self, octaves: np.ndarray, amounts: np.ndarray) -> None:
-        self._pending.append((octaves, amounts))
-        self._waiting += len(octaves) + len(amounts)
-        if self._waiting > _PENDING:
-            self.settle()
+        self._add_octaves(other._octaves)
+        self._add_amounts(other._amounts)
 
     def settle(self) -> None:
-        """Sums up what waits: there is less of it then, to keep or to send."""
-        if not self._pending:
+        """Sums up what waits: it takes less room then, to keep it or to send it."""
+        self._add_octaves(self._runs.octaves())
+        self._runs = _Runs()
+        if self._pending:
+            self._amounts = most(np.concatenate([self._amounts, *self._pending]))
+            self._pending = []
+
+    def _add_amounts(self, amounts: np.ndarray) -> None:
+        if len(amounts):
+            self._pending.append(amounts)
+        if sum(map(len, self._pending)) > _PENDING:
+            self.settle()
+
+    def _add_octaves(self, rows: np.ndarray) -> None:
+        if not len(self._octaves) or not len(rows):
+            self._octaves = rows if len(rows) else self._octaves
             return
-        octaves, amounts = zip((self._octaves, self._amounts), *self._pending, strict=True)
-        self._pending, self._waiting = [], 0
-        self._amounts = most(np.concatenate(amounts))
-        rows = np.concatenate(octaves)
-        if len(rows):
-            rows, first = _by(rows["number"] * 64 + rows["octave"], rows)
-            self._octaves = rows[first]
-            self._octaves["runs"] = np.add.reduceat(rows["runs"], first)
-            self._octaves["lowest"] = np.minimum.reduceat(rows["lowest"], first)
+        rows = np.concatenate([self._octaves, rows])
+        key = rows["number"] * 64 + rows["octave"]
+        order = np.argsort(key, kind="stable")  # fast for two parts that are sorted
+        first = _changes(key[order])
+        self._octaves = rows[order[first]]
+        for column, reduce in (("runs", np.add), ("lowest", np.minimum)):
+            self._octaves[column] = reduce.reduceat(rows[column][order], first)
 
     def touches(self, names: Callable[[Iterable[int]], list[Name]]) -> dict[Name, Touch]:
         """The touches by name, which `names` gives to numbers."""
         self.settle()
         amounts = touched_of(self._amounts)
         rows = self._octaves
-        numbers, first = np.unique(rows["number"], return_index=True)
+        first = _changes(rows["number"])
         octaves = [Octave(*row) for row in rows[["octave", "runs", "lowest"]].tolist()]
+        numbers = rows["number"][first].tolist()
         ends = np.append(first[1:], len(rows))
         touches: dict[Name, Touch] = {}
-        numbers = numbers.tolist()
         for number, name, start, end in zip(numbers, names(numbers), first.tolist(), ends.tolist(),
-                                            strict=True):
+                                            strict=False):
             touch = ranked(tuple(octaves[start:end]), amounts.get(number, Touched()))
             # Of two numbers with one name each run has counted only one.
             touches[name] = touches[name].merged(touch) if name in touches else touch
         return touches
 
 
-def touched_of(amounts: np.ndarray) -> dict[int, Touched]:
-    """The amounts by number, as a profile has them."""
-    return dict(zip(amounts["number"].tolist(), map(_touched, amounts.tolist()), strict=True))
+class _Runs:
+    """Runs that are being added up: for each octave a table, so that a run costs no sorting. A name
+    has the row in which it was first seen, so that tables are filled from their beginning on."""
+
+    def __init__(self):
+        self._row = np.zeros(0, np.int32)  # of each number, from 1 on
+        self._numbers = np.zeros(0, np.int64)  # of each row
+        self._used = 0
+        self._tables: list[tuple[np.ndarray, np.ndarray]] = []  # runs, and how far before _FAR
+
+    def add(self, numbers: np.ndarray, weight: int) -> None:
+        rows = self._rows(numbers)
+        for octave in range(len(rows) and (len(rows) - 1).bit_length() + 1):
+            if octave == len(self._tables):
+                self._tables.append((np.zeros(0, np.int64), np.zeros(0, np.int32)))
+            runs, before = self._tables[octave] = tuple(
+                _longer(table, self._used) for table in self._tables[octave])
+            first = 1 << octave >> 1
+            mine = rows[first:1 << octave]  # whose positions have `octave` binary digits
+            runs[mine] += weight
+            positions = np.arange(first, first + len(mine), dtype=np.int32)
+            before[mine] = np.maximum(before[mine], _FAR - positions)
+
+    def _rows(self, numbers: np.ndarray) -> np.ndarray:
+        if not len(numbers):
+            return numbers
+        self._row = _longer(self._row, int(numbers.max()) + 1)
+        new = numbers[self._row[numbers] == 0]
+        end = self._used + len(new)
+        self._numbers = _longer(self._numbers, end)
+        self._numbers[self._used:end] = new
+        self._row[new] = np.arange(self._used + 1, end + 1)
+        self._used = end
+        return self._row[numbers] - 1
+
+    def octaves(self) -> np.ndarray:
+        parts = [np.empty(0, _OCTAVE)]
+        for octave, (runs, before) in enumerate(self._tables):
+            found = np.flatnonzero(runs)
+            part = np.empty(len(found), _OCTAVE)
+            part["number"], part["octave"] = self._numbers[found], octave
+            part["runs"], part["lowest"] = runs[found], _FAR - before[found]
+            parts.append(part)
+        rows = np.concatenate(parts)
+        return rows[np.argsort(rows["number"] * 64 + rows["octave"])]
 
 
-def _touched(amount: tuple) -> Touched:
-    _, size, windows, first, last, told = amount
-    stretch = Stretch(first, last)
-    return Touched(size, windows, stretch if told and stretch.size <= LONGEST_STRETCH else None)
+def _longer(table: np.ndarray, size: int) -> np.ndarray:
+    """A table of at least this size; what is new is 0."""
+    if size <= len(table):
+        return table
+    longer = np.zeros(max(size, 2 * len(table)), table.dtype)
+    longer[:len(table)] = table
+    return longer
