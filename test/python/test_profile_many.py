@@ -1,5 +1,5 @@
-"""frontload profile with more inputs than a command line has room for: lists, several processes, and
-what becomes of the good ones when something goes wrong with a few."""
+"""frontload profile with more inputs than a command line has room for: lists, several processes,
+and what becomes of the good ones when something goes wrong with a few."""
 
 import os
 import resource
@@ -152,7 +152,7 @@ def test_two_merges_into_one_output(fleet, cli, tmp_path):
     (tmp_path / "out").mkdir()
     output = tmp_path / "out" / "p"
     for _ in range(3):
-        merges = [frontload("profile", fleet, "-o", output), frontload("profile", *half, "-o", output)]
+        merges = [frontload("profile", *given, "-o", output) for given in ([fleet], half)]
         assert [merging.wait(timeout=120) for merging in merges] == [0, 0]
         assert output.read_bytes() in allowed
         assert list(output.parent.iterdir()) == [output]

@@ -36,8 +36,11 @@ def one_run(draw) -> tuple[dict[int, Touched], int]:
 
 
 def numbered(touched: dict[int, Touched]) -> TouchedNumbers:
-    rows = [(number, size, windows, -stretch.first if stretch else 0, stretch.last if stretch else 0,
-             not stretch) for number, (size, windows, stretch) in touched.items() if size]
+    rows = []
+    for number, (size, windows, stretch) in touched.items():
+        if size:
+            first, last = stretch or (0, 0)
+            rows.append((number, size, windows, -first, last, not stretch))
     return TouchedNumbers(array(list(touched), int64), array(rows, int64).reshape(-1, 6))
 
 
