@@ -1,0 +1,119 @@
+"""examples/fleet: the recipes for many machines give the bytes that `frontload profile` gives."""
+
+import random
+import re
+import shutil
+import sys
+
+import pytest
+from frontload.profile import format as profile
+from frontload.profile.format import Name, Stretch, Touched
+from trace_writer import CODE, DATA, TraceWriter, build_id
+
+SOURCE = """
+const char table[200000] = "a table of which starts touch one place, or several";
+const char near[200000] = "a table of which starts touch one place";
+int zeros[64];
+#define N __attribute__((noinline))
+#define F(name, next) N int name(int x) { return next(x + table[x]) + near[x]; }
+static N int f0(int x) { return x * zeros[x & 63]; }
+F(f1, f0) F(f2, f1) F(f3, f2) F(f4, f3) F(f5, f4) F(f6, f5) F(f7, f6) F(f8, f7) F(f9, f8)
+int main(int argc, char **argv) { return f9(argc); }
+"""
+
+
+@pytest.fixture
+def fleet(project, llvm):
+    """The example, with traces of five machines."""
+    fleet = project("fleet")
+    folder = fleet.folder
+    (folder / "app.c").write_text(SOURCE)
+    fleet.run(llvm / "clang", "-O1", f"--ld-path={llvm / 'ld.lld'}", "-Wl,--build-id=sha1", "app.c",
+              "-o", "app")
+    symbols = {fields[-1]: int(fields[0], 16) for line in
+               fleet.run(llvm / "llvm-nm", "app").stdout.splitlines()
+               if len(fields := line.split()) == 3}
+    chance = random.Random(1)
+    names = [name for name in symbols if name[0] == "f" and name[1:].isdigit()]
+    for machine in range(5):
+        (folder / "traces" / f"machine{machine}").mkdir(parents=True)
+        for number in range(30):
+            writer = TraceWriter().module(1, str(folder / "app"), build_id(folder / "app"))
+            writer.event(symbols["main"], kind=CODE)
+            for name in chance.sample(names, chance.randint(1, len(names))):
+                writer.event(symbols[name])
+            if machine % 2:
+                for table, reach in (("table", 10_000), ("near", 1000)):
+                    at = (symbols[table] + 15 & ~15) + 16 * chance.randrange(reach)
+                    writer.event(at, kind=DATA).event(at + 16 * chance.randrange(3), kind=DATA)
+            writer.write(folder / "traces" / f"machine{machine}" / f"app.{number}.fltrace")
+    return fleet
+
+
+@pytest.fixture
+def expected(fleet):
+    """What one `frontload profile` makes of all traces."""
+    fleet.run("frontload", "profile", *fleet.folder.glob("traces/*/*.fltrace"), "-o", "expected")
+    return (fleet.folder / "expected").read_bytes()
+
+
+def test_make_gives_the_same_bytes_and_merges_what_is_new(fleet, expected):
+    """A second make does nothing; a new trace makes its part and the whole again."""
+    fleet.run("make", "-j4")
+    assert (fleet.folder / "app.startup").read_bytes() == expected
+    parts = sorted((fleet.folder / "parts").iterdir())
+    assert len(parts) == 5
+    assert "is up to date" in fleet.run("make").stdout
+    before = [fleet.identity(part) for part in parts]
+    folder = fleet.folder / "traces" / "machine2"
+    shutil.copy(folder / "app.7.fltrace", folder / "app.30.fltrace")
+    fleet.run("make")
+    changed = [now != then for now, then in zip(map(fleet.identity, parts), before, strict=True)]
+    assert changed == [False, False, True, False, False]
+    assert profile.read(fleet.folder / "app.startup").runs == 151
+
+
+def test_a_trace_that_cannot_be_read_is_left_out_and_told(fleet, expected):
+    """The recipe goes on without it."""
+    bad = fleet.folder / "traces" / "machine0" / "app.30.fltrace"
+    bad.write_bytes(b"rubbish")
+    result = fleet.run("make")
+    assert f"{bad.name}: not a trace" in result.stderr
+    assert "1 of 31 inputs left out" in result.stderr
+    assert (fleet.folder / "app.startup").read_bytes() == expected
+
+
+def merge_in_sql(fleet) -> bytes:
+    fleet.run(sys.executable, "-c", 'import duckdb; duckdb.sql(open("merge.sql").read())')
+    return (fleet.folder / "merged.startup").read_bytes()
+
+
+def test_sql_gives_the_same_bytes(fleet, expected):
+    """Spreads, stretches and a static function among them."""
+    (fleet.folder / "parts").mkdir()
+    for folder in (fleet.folder / "traces").iterdir():
+        fleet.run("frontload", "profile", folder, "-o", f"parts/{folder.name}.startup")
+    assert b"\tf0\tapp.c\n" in expected and b"@1:" in expected
+    assert re.search(rb"\t[0-9]+@[0-9]+-[0-9]+\tnear\n", expected)
+    assert merge_in_sql(fleet) == expected
+
+
+def test_sql_merges_names_of_any_kind(project):
+    """Odd names, runs that do not know their cold parts, stretches that become too long."""
+    fleet = project("fleet")
+    (fleet.folder / "parts").mkdir()
+    one = {Name("function", "text", b"# not a comment"): Touched(),
+           Name("function", "text", b'"quoted"', b"a b.c"): Touched(3),
+           Name("data", "rodata", b"near"): Touched(16, 1, Stretch(0, 15)),
+           Name("data", "rodata", b"far"): Touched(16, 1, Stretch(0, 15)),
+           Name("string", "rodata", b"new\nline \xff"): Touched(10, 2)}
+    other = {Name("data", "rodata", b"far"): Touched(16, 1, Stretch(90_000, 90_015)),
+             Name("function", "text", b"# not a comment"): Touched(5),
+             Name("data", "rodata", b"near"): Touched(32, 1, Stretch(32, 63)),
+             Name("function", "text", b'"quoted"', b"b.c"): Touched(3)}
+    for number, touched in enumerate((one, other)):
+        made = profile.from_run(b"app", touched, True)
+        made.knows_cold_parts = bool(number)
+        (fleet.folder / "parts" / f"{number}.startup").write_bytes(profile.to_bytes(made))
+    fleet.run("frontload", "profile", "parts/0.startup", "parts/1.startup", "-o", "expected")
+    assert merge_in_sql(fleet) == (fleet.folder / "expected").read_bytes()
