@@ -62,19 +62,19 @@ def test_killed_at_any_call(tmp_path, strace, version, flag, texts):
     command = [LD_FRONTLOAD, *arguments(tmp_path, folder, texts), flag,
                *([f"--lld={other_lld(version)}"] if version else [])]
     old = make_old(folder, texts)
-    numbers = writing_calls(strace, tmp_path / "log", *command)
+    calls = writing_calls(strace, tmp_path / "log", *command)
     new = without_times(contents(folder))
     assert new.keys() == old.keys() and all(new[name] != old[name] for name in new)
 
     states = []
-    for number in numbers:
+    for call in calls:
         shutil.rmtree(folder)
         make_old(folder, texts)
-        subprocess.run([*at_call(strace, number), *command], capture_output=True)
+        subprocess.run([*at_call(strace, *call), *command], capture_output=True)
         files = without_times(contents(folder))
         changed = {name for name in old if files[name] != old[name]}
-        assert all(files[name] == new[name] for name in changed), number
-        assert "out" not in changed or changed == old.keys(), number
+        assert all(files[name] == new[name] for name in changed), call
+        assert "out" not in changed or changed == old.keys(), call
         states.append(changed)
     assert set() in states and any(states), "the link was killed too early or too late"
     if version is None:
