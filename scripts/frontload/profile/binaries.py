@@ -35,8 +35,9 @@ class Binaries:
         binary = self._read.get(path)
         if binary is None:
             linked = elf.read(path, note="give the recorded program with --binary PATH")
+            symbols = linked.linked_symbols("give the copy from before strip with --binary PATH")
             binary = self._read[path] = Binary(
-                linked, Resolver(linked), instrumented.is_instrumented(linked.linked_symbols()))
+                linked, Resolver(linked), instrumented.is_instrumented(symbols))
             if not linked.build_id and not module.build_id:
                 errors.warning(f"{path}: has no build-id, so nothing tells whether it is the "
                                "binary that was recorded")
