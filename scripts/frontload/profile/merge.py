@@ -110,10 +110,9 @@ class Merger:
             self._binaries.link_map = self._map
         merged = Profile(os.fsencode(os.path.basename(program)), 0)
         for given in self._runs():
-            with self._tolerance():
-                part = self._part(given, program)
-                if part is not None:
-                    merged.add(part, given[0].weight)
+            part = self._part(given, program)
+            if part is not None:
+                merged.add(part, given[0].weight)
         self._report(program)
         if not merged.touches:
             raise Failure(f"{program}: no first touch in the inputs has a name",
@@ -186,7 +185,8 @@ class Merger:
         return name
 
     def _part(self, run: list[_Input], program: str) -> Profile | None:
-        """What a run has of the program; None, counted, if it has nothing."""
+        """What a run has of the program; None, counted, if it has nothing. Of its processes, one
+        that cannot be used takes no other with it."""
         first = run[0].content
         if isinstance(first, Profile):
             if run[0].program == os.path.basename(program):
@@ -200,11 +200,12 @@ class Merger:
             if module is None:
                 self._counts["other" if len(given.content.kinds) else "empty"] += 1
                 continue
-            resolved, collects = self._resolved(given, module)
-            for entry, touch in resolved.items():
-                touched[entry] = touched.get(entry, profile.Touched()).merged(touch)
-            name, data = module.name, data or given.content.has_data
-            knows_cold_parts &= not collects
+            with self._tolerance():
+                resolved, collects = self._resolved(given, module)
+                for entry, touch in resolved.items():
+                    touched[entry] = touched.get(entry, profile.Touched()).merged(touch)
+                name, data = module.name, data or given.content.has_data
+                knows_cold_parts &= not collects
         if not touched:
             return None
         made = profile.from_run(os.fsencode(name), touched, data)
