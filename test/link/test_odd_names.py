@@ -1,0 +1,112 @@
+"""Names as C allows them by labels: very long, with a newline, a # or a space at an end, of no
+encoding, or such that they would steer a terminal. From the recording to the check of the linked
+program each is found, or said to be missing as what it is."""
+
+import json
+import struct
+import subprocess
+
+import pytest
+from compiled import compile_to
+from elftools.elf.elffile import ELFFile
+from linking import COMPILERS, SECTION_FLAGS, check_run, link
+from other_lld import other_lld
+from places import BUILD
+
+FRONTLOAD = BUILD / "bin" / "frontload"
+# As they stand in the program, in the order in which it calls them; and as a profile has them.
+NAMES = {
+    b"L" * 10_000: "L" * 10_000, b"new\nline": r"new\nline", b"new\\nline": r"new\\nline",
+    b"#include": "#include", b" edge ": " edge ", b"tab\t": r"tab\t", b"tab": "tab",
+    b"\xff\xfe\x80": r"\xff\xfe\x80", b"\x1b[31mred": r"\x1b[31mred", b"<b>&\"'": "<b>&\"'",
+    "grüß\u202e".encode(): "grüß\u202e"}
+
+
+def compiled_program(folder, names):
+    """An object of main, which calls functions of these names in order. No compiler writes all of
+    them: it gets others of the same lengths, which are replaced."""
+    stands_for = {name: f"F{number:x}".ljust(len(name), "_") for number, name in enumerate(names)}
+    text = "".join(f"__attribute__((noinline)) int {stand_in}(int x) {{ return x * {i} + 1; }}\n"
+                   for i, stand_in in enumerate(stands_for.values(), start=2))
+    calls = "".join(f"x = {stand_in}(x); " for stand_in in stands_for.values())
+    text += f"int main(int x, char **v) {{ {calls} return x == 1; }}\n"
+    path = compile_to(folder / "app.o", COMPILERS["clang"][0], "-O1", *SECTION_FLAGS, "-c", "app.c",
+                      sources={"app.c": text})
+    data = path.read_bytes()
+    for name, stand_in in stands_for.items():
+        assert stand_in.encode() in data
+        data = data.replace(stand_in.encode(), name)
+    path.write_bytes(data)
+    return path
+
+
+def addresses(path):
+    """The symbols of a linked file, by their names as they are."""
+    with path.open("rb") as stream:
+        elf = ELFFile(stream)
+        table, text = (elf.get_section_by_name(n).data() for n in (".symtab", ".strtab"))
+    found = struct.iter_unpack("<IBBHQQ", table)
+    return {text[name:text.index(b"\0", name)]: value for name, _, _, _, value, _ in found}
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """The object of a program that has all these names, and the profile that was recorded of it."""
+    folder = tmp_path_factory.mktemp("recorded")
+    program = compiled_program(folder, NAMES)
+    link(folder / "app", program)
+    result = subprocess.run([FRONTLOAD, "record", "-o", folder / "traces", "--", folder / "app"],
+                            capture_output=True, text=True)
+    if "ptrace" in result.stderr:
+        pytest.skip(f"ptrace is not permitted here: {result.stderr}")
+    check_run(FRONTLOAD, "profile", folder / "traces", "-o", folder / "app.startup")
+    return program, folder / "app.startup"
+
+
+def names_of(profile):
+    lines = [line.split("\t") for line in profile.read_text().split("\n")]
+    return [fields[5] for fields in lines if len(fields) >= 6]
+
+
+def test_recorded(recorded):
+    """The profile has all of them, in the order of first touch, each in its line."""
+    names = names_of(recorded[1])
+    assert names[names.index("main") + 1:][:len(NAMES)] == list(NAMES.values())
+
+
+@pytest.mark.parametrize("version", [None, "22"], ids=["built-in", "other lld"])
+def test_found(recorded, tmp_path, version):
+    """A front has them all, in order, and the check says so. Another lld tells what is in a link
+    line by line: there the name of two lines is missing."""
+    program, profile = recorded
+    out, report = tmp_path / "app", tmp_path / "report.json"
+    other = [f"-Wl,--lld={other_lld(version)}"] if version else []
+    link(out, program, f"-Wl,--front-report={report}", *other, profile=profile)
+    lost = [b"new\nline"] if version else []
+    missing = json.loads(report.read_text())["names"]["missing"]
+    assert [entry["name"] for entry in missing] == [name.decode() for name in lost]
+    places, found = addresses(out), [name for name in NAMES if name not in lost]
+    assert sorted(found, key=places.get) == found
+    checked = json.loads(check_run(FRONTLOAD, "check", out, "--profile", profile, "--json", "-",
+                                   "--require-front", "--min-coverage=90"))
+    assert [entry["name"] for entry in checked["missing"]] == [NAMES[name] for name in lost]
+
+
+def test_missing(recorded, tmp_path):
+    """In a program that has every other one of them the others are missing, as what they are: none
+    is taken for another, and no message has what would steer a terminal."""
+    _, profile = recorded
+    there, gone = list(NAMES)[::2], list(NAMES)[1::2]
+    program, out, report = compiled_program(tmp_path, there), tmp_path / "app", tmp_path / "report"
+    said = link(out, program, profile=profile, code=1).stderr
+    print(said)
+    link(out, program, f"-Wl,--front-report={report},--min-match=0", profile=profile)
+    missing = json.loads(report.read_text())["names"]["missing"]
+    print(missing)
+    checked = subprocess.run([FRONTLOAD, "check", out, "--profile", profile], capture_output=True)
+    print(checked)
+    checked = subprocess.run([FRONTLOAD, "check", out, "--profile", profile, "--json", "-"],
+                            capture_output=True, text=True)
+    assert checked.returncode == 1
+    assert {entry["name"] for entry in json.loads(checked.stdout)["missing"]} == {
+        NAMES[name] for name in gone}
