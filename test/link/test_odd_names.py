@@ -1,59 +1,23 @@
-"""Names as C allows them by labels: very long, with a newline, a # or a space at an end, of no
-encoding, or such that they would steer a terminal. From the recording to the check of the linked
-program each is found, or said to be missing as what it is."""
+"""Names that hardly any compiler writes (odd_names.py): from the recording to the check of the
+linked program each is found, or said to be missing as what it is."""
 
 import json
-import struct
 import subprocess
 
 import pytest
-from compiled import compile_to
-from elftools.elf.elffile import ELFFile
-from linking import COMPILERS, SECTION_FLAGS, check_run, link
+from linking import check_run, link
+from odd_names import NAMES, addresses, program_with
 from other_lld import other_lld
 from places import BUILD
 
 FRONTLOAD = BUILD / "bin" / "frontload"
-# As they stand in the program, in the order in which it calls them; and as a profile has them.
-NAMES = {
-    b"L" * 10_000: "L" * 10_000, b"new\nline": r"new\nline", b"new\\nline": r"new\\nline",
-    b"#include": "#include", b" edge ": " edge ", b"tab\t": r"tab\t", b"tab": "tab",
-    b"\xff\xfe\x80": r"\xff\xfe\x80", b"\x1b[31mred": r"\x1b[31mred", b"<b>&\"'": "<b>&\"'",
-    "grüß\u202e".encode(): "grüß\u202e"}
-
-
-def compiled_program(folder, names):
-    """An object of main, which calls functions of these names in order. No compiler writes all of
-    them: it gets others of the same lengths, which are replaced."""
-    stands_for = {name: f"F{number:x}".ljust(len(name), "_") for number, name in enumerate(names)}
-    text = "".join(f"__attribute__((noinline)) int {stand_in}(int x) {{ return x * {i} + 1; }}\n"
-                   for i, stand_in in enumerate(stands_for.values(), start=2))
-    calls = "".join(f"x = {stand_in}(x); " for stand_in in stands_for.values())
-    text += f"int main(int x, char **v) {{ {calls} return x == 1; }}\n"
-    path = compile_to(folder / "app.o", COMPILERS["clang"][0], "-O1", *SECTION_FLAGS, "-c", "app.c",
-                      sources={"app.c": text})
-    data = path.read_bytes()
-    for name, stand_in in stands_for.items():
-        assert stand_in.encode() in data
-        data = data.replace(stand_in.encode(), name)
-    path.write_bytes(data)
-    return path
-
-
-def addresses(path):
-    """The symbols of a linked file, by their names as they are."""
-    with path.open("rb") as stream:
-        elf = ELFFile(stream)
-        table, text = (elf.get_section_by_name(n).data() for n in (".symtab", ".strtab"))
-    found = struct.iter_unpack("<IBBHQQ", table)
-    return {text[name:text.index(b"\0", name)]: value for name, _, _, _, value, _ in found}
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
     """The object of a program that has all these names, and the profile that was recorded of it."""
     folder = tmp_path_factory.mktemp("recorded")
-    program = compiled_program(folder, NAMES)
+    program = program_with(folder, NAMES)
     link(folder / "app", program)
     result = subprocess.run([FRONTLOAD, "record", "-o", folder / "traces", "--", folder / "app"],
                             capture_output=True, text=True)
@@ -97,7 +61,7 @@ def test_missing(recorded, tmp_path):
     _, profile = recorded
     there = [name for name in NAMES if name in (b"new\\nline", b"tab", b"#include", b"<b>&\"'")]
     gone = [NAMES[name] for name in NAMES if name not in there]
-    program, out, report = compiled_program(tmp_path, there), tmp_path / "app", tmp_path / "report"
+    program, out, report = program_with(tmp_path, there), tmp_path / "app", tmp_path / "report"
     said = link(out, program, profile=profile, code=1).stderr
     assert not [letter for letter in said.replace("\n", "") if not letter.isprintable()]
     shown = [line.removeprefix("  ") for line in said.splitlines() if line.startswith("  ")]
