@@ -6,7 +6,10 @@ set(FRONTLOAD_SANITIZE "" CACHE STRING
   "What the programs are built to find: address (and undefined behaviour), thread, or nothing")
 set_property(CACHE FRONTLOAD_SANITIZE PROPERTY STRINGS "" address thread)
 
-# Code without libc cannot call a sanitizer. What is undefined in it ends the program by a trap.
+# Code without libc cannot call a sanitizer. What is undefined in it ends the program by a trap. For
+# threads there is no such thing: the runtime's tests build it with ThreadSanitizer themselves
+# (test_runtime_threads), and our tool for Valgrind stays as it is, since a program in Valgrind runs
+# one thread at a time, and has no room for the shadow memory.
 define_property(TARGET PROPERTY FRONTLOAD_FREESTANDING
   BRIEF_DOCS "Whether a target calls nothing but the kernel")
 

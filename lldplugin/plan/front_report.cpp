@@ -61,7 +61,7 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
       j.attributeArray("left_out", [&] {
         for (auto [entry, state] : entries())
           if (state == EntryState::LeftOut)
-            j.value(json::fixUTF8(entry.name));
+            j.value(escapeName(entry.name));
       });
       // Those that are found, but not as the profile has them, and what was taken in their place.
       j.attributeArray("inexact", [&] {
@@ -72,12 +72,12 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
               (found.best(number).isExact() && !found.isAmbiguous(number)))
             continue;
           j.object([&] {
-            j.attribute("name", json::fixUTF8(entry.name));
+            j.attribute("name", escapeName(entry.name));
             j.attribute("how", toString(found.best(number).likeness()));
             j.attribute("ambiguous", found.isAmbiguous(number));
             j.attributeArray("found", [&] {
               for (const Definition &definition : found.definitions(number))
-                j.value(json::fixUTF8(definition.symbol));
+                j.value(escapeName(definition.symbol));
             });
           });
         }
@@ -86,7 +86,7 @@ static void writeJson(raw_ostream &os, StringRef output, const FrontLink &link,
         for (auto [entry, state] : entries())
           if (state == EntryState::NotDefined || state == EntryState::Unused)
             j.object([&] {
-              j.attribute("name", json::fixUTF8(entry.name));
+              j.attribute("name", escapeName(entry.name));
               j.attribute("reason",
                           state == EntryState::Unused ? "not in the link" : "not defined");
             });

@@ -1,9 +1,13 @@
 //===- match_summary.cpp - how much of a profile a link has found ----------===//
 
 #include "profile/match_summary.h"
+#include "profile/startup_profile.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Unicode.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -18,10 +22,19 @@ bool MatchSummary::isBelow(double percent) const {
   return static_cast<double>(found) * 100 < percent * static_cast<double>(total());
 }
 
-/// Writes a name so that it does nothing to a terminal.
+/// Writes a name as profiles have it, and so that it does nothing to a terminal.
 static void writeName(raw_ostream &os, StringRef name) {
   constexpr size_t mostShown = 200;
-  os.write_escaped(name.take_front(mostShown));
+  const std::string text = escapeName(name.take_front(mostShown)); // is UTF-8
+  for (size_t i = 0; i < text.size();) {
+    StringRef letter = StringRef(text).substr(i, getNumBytesForUTF8(uint8_t(text[i])));
+    if (sys::unicode::columnWidthUTF8(letter) != sys::unicode::ErrorNonPrintableCharacter)
+      os << letter;
+    else
+      for (char byte : letter)
+        os << "\\x" << utohexstr(uint8_t(byte), /*LowerCase=*/true, /*Width=*/2);
+    i += letter.size();
+  }
   if (name.size() > mostShown)
     os << "...";
 }

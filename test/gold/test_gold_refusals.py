@@ -1,11 +1,14 @@
 """What the plugin refuses, what it says then, and that nothing is lost by it."""
 
+import json
 import os
 import random
 import shutil
+import subprocess
 
 import pytest
 from golds import GOLD, PLUGIN, drive, gold, link_gold, needs_gold, plugin_flags
+from killed import at_call, writing_calls
 from linking import Image, check_run, compile_text, profile_text, write_profile
 
 pytestmark = needs_gold()
@@ -150,6 +153,40 @@ def test_report_that_fails_late(tmp_path, program):
                   f"--plugin-opt=profile={profile}", "--plugin-opt=report=/dev/full", code=1)
     assert "/dev/full: No space left on device" in result.stderr
     assert (tmp_path / "out").read_text() == BEFORE
+
+
+def test_killed_at_any_call(tmp_path, program, strace):
+    """gold writes its output in place. Until that is whole the previous one is there, under its own
+    name or beside it; a report is the old one or, behind a whole output, the new one."""
+    profile = write_profile(tmp_path, "f", "g")
+    folder = tmp_path / "files"
+    out, report = folder / "out", folder / "report"
+    command = [GOLD, "-o", out, program, f"--plugin={PLUGIN}", f"--plugin-opt=profile={profile}",
+               f"--plugin-opt=report={report}"]
+
+    def begin():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        out.write_text(BEFORE)
+        report.write_text(BEFORE)
+
+    begin()
+    calls = writing_calls(strace, tmp_path / "log", *command)
+    linked, told = out.read_bytes(), report.read_text()
+    assert linked.startswith(b"\x7fELF") and json.loads(told)
+    states = set()
+    for call in calls:
+        begin()
+        subprocess.run([*at_call(strace, *call), *command], capture_output=True)
+        kept = [path.read_text() for path in folder.glob("out.kept-*")]
+        found = out.read_bytes() if out.exists() else b""
+        is_linked, is_told = found == linked, report.read_text() == told
+        assert is_linked or BEFORE in kept or found == BEFORE.encode(), call
+        assert is_told or report.read_text() == BEFORE, call
+        assert is_linked or not is_told, call
+        states.add((is_linked, bool(kept), is_told))
+    assert states == {(False, False, False), (False, True, False), (True, True, False),
+                      (True, False, False)}
 
 
 @pytest.mark.parametrize("flag", ["--section-ordering-file=order", "--sort-section=name"])

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import resource
 import shutil
 import signal
@@ -12,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from killed import at_call, writing_calls
 from linking import LD_FRONTLOAD, TWO_FUNCTIONS, compile_text, ld, write_profile
 from other_lld import other_lld
 
@@ -19,9 +19,6 @@ from other_lld import other_lld
 TEXTS = {"-Map": "map", "--dependency-file": "deps", "--time-trace": "trace",
          "--why-extract": "why", "--print-archive-stats": "archives", "--front-report": "report"}
 OTHERS_TEXTS = ("-Map", "--dependency-file", "--time-trace", "--front-report")
-# The system calls by which files change.
-CALLS = ("openat,write,pwrite64,ftruncate,rename,renameat,renameat2,unlink,unlinkat,link,chmod,"
-         "fchmodat")
 # lld takes it as it is, and our check of the output finds the second address below the first.
 UNSORTED = """.section .eh_frame_hdr,"a"
   .byte 1, 0x1b, 3, 0x3b
@@ -56,43 +53,28 @@ def without_times(files: dict[str, bytes]) -> dict[str, object]:
     return {**files, "trace": "events" if trace.startswith(b"{") and json.loads(trace) else trace}
 
 
-def writing_calls(log: str) -> list[int]:
-    """Which calls of a process or thread, counted from 1, may change a file in some of them."""
-    counts, found = {}, set()
-    for line in log.splitlines():
-        process, call = line.split(maxsplit=1)
-        if re.match(r"\w+\(", call):
-            counts[process] = counts.get(process, 0) + 1
-            if "O_RDONLY" not in call:
-                found.add(counts[process])
-    return sorted(found)
-
-
 @pytest.mark.parametrize(("version", "flag", "texts"), [
     (None, "--mmap-output-file", TEXTS), (None, "--no-mmap-output-file", TEXTS),
     ("22", "--mmap-output-file", ("-Map", "--time-trace"))])
 def test_killed_at_any_call(tmp_path, strace, version, flag, texts):
     """Each file is the old one or the new one, and the output is new last of all."""
-    folder, log = tmp_path / "files", tmp_path / "log"
+    folder = tmp_path / "files"
     command = [LD_FRONTLOAD, *arguments(tmp_path, folder, texts), flag,
                *([f"--lld={other_lld(version)}"] if version else [])]
     old = make_old(folder, texts)
-    subprocess.run([strace, "-f", "-o", log, "-e", f"trace={CALLS}", *command], check=True,
-                   capture_output=True)
+    calls = writing_calls(strace, tmp_path / "log", *command)
     new = without_times(contents(folder))
     assert new.keys() == old.keys() and all(new[name] != old[name] for name in new)
 
     states = []
-    for number in writing_calls(log.read_text()):
+    for call in calls:
         shutil.rmtree(folder)
         make_old(folder, texts)
-        subprocess.run([strace, "-f", "-o", "/dev/null", "-e", f"trace={CALLS}", "-e",
-                        f"inject={CALLS}:signal=KILL:when={number}", *command],
-                       capture_output=True)
+        subprocess.run([*at_call(strace, *call), *command], capture_output=True)
         files = without_times(contents(folder))
         changed = {name for name in old if files[name] != old[name]}
-        assert all(files[name] == new[name] for name in changed), number
-        assert "out" not in changed or changed == old.keys(), number
+        assert all(files[name] == new[name] for name in changed), call
+        assert "out" not in changed or changed == old.keys(), call
         states.append(changed)
     assert set() in states and any(states), "the link was killed too early or too late"
     if version is None:

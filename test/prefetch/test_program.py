@@ -353,15 +353,19 @@ def test_musl(tmp_path, archive, include, program, prefetched, run):
     assert prefetched(made) > noted.NEARLY_ALL
 
 
-def listed_beside(made, tmp_path):
-    """A list beside the program, of 30 pages of another file."""
-    other = tmp_path / "other"
-    other.write_bytes(os.urandom(100 * SMALLEST_PAGE))
-    status = other.stat()
-    made.path.with_name(made.path.name + ".files").write_bytes(listing.to_bytes(ReadingList(1, {
-        File(str(other), status.st_size, status.st_mtime_ns): {
-            page: Touch(page, 1, MAP) for page in range(20, 50)}})))
-    return other
+def list_of(made):
+    return made.path.with_name(made.path.name + ".files")
+
+
+def listed_beside(made, *others):
+    """A list beside the program, of 30 pages of each of these files, which it makes."""
+    pages = {}
+    for number, other in enumerate(others):
+        other.write_bytes(os.urandom(100 * SMALLEST_PAGE))
+        status = other.stat()
+        pages[File(str(other), status.st_size, status.st_mtime_ns)] = {
+            page: Touch(100 * number + page, 1, MAP) for page in range(20, 50)}
+    list_of(made).write_bytes(listing.to_bytes(ReadingList(1, pages)))
 
 
 @pytest.mark.parametrize("front", [True, False])
@@ -370,7 +374,8 @@ def test_a_list_beside_the_program_is_asked_for(program, started, tmp_path, fron
     made = program(copy=True)
     if not front:
         made.write(b"")
-    other, expected = listed_beside(made, tmp_path), list(range(20, 50))
+    other, expected = tmp_path / "other", list(range(20, 50))
+    listed_beside(made, other)
     for _ in range(noted.TRIES):
         pagecache.make_cold(made.path, other)
         with started(made.path) as process:
@@ -385,7 +390,8 @@ def test_a_list_beside_the_program_is_asked_for(program, started, tmp_path, fron
 
 def test_a_list_in_memory_makes_no_process(program, calls, tmp_path):
     made = program(copy=True)
-    other = listed_beside(made, tmp_path)
+    other = tmp_path / "other"
+    listed_beside(made, other)
     for file in (made.path, other):
         pagecache.make_warm(file)
     seen = calls(made)
@@ -398,7 +404,40 @@ def test_a_list_in_memory_makes_no_process(program, calls, tmp_path):
     b"frontload-files 1\nprobe 1 /\nprobe 9 \\xgg\n", b"\xff" * 9999])
 def test_a_list_that_is_none_does_no_harm(program, started, contents):
     made = program(copy=True)
-    made.path.with_name(made.path.name + ".files").write_bytes(contents)
+    list_of(made).write_bytes(contents)
     with started(made.path) as process:
         assert process.lines == ["errno 0, open 0 1 2\n"]
     assert process.returncode == 7
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("nowhere")],
+                         ids=["folder", "pipe", "dangling link"])
+def test_no_list_but_something_of_its_name(program, run, make):
+    """The program does what it does without, and says nothing."""
+    made = program(copy=True)
+    make(list_of(made))
+    result = run(made.path, code=7, stdin=subprocess.DEVNULL)
+    assert (result.stdout, result.stderr) == ("errno 0, open 0 1 2\n", "")
+
+
+@pytest.mark.parametrize("change", [
+    Path.unlink, os.utime, lambda path: os.truncate(path, 30 * SMALLEST_PAGE),
+    lambda path: path.rename(path.with_name("old")) and path.mkdir(),
+    lambda path: path.rename(path.with_name("old")) and os.mkfifo(path)],
+    ids=["gone", "newer", "shorter", "folder", "pipe"])
+def test_a_listed_file_that_is_another_now(program, run, tmp_path, change):
+    """It is left alone, those behind it are asked for, and the program does what it ever does."""
+    made = program(copy=True)
+    changed, other, expected = tmp_path / "changed", tmp_path / "other", list(range(20, 50))
+    listed_beside(made, changed, other)
+    change(changed)
+    for _ in range(noted.TRIES):
+        cold = [path for path in (changed, tmp_path / "old", other) if path.is_file()]
+        pagecache.make_cold(made.path, *cold)
+        result = run(made.path, code=7, stdin=subprocess.DEVNULL)
+        assert (result.stdout, result.stderr) == ("errno 0, open 0 1 2\n", "")
+        read = noted.resident_pages(other, expected)
+        assert all(noted.resident_pages(path, []) == [] for path in cold if path != other)
+        if read == expected:
+            return
+    assert read == expected

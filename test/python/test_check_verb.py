@@ -286,14 +286,14 @@ def test_names_are_escaped(link, cli, tmp_path):
     assert [entry["name"] for entry in report["missing"]] == ["\\x1b[31mred", "\\xff\\n"]
 
 
-def looked_up(file: elf.Elf, startup: profile.Profile) -> coverage.Report:
+def looked_up(file: elf.Elf, startup: profile.Profile, left_out=()) -> coverage.Report:
     """Examines a file of which frontload-resolve would find all symbols of the profile's names."""
     symbols = file.linked_symbols()
     names_there = symbols.names.some(np.arange(len(symbols.value)))
     return coverage.examine(file, startup, [
         Place(entry, "exact", b"app", b"", symbol, int(symbols.value[row]))
         for entry, name in enumerate(startup.touches)
-        for row, symbol in enumerate(names_there) if symbol == name.name])
+        for row, symbol in enumerate(names_there) if symbol == name.name], left_out)
 
 
 def test_of_static_data_of_an_object_one_is_enough():
@@ -325,6 +325,15 @@ def test_what_the_link_left_out_on_purpose_counts_as_settled(cli, link, tmp_path
         report.write_text(text)
         assert "--front-report" in cli("check", program.path, "--profile", path, *options,
                                        code=65).err
+
+
+def test_what_was_left_out_is_no_other_name():
+    """The report of a link writes names as a profile does: no name is another's text."""
+    file = linked(function("near", 0x1000, 64), function("a\nb", 0x3000, 32),
+                  function(r"a\nb", 0x5000, 32))
+    report = looked_up(file, of_run("near", "a\nb", r"a\nb"), left_out={r"a\nb"})
+    assert {entry.name.name: entry.reason for entry in report.missing} == {
+        b"a\nb": coverage.Reason.LEFT_OUT, rb"a\nb": coverage.Reason.OUTSIDE}
 
 
 def examine(symbols: list[tuple], *names: str | Name) -> coverage.Report:

@@ -98,6 +98,23 @@ def test_gain_is_told_of_nothing_that_takes_no_time():
     assert prediction.gain(nothing, nothing)["times"] is None
 
 
+@pytest.mark.parametrize("how", ["--recorded", "--variant", "in its place"])
+def test_traces_of_another_build_are_an_error(cli, program, other, traces, how):
+    """Addresses mean nothing in a build that was not recorded, not even under its name."""
+    options = {"--recorded": [f"--recorded={other.path}"],
+               "--variant": [f"--variant=b={other.path}"], "in its place": []}[how]
+    was = program.build_id.hex()
+    if not options:
+        other.path.rename(program.path)
+    result = cli("predict", *options, "--json", "-", traces, code=65)
+    note = "give traces of BINARY, or name the recorded build with --recorded" if options else (
+        f"it recorded {program.path} when its build-id was {was}, and that of {program.path} is "
+        f"{program.build_id.hex()}: record again, or name the recorded build with --recorded")
+    assert result.err == (f"frontload: error: {traces}/b.fltrace: none of its modules is the "
+                          f"program\nfrontload: note: {note}\n")
+    assert result.out == ""
+
+
 @pytest.mark.parametrize("arguments, code, said", [
     (["empty"], 2, "has no traces"),
     (["missing"], 2, "missing: No such file or directory"),

@@ -355,6 +355,31 @@ def test_one_bad_input_fails_unless_partial_is_allowed(link, cli, tmp_path, cont
     assert "none of the inputs can be used" in result.err
 
 
+def test_what_is_left_out_is_told_one_by_one(link, cli, tmp_path):
+    """Each input that is lost is named with its reason, and no other is lost with it: neither of
+    the same folder nor of the same run."""
+    program, other = link(), link(source=SOURCE_OF_TWO, name="other")
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    program.trace(folder / "1.fltrace", "main", "f1", minor=2, run=5, pid=1)
+    stale = TraceWriter().module(1, str(program.path), other.build_id)
+    stale.event(program.addresses["f3"])
+    stale.write(folder / "2.fltrace", minor=2, run=5, pid=2, forked=1)
+    program.trace(folder / "3.fltrace", "f2", minor=2, run=5, pid=3, forked=1)
+    (folder / "4.fltrace").write_bytes((folder / "1.fltrace").read_bytes()[:-3])
+    program.trace(folder / "5.fltrace", "main", minor=2, run=6, pid=5)
+    cli("profile", folder, "-o", tmp_path / "p", code=65)
+    assert not (tmp_path / "p").exists()
+    *lost, count, made = cli("profile", folder, "--allow-partial", "-o", tmp_path / "p").err \
+        .splitlines()
+    assert len(lost) == 2 and all(line.endswith(": this input is left out") for line in lost)
+    assert "4.fltrace: truncated inside slot" in lost[0]
+    assert f"but {folder}/2.fltrace recorded {other.build_id.hex()}" in lost[1]
+    assert count == "frontload: warning: 2 of 5 inputs left out"
+    assert made == "frontload: note: app: 3 names from 2 runs"
+    assert entries(tmp_path / "p") == [("main", 2, 0), ("f1", 1, 1), ("f2", 1, 2)]
+
+
 def test_a_cut_trace_is_refused(link, cli, tmp_path):
     """A trace that lost its second half gives an error with the offset, and no profile."""
     trace = link().trace(tmp_path / "t", *NAMES)

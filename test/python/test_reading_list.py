@@ -323,11 +323,31 @@ def test_what_the_list_names_is_asked_for(replay, files):
     assert mapped == set(range(10, 51))
 
 
-def test_a_file_that_has_changed_is_left_alone(replay, files):
+def touch(path):
+    os.utime(path)
+
+
+def shorten(path):
+    """Also by its time as it was."""
+    status = path.stat()
+    os.truncate(path, 11 * PAGE)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def replace(path):
+    path.with_name("new").write_bytes(os.urandom(400 * PAGE))
+    path.with_name("new").replace(path)
+
+
+@pytest.mark.parametrize("change", [touch, shorten, replace])
+def test_a_file_that_has_changed_is_left_alone(replay, files, change):
+    """Those behind it are asked for, and the command is as ever."""
     changed = listed(files[0], (10, 12))
-    os.utime(files[0])
-    (mapped, read), result = replay(ReadingList(1, dict([changed, listed(files[1], (3, 4))])))
+    change(files[0])
+    (mapped, read), result = replay(ReadingList(1, dict([changed, listed(files[1], (3, 4))])),
+                                    command=("sh", "-c", "echo ran; exit 7"))
     assert (mapped, read) == (set(), {3}) and "1 files have changed" in result.stderr
+    assert (result.returncode, result.stdout) == (7, "ran\n")
 
 
 def test_what_is_no_regular_file_is_left_alone(replay, files, tmp_path):
@@ -419,12 +439,21 @@ def test_who_reads_the_output_does_not_wait_for_the_reads(build, tmp_path):
         time.sleep(0.01)
 
 
-def test_a_list_that_is_not_there(run, build, tmp_path):
+@pytest.mark.parametrize("launcher", [["frontload-run"], ["frontload", "run"]], ids="-".join)
+def test_a_list_that_is_not_there(run, build, tmp_path, launcher):
+    """It is told in one line, and the command is what it is without."""
     os.mkfifo(tmp_path / "pipe")
-    for name, said in (("none", "No such file"), ("pipe", "is not a regular file")):
-        result = run(build / "bin/frontload-run", "--verbose", f"--files={tmp_path}/{name}", "--",
-                     "true")
-        assert said in result.stderr
+    (tmp_path / "link").symlink_to("nowhere")
+    for name, said in (("none", "No such file or directory"), (".", "is not a regular file"),
+                       ("link", "No such file or directory"), ("pipe", "is not a regular file")):
+        path = os.path.join(tmp_path, name)
+        result = run(build / "bin" / launcher[0], *launcher[1:], f"--files={path}", "--",
+                     "sh", "-c", "echo $0 $#; exit 7", "named", "twice", code=7)
+        assert result.stdout == "named 1\n"
+        assert result.stderr == f"frontload-run: warning: {path}: {said}\n"
+
+
+def test_a_device_that_is_none(run, build):
     assert "is hdd" in run(build / "bin/frontload-run", "--device=tape", "--", "true",
                            code=2).stderr
 

@@ -5,16 +5,19 @@ tests use the real ones, where they are built.
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from frontload.profile import format as profile
 from frontload.profile import trace
+from places import BUILD
 from trace_writer import TraceWriter
 
+# What the program of conftest.py enters, as the runtime sees it.
+RUNTIME_NAMES = ["main", "f1", "f2", "f3", "f4", "f5", "helper", "last"]
 TRACE = TraceWriter().module(1, "/app").event(1).event(2).to_bytes()
 STAND_IN = f"""#!{sys.executable}
 import os, sys
@@ -255,21 +258,43 @@ def test_the_tracer_records_a_program(build, link, cli, tmp_path):
         pytest.skip(f"ptrace is not allowed: {result.stderr}")
     assert (result.returncode, result.stdout.count("\n")) == (1, 1), result.stderr
     cli("profile", tmp_path / "traces", "-o", tmp_path / "p")
-    names = [name.name.decode() for name, _ in profile.read(tmp_path / "p").in_order()]
+    names = recorded_names(tmp_path / "p")
     wanted = ["_start", "main", "f1", "f2", "f3", "f4", "f5", "helper", "last"]
     assert [name for name in names if name in wanted] == wanted
 
 
-def test_the_runtime_records_a_program(build, link, cli, tmp_path):
-    """A program with the runtime writes a trace that becomes a profile."""
-    library = Path(build) / "lib" / "libfrontload-rt.a"
+@pytest.fixture
+def runtime_program(link):
+    """The program of conftest.py, with the runtime in it."""
+    library = BUILD / "lib/libfrontload-rt.a"
     if not library.exists():
         pytest.skip("libfrontload-rt is not built")
-    program = link(library, flags=["-finstrument-functions-after-inlining"])
-    result = subprocess.run([build / "bin" / "frontload", "record", "--with", "runtime",
-                             "-o", tmp_path / "traces", "--", program.path],
-                            capture_output=True, text=True, timeout=60)
-    assert result.returncode == 0, result.stderr
+    return link(library, flags=["-finstrument-functions-after-inlining"])
+
+
+def recorded_names(path):
+    return [name.name.decode() for name, _ in profile.read(path).in_order()]
+
+
+def test_the_runtime_records_a_program(runtime_program, run, cli, tmp_path):
+    """A program with the runtime writes a trace that becomes a profile."""
+    run(BUILD / "bin/frontload", "record", "--with", "runtime", "-o", tmp_path / "traces", "--",
+        runtime_program.path)
     cli("profile", tmp_path / "traces", "-o", tmp_path / "p")
-    names = [name.name.decode() for name, _ in profile.read(tmp_path / "p").in_order()]
-    assert names == ["main", "f1", "f2", "f3", "f4", "f5", "helper", "last"]
+    assert recorded_names(tmp_path / "p") == RUNTIME_NAMES
+
+
+def test_a_stripped_program_with_the_runtime(runtime_program, run, llvm, cli, tmp_path):
+    """It is recorded as before strip; its trace has no names, and the message says what has: a copy
+    from before strip is the same build."""
+    before = shutil.copy(runtime_program.path, tmp_path / "before")
+    run(llvm / "llvm-strip", "--strip-all", runtime_program.path)
+    run(BUILD / "bin/frontload", "record", "--with", "runtime", "-o", tmp_path / "traces", "--",
+        runtime_program.path)
+    said = cli("profile", tmp_path / "traces", "-o", tmp_path / "p", code=65).err
+    assert said == (f"frontload: error: {runtime_program.path}: is stripped: it has no symbol table"
+                    "\nfrontload: note: give the copy from before strip with --binary PATH: record "
+                    "and check, then strip\n")
+    assert not (tmp_path / "p").exists()
+    cli("profile", tmp_path / "traces", "--binary", before, "-o", tmp_path / "p")
+    assert recorded_names(tmp_path / "p") == RUNTIME_NAMES

@@ -7,9 +7,11 @@ import random
 import pytest
 from faults_writer import MS, PAGE, FaultsWriter, elf_file, places, plain_file
 from frontload.base.errors import BadData, Failure
-from frontload.report import measured, model, page_plan, recorded
+from frontload.report import measured, model, page, page_plan, recorded
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from linking import link as link_by_frontload
+from odd_names import NAMES, addresses, program_with
 
 CPP = """
 namespace app { struct Table { virtual int at(int x); };
@@ -106,6 +108,28 @@ def test_names_are_as_people_wrote_them(tmp_path, link, llvm):
     assert variant["symbols"][events["symbol"][0]] == "app::Table::at(int)"
     assert variant["symbols"][events["by"][0]] == "main"
     assert variant["section_names"][events["section"][0]] == ".text"
+
+
+def test_odd_names_reach_the_page_as_text(tmp_path, llvm):
+    """Each function that was faulted in has its own name, also among mangled ones that are two
+    lines; the page has nothing of them that would be markup."""
+    names = [*NAMES, b"_Z3onev\n", b"_Z3twov"]
+    program, out = program_with(tmp_path, names), tmp_path / "app"
+    link_by_frontload(out, program)
+    file = elf_file(llvm, out)
+    text = next(each for each in file["sections"] if each["name"] == ".text")
+    writer, places = FaultsWriter(file, command=(str(out),)).phase("main"), addresses(out)
+    for name in names:
+        place = places[name] - text["address"] + text["offset"]
+        writer.fault(0, place, access="x", code=(0, place))
+    document = model.build([start(writer)])
+    (variant,) = document["variants"]
+    shown = [variant["symbols"][number] for number in variant["events"]["symbol"]]
+    assert shown == [*(name.decode("utf-8", "backslashreplace") for name in NAMES), "_Z3onev\n",
+                     "two()"]
+    written = page.render(document).decode()
+    assert not [bad for bad in ("<b>&", "\x1b", "\u202e", "new\nline") if bad in written]
+    assert "<b>&\"'" in json.loads(model.dump(document))["variants"][0]["symbols"]
 
 
 def test_a_program_elsewhere_is_found_by_its_build_id(tmp_path, link, llvm):

@@ -101,6 +101,7 @@ def test_measurement_and_prediction(frontload, starts, tmp_path):
     (["-o", "x.html", "{0}", "{0}"], 2, "two variants have the same name"),
     (["-o", "x.html", "missing.json"], 2, "missing.json: No such file"),
     (["-o", "x.html", "{bad}"], 65, "not a recorded start"),
+    (["-o", "x.html", "{0}", "{bad}"], 65, "bad.json: not a recorded start"),
     (["-o", "x.html", "--measure", "{bad}", "{0}"], 65, "does not have the schema"),
     (["-o", "x.html", "--measure", "{text}", "{0}"], 65, "not JSON"),
     (["-o", "x.html", "--traces", "{empty}", "{0}"], 2, "has no traces"),

@@ -5,12 +5,16 @@ import os
 import platform
 import resource
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from frontload.base.errors import Failure
+from frontload.profile import trace
+from killed import at_call, calls_of
 from runtime_trace import build_id, decode, many_functions
 
 SMALL = """
@@ -27,6 +31,8 @@ PROGRAMS = Path(__file__).parent / "programs"
 FALLOCATE, FTRUNCATE, OPENAT = {
     "x86_64": (285, 77, 257), "aarch64": (47, 46, 56)}[platform.machine()]
 ENDS = " (later first touches are only counted)\n"
+# By which the runtime makes a trace and lets it grow.
+GROWS = ("openat", "ftruncate", "fallocate", "madvise", "mmap", "write")
 # What programs/many.c may do in the middle, and why the file cannot be opened again by its path.
 LOCKED_OUT = [("deny", "Operation not permitted"), ("descriptors", "Too many open files"),
               ("user", "Permission denied"), ("replace", "another file has its name now")]
@@ -43,6 +49,19 @@ def check_prefix(trace):
     assert names == called()[:len(names)]
     assert trace.dropped == len(called()) - len(names) > 0
     return len(names)
+
+
+def what_is_left(path):
+    """How many first touches the package reads of a trace, which must be the earliest; or what it
+    says of a file that is none."""
+    try:
+        read = trace.read(path)
+    except Failure as refusal:
+        return str(refusal).removeprefix(f"{path}: ")
+    found = decode(path)
+    assert list(read.addresses) == [event.address for event in found.events]
+    assert found.names() == called()[:len(found.events)]
+    return len(found.events)
 
 
 def run_unrecorded(run, program, pattern, **options):
@@ -130,6 +149,27 @@ def test_locked_out(many, record, without_reserve, traces, mode, reason, reserve
         assert check_prefix(recording.only) > 4000
         assert recording.result.stderr == (
             f"frontload-rt: warning: {traces}/trace: the trace ends here: {reason}{ENDS}")
+
+
+@pytest.mark.parametrize(("way", "step"), [("reserve", 1), ("path", 1), ("zeros", 13)])
+def test_killed_while_it_grows(many, run, strace, deny, without_reserve, traces, way, step):
+    """A program that is killed at a call by which its trace is made or grows leaves the earliest of
+    its first touches, or a file that is refused."""
+    path = traces / "t"
+    prefix = {"reserve": [], "path": without_reserve,
+              "zeros": [*without_reserve, *deny(FALLOCATE, errno.EOPNOTSUPP)]}[way]
+    environment = {**os.environ, "FRONTLOAD_TRACE": str(path)}
+    calls = calls_of(strace, traces / "log", GROWS, *prefix, many, check=False,
+                     env=environment)
+    first = next(place for place, (*_, text) in enumerate(calls) if str(path) in text)
+    left = []
+    for name, number, _ in calls[first::step]:
+        path.unlink(missing_ok=True)
+        run(*at_call(strace, name, number), *prefix, many, code=-signal.SIGKILL, env=environment)
+        left.append(what_is_left(path) if path.exists() else "nothing")
+    assert left[0] == "nothing" and "not a trace: wrong magic (at byte 0)" in left
+    touches = [each for each in left if isinstance(each, int)]
+    assert touches == sorted(touches) and len(set(touches)) >= 3 and touches[-1] == len(called())
 
 
 def test_reserve_takes_no_room(cc, record):

@@ -3,9 +3,13 @@ and the program goes on with its own status."""
 
 import os
 import resource
+import signal
 from functools import partial
 
 import pytest
+from frontload.base.errors import Failure
+from frontload.profile import trace
+from killed import at_call, calls_of
 
 GOES_ON = """
     #include <signal.h>
@@ -130,3 +134,28 @@ def test_the_longest_path(compile, record, tmp_path):
     recording = record("-o", f"{tmp_path}/{name}", "--", program)
     assert (recording.status, recording.stderr) == (5, "")
     assert [f.name for f in (tmp_path / "program").iterdir()] == ["x"]
+
+
+def test_killed_while_it_writes(compile, recorder, strace, record, run, tmp_path):
+    """A process that is killed at any call by which its trace is made and written leaves the
+    earliest of its touches, or a file that is refused."""
+    program, path = compile("int main(void) { return 7; }"), tmp_path / "t"
+    whole = record("--", program).trace.events
+    command = [recorder, "-o", path, "--", program]
+    calls = calls_of(strace, tmp_path / "log", ("?open", "openat", "write", "mmap"), *command,
+                     check=False)
+    first = next(place for place, (*_, text) in enumerate(calls) if f'("{path}", O_RDWR' in text
+                 or f', "{path}", O_RDWR' in text)
+    left = []
+    for name, number, _ in (*calls[first:first + 3], *calls[first + 3::4]):
+        path.unlink(missing_ok=True)
+        run(*at_call(strace, name, number), *command, code=-signal.SIGKILL)
+        try:
+            found = list(trace.read(path).addresses)
+        except Failure as refusal:
+            left.append(str(refusal).removeprefix(f"{path}: "))
+            continue
+        assert found == [address for _, address, _ in whole][:len(found)]
+        left.append(len(found))
+    assert left[:3] == ["No such file or directory", "is empty", 0]
+    assert left[2:] == sorted(left[2:]) and len(set(left[2:])) > 3

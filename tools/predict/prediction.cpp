@@ -5,6 +5,8 @@
 #include "predict/trace_file.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -12,12 +14,20 @@ namespace frontload {
 
 std::vector<AddressPair> touchedIn(const Question &question, StringRef trace, uint64_t &missing) {
   std::unique_ptr<MemoryBuffer> buffer = readFile(trace);
+  const ProgramFile &recorded = question.recorded;
+  std::string remedy = "give traces of BINARY, or name the recorded build with --recorded";
   auto isRecorded = [&](StringRef path, StringRef id) {
-    return question.recorded.isModule(path, id);
+    bool isModule = recorded.isModule(path, id);
+    if (!isModule && sys::path::filename(path) == recorded.name)
+      remedy =
+          ("it recorded " + path + " when its build-id was " + toHex(id, /*LowerCase=*/true) +
+           ", and that of " + recorded.path + " is " + toHex(recorded.buildId, /*LowerCase=*/true) +
+           ": record again, or name the recorded build with --recorded")
+              .str();
+    return isModule;
   };
-  std::vector<uint64_t> touched =
-      orExit(readTrace(trace, buffer->getBuffer(), isRecorded), "",
-             "give traces of BINARY, or name the recorded build with --recorded");
+  auto read = readTrace(trace, buffer->getBuffer(), isRecorded);
+  std::vector<uint64_t> touched = orExit(std::move(read), "", remedy);
   if (question.map)
     question.map->learn(touched);
   std::vector<AddressPair> found;

@@ -18,7 +18,7 @@ def demangled(names: Iterable[bytes]) -> dict[bytes, str]:
     shown = {name: name.decode("utf-8", "backslashreplace") for name in names}
     # One name is one line there, and _Z (C++) or _R (Rust) begins what needs it.
     mangled = [name for name in names if name.startswith((b"_Z", b"_R")) and name.isascii()
-               and not name.split()[1:] and b"\0" not in name]
+               and name.split() == [name] and b"\0" not in name]
     program = _program()
     if not mangled or program is None:
         return shown

@@ -51,13 +51,14 @@ class Elf:
     dynamic_symbols: Symbols | None = None  # no substitute: only what is shared with other files
     segments: tuple[LoadSegment, ...] = ()  # that are loaded
 
-    def linked_symbols(self) -> Symbols:
-        """The symbols of a file that has to be linked and not stripped."""
+    def linked_symbols(self, give: str = "give the copy from before strip") -> Symbols:
+        """The symbols of a file that has to be linked and not stripped; `give` says how to give
+        one that is not."""
         if not self.linked:
             raise BadData(self.path, "is an object, not a program or shared library", note=REMEDY)
         if self.symbols is None:
             raise BadData(self.path, "is stripped: it has no symbol table",
-                          note="give the copy from before strip: record and check, then strip")
+                          note=f"{give}: record and check, then strip")
         return self.symbols
 
 

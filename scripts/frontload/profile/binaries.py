@@ -84,5 +84,5 @@ class Binaries:
         if not linked.build_id and not module.build_id:
             errors.warning(f"{path}: has no build-id, so nothing tells whether it is the binary "
                            "that was recorded")
-        return Binary(path, linked, Resolver(linked),
-                      instrumented.is_instrumented(linked.linked_symbols()))
+        symbols = linked.linked_symbols("give the copy from before strip with --binary PATH")
+        return Binary(path, linked, Resolver(linked), instrumented.is_instrumented(symbols))

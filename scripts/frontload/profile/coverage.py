@@ -41,7 +41,7 @@ from frontload.elf import constants, front
 from frontload.elf.file import Elf
 from frontload.elf.section_names import CLASSES
 from frontload.elf.symbols import Symbols
-from frontload.profile.format import Name, Profile
+from frontload.profile.format import Name, Profile, escape
 from frontload.profile.resolver import Place
 
 _SLACK = 1.25
@@ -195,8 +195,7 @@ def examine(elf: Elf, profile: Profile, places: list[Place],
         count.names += 1
         count.present += 1
         if not is_placed[number]:
-            reason = Reason.LEFT_OUT if name.name.decode("utf-8", "replace") in left_out \
-                else Reason.OUTSIDE
+            reason = Reason.LEFT_OUT if escape(name.name).decode() in left_out else Reason.OUTSIDE
             missing.append(MissingName(name, reason, elf.section_names[section]))
         else:
             count.placed += 1

@@ -150,12 +150,7 @@ class Merger:
     def _sum_up(self, runs: list[list[Input]], program: str) -> _Part:
         part = _Part()
         for run in runs:
-            try:
-                self._add_run(part, run, program)
-            except Failure as problem:
-                part.problems.append(problem)
-                if not self._allow_partial:
-                    break
+            self._add_run(part, run, program)
         for each in part.sums.values():
             each.settle()
         return part
@@ -170,6 +165,17 @@ class Merger:
                 raise
             self._lost += 1
             errors.warning(f"{problem}: this input is left out")
+
+    @contextmanager
+    def _gathering(self, part: _Part) -> Iterator[None]:
+        """Leaves the failure of one input to the process that merges the parts, if it is allowed.
+        """
+        try:
+            yield
+        except Failure as problem:
+            if not self._allow_partial:
+                raise
+            part.problems.append(problem)
 
     def _check_roles(self) -> None:
         missing = sorted(self._wanted_roles - self._roles.keys())
@@ -212,27 +218,30 @@ class Merger:
         return name
 
     def _add_run(self, part: _Part, run: list[Input], program: str) -> None:
-        """Adds what a run has of the program; counts it if it has nothing."""
+        """Adds what a run has of the program; counts it if it has nothing. Of its processes, one
+        that cannot be used takes no other with it."""
         weight = max(each.weight for each in run)  # who gives some of them a weight means the run
         if not run[0].is_trace:
             if run[0].program == os.path.basename(program):
-                part.named.add(run[0].read(), weight)
+                with self._gathering(part):
+                    part.named.add(run[0].read(), weight)
             else:
                 part.counts["other"] += 1
             return
         processes = []
         data, knows_cold_parts = False, True
         for given in run:
-            content = given.read()
-            module = given.module(program)
-            if module is None:
-                part.counts["other" if len(content.kinds) else "empty"] += 1
-                continue
-            data |= content.has_data
-            found = self._of_trace(part, content, module)
-            if found is not None:
-                processes.append(found)
-                knows_cold_parts &= not found[0].collects
+            with self._gathering(part):
+                content = given.read()
+                module = given.module(program)
+                if module is None:
+                    part.counts["other" if len(content.kinds) else "empty"] += 1
+                    continue
+                found = self._of_trace(part, content, module)
+                data |= content.has_data
+                if found is not None:
+                    processes.append(found)
+                    knows_cold_parts &= not found[0].collects
         if not any(len(touched.numbers) for _, touched in processes):
             return
         if len({binary.path for binary, _ in processes}) == 1:

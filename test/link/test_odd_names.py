@@ -1,0 +1,83 @@
+"""Names that hardly any compiler writes (odd_names.py): from the recording to the check of the
+linked program each is found, or said to be missing as what it is."""
+
+import json
+import subprocess
+
+import pytest
+from linking import check_run, link
+from odd_names import NAMES, addresses, program_with
+from other_lld import other_lld
+from places import BUILD
+
+FRONTLOAD = BUILD / "bin" / "frontload"
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """The object of a program that has all these names, and the profile that was recorded of it."""
+    folder = tmp_path_factory.mktemp("recorded")
+    program = program_with(folder, NAMES)
+    link(folder / "app", program)
+    result = subprocess.run([FRONTLOAD, "record", "-o", folder / "traces", "--", folder / "app"],
+                            capture_output=True, text=True)
+    if "ptrace" in result.stderr:
+        pytest.skip(f"ptrace is not permitted here: {result.stderr}")
+    check_run(FRONTLOAD, "profile", folder / "traces", "-o", folder / "app.startup")
+    return program, folder / "app.startup"
+
+
+def names_of(profile):
+    lines = [line.split("\t") for line in profile.read_text().split("\n")]
+    return [fields[5] for fields in lines if len(fields) >= 6]
+
+
+def test_recorded(recorded):
+    """The profile has all of them, in the order of first touch, each in its line."""
+    names = names_of(recorded[1])
+    assert names[names.index("main") + 1:][:len(NAMES)] == list(NAMES.values())
+
+
+@pytest.mark.parametrize("version", [None, "22"], ids=["built-in", "other lld"])
+def test_found(recorded, tmp_path, version):
+    """A front has them all, in order, and the check says so. Another lld tells in lines what is in
+    a link: there a name of two lines is placed, but not known to be."""
+    program, profile = recorded
+    out, report = tmp_path / "app", tmp_path / "report.json"
+    other = [f"-Wl,--lld={other_lld(version)}"] if version else []
+    link(out, program, f"-Wl,--front-report={report}", *other, profile=profile)
+    missing = json.loads(report.read_text())["names"]["missing"]
+    assert [entry["name"] for entry in missing] == ([r"new\nline"] if version else [])
+    places = addresses(out)
+    assert sorted(NAMES, key=places.get) == list(NAMES)
+    checked = json.loads(check_run(FRONTLOAD, "check", out, "--profile", profile, "--json", "-",
+                                   "--require-front"))
+    assert checked["missing"] == []
+
+
+def test_missing(recorded, tmp_path):
+    """In a program that has some of them the others are missing, as what they are: none is taken
+    for another, and no message has what would steer a terminal."""
+    _, profile = recorded
+    there = [name for name in NAMES if name in (b"new\\nline", b"tab", b"#include", b"<b>&\"'")]
+    gone = [NAMES[name] for name in NAMES if name not in there]
+    program, out, report = program_with(tmp_path, there), tmp_path / "app", tmp_path / "report"
+    said = link(out, program, profile=profile, code=1).stderr
+    assert not [letter for letter in said.replace("\n", "") if not letter.isprintable()]
+    shown = [line.removeprefix("  ") for line in said.splitlines() if line.startswith("  ")]
+    assert shown == [f"{'L' * 200}...", *gone[1:-1], r"grüß\xe2\x80\xae"]
+
+    link(out, program, f"-Wl,--front-report={report},--min-match=0", profile=profile)
+    missing = json.loads(report.read_text())["names"]["missing"]
+    assert [entry["name"] for entry in missing] == gone
+
+    def check(*options):
+        result = subprocess.run([FRONTLOAD, "check", out, "--profile", profile, *options],
+                                capture_output=True, text=True)
+        assert result.returncode == 1
+        return result
+
+    told = check()
+    assert not [letter for letter in (told.stdout + told.stderr).replace("\n", "")
+                if not letter.isprintable()]
+    assert [entry["name"] for entry in json.loads(check("--json", "-").stdout)["missing"]] == gone

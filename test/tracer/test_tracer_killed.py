@@ -1,0 +1,65 @@
+"""The recorder is killed at any of its calls: the program dies with it or, if it ran before, goes
+on; and what there is of a trace is right, or refused."""
+
+import signal
+import subprocess
+from itertools import count
+
+import pytest
+from frontload.base.errors import Failure
+from frontload.profile import trace
+from killed import at_call
+from traced import Binary, children, code_is_that_of_the_file
+
+
+@pytest.fixture
+def program(compile):
+    return compile("signals.c", "-O1")
+
+
+def first_touches(path):
+    """What the package reads of a trace: the addresses, in order; or why it reads nothing."""
+    try:
+        return list(trace.read(path).addresses)
+    except Failure as refusal:
+        return str(refusal).removeprefix(f"{path}: ")
+
+
+@pytest.mark.parametrize("name", ["ptrace", "pwrite64"])
+def test_at_any_call(program, tracer, strace, record, spawn, tmp_path, name):
+    """While it launches the program, plants breakpoints and writes: the program does not outlive
+    it. The trace has the earliest first touches or none, and an empty file is no trace."""
+    whole = record("--", program, "wait", stdin=subprocess.DEVNULL).trace.addresses()
+    left = []
+    for number in count(1):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        process = spawn(*at_call(strace, name, number, alone=True), tracer, "-o", folder / "%p",
+                        "--", program, "wait", stdin=subprocess.PIPE)
+        if process.stdout.readline() == "ready\n":
+            break
+        assert process.wait(60) == -signal.SIGKILL
+        left.append([first_touches(path) for path in folder.iterdir()])
+    # The call that is too late for that has not been made: the program still has a recorder.
+    assert [children(recorder) for recorder in children(process.pid)], "it outlives its recorder"
+    if name == "pwrite64":
+        assert len(left) > len(Binary(program).names) and ["is empty"] in left and [[]] in left
+    traces = [found for found in left if found not in ([], ["is empty"])]
+    assert all(found == [whole[:len(found[0])]] for found in traces)
+    assert left[0] == [] and {len(found[0]) for found in traces} >= {1, 2, 3}
+
+
+@pytest.mark.parametrize("number", [2, 10])
+def test_while_it_plants_in_a_process_that_runs(program, tracer, strace, spawn, start, finish,
+                                                tmp_path, number):
+    """The process goes on, and another recording takes the breakpoints out that are there."""
+    process = spawn(program, "wait", stdin=subprocess.PIPE)
+    assert process.stdout.readline() == "ready\n"
+    spawn(*at_call(strace, "pwrite64", number, alone=True), tracer, "-o", tmp_path / "t",
+          f"--pid={process.pid}").wait(60)
+    assert not (tmp_path / "t").exists()
+    assert not code_is_that_of_the_file(process.pid, program)
+    finish(start(f"--pid={process.pid}", "--for=0.02"))
+    assert code_is_that_of_the_file(process.pid, program)
+    assert process.communicate("x", timeout=60) == ("gone on\n", "")
+    assert process.returncode == 0
