@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trace_writer import BLOCK, CODE, DATA, TraceWriter
 
-HOSTILE = b"a\nb\x1b[31m\xff\t\xe2\x80\xae"  # a line end, a colour, no UTF-8, text that turns around
+HOSTILE = b"a\nb\x1b[31m\xff\t\xe2\x80\xae"  # a colour, no UTF-8, text turned around
 MAIN, HELPER = Name("function", "text", b"main"), Name("function", "text", b"helper", b"app.c")
 TABLE = Name("data", "rodata", b"table")
 

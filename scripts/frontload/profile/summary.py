@@ -59,10 +59,14 @@ def describe(profile: Profile) -> dict:
             "tiers": [{"touched_by": label, **sum_of(by_tier[label])} for label in by_tier]}
 
 
+def entry(profile: Profile, name: Name) -> dict:
+    touch = profile.touches[name]
+    return {"rank": touch.rank, "runs": touch.runs, "of_runs": profile.limit(name.kind),
+            "touched_bytes": touch.touched.size or None, "kind": name.kind,
+            "class": name.section_class, "name": text(name.name), "file": text(name.file) or None}
+
+
 def entries(profile: Profile) -> Iterator[dict]:
     """The entries, in their order."""
-    for name, touch in profile.in_order():
-        yield {"rank": touch.rank, "runs": touch.runs, "of_runs": profile.limit(name.kind),
-               "touched_bytes": touch.touched.size or None, "kind": name.kind,
-               "class": name.section_class, "name": text(name.name),
-               "file": text(name.file) or None}
+    for name, _ in profile.in_order():
+        yield entry(profile, name)
