@@ -21,7 +21,6 @@ only functions are compared, and the rest is left out.
 import math
 import tempfile
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,12 +83,6 @@ def compare(old: Profile, new: Profile) -> Difference:
         _overlap(old, new, of_bytes, lambda each, name: each.touches[name].touched.size)
         if tells else None, len(of_bytes) if tells else 0,
         (len(old.touches) - len(before), len(new.touches) - len(after)))
-
-
-def by_file(names: list[Name]) -> Counter[bytes]:
-    """How many names there are of each file. Profiles know only those of local symbols; the others
-    have none."""
-    return Counter(name.file for name in names)
 
 
 def _renamed(old: Profile, gone: list[Name], come: list[Name]) -> list[Shared]:
