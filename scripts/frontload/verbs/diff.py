@@ -85,6 +85,9 @@ def run(args: argparse.Namespace) -> int:
         files.write_json(args.json, document)
     if args.json != files.STDOUT:
         _show(document, None if args.all else _SHOWN)
+    if predicted and not (old.data_runs and new.data_runs):
+        errors.note("profiles of functions alone make starts look shorter than they are: record "
+                    "with --data")
     if 100 * found.overlap < args.min_overlap:
         raise Failure(f"{args.old}, {args.new}: {percent(found.overlap, 1)} of the names are the "
                       f"same, less than {args.min_overlap:g}%", code=EXIT_VERDICT,
@@ -158,7 +161,7 @@ def _show(document: dict, most: int | None) -> None:
                   f"{count(left_out, 'name')}")
     print(f"overlap of the names: {percent(overlap['names'], 100)}")
     print("overlap of the touched bytes: " + (
-        "not known, because not both profiles tell bytes" if overlap["bytes"] is None else
+        "not known, because not both profiles tell them" if overlap["bytes"] is None else
         f"{percent(overlap['bytes'], 100)}, of {count(overlap['telling'], 'name')} that tell them"))
     print(f"shared {document['shared']:,}, " + ", ".join(
         f"{label} {len(document[label]):,}" for label in ("gone", "come", "renamed", "moved")))
@@ -213,8 +216,8 @@ def _show_predicted(predicted: dict, most: int | None) -> None:
                         f"{each['requests']:,}")
     console.show(table)
     if predicted["files"]:
-        table = console.table("new pages in", "names", "pages", "major faults by these alone",
-                              numbers=range(1, 4))
+        table = console.table("file", "names with\nnew pages", "new\npages",
+                              "major faults\nby these alone", numbers=range(1, 4))
         for each in predicted["files"][:most]:
             console.add_row(table, _file(each), f"{each['names']:,}", f"{each['pages']:,}",
                             f"{each['added']['major_faults']:+,}")
