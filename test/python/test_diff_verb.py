@@ -68,8 +68,15 @@ def test_a_name_has_moved_by_more_than_an_octave(compared):
         new = old.copy()
         new.insert(place, new.pop(8))  # from the place 8, so from 9 to 4, 5 or 15
         assert ("f8" in names([pair["new"] for pair in compared(old, new)["moved"]])) == has_moved
-    farthest = compared(old, [old[-1], *old[:-1]])["moved"]
-    assert (farthest[0]["old"]["rank"], farthest[0]["new"]["rank"]) == (15, 0)
+
+
+def test_what_has_moved_farthest_comes_first(compared):
+    """By how many times later or earlier it is."""
+    old = [f"f{i}" for i in range(16)]
+    moved = compared(old, old[::-1])["moved"]
+    ranks = [sorted((pair["old"]["rank"], pair["new"]["rank"])) for pair in moved]
+    times = [(late + 1) / (early + 1) for early, late in ranks]
+    assert ranks[0] == [0, 15] and len(times) > 4 and times == sorted(times, reverse=True)
 
 
 def test_what_comes_and_goes_moves_nothing(compared):
@@ -97,6 +104,8 @@ def test_the_overlap_of_bytes_is_of_names_that_tell_them(compared):
                       "h": Touch(1, 2)}, data_runs=1)
     assert found["overlap"]["bytes"] == pytest.approx(100 * 60 / (100 + 16))
     assert found["overlap"]["telling"] == 2
+    found = compared(["main"], {"main": Touch(1, 0), "f": Touch(1, 1, Touched(16, 1))})
+    assert (found["overlap"]["bytes"], found["overlap"]["telling"]) == (None, 0)
 
 
 def test_data_is_compared_if_both_profiles_have_runs_with_data(cli, made):
@@ -139,6 +148,16 @@ def test_a_name_is_renamed_once(compared):
             for pair in found["renamed"]] == [("f.isra.0", "f.isra.5", "suffix"),
                                               ("g.llvm.1", "g.llvm.2", "suffix")]
     assert names(found["come"]) == ["f", "g.llvm.3"]
+    found = compared(["f.isra.0", "f.llvm.1"], ["f"])
+    assert [pair["old"]["name"] for pair in found["renamed"]] == ["f.llvm.1"]
+
+
+def test_local_names_of_one_source_are_the_same(compared):
+    """A profile made with a map has objects where one made without has sources."""
+    found = compared([function("init", "a.c"), function("init", "b.c")],
+                     [function("init", "b.o"), function("init", "a.o")])
+    assert {(pair["old"]["file"], pair["new"]["file"]) for pair in found["renamed"]} == {
+        ("a.c", "a.o"), ("b.c", "b.o")}
 
 
 def test_files_have_what_is_gone_and_come(cli, made):

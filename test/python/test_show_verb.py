@@ -125,18 +125,19 @@ def test_a_profile_has_classes_and_tiers(cli, tmp_path):
     """Names, and the bytes that are known, by kind and class and by the share of runs, of which a
     datum has fewer."""
     path = written(tmp_path / "p", (MAIN, Touch(200, 0, Touched(64, 1))), (HELPER, Touch(198, 1)),
+                   (Name("function", "text", b"most"), Touch(197, 1)),
                    (Name("function", "text", b"half"), Touch(100, 2, Touched(32, 1))),
                    (Name("function", "text", b"rare"), Touch(99, 3)),
                    (TABLE, Touch(4, 4, Touched(16, 1))))
     lines = shown(cli, path)
     assert lines[:4] == [f"{path}: startup profile of app", "runs: 200, 4 of them with data",
-                         "names: 5",
+                         "names: 6",
                          "touched bytes: 112, of 3 names of which a run tells"]
     rows = [line.split() for line in lines[4:]]
-    assert rows[1:3] == [["function", "text", "4", "96"], ["data", "rodata", "1", "16"]]
+    assert rows[1:3] == [["function", "text", "5", "96"], ["data", "rodata", "1", "16"]]
     assert [" ".join(row) for row in rows[4:]] == [
-        "every run 2 40.00% 80", "99% or more 1 20.00% not known", "50% or more 1 20.00% 32",
-        "fewer 1 20.00% not known"]
+        "every run 2 33.33% 80", "99% or more 1 16.66% not known", "50% or more 2 33.33% 32",
+        "fewer 1 16.66% not known"]
 
 
 def test_entries_are_listed_in_their_order(cli, tmp_path):
@@ -201,7 +202,7 @@ def test_a_reading_list_has_files_and_ranges(cli, tmp_path):
                            for i in range(20)})
     (tmp_path / "l").write_bytes(listing.to_bytes(many))
     *_, last, rest = shown(cli, tmp_path / "l")
-    assert (last.split()[0], rest) == ("/14", "and 5 other files (--all shows all)")
+    assert (last.split()[0], rest) == ("/14", "and 5 other files")
 
 
 def test_names_from_files_are_escaped(cli, link, tmp_path):

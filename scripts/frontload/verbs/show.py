@@ -52,20 +52,25 @@ def run(args: argparse.Namespace) -> int:
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.profile import trace
 
-    described = (_describe(path, args) for path in trace.expand(args.files))
+    paths = trace.expand(args.files)
     if args.json:
-        described = list(described)  # before anything is written
+        documents = [document | ({"all": list(entries)} if args.all else {})
+                     for document, entries in (_describe(path, args) for path in paths)]
         files.write_json(args.json, {"schema": SCHEMA, "frontload": __version__,
-                                     "files": described})
+                                     "files": documents})
     if args.json != files.STDOUT:
-        for number, document in enumerate(described):
+        for number, path in enumerate(paths):
+            document, entries = _describe(path, args)
             print("\n" * bool(number) + f"{printable(document['path'])}: {document['is']} of "
                   + _of(document))
             _SHOW[document["is"]](document)
+            if args.all:
+                _list(document["is"], entries)
     return EXIT_OK
 
 
-def _describe(path: str, args: argparse.Namespace) -> dict:
+def _describe(path: str, args: argparse.Namespace) -> tuple[dict, Iterable[dict]]:
+    """What a file is and has in sum; and what --all lists of it."""
     from frontload.profile import format as profile
     from frontload.profile import summary, touch_names, trace
     from frontload.reading import listing
@@ -75,17 +80,15 @@ def _describe(path: str, args: argparse.Namespace) -> dict:
         start = stream.read(64)
     if start.startswith(trace.MAGIC):
         read = trace.read(path)
-        return {"path": path, "is": TRACE, **touch_names.describe(read), **(
-            {"all": list(touch_names.touches(read, _Binaries(read, args.binary).of))}
-            if args.all else {})}
+        return ({"path": path, "is": TRACE, **touch_names.describe(read)},
+                touch_names.touches(read, _Binaries(read, args.binary).of) if args.all else ())
     if start.startswith(profile.MAGIC):
         startup = profile.read(path)
-        return {"path": path, "is": PROFILE, **summary.describe(startup), **(
-            {"all": list(summary.entries(startup))} if args.all else {})}
+        return ({"path": path, "is": PROFILE, **summary.describe(startup)},
+                summary.entries(startup))
     if start.startswith(listing.MAGIC):
         found = listing.read(path)
-        return {"path": path, "is": LIST, **reading.describe(found), **(
-            {"all": list(reading.ranges(found))} if args.all else {})}
+        return {"path": path, "is": LIST, **reading.describe(found)}, reading.ranges(found)
     raise BadData(path, "is empty" if not start else
                   "is neither a trace, nor a startup profile, nor a reading list", offset=0,
                   note="frontload record makes traces, frontload profile startup profiles, and "
@@ -142,9 +145,6 @@ def _show_trace(document: dict) -> None:
                         *(f"{module['kinds'][kind]:,}" for kind in kinds),
                         module["build_id"] or "none")
     console.show(table)
-    _list(document, f"{'kind':8}  {'address':>14}  module  name",
-          (f"{each['kind']:8}  {each['address']:#14x}  {each['module']}  "
-           f"{', '.join(each['names']) or '-'}" for each in document.get("all", ())))
 
 
 def _show_profile(document: dict) -> None:
@@ -168,12 +168,6 @@ def _show_profile(document: dict) -> None:
                         percent(each["names"], document["names"]),
                         _bytes(each) if each["names"] else "")
     console.show(table)
-    _list(document, f"{'rank':>8}  {'runs':>8}  {'share':>7}  {'bytes':>9}  {'kind':8}  "
-          f"{'class':6}  name",
-          (f"{each['rank']:8}  {each['runs']:8}  {percent(each['runs'], each['of_runs']):>7}  "
-           f"{each['touched_bytes'] or '-':>9}  {each['kind']:8}  {each['class']:6}  "
-           f"{each['name']}" + (f"  ({each['file']})" if each["file"] else "")
-           for each in document.get("all", ())))
 
 
 def _bytes(described: dict) -> str:
@@ -185,24 +179,49 @@ def _show_list(document: dict) -> None:
     print(f"touched bytes: {document['touched_bytes']:,}")
     table = console.table("file", "touched bytes", "in every run", "of bytes", "ranges",
                           numbers=range(1, 5))
-    shown = document["files"] if "all" in document else document["files"][:_MOST_FILES]
-    for file in shown:
+    for file in document["files"][:_MOST_FILES]:
         console.add_row(table, file["path"], f"{file['touched_bytes']:,}",
                         f"{file['every_run_bytes']:,}", f"{file['size']:,}", f"{file['ranges']:,}")
     console.show(table)
-    if len(shown) < len(document["files"]):
-        print(f"and {count(len(document['files']) - len(shown), 'other file')} (--all shows all)")
-    _list(document, f"{'rank':>8}  {'runs':>8}  {'how':4}  {'offset':>12}  {'bytes':>9}  path",
-          (f"{each['rank']:8}  {each['runs']:8}  {each['how']:4}  {each['offset']:12}  "
-           f"{each['bytes']:9}  {each['path']}" for each in document.get("all", ())))
+    if len(document["files"]) > _MOST_FILES:
+        print(f"and {count(len(document['files']) - _MOST_FILES, 'other file')}")
 
 
-def _list(document: dict, heading: str, lines: Iterable[str]) -> None:
-    """One line each, not a table: however long a name is, grep and awk find it in its line."""
-    if "all" in document:
-        print(heading)
-        for line in lines:
-            print(printable(line))
+# For each kind of file its columns: a heading, a width (negative: to the left), and what stands in
+# it. Whatever is a name stands last, because it may be of any length.
+_COLUMNS = {
+    TRACE: (("kind", -8, lambda each: each["kind"]),
+            ("address", 14, lambda each: f"{each['address']:#x}"),
+            ("module", -1, lambda each: each["module"]),
+            ("name", -1, lambda each: ", ".join(each["names"]) or "-")),
+    PROFILE: (("rank", 8, lambda each: each["rank"]),
+              ("runs", 8, lambda each: each["runs"]),
+              ("share", 7, lambda each: percent(each["runs"], each["of_runs"])),
+              ("bytes", 9, lambda each: each["touched_bytes"] or "-"),
+              ("kind", -8, lambda each: each["kind"]),
+              ("class", -6, lambda each: each["class"]),
+              ("name", -1, lambda each: each["name"]
+               + (f"  ({each['file']})" if each["file"] else ""))),
+    LIST: (("rank", 8, lambda each: each["rank"]),
+           ("runs", 8, lambda each: each["runs"]),
+           ("how", -4, lambda each: each["how"]),
+           ("offset", 12, lambda each: each["offset"]),
+           ("bytes", 9, lambda each: each["bytes"]),
+           ("path", -1, lambda each: each["path"])),
+}
+
+
+def _list(what: str, entries: Iterable[dict]) -> None:
+    """One line each, not a table: grep and awk find a name in its line."""
+    columns = _COLUMNS[what]
+
+    def show(cells: Iterable[object]) -> None:
+        print(printable("  ".join(f"{cell:{'<' if width < 0 else '>'}{abs(width)}}" for cell,
+                                  (_, width, _) in zip(cells, columns, strict=True))))
+
+    show(heading for heading, _, _ in columns)
+    for each in entries:
+        show(cell(each) for _, _, cell in columns)
 
 
 _SHOW = {TRACE: _show_trace, PROFILE: _show_profile, LIST: _show_list}
