@@ -11,7 +11,7 @@ from frontload.cli import parser as parsing
 WITH_JSON = {
     "info": [], "init": [], "auto": ["--", "./app"], "check": ["--profile=p", "app"],
     "files": ["l"], "predict": ["t"], "measure": ["--", "./app"], "faults": ["--", "./app"],
-    "report": ["f"],
+    "report": ["f"], "show": ["t"], "diff": ["old", "new"],
 }
 
 

@@ -63,6 +63,8 @@ class Interrupted(BaseException):
 
 def printable(text: str) -> str:
     """`text` with everything that could steer a terminal escaped; names come from foreign files."""
+    if text.isprintable():  # nearly always
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode()
                    for c in text)
 

@@ -33,6 +33,8 @@ VERBS = {
     "auto": Verb("auto", "try a front: all steps for one program"),
     "record": Verb("record", "run a command and record what it touches"),
     "profile": Verb("profile", "make a startup profile from traces"),
+    "show": Verb("show", "show what is in traces, profiles and reading lists"),
+    "diff": Verb("diff", "compare two startup profiles"),
     "files": Verb("files", "merge lists of what starts read of all their files"),
     "import": Verb("importing",
                    "make a startup profile from order files and traces of other tools"),

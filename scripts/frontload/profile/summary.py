@@ -1,0 +1,72 @@
+"""What is in a startup profile, in figures and as a list: for people who want to know it without
+reading the file, and for scripts.
+
+Only some recorders tell how many bytes of a name are touched, so sums of bytes are of the names
+that tell, and None where none does.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from frontload.elf.section_names import CLASSES
+from frontload.profile.format import KINDS, Name, Profile, Touch, escape
+
+
+class Tier(NamedTuple):
+    """Names by the share of the runs that touch them, of those that could have."""
+
+    label: str
+    holds: Callable[[int, int], bool]  # so many runs, of so many
+
+
+# Each name is of the first that holds.
+TIERS = (Tier("every run", lambda runs, of: runs == of),
+         Tier("99% or more", lambda runs, of: 100 * runs >= 99 * of),
+         Tier("50% or more", lambda runs, of: 2 * runs >= of),
+         Tier("fewer", lambda runs, of: True))
+
+
+def text(name: bytes) -> str:
+    """A name as it stands in a profile."""
+    return escape(name).decode("utf-8")
+
+
+def sum_of(touches: Iterable[Touch]) -> dict:
+    """How many names there are, how many of them tell their bytes, and how many these are."""
+    sizes = [touch.touched.size for touch in touches]
+    telling = sum(size > 0 for size in sizes)
+    return {"names": len(sizes), "telling": telling,
+            "touched_bytes": sum(sizes) if telling else None}
+
+
+def describe(profile: Profile) -> dict:
+    """All of a profile but its entries."""
+    def tier(name: Name, touch: Touch) -> str:
+        return next(each.label for each in TIERS if each.holds(touch.runs,
+                                                               profile.limit(name.kind)))
+
+    by_class: dict[tuple[str, str], list[Touch]] = {}
+    by_tier: dict[str, list[Touch]] = {each.label: [] for each in TIERS}
+    for name, touch in profile.touches.items():
+        by_class.setdefault((name.kind, name.section_class), []).append(touch)
+        by_tier[tier(name, touch)].append(touch)
+    order = sorted(by_class, key=lambda key: (KINDS.index(key[0]), CLASSES.index(key[1])))
+    return {"program": text(profile.program), "runs": profile.runs, "data_runs": profile.data_runs,
+            "knows_cold_parts": profile.knows_cold_parts,
+            **sum_of(profile.touches.values()),
+            "classes": [{"kind": kind, "class": section_class,
+                         **sum_of(by_class[kind, section_class])} for kind, section_class in order],
+            "tiers": [{"touched_by": label, **sum_of(by_tier[label])} for label in by_tier]}
+
+
+def entry(profile: Profile, name: Name) -> dict:
+    touch = profile.touches[name]
+    return {"rank": touch.rank, "runs": touch.runs, "of_runs": profile.limit(name.kind),
+            "touched_bytes": touch.touched.size or None, "kind": name.kind,
+            "class": name.section_class, "name": text(name.name), "file": text(name.file) or None}
+
+
+def entries(profile: Profile) -> Iterator[dict]:
+    """The entries, in their order."""
+    for name, _ in profile.in_order():
+        yield entry(profile, name)

@@ -1,0 +1,227 @@
+"""frontload show: says in plain text what is in a trace, a startup profile or a reading list."""
+
+import argparse
+import os
+from collections.abc import Iterable
+
+from frontload import __version__
+from frontload.base import console, errors, files
+from frontload.base.errors import EXIT_OK, BadData, Failure, count, percent, printable
+from frontload.cli.arguments import add_json
+
+SCHEMA = "frontload-show/1"
+TRACE, PROFILE, LIST = "trace", "startup profile", "reading list"
+DESCRIPTION = """\
+Show what is in traces, startup profiles and reading lists. A trace has the modules of one process,
+with how much it touched in each; a profile has names, by kind, class and how many of the runs touch
+them; a reading list has files.
+
+With --all, show lists everything as well, a line each, in the order of first touch: what a process
+touched, the entries of a profile, the ranges of a reading list. Names stand last in a line, as the
+linker knows them; c++filt makes them readable. A trace has addresses. They get their names from the
+binaries that were recorded, as far as these are there unchanged.
+"""
+EXAMPLES = """\
+# see what a process recorded, and what a profile has
+frontload show traces
+frontload show app.startup
+# list the names of a profile in their order, as people write them
+frontload show --all app.startup | c++filt
+# list what was touched, with the names of a program that was moved
+frontload show --all --binary app traces
+# count what each module of each trace touched, for a script
+frontload show --json - traces
+"""
+_MOST_FILES = 15  # of a reading list's table
+_UNKNOWN = "not known"
+
+
+def add_parser(verbs) -> argparse.ArgumentParser:
+    parser = verbs.add_parser("show", description=DESCRIPTION, examples=EXAMPLES)
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a trace, a startup profile, a "
+                        "reading list, or a folder of traces")
+    parser.add_argument("--all", action="store_true",
+                        help="also list all touches, entries or ranges")
+    parser.add_argument("--binary", metavar="PATH", help="the recorded program, if it is no longer "
+                        "where it was recorded; for --all")
+    add_json(parser, before_files=True)
+    return parser
+
+
+def run(args: argparse.Namespace) -> int:
+    # Imported here because numpy takes a while, which --help need not pay.
+    from frontload.profile import trace
+
+    paths = trace.expand(args.files)
+    if args.json:
+        documents = [document | ({"all": list(entries)} if args.all else {})
+                     for document, entries in (_describe(path, args) for path in paths)]
+        files.write_json(args.json, {"schema": SCHEMA, "frontload": __version__,
+                                     "files": documents})
+    if args.json != files.STDOUT:
+        for number, path in enumerate(paths):
+            document, entries = _describe(path, args)
+            print("\n" * bool(number) + f"{printable(document['path'])}: {document['is']} of "
+                  + _of(document))
+            _SHOW[document["is"]](document)
+            if args.all:
+                _list(document["is"], entries)
+    return EXIT_OK
+
+
+def _describe(path: str, args: argparse.Namespace) -> tuple[dict, Iterable[dict]]:
+    """What a file is and has in sum; and what --all lists of it."""
+    from frontload.profile import format as profile
+    from frontload.profile import summary, touch_names, trace
+    from frontload.reading import listing
+    from frontload.reading import summary as reading
+
+    with files.open_input(path, note="make a trace with: frontload record -- COMMAND") as stream:
+        start = stream.read(64)
+    if start.startswith(trace.MAGIC):
+        read = trace.read(path)
+        return ({"path": path, "is": TRACE, **touch_names.describe(read)},
+                touch_names.touches(read, _Binaries(read, args.binary).of) if args.all else ())
+    if start.startswith(profile.MAGIC):
+        startup = profile.read(path)
+        return ({"path": path, "is": PROFILE, **summary.describe(startup)},
+                summary.entries(startup))
+    if start.startswith(listing.MAGIC):
+        found = listing.read(path)
+        return {"path": path, "is": LIST, **reading.describe(found)}, reading.ranges(found)
+    raise BadData(path, "is empty" if not start else
+                  "is neither a trace, nor a startup profile, nor a reading list", offset=0,
+                  note="frontload record makes traces, frontload profile startup profiles, and "
+                  "frontload files reading lists")
+
+
+class _Binaries:
+    """What the modules of a trace are now. The `given` binary is the main program, and has to be
+    the one that was recorded; another that is not there, or has changed, only has no names."""
+
+    def __init__(self, trace, given: str | None):
+        from frontload.profile import binaries
+
+        self._trace = trace.path
+        self._given = binaries.Binaries(given) if given else None
+        self._recorded = binaries.Binaries(None)
+
+    def of(self, module):
+        if module.main and self._given:
+            return self._given.of(module, self._trace).linked
+        try:
+            return self._recorded.of(module, self._trace).linked
+        except Failure as problem:
+            errors.warning(f"{problem}: its touches have addresses only")
+            return None
+
+
+def _of(document: dict) -> str:
+    if document["is"] == LIST:
+        return count(document["runs"], "run")
+    if document["is"] == PROFILE:
+        return printable(document["program"])
+    program = "a program that it does not name"
+    if document["program"] is not None:
+        program = printable(os.path.basename(document["program"]))
+    return f"{program}, process {document['pid']}"
+
+
+def _show_trace(document: dict) -> None:
+    if document["run"]:
+        print(f"run: {document['run']}" + (", forked" if document["forked"] else ""))
+    if document["role"]:
+        print(f"role: {document['role']}")
+    print(f"first touches: {document['touches']:,}")
+    for key, why in (("dropped", "the recorder had no room for them"),
+                     ("ownerless", "the record of their module is incomplete")):
+        if document[key]:
+            print(f"lost, because {why}: {document[key]:,}")
+    kinds = [kind for kind, number in document["kinds"].items() if number]
+    table = console.table("module", "touches", *kinds, "build-id", numbers=range(1, 2 + len(kinds)))
+    for module in document["modules"]:
+        console.add_row(table, module["path"] + " (program)" * module["main"],
+                        f"{module['touches']:,}",
+                        *(f"{module['kinds'][kind]:,}" for kind in kinds),
+                        module["build_id"] or "none")
+    console.show(table)
+
+
+def _show_profile(document: dict) -> None:
+    runs = f"runs: {document['runs']:,}"
+    print(runs + (f", {document['data_runs']:,} of them with data" if document["data_runs"]
+                  else ", none of them with data"))
+    print(f"names: {document['names']:,}")
+    print(f"touched bytes: {_bytes(document)}"
+          + (f", of {count(document['telling'], 'name')} of which a run tells"
+             if document["telling"] else ", because only record --data tells them"))
+    if not document["knows_cold_parts"]:
+        print("cold parts: not known, because a run was of a build that collects a compiler's "
+              "profile")
+    table = console.table("kind", "class", "names", "touched bytes", numbers=range(2, 4))
+    for each in document["classes"]:
+        console.add_row(table, each["kind"], each["class"], f"{each['names']:,}", _bytes(each))
+    console.show(table)
+    table = console.table("touched by", "names", "share", "touched bytes", numbers=range(1, 4))
+    for each in document["tiers"]:
+        console.add_row(table, each["touched_by"], f"{each['names']:,}",
+                        percent(each["names"], document["names"]),
+                        _bytes(each) if each["names"] else "")
+    console.show(table)
+
+
+def _bytes(described: dict) -> str:
+    return _UNKNOWN if described["touched_bytes"] is None else f"{described['touched_bytes']:,}"
+
+
+def _show_list(document: dict) -> None:
+    print(f"files: {len(document['files']):,}")
+    print(f"touched bytes: {document['touched_bytes']:,}")
+    table = console.table("file", "touched bytes", "in every run", "of bytes", "ranges",
+                          numbers=range(1, 5))
+    for file in document["files"][:_MOST_FILES]:
+        console.add_row(table, file["path"], f"{file['touched_bytes']:,}",
+                        f"{file['every_run_bytes']:,}", f"{file['size']:,}", f"{file['ranges']:,}")
+    console.show(table)
+    if len(document["files"]) > _MOST_FILES:
+        print(f"and {count(len(document['files']) - _MOST_FILES, 'other file')}")
+
+
+# For each kind of file its columns: a heading, a width (negative: to the left), and what stands in
+# it. Whatever is a name stands last, because it may be of any length.
+_COLUMNS = {
+    TRACE: (("kind", -8, lambda each: each["kind"]),
+            ("address", 14, lambda each: f"{each['address']:#x}"),
+            ("module", -1, lambda each: each["module"]),
+            ("name", -1, lambda each: ", ".join(each["names"]) or "-")),
+    PROFILE: (("rank", 8, lambda each: each["rank"]),
+              ("runs", 8, lambda each: each["runs"]),
+              ("share", 7, lambda each: percent(each["runs"], each["of_runs"])),
+              ("bytes", 9, lambda each: each["touched_bytes"] or "-"),
+              ("kind", -8, lambda each: each["kind"]),
+              ("class", -6, lambda each: each["class"]),
+              ("name", -1, lambda each: each["name"]
+               + (f"  ({each['file']})" if each["file"] else ""))),
+    LIST: (("rank", 8, lambda each: each["rank"]),
+           ("runs", 8, lambda each: each["runs"]),
+           ("how", -4, lambda each: each["how"]),
+           ("offset", 12, lambda each: each["offset"]),
+           ("bytes", 9, lambda each: each["bytes"]),
+           ("path", -1, lambda each: each["path"])),
+}
+
+
+def _list(what: str, entries: Iterable[dict]) -> None:
+    """One line each, not a table: grep and awk find a name in its line."""
+    columns = _COLUMNS[what]
+
+    def show(cells: Iterable[object]) -> None:
+        print(printable("  ".join(f"{cell:{'<' if width < 0 else '>'}{abs(width)}}" for cell,
+                                  (_, width, _) in zip(cells, columns, strict=True))))
+
+    show(heading for heading, _, _ in columns)
+    for each in entries:
+        show(cell(each) for _, _, cell in columns)
+
+
+_SHOW = {TRACE: _show_trace, PROFILE: _show_profile, LIST: _show_list}

@@ -1,0 +1,255 @@
+"""frontload show: traces, startup profiles and reading lists, as plain text and as JSON."""
+
+import json
+import shutil
+
+import pytest
+from frontload.profile import format as profile
+from frontload.profile import summary
+from frontload.profile.format import Name, Profile, Touch, Touched
+from frontload.reading import listing
+from frontload.reading.listing import BOTH, MAP, PAGE, File, ReadingList
+from hypothesis import given
+from hypothesis import strategies as st
+from trace_writer import BLOCK, CODE, DATA, TraceWriter
+
+HOSTILE = b"a\nb\x1b[31m\xff\t\xe2\x80\xae"  # a colour, no UTF-8, text turned around
+MAIN, HELPER = Name("function", "text", b"main"), Name("function", "text", b"helper", b"app.c")
+TABLE = Name("data", "rodata", b"table")
+
+
+def shown(cli, *args) -> list[str]:
+    """The lines that show prints, without what fills up tables."""
+    return [line.rstrip() for line in cli("show", *args).out.splitlines()]
+
+
+def document(cli, *args) -> dict:
+    (file,) = json.loads(cli("show", "--json", "-", *args).out)["files"]
+    return file
+
+
+def written(path, *touches: tuple[Name, Touch], runs: int = 200, data_runs: int = 4):
+    path.write_bytes(profile.to_bytes(Profile(b"app", runs, dict(touches), data_runs)))
+    return path
+
+
+def listed(program, tmp_path):
+    """A trace with an event of each kind, one of which lies in a library that is not there."""
+    at = program.addresses
+    writer = TraceWriter().module(1, str(program.path), program.build_id)
+    writer.module(2, "/lib/gone.so", b"\x12" * 20, main=False)
+    writer.event(at["main"]).event(at["f1"] + 4, kind=BLOCK).event(at["f2"], kind=CODE)
+    writer.event(at["table"] + 32, kind=DATA).event(0x1230, 2)
+    return writer.write(tmp_path / "t", pid=77, minor=3, run=0xabc, forked=1, role=b"worker",
+                        dropped=5, next_slot=len(writer.slots))
+
+
+def test_a_trace_has_modules_with_counts(cli, link, tmp_path):
+    """Each module has its build-id, and how many touches of each kind there are."""
+    program = link()
+    path = listed(program, tmp_path)
+    lines = shown(cli, path)
+    assert lines[:5] == [f"{path}: trace of app, process 77", "run: abc, forked", "role: worker",
+                         "first touches: 5",
+                         "lost, because the recorder had no room for them: 5"]
+    assert lines[5].split() == ["module", "touches", "function", "block", "code", "data",
+                                "build-id"]
+    row = next(line for line in lines if line.startswith("/lib/gone.so"))
+    assert row.split() == ["/lib/gone.so", "1", "1", "0", "0", "0", "12" * 20]
+    cli("show", "--json", tmp_path / "f", path)
+    assert json.loads((tmp_path / "f").read_text())["files"] == [document(cli, path)]
+    program_there, library = document(cli, path)["modules"]
+    assert program_there["main"] and program_there["touches"] == 4
+    assert program_there["kinds"] == {"function": 1, "block": 1, "code": 1, "data": 1}
+    assert library == {
+        "path": "/lib/gone.so", "build_id": "12" * 20, "main": False, "touches": 1,
+        "kinds": {"function": 1, "block": 0, "code": 0, "data": 0}}
+
+
+def test_touches_without_a_complete_module_are_counted(cli, tmp_path):
+    """What is lost of a trace is said, and a program that it does not name."""
+    path = TraceWriter().module(1, "/a", complete=False).event(1).event(2).write(tmp_path / "t")
+    lines = shown(cli, path)
+    assert lines[0].endswith("trace of a program that it does not name, process 1")
+    assert "lost, because the record of their module is incomplete: 2" in lines
+
+
+def test_touches_are_listed_with_the_names_of_the_binary(cli, link, tmp_path):
+    """--all: in the order of first touch, by name and offset; without a binary by address."""
+    program = link()
+    path, at = listed(program, tmp_path), program.addresses
+    result = cli("show", "--all", path)
+    rows = [line.split() for line in result.out.splitlines()[-5:]]
+    assert rows == [["function", hex(at["main"]), "app", "main"],
+                    ["block", hex(at["f1"] + 4), "app", "f1+0x4"],
+                    ["code", hex(at["f2"]), "app", "f2"],
+                    ["data", hex(at["table"] + 32), "app", "table+0x20"],
+                    ["function", "0x1230", "gone.so", "-"]]
+    assert "/lib/gone.so: No such file or directory: its touches have addresses only" in result.err
+
+
+def test_a_granule_has_all_data_that_it_overlaps(cli, link, tmp_path):
+    """16 bytes may hold several data, the first of which may begin before."""
+    program = link(source="char a = 1, b = 2, c = 3; char d[16] __attribute__((aligned(16)))"
+                          " = {4}; int main(void) { return a + b + c + d[0]; }")
+    writer = TraceWriter().module(1, str(program.path), program.build_id)
+    first = min(program.addresses[name] for name in "abc")
+    writer.event(first & ~15, kind=DATA)
+    (touch,) = document(cli, "--all", writer.write(tmp_path / "t"))["all"]
+    assert sorted(touch["names"]) == ["a", "b", "c"]
+
+
+def test_another_build_names_nothing(cli, link, tmp_path):
+    """A binary with another build-id than the recorded has other addresses: none of its names."""
+    program = link()
+    path = program.trace(tmp_path / "t", "main")
+    link("-Wl,--build-id=md5")
+    result = cli("show", "--all", path)
+    assert result.out.splitlines()[-1].endswith("  app  -")
+    assert "its build-id is" in result.err and "addresses only" in result.err
+
+
+def test_a_moved_program_is_given(cli, link, tmp_path):
+    """--binary has the names; one that was not recorded is an error."""
+    program = link()
+    path = program.trace(tmp_path / "t", "main", "f1")
+    moved = shutil.move(program.path, tmp_path / "moved")
+    result = cli("show", "--all", "--binary", moved, path)
+    assert [line.split()[-1] for line in result.out.splitlines()[-2:]] == ["main", "f1"]
+    assert result.err == ""
+    other = link("-Wl,--build-id=md5", name="other")
+    assert "its build-id is" in cli("show", "--all", "--binary", other.path, path, code=65).err
+
+
+def test_a_profile_has_classes_and_tiers(cli, tmp_path):
+    """Names, and the bytes that are known, by kind and class and by the share of runs, of which a
+    datum has fewer."""
+    path = written(tmp_path / "p", (MAIN, Touch(200, 0, Touched(64, 1))), (HELPER, Touch(198, 1)),
+                   (Name("function", "text", b"most"), Touch(197, 1)),
+                   (Name("function", "text", b"half"), Touch(100, 2, Touched(32, 1))),
+                   (Name("function", "text", b"rare"), Touch(99, 3)),
+                   (TABLE, Touch(4, 4, Touched(16, 1))))
+    lines = shown(cli, path)
+    assert lines[:4] == [f"{path}: startup profile of app", "runs: 200, 4 of them with data",
+                         "names: 6",
+                         "touched bytes: 112, of 3 names of which a run tells"]
+    rows = [line.split() for line in lines[4:]]
+    assert rows[1:3] == [["function", "text", "5", "96"], ["data", "rodata", "1", "16"]]
+    assert [" ".join(row) for row in rows[4:]] == [
+        "every run 2 33.33% 80", "99% or more 1 16.66% not known", "50% or more 2 33.33% 32",
+        "fewer 1 16.66% not known"]
+
+
+def test_entries_are_listed_in_their_order(cli, tmp_path):
+    """--all: rank, share of the runs, bytes and name, one entry a line."""
+    path = written(tmp_path / "p", (TABLE, Touch(1, 7, Touched(48, 1))), (HELPER, Touch(150, 0)))
+    assert [line.split() for line in shown(cli, "--all", path)[-2:]] == [
+        ["0", "150", "75.00%", "-", "function", "text", "helper", "(app.c)"],
+        ["7", "1", "25.00%", "48", "data", "rodata", "table"]]
+
+
+def test_a_long_name_stays_in_one_line(cli, tmp_path):
+    """Whoever looks for a name with grep finds the whole of it."""
+    name = Name("function", "text", b"long" * 500)
+    lines = shown(cli, "--all", written(tmp_path / "p", (name, Touch(1, 0))))
+    assert lines[-1].endswith(" " + "long" * 500)
+
+
+def test_unknown_cold_parts_are_told(cli, tmp_path):
+    """A profile of a build that collects counts does not know them."""
+    startup = profile.from_run(b"app", [MAIN])
+    startup.knows_cold_parts = False
+    (tmp_path / "p").write_bytes(profile.to_bytes(startup))
+    assert any(line.startswith("cold parts: not known") for line in shown(cli, tmp_path / "p"))
+
+
+names = st.builds(Name, st.sampled_from(profile.KINDS), st.sampled_from(profile.CLASSES),
+                  st.binary(min_size=1, max_size=4))
+touches = st.builds(Touch, st.integers(1, 8), st.integers(0, 9),
+                    st.builds(Touched, st.integers(0, 999), st.just(1)))
+
+
+@given(st.dictionaries(names, touches, min_size=1))
+def test_tables_add_up(entries):
+    """Each name is in one row of either table, and in the list, whatever the profile."""
+    startup = Profile(b"app", 9, entries, 8)
+    described, listed = summary.describe(startup), list(summary.entries(startup))
+    assert len(listed) == described["names"] == len(entries)
+    known = sum(each["touched_bytes"] or 0 for each in listed)
+    for table in ("classes", "tiers"):
+        for key, total in (("names", len(entries)), ("touched_bytes", known),
+                           ("telling", described["telling"])):
+            assert sum(each[key] or 0 for each in described[table]) == total
+    assert [each["rank"] for each in listed] == sorted(touch.rank for touch in entries.values())
+
+
+def test_a_reading_list_has_files_and_ranges(cli, tmp_path):
+    """The largest file first; --all lists the ranges as they were touched."""
+    made = ReadingList(2, {
+        File("/a", 9 * PAGE, 0): {0: listing.Touch(5, 2, MAP)},
+        File("/b", 3 * PAGE + 7, 0, "c0ffee"): {0: listing.Touch(0, 1, MAP),
+                                                3: listing.Touch(2, 2, BOTH)}})
+    (tmp_path / "l").write_bytes(listing.to_bytes(made))
+    lines = shown(cli, "--all", tmp_path / "l")
+    assert lines[:3] == [f"{tmp_path / 'l'}: reading list of 2 runs", "files: 2",
+                         "touched bytes: 8,199"]
+    assert [line.split() for line in lines[-6:]] == [
+        ["/b", "4,103", "7", "12,295", "2"], ["/a", "4,096", "4,096", "36,864", "1"],
+        ["rank", "runs", "how", "offset", "bytes", "path"],
+        ["0", "1", "map", "0", "4096", "/b"], ["2", "2", "both", "12288", "7", "/b"],
+        ["5", "2", "map", "0", "4096", "/a"]]
+    many = ReadingList(1, {File(f"/{i:02}", PAGE, 0): {0: listing.Touch(i, 1, MAP)}
+                           for i in range(20)})
+    (tmp_path / "l").write_bytes(listing.to_bytes(many))
+    *_, last, rest = shown(cli, tmp_path / "l")
+    assert (last.split()[0], rest) == ("/14", "and 5 other files")
+
+
+def test_names_from_files_are_escaped(cli, link, tmp_path):
+    """Whatever bytes a name has, it is one line and steers no terminal."""
+    hostile = Name("function", "text", HOSTILE, HOSTILE)
+    for path in (written(tmp_path / "p", (hostile, Touch(1, 0))),
+                 TraceWriter().module(1, b"/" + HOSTILE).event(1).write(tmp_path / "t"),
+                 tmp_path / "l"):
+        if path.name == "l":
+            path.write_bytes(listing.to_bytes(ReadingList(1, {
+                File("/a\n\x1b\u202e", PAGE, 0): {0: listing.Touch(0, 1, MAP)}})))
+        out = cli("show", "--all", path).out
+        assert not {"\x1b", "\u202e", "\t"} & set(out) and "\nb" not in out, path
+
+
+@pytest.mark.parametrize(("content", "what"), [
+    (b"", "is empty (at byte 0)"),
+    (b"\x7fELF", "neither a trace, nor a startup profile, nor a reading list (at byte 0)"),
+    (b"frontload-", "neither a trace, nor"),
+    (TraceWriter().module(1, "/a").event(1).to_bytes()[:-3], "truncated inside slot 2 (at byte"),
+    (TraceWriter().to_bytes(major=2), "trace format 2 is not 1, which this frontload reads"),
+    (b"frontload-startup-profile 9\n", "profile version `9`"),
+    (b"frontload-startup-profile 2\nprogram a\nruns 1\nfunction\t\n", ":4: "),
+    (b"frontload-files 1\nruns 1\nfile\t/a\t1\n", ":3: is neither a file"),
+])
+def test_bad_files_are_refused(cli, tmp_path, content, what):
+    """A damaged file is named with the place of the damage, and nothing is shown or written."""
+    (tmp_path / "good").write_bytes(profile.to_bytes(profile.from_run(b"app", [MAIN])))
+    (tmp_path / "bad").write_bytes(content)
+    result = cli("show", "--json", tmp_path / "out", tmp_path / "good", tmp_path / "bad", code=65)
+    assert f"error: {tmp_path / 'bad'}" in result.err and what in result.err
+    assert result.out == "" and not (tmp_path / "out").exists()
+
+
+def test_what_is_not_there_is_refused(cli, tmp_path):
+    """A missing file, and a folder without traces, are errors of the command line."""
+    assert "No such file" in cli("show", tmp_path / "t", code=2).err
+    assert "has no traces" in cli("show", tmp_path, code=2).err
+
+
+def test_a_folder_is_its_traces(cli, link, tmp_path):
+    """Each trace in it is shown, with an empty line between."""
+    program = link()
+    (tmp_path / "d").mkdir()
+    for name in "ab":
+        program.trace(tmp_path / "d" / f"{name}.fltrace", "main")
+    lines = shown(cli, tmp_path / "d")
+    assert [line.split(": ")[0] for line in lines if ": trace of" in line] == [
+        str(tmp_path / "d" / f"{name}.fltrace") for name in "ab"]
+    assert "" in lines
