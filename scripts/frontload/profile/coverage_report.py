@@ -5,14 +5,10 @@ import os
 from frontload.base import console
 from frontload.base.errors import count, percent, printable
 from frontload.profile.coverage import Reason, Report
-from frontload.profile.format import Profile, escape
+from frontload.profile.format import Profile
+from frontload.profile.summary import text
 
 _SHOWN = 5  # missing names that are shown for each reason
-
-
-def text(name: bytes) -> str:
-    """A name as it stands in a profile."""
-    return escape(name).decode("utf-8")
 
 
 def _shown(name: bytes) -> str:
