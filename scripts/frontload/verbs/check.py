@@ -105,12 +105,12 @@ def _judge(binary: str, profile_path: str, args: argparse.Namespace) -> _Judged:
 
 def _as_json(judged: _Judged, args: argparse.Namespace) -> dict:
     from frontload.elf import relocations_report
-    from frontload.profile import coverage_report
+    from frontload.profile import coverage_report, summary
 
     return {
         "binary": judged.binary,
         "profile": judged.profile,
-        "program": coverage_report.text(judged.startup.program),
+        "program": summary.text(judged.startup.program),
         "runs": judged.startup.runs,
         "good": judged.good,
         "min_coverage": args.min_coverage,
@@ -207,7 +207,7 @@ def _why_not(judged: _Judged, args: argparse.Namespace) -> str:
 
 def _run_file(args: argparse.Namespace) -> int:
     from frontload.elf import relocations_report
-    from frontload.profile import coverage, coverage_report, match
+    from frontload.profile import coverage, coverage_report, match, summary
 
     judged = _judge(args.binary, args.profile, args)
     startup, report, relocated = judged.startup, judged.report, judged.relocated
@@ -237,7 +237,7 @@ def _run_file(args: argparse.Namespace) -> int:
         errors.note(f"link with ld.frontload --startup-profile={args.profile}")
         return EXIT_VERDICT
     if not report.present:
-        errors.note(f"it is a profile of {coverage_report.text(startup.program)}: check that "
+        errors.note(f"it is a profile of {summary.text(startup.program)}: check that "
                     "program, or record this one")
     elif 100 * report.present < args.min_coverage * report.names:
         errors.note("the profile is stale: record the program again")
