@@ -236,6 +236,15 @@ class Profile:
             else:
                 self.touches[name] = touch if weight == 1 else touch.times(weight)
 
+    def leave_out_rare(self, share: float) -> int:
+        """Removes names that less than this share of the runs touched that could have; returns how
+        many. To be done when all runs are merged, or a part would lose what others have."""
+        kept = {name: touch for name, touch in self.touches.items()
+                if touch.runs >= share * self.limit(name.kind)}
+        left_out = len(self.touches) - len(kept)
+        self.touches = kept
+        return left_out
+
     def limit(self, kind: str) -> int:
         """How many runs could have touched a name of this kind."""
         return self.runs if kind == "function" else self.data_runs

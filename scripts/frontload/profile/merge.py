@@ -23,9 +23,11 @@ from frontload.base import console, errors, workers
 from frontload.base.errors import EXIT_DATA, BadData, Failure
 from frontload.profile import format as profile
 from frontload.profile import inputs as reading
+from frontload.profile import odd_runs
 from frontload.profile.binaries import Binaries, Binary
 from frontload.profile.format import Profile
 from frontload.profile.inputs import Input
+from frontload.profile.odd_runs import Sample
 from frontload.profile.touched import Sum, TouchedNumbers, together
 from frontload.profile.trace import Module, Trace
 
@@ -40,6 +42,7 @@ class _Part:
     sums: defaultdict[str, Sum] = field(default_factory=lambda: defaultdict(Sum))  # by binary
     named: Profile = field(default_factory=lambda: Profile(b"", 0))  # and what has names already
     left_out: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    samples: defaultdict[str, list[Sample]] = field(default_factory=lambda: defaultdict(list))
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[Failure] = field(default_factory=list)
 
@@ -48,8 +51,11 @@ class _Part:
             self.sums[path].merge(numbers)
         for path, numbers in other.left_out.items():
             self.left_out[path] |= numbers
+        for path, samples in other.samples.items():
+            self.samples[path] += samples
         self.named.add(other.named)
         self.counts.update(other.counts)
+        self.problems += other.problems
 
 
 class Merger:
@@ -61,11 +67,13 @@ class Merger:
     allow_partial: an input that cannot be used is left out, with a warning
     roles: of the traces, only those of processes with one of these roles; none: all
     jobs: how many processes share the work
+    without_odd_runs: leave out runs that are unlike the others (odd_runs.py)
     """
 
     def __init__(self, program: str | None = None, binary: str | None = None,
                  link_map: str | None = None, allow_partial: bool = False,
-                 roles: Iterable[str] = (), jobs: int = 1):
+                 roles: Iterable[str] = (), jobs: int = 1,
+                 without_odd_runs: bool = False):
         self._program = program
         self._binaries = Binaries(binary)
         self._map = link_map
@@ -73,6 +81,7 @@ class Merger:
         self._wanted_roles = set(roles)
         self._roles: Counter[str] = Counter()  # of all traces
         self._jobs = jobs
+        self._without_odd_runs = without_odd_runs
         self._given = self._lost = 0
         self._inputs: list[Input] = []
         self._known: dict[object, object] = {}  # modules, of which most traces have the same
@@ -119,12 +128,12 @@ class Merger:
             self._binaries.link_map = self._map
         self._open_binaries(program)
         runs = reading.in_runs(self._inputs)
-        whole = _Part()
-        for part in self._shared(lambda some: self._sum_up(some, program), runs, "merging"):
-            for problem in part.problems:
-                with self._tolerance():
-                    raise problem
-            whole.merge(part)
+        whole = self._sum_of_all(runs, program)
+        for problem in whole.problems:
+            with self._tolerance():
+                raise problem
+        if odd := self._odd_runs(whole, program):
+            whole = self._sum_of_all([run for run in runs if run[0].path not in odd], program)
         merged = self._with_names(whole, program)
         self._report(whole, program)
         if not merged.touches:
@@ -146,6 +155,30 @@ class Merger:
             if module is not None:
                 with suppress(Failure):  # comes again with the traces that it is about
                     self._binaries.of(module, path)
+
+    def _sum_of_all(self, runs: list[list[Input]], program: str) -> _Part:
+        whole = _Part()
+        for part in self._shared(lambda some: self._sum_up(some, program), runs, "merging"):
+            whole.merge(part)
+        return whole
+
+    def _odd_runs(self, whole: _Part, program: str) -> set[str]:
+        """Tells which runs are unlike the others; returns those that are to be left out."""
+        found = [each for path, samples in whole.samples.items()
+                 for each in odd_runs.find(samples, whole.sums[path])]
+        if not found:
+            return set()
+        paths = sorted(each.path for each in found)
+        names = ", ".join(map(os.path.basename, paths[:_LISTED]))
+        rest = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
+        errors.note(f"{program}: {sum(each.weight for each in found)} of "
+                    f"{errors.count(whole.named.runs, 'run')} touched less than half of what most "
+                    f"runs touch: {names}{rest}")
+        if self._without_odd_runs:
+            errors.note(f"{program}: left them out")
+            return set(paths)
+        errors.note("if they ended early, leave them out with --without-odd-runs")
+        return set()
 
     def _sum_up(self, runs: list[list[Input]], program: str) -> _Part:
         part = _Part()
@@ -245,7 +278,9 @@ class Merger:
         if not any(len(touched.numbers) for _, touched in processes):
             return
         if len({binary.path for binary, _ in processes}) == 1:
-            part.sums[processes[0][0].path].add(together([each for _, each in processes]), weight)
+            path, touched = processes[0][0].path, together([each for _, each in processes])
+            part.sums[path].add(touched, weight)
+            part.samples[path].append(odd_runs.sample(run[0].path, weight, touched.numbers))
             made = Profile(b"", 1, data_runs=int(data))
         else:
             made = profile.from_run(b"", _by_name(processes), data)

@@ -135,6 +135,15 @@ class Sum:
         for column, reduce in (("runs", np.add), ("lowest", np.minimum)):
             self._octaves[column] = reduce.reduceat(rows[column][order], first)
 
+    def runs(self) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers, and how many runs touched each."""
+        self.settle()
+        if not len(self._octaves):
+            return self._octaves["number"], self._octaves["runs"]
+        first = _changes(self._octaves["number"])
+        return (self._octaves["number"][first],
+                np.add.reduceat(self._octaves["runs"], first))
+
     def touches(self, names: Callable[[Iterable[int]], list[Name]]) -> dict[Name, Touch]:
         """The touches by name, which `names` gives to numbers."""
         self.settle()

@@ -4,8 +4,8 @@ import argparse
 import os
 
 from frontload.base import errors, files
-from frontload.base.errors import EXIT_OK, Failure
-from frontload.cli.arguments import count, program_argument, role, weighted
+from frontload.base.errors import EXIT_DATA, EXIT_OK, Failure
+from frontload.cli.arguments import count, percentage, program_argument, role, weighted
 
 DESCRIPTION = """\
 Make the startup profile of a program from traces, folders of traces, and other startup profiles.
@@ -17,7 +17,7 @@ EXAMPLES = """\
 # from all traces in a folder
 frontload profile traces -o app.startup
 # from any number of traces
-find /srv/traces -name '*.fltrace*' | frontload profile @- -o app.startup
+find traces -name '*.fltrace*' | frontload profile @- -o app.startup
 # with the data that record --data has recorded
 frontload profile traces --map app.map -o app.startup
 # of one kind of process, from traces of all
@@ -49,6 +49,11 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         help="the recorded program, if it is no longer where it was recorded")
     parser.add_argument("--map", metavar="FILE",
                         help="the map that lld wrote (-Wl,-Map=FILE) when it linked the program")
+    parser.add_argument("--min-share", metavar="PERCENT", type=percentage, default=0.0,
+                        help="leave out names that fewer than PERCENT of the runs touched")
+    parser.add_argument("--without-odd-runs", action="store_true",
+                        help="leave out runs that are unlike the others, such as those that ended "
+                        "early; without this, profile only tells which they are")
     parser.add_argument("-j", "--jobs", metavar="N", type=count(1),
                         help="how many processes share the work (default: one a processor)")
     parser.add_argument("--allow-partial", action="store_true",
@@ -66,9 +71,16 @@ def run(args: argparse.Namespace) -> int:
     if not given:
         raise Failure("no input", note="give traces, folders of traces, or startup profiles")
     merger = merge.Merger(args.program, args.binary, args.map, args.allow_partial,
-                          roles=args.role, jobs=args.jobs or workers.count())
+                          roles=args.role, jobs=args.jobs or workers.count(),
+                          without_odd_runs=args.without_odd_runs)
     merger.add_all(list(inputs.expand(given)))
     result = merger.result()
+    if rare := result.leave_out_rare(args.min_share / 100):
+        errors.note(f"{os.fsdecode(result.program)}: {errors.count(rare, 'name')} of fewer than "
+                    f"{args.min_share:g}% of the runs left out")
+    if not result.touches:
+        raise Failure(f"{os.fsdecode(result.program)}: no name is left", code=EXIT_DATA,
+                      note="choose a lower --min-share")
     files.write_profile(args.output, profile.to_bytes(result))
     errors.note(f"{os.fsdecode(result.program)}: {errors.count(len(result.touches), 'name')} from "
                 f"{errors.count(result.runs, 'run')}")
