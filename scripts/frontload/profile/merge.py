@@ -92,7 +92,7 @@ class Merger:
 
     def add_all(self, inputs: Sequence[tuple[str, int]]) -> None:
         """Takes inputs with weights."""
-        for looked in self._shared(_look_at, inputs, "looking at inputs"):
+        for looked in self._shared(_look_at, inputs, "reading traces"):
             for found in looked:
                 with self.one_input():
                     if isinstance(found, Failure):
