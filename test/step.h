@@ -12,8 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Starts a program, which has not executed anything yet, and ends with this process at the latest.
- */
+/* Starts a program, which has executed nothing yet. It does not outlive this process. */
 static inline pid_t start_stopped(char **command, int *status) {
   pid_t child = fork();
   if (child == 0) {
@@ -47,11 +46,8 @@ static inline int go_on(pid_t child, int how, int signal) {
 
 #ifdef __x86_64__
 
-/* Executes the instruction at `at`, where the program is. */
-static inline int step(pid_t child, unsigned long at, int signal) {
-  (void)at;
-  return go_on(child, PTRACE_SINGLESTEP, signal);
-}
+/* Executes one instruction. */
+static inline int step(pid_t child, int signal) { return go_on(child, PTRACE_SINGLESTEP, signal); }
 
 #else
 
@@ -76,8 +72,8 @@ static inline unsigned long branch_target(unsigned code, unsigned long at) {
 
 /* A store that must follow an exclusive load without an interruption fails for ever if each
  * instruction is one. These few are run at once, to where they end or are left. */
-static inline int step(pid_t child, unsigned long at, int signal) {
-  unsigned long ends[2] = {0, 0}, last = at + 64;
+static inline int step(pid_t child, int signal) {
+  unsigned long ends[2] = {0, 0}, at = program_counter(child), last = at + 64;
   if (is_exclusive(read_code(child, at), 1))
     for (unsigned long next = at + 4; next < last && !ends[0]; next += 4) {
       unsigned code = read_code(child, next);

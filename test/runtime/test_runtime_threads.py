@@ -1,7 +1,6 @@
 """Threads and signals."""
 
 import os
-import platform
 import shutil
 import subprocess
 
@@ -402,7 +401,8 @@ def test_interrupted_at_any_instruction(cc, run, traces, tmp_path, how):
     nothing is lost, nobody crashes, and a child has none of its parent's events in its trace."""
     interrupt = tmp_path / "interrupt"
     run("gcc", "-O2", "-o", interrupt, PROGRAMS / "interrupt.c")
-    run(interrupt, cc(STEPPED), how, env={**os.environ, "FRONTLOAD_TRACE": f"{traces}/%p"})
+    run(interrupt, cc(STEPPED), how, env={**os.environ, "FRONTLOAD_TRACE": f"{traces}/%p"},
+        timeout=1800)  # emulated machines are slow
     *children, addresses = sorted((many_functions(path)["word"] & (1 << 56) - 1
                                    for path in traces.iterdir()), key=len)
     touched = np.unique(addresses) - addresses.min()

@@ -22,8 +22,7 @@ int main(int argc, char **argv) {
     } else if (signal == SIGWINCH) {
       left = signal = 0;
     }
-    status =
-        left > 0 ? step(child, program_counter(child), signal) : go_on(child, PTRACE_CONT, signal);
+    status = left > 0 ? step(child, signal) : go_on(child, PTRACE_CONT, signal);
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -43,12 +43,12 @@ int main(int argc, char **argv) {
   sprintf(path, "/proc/%d/auxv", child);
   unsigned long bias = entry_of(path, "auxv") - entry_of(argv[3], "elf");
   while (WIFSTOPPED(status)) {
-    unsigned long at = program_counter(child), address = at - bias;
+    unsigned long address = program_counter(child) - bias;
     if (address >= low && address <= high && !seen[address - low]) {
       seen[address - low] = 1;
       fprintf(stderr, "%lx\n", address);
     }
-    status = step(child, at, signal);
+    status = step(child, signal);
     signal = WIFSTOPPED(status) && WSTOPSIG(status) != SIGTRAP ? WSTOPSIG(status) : 0;
   }
   return 0;
