@@ -374,7 +374,7 @@ NOT_RECORDED static void interrupt(int signal) {
 }
 NOT_RECORDED int main(int argc, char **argv) {
   forks = argc > 1 && !strcmp(argv[1], "fork");
-  signal(SIGUSR1, interrupt);
+  signal(SIGTRAP, interrupt);
   __cyg_profile_func_enter(big, 0);
   while (is_interrupted) {
     is_interrupted = 0;

@@ -1,6 +1,7 @@
-/* Interrupts a program by SIGUSR1 at a third of its instructions: in each stretch that begins with
+/* Interrupts a program by SIGTRAP at a third of its instructions: in each stretch that begins with
  * SIGURG, three instructions later than in the one before. A stretch that ends by SIGWINCH before
- * that is not interrupted. The program sends both signals to itself, and does not get them.
+ * that is not interrupted. The program sends both signals to itself, and does not get them. (The
+ * runtime blocks other signals than SIGTRAP where it must not be interrupted.)
  *
  *   interrupt PROGRAM ARG...
  */
@@ -14,7 +15,7 @@ int main(int argc, char **argv) {
   while (WIFSTOPPED(status)) {
     int signal = WSTOPSIG(status);
     if (signal == SIGTRAP) {
-      signal = left > 0 && --left == 0 ? SIGUSR1 : 0;
+      signal = left > 0 && --left == 0 ? SIGTRAP : 0;
     } else if (signal == SIGURG) {
       left = at;
       at += 3;
