@@ -348,8 +348,9 @@ def test_signals_among_first_touches(cc, record):
             path.unlink()
 
 
-# main <how> enters functions, each of which programs/interrupt.c interrupts three instructions later
-# than the one before: there a handler forks and returns in both processes, or leaves by longjmp.
+# main <how> enters functions, each of which programs/interrupt.c interrupts three instructions
+# later than the one before: there a handler forks and returns in both processes, or leaves by
+# longjmp.
 STEPPED = """
 #include <setjmp.h>
 #include <signal.h>
