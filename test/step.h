@@ -25,15 +25,29 @@ static inline pid_t start_stopped(char **command, int *status) {
   return child;
 }
 
+#ifdef __x86_64__
+#define PROGRAM_COUNTER rip
+enum { PAST_BREAKPOINT = 1 };                                     /* where one stops */
+static const unsigned long BREAKPOINT = 0xcc, INSTRUCTION = 0xff; /* as a mask */
+#else
+#define PROGRAM_COUNTER pc
+enum { PAST_BREAKPOINT = 0 };
+static const unsigned long BREAKPOINT = 0xd4200000, INSTRUCTION = 0xffffffff;
+#endif
+
 static inline unsigned long program_counter(pid_t child) {
   struct user_regs_struct registers;
   struct iovec all = {&registers, sizeof registers};
   ptrace(PTRACE_GETREGSET, child, NT_PRSTATUS, &all);
-#ifdef __x86_64__
-  return registers.rip;
-#else
-  return registers.pc;
-#endif
+  return registers.PROGRAM_COUNTER;
+}
+
+static inline void move_back(pid_t child, unsigned long bytes) {
+  struct user_regs_struct registers;
+  struct iovec all = {&registers, sizeof registers};
+  ptrace(PTRACE_GETREGSET, child, NT_PRSTATUS, &all);
+  registers.PROGRAM_COUNTER -= bytes;
+  ptrace(PTRACE_SETREGSET, child, NT_PRSTATUS, &all);
 }
 
 /* Goes on, with a signal or without (0), until the program stops again or ends. */
@@ -44,21 +58,30 @@ static inline int go_on(pid_t child, int how, int signal) {
   return status;
 }
 
+/* Goes on until one of two addresses (0: none), where it stops with SIGTRAP, or until it stops for
+ * another reason. */
+static inline int run_to(pid_t child, unsigned long one, unsigned long other, int signal) {
+  unsigned long places[] = {one, other}, replaced[2];
+  for (int i = 0; i < 2; ++i)
+    if (places[i]) {
+      replaced[i] = (unsigned long)ptrace(PTRACE_PEEKTEXT, child, places[i], 0);
+      ptrace(PTRACE_POKETEXT, child, places[i], (replaced[i] & ~INSTRUCTION) | BREAKPOINT);
+    }
+  int status = go_on(child, PTRACE_CONT, signal);
+  for (int i = 1; i >= 0; --i)
+    if (places[i])
+      ptrace(PTRACE_POKETEXT, child, places[i], replaced[i]);
+  if (PAST_BREAKPOINT && WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP)
+    move_back(child, PAST_BREAKPOINT);
+  return status;
+}
+
 #ifdef __x86_64__
 
 /* Executes one instruction. */
 static inline int step(pid_t child, int signal) { return go_on(child, PTRACE_SINGLESTEP, signal); }
 
 #else
-
-static inline unsigned read_code(pid_t child, unsigned long at) {
-  return (unsigned)ptrace(PTRACE_PEEKTEXT, child, at, 0);
-}
-
-static inline void write_code(pid_t child, unsigned long at, unsigned code) {
-  unsigned long next = (unsigned long)ptrace(PTRACE_PEEKTEXT, child, at, 0) >> 32 << 32;
-  ptrace(PTRACE_POKETEXT, child, at, next | code);
-}
 
 static inline int is_exclusive(unsigned code, int is_load) {
   return (code & 0x3fc00000) == (is_load ? 0x08400000 : 0x08000000);
@@ -73,26 +96,16 @@ static inline unsigned long branch_target(unsigned code, unsigned long at) {
 /* A store that must follow an exclusive load without an interruption fails for ever if each
  * instruction is one. These few are run at once, to where they end or are left. */
 static inline int step(pid_t child, int signal) {
-  unsigned long ends[2] = {0, 0}, at = program_counter(child), last = at + 64;
-  if (is_exclusive(read_code(child, at), 1))
-    for (unsigned long next = at + 4; next < last && !ends[0]; next += 4) {
-      unsigned code = read_code(child, next);
+  unsigned long at = program_counter(child), last = at + 64, end = 0, exit = 0;
+  if (is_exclusive((unsigned)ptrace(PTRACE_PEEKTEXT, child, at, 0), 1))
+    for (unsigned long next = at + 4; next < last && !end; next += 4) {
+      unsigned code = (unsigned)ptrace(PTRACE_PEEKTEXT, child, next, 0);
       if (is_exclusive(code, 0))
-        ends[0] = next + 4;
+        end = next + 4;
       else if (branch_target(code, next))
-        ends[1] = branch_target(code, next);
+        exit = branch_target(code, next);
     }
-  unsigned replaced[2];
-  for (int i = 0; i < 2; ++i)
-    if (ends[0] && ends[i]) {
-      replaced[i] = read_code(child, ends[i]);
-      write_code(child, ends[i], 0xd4200000); /* brk #0 */
-    }
-  int status = go_on(child, ends[0] ? PTRACE_CONT : PTRACE_SINGLESTEP, signal);
-  for (int i = 1; i >= 0; --i)
-    if (ends[0] && ends[i])
-      write_code(child, ends[i], replaced[i]);
-  return status;
+  return end ? run_to(child, end, exit, signal) : go_on(child, PTRACE_SINGLESTEP, signal);
 }
 
 #endif

@@ -348,9 +348,8 @@ def test_signals_among_first_touches(cc, record):
             path.unlink()
 
 
-# main <how> enters functions, each of which programs/interrupt.c interrupts three instructions
-# later than the one before: there a handler forks and returns in both processes, or leaves by
-# longjmp.
+# main <how> enters functions, each of which programs/interrupt.c interrupts at another instruction:
+# there a handler forks and returns in both processes, or leaves by longjmp.
 STEPPED = """
 #include <setjmp.h>
 #include <signal.h>
@@ -360,12 +359,11 @@ STEPPED = """
 __asm__(".globl big; .type big, %function; big: .skip 4000; .size big, . - big");
 void __cyg_profile_func_enter(void *, void *);
 extern char big[];
-static volatile int forks, count, is_interrupted = 1, failed;
+static volatile int forks, count, is_over, failed;
 static volatile pid_t child = -1;
 static sigjmp_buf away;
 NOT_RECORDED static void interrupt(int signal) {
   (void)signal;
-  is_interrupted = 1;
   if (!forks)
     siglongjmp(away, 1);
   int status;
@@ -373,12 +371,16 @@ NOT_RECORDED static void interrupt(int signal) {
   if (child > 0)
     failed |= waitpid(child, &status, 0) != child || status;
 }
+NOT_RECORDED static void end(int signal) {
+  (void)signal;
+  is_over = 1;
+}
 NOT_RECORDED int main(int argc, char **argv) {
   forks = argc > 1 && !strcmp(argv[1], "fork");
   signal(SIGTRAP, interrupt);
+  signal(SIGUSR1, end);
   __cyg_profile_func_enter(big, 0);
-  while (is_interrupted) {
-    is_interrupted = 0;
+  while (!is_over) {
     ++count;
     if (sigsetjmp(away, 1) == 0) {
       kill(getpid(), SIGURG);
@@ -403,7 +405,7 @@ def test_interrupted_at_any_instruction(cc, run, traces, tmp_path, how):
     interrupt = tmp_path / "interrupt"
     run("gcc", "-O2", "-o", interrupt, PROGRAMS / "interrupt.c")
     run(interrupt, cc(STEPPED), how, env={**os.environ, "FRONTLOAD_TRACE": f"{traces}/%p"},
-        timeout=1800)  # emulated machines are slow
+        timeout=600)  # emulated machines are slow
     *children, addresses = sorted((many_functions(path)["word"] & (1 << 56) - 1
                                    for path in traces.iterdir()), key=len)
     touched = np.unique(addresses) - addresses.min()

@@ -1,29 +1,47 @@
-/* Interrupts a program by SIGTRAP at a third of its instructions: in each stretch that begins with
- * SIGURG, three instructions later than in the one before. A stretch that ends by SIGWINCH before
- * that is not interrupted. The program sends both signals to itself, and does not get them. (The
- * runtime blocks other signals than SIGTRAP where it must not be interrupted.)
+/* Interrupts a program by SIGTRAP once at each of the instructions between SIGURG and SIGWINCH,
+ * which it sends itself again and again, and does not get. Where nothing is known to be left, it is
+ * stepped through from one to the other, to find instructions that are new. Once there are none, it
+ * gets SIGUSR1. (SIGTRAP, because the runtime blocks others where it must not be interrupted.)
  *
  *   interrupt PROGRAM ARG...
  */
 #include "../../step.h"
 
+enum { LIMIT = 4096 };
+static unsigned long places[LIMIT]; /* instructions, in the order in which they were found */
+static int found, interrupted;
+
+static void find(unsigned long place) {
+  for (int i = 0; i < found; ++i)
+    if (places[i] == place)
+      return;
+  if (found < LIMIT)
+    places[found++] = place;
+}
+
+static int stops_by(int status, int signal) {
+  return WIFSTOPPED(status) && WSTOPSIG(status) == signal;
+}
+
 int main(int argc, char **argv) {
-  long at = 1, left = 0; /* instructions */
-  int status;
+  int status, is_looking = 0;
   (void)argc;
   pid_t child = start_stopped(argv + 1, &status);
+  status = go_on(child, PTRACE_CONT, 0);
   while (WIFSTOPPED(status)) {
     int signal = WSTOPSIG(status);
-    if (signal == SIGTRAP) {
-      signal = left > 0 && --left == 0 ? SIGTRAP : 0;
-    } else if (signal == SIGURG) {
-      left = at;
-      at += 3;
-      signal = 0;
-    } else if (signal == SIGWINCH) {
-      left = signal = 0;
+    if (signal == SIGURG) {
+      is_looking = interrupted == found;
+      if (is_looking)
+        while (stops_by(status = step(child, 0), SIGTRAP))
+          find(program_counter(child));
+      else if (stops_by(status = run_to(child, places[interrupted++], 0, 0), SIGTRAP))
+        status = go_on(child, PTRACE_CONT, SIGTRAP);
+      continue;
     }
-    status = left > 0 ? step(child, signal) : go_on(child, PTRACE_CONT, signal);
+    if (signal == SIGWINCH)
+      signal = is_looking && interrupted == found ? SIGUSR1 : 0;
+    status = go_on(child, PTRACE_CONT, signal);
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
