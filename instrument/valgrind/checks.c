@@ -29,10 +29,16 @@ static IRExpr *binary(IRSB *out, IRType type, IROp op, IRExpr *a, IRExpr *b) {
   return compute(out, type, IRExpr_Binop(op, a, b));
 }
 
+/* A byte in memory, as a word: Valgrind for AArch64 does not compute with bytes. */
+static IRExpr *byte_at(IRSB *out, IRExpr *place) {
+  IRExpr *byte = compute(out, Ity_I8, IRExpr_Load(END, Ity_I8, place));
+  return compute(out, Ity_I64, IRExpr_Unop(Iop_8Uto64, byte));
+}
+
 /* Whether a byte has a bit. */
 static IRExpr *has_bit(IRSB *out, IRExpr *byte, UChar bit) {
-  IRExpr *masked = binary(out, Ity_I8, Iop_And8, byte, IRExpr_Const(IRConst_U8(bit)));
-  return binary(out, Ity_I1, Iop_CmpNE8, masked, IRExpr_Const(IRConst_U8(0)));
+  IRExpr *masked = binary(out, Ity_I64, Iop_And64, byte, word(bit));
+  return binary(out, Ity_I1, Iop_CmpNE64, masked, word(0));
 }
 
 static void call(IRSB *out, Int num_registers, const HChar *name, void *function,
@@ -51,7 +57,7 @@ static IRExpr *byte_of(IRSB *out, IRExpr *address) {
       binary(out, Ity_I64, Iop_Shr64, address, IRExpr_Const(IRConst_U8(GRANULE_SHIFT)));
   IRExpr *index = compute(out, Ity_I64, IRExpr_ITE(is_low, granule, word(0)));
   IRExpr *place = binary(out, Ity_I64, Iop_Add64, index, word((Addr)touches_bytes()));
-  return compute(out, Ity_I8, IRExpr_Load(END, Ity_I8, place));
+  return byte_at(out, place);
 }
 
 static void check_data(IRSB *out, IRExpr *address, SizeT size, IRExpr *guard) {
@@ -63,7 +69,7 @@ static void check_data(IRSB *out, IRExpr *address, SizeT size, IRExpr *guard) {
     IRExpr *byte = byte_of(out, first);
     if (part > 1) {
       IRExpr *last = binary(out, Ity_I64, Iop_Add64, first, word(part - 1));
-      byte = binary(out, Ity_I8, Iop_Or8, byte, byte_of(out, last));
+      byte = binary(out, Ity_I64, Iop_Or64, byte, byte_of(out, last));
     }
     call(out, 2, "touches_data", &touches_data, mkIRExprVec_2(first, word(part)),
          has_bit(out, byte, AWAITS_DATA));
@@ -71,9 +77,7 @@ static void check_data(IRSB *out, IRExpr *address, SizeT size, IRExpr *guard) {
 }
 
 static void check_code(IRSB *out, Addr address) {
-  IRExpr *byte =
-      compute(out, Ity_I8,
-              IRExpr_Load(END, Ity_I8, word((Addr)touches_bytes() + (address >> GRANULE_SHIFT))));
+  IRExpr *byte = byte_at(out, word((Addr)touches_bytes() + (address >> GRANULE_SHIFT)));
   call(out, 1, "touches_code", &touches_code, mkIRExprVec_1(word(address)),
        has_bit(out, byte, AWAITS_CODE));
 }

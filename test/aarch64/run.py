@@ -34,12 +34,13 @@ _TESTS = ["test/scenarios", "test/tracer", "test/runtime"]
 _LLVM = "22"
 # What the machine starts with, what the tests call, and what Frontload is linked with.
 _PACKAGES = f"""dash bash coreutils util-linux mount libc-bin busybox-static linux-image-arm64
-  grep sed findutils procps strace python3 gcc g++ binutils
+  grep sed findutils procps strace python3 gcc g++ binutils musl-tools gdb valgrind libcap2-bin
   clang-{_LLVM} lld-{_LLVM} llvm-{_LLVM} libclang-rt-{_LLVM}-dev
   llvm-{_LLVM}-dev liblld-{_LLVM}-dev zlib1g-dev libzstd-dev""".split()
 _WHEELS = ("manylinux_2_28_aarch64", "manylinux_2_27_aarch64", "manylinux2014_aarch64")
 _TARGETS = ("frontload-trace", "frontload-exec", "frontload-run", "frontload_rt_static",
-            "frontload_rt_shared", "frontload_prefetch_static", "frontload_prefetch_shared")
+            "frontload_rt_shared", "frontload_prefetch_static", "frontload_prefetch_shared",
+            "frontload-valgrind", "frontload-arm64-linux")
 _GIGABYTES = 6  # of the disk; what nobody writes takes no room
 _MACHINE = ["-M", "virt", "-cpu", "max,pauth-impdef=on", "-smp", "2", "-m", "2048", "-nographic",
             "-nodefaults", "-serial", "stdio", "-no-reboot"]
@@ -96,6 +97,7 @@ def cross_build(root: Path, build: Path) -> None:
     call("cmake", "--fresh", "-S", ROOT, "-B", build, "-G", "Ninja",
          f"--toolchain={ROOT / 'test/cross/toolchain.cmake'}", f"-DCMAKE_SYSROOT={root}",
          "-DFRONTLOAD_CROSS_PROCESSOR=aarch64", f"-DFRONTLOAD_CROSS_CLANG={llvm}",
+         "-DFRONTLOAD_VALGRIND_FILES=/usr/libexec/valgrind",  # where it is in the machine
          "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DFRONTLOAD_BUILD_TESTS=OFF",
          "-DFRONTLOAD_WERROR=ON", *(launcher if shutil.which("ccache") else []))
     call("cmake", "--build", build, "--target", *_TARGETS)

@@ -16,7 +16,9 @@ from frontload.reading.listing import MAP, File, ReadingList, Touch
 from noted import PT_NOTE
 
 DENY = Path(__file__).parents[1] / "runtime" / "programs" / "deny.c"
-SYS = {"fstat": 5, "pread64": 17, "readahead": 187, "preadv2": 327}
+SYS = dict(zip(("fstat", "openat", "pread64", "readahead", "preadv2"), {
+    "x86_64": (5, 257, 17, 187, 327), "aarch64": (80, 56, 67, 213, 286)}[os.uname().machine],
+    strict=True))
 MIB = 1 << 20
 LARGE, SMALL, SMALLEST_PAGE = MIB, 128 << 10, 4096
 EPERM, ENOSYS, EOPNOTSUPP = 1, 38, 95
@@ -264,7 +266,6 @@ def deny(tmp_path, run):
     return lambda call, error, limit=1000: [path, str(SYS[call]), str(limit), str(error)]
 
 
-@pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of x86-64's system calls")
 @pytest.mark.parametrize("call, error, result", [
     ("fstat", EPERM, 0), ("readahead", EPERM, 0), ("readahead", ENOSYS, 0),
     ("preadv2", EPERM, 1), ("preadv2", EOPNOTSUPP, 1)])
@@ -276,14 +277,11 @@ def test_denied_system_calls(program, prefetched, deny, call, error, result):
     assert share > noted.NEARLY_ALL if result else share < noted.HARDLY
 
 
-@pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of x86-64's system calls")
-def test_open_denied(program, started, tmp_path, run, archive):
+def test_open_denied(program, started, deny, archive):
     """A program that may not open any file starts as ever."""
-    deny = tmp_path / "deny"
-    run("gcc", DENY, "-o", deny)
     made = program("-static", "-Wl,-u,frontload_prefetch_at_start", archive)
     pagecache.make_cold(made.path)
-    with started(deny, "257", "0xffffffff", str(EPERM), made.path) as process:
+    with started(*deny("openat", EPERM, limit=0xffffffff), made.path) as process:
         assert process.lines == ["errno 0, open 0 1 2\n"]
         assert noted.resident(made.path, noted.front_offset(made.path, made.end)) < noted.HARDLY
 

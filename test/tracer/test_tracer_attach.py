@@ -6,7 +6,7 @@ import subprocess
 import threading
 
 import pytest
-from traced import Binary, Recording, code_is_that_of_the_file, until
+from traced import Binary, Recording, code_is_that_of_the_file, functions, until
 
 NOBODY = 65534
 
@@ -48,13 +48,11 @@ def test_end_in_the_midst(compile, spawn, attach):
     """The recording ends while threads run into breakpoints: none is left with a trap that nobody
     will tell it about. (The shorter, the more of ten thousand functions are still to be entered.)
     """
-    functions = "".join(f"f{i}: .cfi_startproc\\nret\\n.cfi_endproc\\n.type f{i},@function\\n"
-                        f".size f{i},1\\n.skip 15\\n" for i in range(10000))
     program = compile(r"""
         #include <pthread.h>
         #include <stdio.h>
         #include <unistd.h>
-        __asm__(".text\n""" + functions + r""".globl f0\n");
+        __asm__(".text\n""" + functions(10000, 16) + r""".globl f0\n");
         extern char f0[];
         static void *run(void *seed) {
           for (unsigned x = (unsigned)(long)seed;; x = x * 1103515245 + 12345)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from kernel_filter import EIO, PWRITE64, filter_system_calls
-from traced import Binary
+from traced import Binary, functions
 
 
 @pytest.fixture
@@ -64,34 +64,33 @@ def test_program_that_writes_its_code(compile, record):
     """A program writes data beside its functions while the breakpoints are taken out of them: no
     write of its own is undone. (What writes here shares the memory and is not traced, so that it
     is never stopped meanwhile.)"""
-    functions = "".join(f"f{i}: .cfi_startproc\\nret\\n.cfi_endproc\\n.type f{i},@function\\n"
-                        f".size f{i},1\\n.skip 15\\n" for i in range(10000))
     program = compile(r"""
         #define _GNU_SOURCE
         #include <sched.h>
         #include <signal.h>
         #include <sys/mman.h>
         #include <sys/wait.h>
-        __asm__(".text\n.balign 4096\ncode:\n""" + functions + r"""counter: .quad 0\n"
-                ".balign 4096\nend:\n.globl code,counter,end\n");
+        __asm__(".text\n.balign 65536\ncode:\n""" + functions(10000, 16) + r""".balign 8\n"
+                "counter: .quad 0\n.balign 65536\nend:\n.globl code,counter,end\n");
         extern char code[], end[];
         extern volatile long counter;
         static volatile int is_over = 1, has_begun;
         static char stack[65536];
         static int count(void *number) {
-          while (!is_over) {
+          do {
             __atomic_add_fetch(&counter, 1, __ATOMIC_SEQ_CST); /* past the store buffer */
             ++*(long *)number;
             has_begun = 1;
-          }
+          } while (!is_over);
           return 0;
         }
         __attribute__((noinline)) void started(void) { __asm__ volatile(""); }
         int main(void) {
           long number = 0;
           if (mprotect(code, end - code, PROT_READ | PROT_WRITE | PROT_EXEC)) return 9;
-          count(&number); /* which takes its breakpoint out */
-          is_over = 0;
+          /* Takes its breakpoint out, and that of what it calls: libgcc's atomic functions. */
+          count(&number);
+          is_over = has_begun = 0;
           pid_t other = clone(count, stack + sizeof stack,
                               CLONE_VM | CLONE_UNTRACED | SIGCHLD, &number);
           while (!has_begun) ;
@@ -139,10 +138,8 @@ def small_cgroup():
 def test_small_cgroup(small_cgroup, compile, record):
     """Where the pages that breakpoints make private do not fit into the program's control group, it
     runs without them, and that is said with figures."""
-    functions = "".join(f"f{i}: .cfi_startproc\\nret\\n.cfi_endproc\\n.type f{i},@function\\n"
-                        f".size f{i},1\\n.skip 4095\\n" for i in range(6000))
-    program = compile('__asm__(".text\\n' + functions + '");\nint main(void) { return 3; }',
-                      name="large")
+    program = compile('__asm__(".text\\n' + functions(6000, 4096)
+                      + '");\nint main(void) { return 3; }', name="large")
     enter = f"echo $$ > {small_cgroup}/cgroup.procs; exec {program}"
     recording = record("--", "sh", "-c", enter)
     assert recording.status == 3

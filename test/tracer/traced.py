@@ -13,6 +13,13 @@ PROGRAMS = Path(__file__).parent / "programs"
 CODE = 0x2 | 0x4  # SHF_ALLOC, SHF_EXECINSTR
 
 
+def functions(count: int, distance: int) -> str:
+    """For a C program, assembler of f0, f1 and so on, which do nothing, each so many bytes after
+    the one before."""
+    return "".join(f".balign {distance}\\nf{i}: .cfi_startproc\\nret\\n.cfi_endproc\\n"
+                   f".type f{i},@function\\n.size f{i},. - f{i}\\n" for i in range(count))
+
+
 class Binary:
     """The functions of an ELF file as the tests see them, by an ELF reader that is not LLVM's."""
 
