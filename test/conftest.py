@@ -83,6 +83,40 @@ def spawn():
 
 
 @pytest.fixture
+def quota(run, tmp_path):
+    """quota(kilobytes, full=False): a folder whose files together may have so much, or have it
+    already. It is a file system of its own, of the kind that has quotas in most kernels."""
+    mounted = []
+
+    def quota(kilobytes, full=False):
+        if os.geteuid():
+            pytest.skip("needs root, to mount a file system")
+        if not shutil.which("mkfs.btrfs"):
+            pytest.skip("btrfs-progs is not installed")
+        folder = tmp_path / f"quota{len(mounted)}"
+        image = folder.with_suffix(".img")
+        folder.mkdir()
+        with open(image, "wb") as file:
+            file.truncate(128 << 20)
+        run("mkfs.btrfs", "-q", "-n", "4096", image)
+        done = run("mount", "-o", "loop", image, folder, code=None)
+        if done.returncode:
+            pytest.skip(f"cannot mount btrfs: {done.stderr.strip()}")
+        mounted.append(folder)
+        run("btrfs", "quota", "enable", folder)
+        run("btrfs", "qgroup", "limit", f"{kilobytes}k", folder)
+        if full:
+            with pytest.raises(OSError), open(folder / "zeros", "wb", buffering=0) as zeros:
+                while True:
+                    zeros.write(bytes(1024))
+        return folder
+
+    yield quota
+    for folder in mounted:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+@pytest.fixture
 def frontload(run):
     """frontload(*args, code=0): runs the frontload command from the build tree."""
 

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <time.h>
 
 /* clang's <limits.h> does not have it for code without libc, and musl has no <linux/limits.h>. */
@@ -91,6 +92,12 @@ static inline int sys_fstat(int fd, struct stat *status) {
   return (int)system_call(SYS_fstat, fd, (long)status, 0, 0, 0, 0);
 }
 
+/* The kind of file system that a file is on, as statfs(2) has it; 0 if that is not told. */
+static inline long sys_file_system(int fd) {
+  struct statfs status;
+  return system_call(SYS_fstatfs, fd, (long)&status, 0, 0, 0, 0) < 0 ? 0 : (long)status.f_type;
+}
+
 static inline int sys_stat(const char *path, struct stat *status) {
   return (int)system_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)status, 0, 0, 0);
 }
@@ -134,6 +141,11 @@ static inline long sys_writev(int fd, const struct iovec *parts, int count) {
 
 static inline int sys_unlink(const char *path) {
   return (int)system_call(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
+}
+
+/* In the place of a file that may have that name. */
+static inline int sys_rename(const char *path, const char *name) {
+  return (int)system_call(SYS_renameat2, AT_FDCWD, (long)path, AT_FDCWD, (long)name, 0, 0);
 }
 
 static inline long sys_readlink(const char *path, char *target, size_t size) {

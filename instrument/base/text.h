@@ -50,6 +50,19 @@ static inline void text_add_number(struct text *text, uint32_t number) {
     text_add_char(text, (char)('0' + number / power % 10));
 }
 
+/* What a pattern of paths stands for in a process: %p is its number, and any other letter behind a
+ * percent sign a percent sign. */
+static inline void text_add_pattern(struct text *path, const char *pattern, uint32_t pid) {
+  for (const char *c = pattern; *c; ++c) {
+    if (*c != '%')
+      text_add_char(path, *c);
+    else if (*++c == 'p')
+      text_add_number(path, pid);
+    else
+      text_add_char(path, '%');
+  }
+}
+
 static inline size_t string_size(const char *string) {
   size_t size = 0;
   while (string[size])

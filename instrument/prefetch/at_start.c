@@ -21,28 +21,13 @@
  * musl knows no IFUNC and refuses to load libraries that have one. There it is a constructor, which
  * comes after relocation but before main(): better than nothing, and `frontload-run` is better yet.
  */
+#include "base/auxiliary.h"
 #include "base/system_calls.h"
 #include "base/text.h"
 #include "front.h"
 #include "reading_list.h"
 
-#include <elf.h>
 #include <stdbool.h>
-
-/* Whether the kernel runs this program with rights that its caller has not (set-user-id, file
- * capabilities). Ids would not tell of capabilities. Not to be told counts as yes. */
-static bool is_privileged(void) {
-  Elf64_auxv_t values[64];
-  int fd = sys_open("/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0);
-  if (fd < 0)
-    return true;
-  long size = sys_read(fd, values, sizeof values);
-  sys_close(fd);
-  for (long i = 0; (i + 1) * (long)sizeof *values <= size; ++i)
-    if (values[i].a_type == AT_SECURE)
-      return values[i].a_un.a_val != 0;
-  return true;
-}
 
 /* A list beside the program, /usr/bin/app.files, says what its start reads of other files. The
  * archive goes without (CMakeLists.txt). */
@@ -61,7 +46,8 @@ static void prefetch_list(void) {
 }
 
 static void prefetch_program(void) {
-  if (is_privileged())
+  struct auxiliary auxiliary;
+  if (!read_auxiliary(&auxiliary) || is_privileged(&auxiliary))
     return;
   int fd = sys_open("/proc/self/exe", O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0)

@@ -2,6 +2,7 @@
 #include "linked_file.h"
 
 #include "base/machine.h"
+#include "bytes_left.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Object/ELFObjectFile.h"
@@ -61,8 +62,9 @@ static void readNames(const ELFFile<Elf> &elf, ArrayRef<Elf::Dyn> entries, std::
 /// By the program headers, as whoever runs the file sees it: LLVM's own function also goes through
 /// the section headers, and takes for granted that these are in the file.
 static ArrayRef<uint8_t> buildIdOf(const ELFFile<Elf> &elf, Elf::PhdrRange segments) {
+  BytesLeft left(elf.getBufSize());
   for (const Elf::Phdr &segment : segments) {
-    if (segment.p_type != ELF::PT_NOTE)
+    if (segment.p_type != ELF::PT_NOTE || !left.take(segment.p_filesz))
       continue;
     ArrayRef<uint8_t> found;
     Error error = Error::success();

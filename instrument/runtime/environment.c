@@ -87,14 +87,7 @@ static bool read_pattern(struct config *config, const char *value) {
 }
 
 void frontload_expand_pattern(const struct config *config, uint32_t pid, struct text *path) {
-  for (const char *c = config->pattern; *c; ++c) {
-    if (*c != '%')
-      text_add_char(path, *c);
-    else if (*++c == 'p')
-      text_add_number(path, pid);
-    else
-      text_add_char(path, '%');
-  }
+  text_add_pattern(path, config->pattern, pid);
 }
 
 static struct recorder *make_recorder(const char *value) {

@@ -49,7 +49,7 @@ static void append(struct session *session, struct module *module, const struct 
   const bool is_start = start_bit.word == bit.word && start_bit.mask == bit.mask;
   const bool is_first = set(bit) && (is_start || set(start_bit));
   if (event && !is_first)
-    frontload_take_back(event);
+    frontload_take_back(session, event);
   else if (!event && is_first)
     frontload_count_dropped(session);
 }
@@ -80,7 +80,7 @@ bool frontload_is_own_process(struct recorder *recorder, uint32_t thread) {
   /* It was a child of vfork that came first, and it is gone. Its trace is the parent's now. */
   __atomic_store_n(&recorder->pid, pid, __ATOMIC_RELAXED);
   struct session *session = __atomic_load_n(&recorder->session, __ATOMIC_ACQUIRE);
-  if (session)
+  if (session && frontload_may_store(session, session->header))
     __atomic_store_n(&session->header->pid, pid, __ATOMIC_RELAXED);
   return true;
 }

@@ -31,7 +31,7 @@ static void end_recording(void) {
     if (!frontload_is_own_process(recorder, sys_gettid()))
       return; /* a child of vfork does not speak for its parent */
     struct session *session = __atomic_load_n(&recorder->session, __ATOMIC_ACQUIRE);
-    if (session)
+    if (session && frontload_may_store(session, session->header))
       __atomic_store_n(&session->header->startup_done, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&recorder->config.has_ended, true, __ATOMIC_RELAXED);
   }

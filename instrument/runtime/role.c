@@ -26,7 +26,7 @@ static void set_role(const char *role) {
     return;
   }
   struct session *session = __atomic_load_n(&recorder->session, __ATOMIC_ACQUIRE);
-  if (session)
+  if (session && frontload_may_store(session, session->header))
     frontload_copy_role(session->header->role, role);
 }
 

@@ -96,6 +96,7 @@ struct session {
   uint64_t device, inode;
   uint64_t mapped_size;   /* at header, may be more than the file has */
   uint64_t reserved_size; /* so much of it the file does have, if not yet blocks; or 0 */
+  bool moves;             /* see base/file_systems.h */
   struct frontload_trace_header *header;
   unsigned char *chunks[CHUNK_LIMIT]; /* atomic; the parts of the file, the first is header */
   char path[PATH_CAPACITY];
@@ -199,7 +200,10 @@ struct frontload_trace_slot *frontload_add_event(struct session *session,
                                                  enum frontload_record_kind kind, uintptr_t address,
                                                  uint32_t thread);
 /* trace_file.c: of two that came first with the same, the one that was later. */
-void frontload_take_back(struct frontload_trace_slot *event);
+void frontload_take_back(struct session *session, struct frontload_trace_slot *event);
+/* trace_file.c: whether storing to this place of the trace does not end the program; to be asked
+ * right before that. */
+bool frontload_may_store(const struct session *session, const void *place);
 void frontload_count_dropped(struct session *session);
 /* trace_file.c: whether the trace need not grow for the next event. */
 bool frontload_has_room(struct session *session);

@@ -2,20 +2,23 @@
  * stays there however the process ends.
  *
  * The file grows in chunks. A chunk's blocks are allocated before it is written to, so that a full
- * disk is an error from a system call and never a SIGBUS. No descriptor is kept: programs close and
- * reuse descriptors at will. So the first chunks are mapped from the beginning, the file is made as
- * large as they are, and only its blocks are asked for later: a program that has become another
- * user, has left for another root, or has no descriptor left, still has its start recorded. (This
- * needs Linux 5.14.) To grow beyond that, the file is opened again by its path, and is left alone
- * if the path has come to mean another file. When growing fails, this is told once; what is
- * recorded stays, and every later first touch is only counted.
+ * disk is an error from a system call and never a SIGBUS. (Where a file system writes everything
+ * to a new place, as btrfs does, that is not enough: see base/file_systems.h.) No descriptor is
+ * kept: programs close and reuse descriptors at will. So the first chunks are mapped from the
+ * beginning, the file is made as large as they are, and only its blocks are asked for later: a
+ * program that has become another user, has left for another root, or has no descriptor left, still
+ * has its start recorded. (This needs Linux 5.14.) To grow beyond that, the file is opened again by
+ * its path, and is left alone if the path has come to mean another file. When growing fails, this
+ * is told once; what is recorded stays, and every later first touch is only counted.
  */
+#include "base/file_systems.h"
 #include "base/machine.h"
 #include "base/system_calls.h"
 #include "runtime.h"
 #include "signals.h"
 
 #include <errno.h>
+#include <sys/sysmacros.h>
 
 enum {
   FIRST_CHUNK_SIZE = 64 << 10, /* 4,088 events: enough for most programs */
@@ -77,6 +80,10 @@ static void *map_first_chunk(int fd, struct session *session) {
   return is_mapped ? mapping : sys_map_file(fd, 0, FIRST_CHUNK_SIZE);
 }
 
+bool frontload_may_store(const struct session *session, const void *place) {
+  return !session->moves || can_store_to(place);
+}
+
 /* The number of this run: when its first trace was made, as the file system has it, because a
  * filter of system calls may kill a program that asks for the time. */
 static uint64_t begin_run(struct config *config, const struct stat *first_trace) {
@@ -116,7 +123,13 @@ static long set_up(struct recorder *recorder, struct session *session, struct te
   struct stat status;
   long error = sys_fstat(fd, &status);
   void *mapping = error < 0 ? (void *)error : map_first_chunk(fd, session);
+  /* Such a file system has no device of its own. */
+  session->moves = error >= 0 && major(status.st_dev) == 0 && moves_what_it_writes(fd);
   sys_close(fd);
+  if (!is_error(mapping) && !frontload_may_store(session, mapping)) {
+    sys_unmap(mapping, session->mapped_size);
+    mapping = (void *)-ENOSPC;
+  }
   if (is_error(mapping)) {
     sys_unlink(session->path);
     return (long)mapping;
@@ -133,9 +146,16 @@ static long set_up(struct recorder *recorder, struct session *session, struct te
   return 0;
 }
 
-static void throw_away(struct session *session) {
+/* Of two threads that made the first touch together, one throws its file away. If that has the name
+ * that was asked for, so that the other one's has a suffix, then that takes its place: `size` is
+ * that of the name. (Who opens the other one meanwhile looks for it again.) */
+static void throw_away(struct session *session, struct session *kept, size_t size) {
   if (session->header) {
-    sys_unlink(session->path);
+    const bool is_asked_for = kept && !session->path[size] && kept->path[size];
+    if (is_asked_for && sys_rename(kept->path, session->path) == 0)
+      kept->path[size] = '\0';
+    else
+      sys_unlink(session->path);
     sys_unmap(session->header, session->mapped_size);
   }
   sys_unmap(session, sizeof *session);
@@ -163,6 +183,7 @@ struct session *frontload_open_session(struct recorder *recorder) {
   struct text path = text_in(session->path, PATH_CAPACITY);
   frontload_expand_pattern(&recorder->config, __atomic_load_n(&recorder->pid, __ATOMIC_RELAXED),
                            &path);
+  const size_t size = path.size;
   long error = set_up(recorder, session, &path);
 
   struct session *others = NULL;
@@ -171,7 +192,7 @@ struct session *frontload_open_session(struct recorder *recorder) {
   else if (__atomic_compare_exchange_n(&recorder->session, &others, session, false,
                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return session;
-  throw_away(session);
+  throw_away(session, others, size);
   return others;
 }
 
@@ -188,10 +209,12 @@ static void end_trace(struct session *session, const char *what, long error) {
                    "later first touches are only counted");
 }
 
+static const char *const full_disk = "the trace ends here: the disk or its quota is full";
+
 static bool allocate_reserved(struct session *session, unsigned char *chunk) {
   const long error = sys_advise(chunk, CHUNK_SIZE, MADV_POPULATE_WRITE);
   if (error == -EFAULT) /* what would have been a SIGBUS */
-    end_trace(session, "the trace ends here: the disk or its quota is full", 0);
+    end_trace(session, full_disk, 0);
   else if (error < 0)
     end_trace(session, "the trace ends here", error);
   return error == 0;
@@ -199,7 +222,9 @@ static bool allocate_reserved(struct session *session, unsigned char *chunk) {
 
 static unsigned char *map_by_path(struct session *session, size_t chunk) {
   long error;
-  const int fd = frontload_open_file(session->path, 0);
+  int fd = frontload_open_file(session->path, 0);
+  if (fd == -ENOENT) /* renamed at this moment: see throw_away */
+    fd = frontload_open_file(session->path, 0);
   if (fd < 0) {
     error = fd;
   } else {
@@ -277,6 +302,23 @@ static bool is_full(struct session *session) {
   return __atomic_load_n(&session->full, __ATOMIC_RELAXED);
 }
 
+static bool may_store(struct session *session, const void *place) {
+  if (!frontload_may_store(session, place)) {
+    end_trace(session, full_disk, 0);
+    return false;
+  }
+  return true;
+}
+
+/* The number of the first of some slots, which now have an owner. False if that cannot be noted. */
+static bool claim(struct session *session, struct frontload_trace_header *header, uint64_t count,
+                  uint64_t *first) {
+  if (!may_store(session, header))
+    return false;
+  *first = __atomic_fetch_add(&header->next_slot, count, __ATOMIC_RELAXED);
+  return true;
+}
+
 bool frontload_has_room(struct session *session) {
   struct frontload_trace_header *header = header_of(session);
   if (!header || is_full(session))
@@ -288,7 +330,7 @@ bool frontload_has_room(struct session *session) {
 
 void frontload_count_dropped(struct session *session) {
   struct frontload_trace_header *header = header_of(session);
-  if (header)
+  if (header && frontload_may_store(session, header))
     __atomic_fetch_add(&header->dropped_events, 1, __ATOMIC_RELAXED);
 }
 
@@ -299,9 +341,11 @@ struct frontload_trace_slot *frontload_add_event(struct session *session,
   struct frontload_trace_header *header = header_of(session);
   if (!header || is_full(session))
     return NULL;
-  struct frontload_trace_slot *slot =
-      slot_at(session, __atomic_fetch_add(&header->next_slot, 1, __ATOMIC_RELAXED));
-  if (!slot)
+  uint64_t index;
+  struct frontload_trace_slot *slot = NULL;
+  if (claim(session, header, 1, &index))
+    slot = slot_at(session, index);
+  if (!slot || !may_store(session, slot))
     return NULL;
   slot->module = module->number;
   slot->thread = thread;
@@ -310,8 +354,9 @@ struct frontload_trace_slot *frontload_add_event(struct session *session,
   return slot;
 }
 
-void frontload_take_back(struct frontload_trace_slot *event) {
-  __atomic_store_n(&event->kind_address, 0, __ATOMIC_RELAXED);
+void frontload_take_back(struct session *session, struct frontload_trace_slot *event) {
+  if (frontload_may_store(session, event))
+    __atomic_store_n(&event->kind_address, 0, __ATOMIC_RELAXED);
 }
 
 /* Byte `i` of the module record's variable part: build-id, then path. */
@@ -324,12 +369,14 @@ static unsigned char module_byte(const struct module *module, size_t i) {
 void frontload_append_module(struct session *session, const struct module *module) {
   const size_t size = module->build_id_size + module->path_size;
   const uint64_t slots = 1 + (size + FRONTLOAD_TRACE_SLOT_SIZE - 1) / FRONTLOAD_TRACE_SLOT_SIZE;
-  if (is_full(session))
+  uint64_t index;
+  if (is_full(session) || !claim(session, session->header, slots, &index))
     return;
-  uint64_t index = __atomic_fetch_add(&session->header->next_slot, slots, __ATOMIC_RELAXED);
   struct frontload_trace_slot *first = slot_at(session, index);
   uint64_t word = (uint64_t)FRONTLOAD_MODULE << 56 | (uint64_t)module->build_id_size << 40 |
                   slots << 16 | module->path_size;
+  if (first && !may_store(session, first))
+    return;
   if (first) {
     first->module = module->number;
     first->thread = module->flags;
@@ -340,9 +387,10 @@ void frontload_append_module(struct session *session, const struct module *modul
   for (size_t i = 0; i < size; ++i) {
     unsigned char *slot =
         (unsigned char *)slot_at(session, index + 1 + i / FRONTLOAD_TRACE_SLOT_SIZE);
-    if (!first || !slot)
+    if (!first || !slot || (i % FRONTLOAD_TRACE_SLOT_SIZE == 0 && !may_store(session, slot)))
       return;
     slot[i % FRONTLOAD_TRACE_SLOT_SIZE] = module_byte(module, i);
   }
-  __atomic_store_n(&first->kind_address, word | UINT64_C(1) << 48, __ATOMIC_RELEASE);
+  if (may_store(session, first))
+    __atomic_store_n(&first->kind_address, word | UINT64_C(1) << 48, __ATOMIC_RELEASE);
 }

@@ -3,6 +3,7 @@
 
 #include "arch.h"
 #include "instructions.h"
+#include "recorder/bytes_left.h"
 #include "recorder/linked_file.h"
 
 #include "llvm/ADT/DenseMap.h"

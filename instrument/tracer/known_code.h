@@ -22,22 +22,6 @@ struct CodeSection {
   llvm::ArrayRef<uint8_t> bytes;
 };
 
-/// How much of a file may still be read as sections of a kind. An honest file has no two sections
-/// in one place; a damaged one may say of all its sections that each is as large as the file.
-class BytesLeft {
-public:
-  explicit BytesLeft(uint64_t fileSize) : bytes(fileSize) {}
-  bool take(uint64_t size) {
-    if (size > bytes)
-      return false;
-    bytes -= size;
-    return true;
-  }
-
-private:
-  uint64_t bytes;
-};
-
 /// Where something of the file claims to be code. One that is entered at its beginning has size 1.
 struct CodeRange {
   uint64_t begin, size;

@@ -3,6 +3,7 @@
 
 #include "instructions.h"
 #include "known_code.h"
+#include "recorder/bytes_left.h"
 #include "recorder/symbols.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -76,7 +77,7 @@ static Expected<std::vector<Entry>> functionSymbols(const ELFFile<Elf> &elf,
                                                     ArrayRef<CodeSection> code, unsigned tableType,
                                                     StringRef until) {
   std::vector<Entry> entries;
-  auto visit = [&](const Elf::Sym &symbol, StringRef names) -> Error {
+  auto visit = [&](const Elf::Sym &symbol, SymbolNames &names) -> Error {
     unsigned type = symbol.getType();
     bool isFunction = type == ELF::STT_FUNC || type == ELF::STT_GNU_IFUNC;
     // clang gives the parts that it splits off a size, but no type.
@@ -84,7 +85,7 @@ static Expected<std::vector<Entry>> functionSymbols(const ELFFile<Elf> &elf,
     if (!mayBePart || symbol.st_shndx == ELF::SHN_UNDEF || symbol.st_shndx == ELF::SHN_ABS ||
         !sectionAt(code, symbol.st_value))
       return Error::success();
-    auto name = symbol.getName(names);
+    auto name = names.of(symbol);
     if (!name)
       return name.takeError();
     bool isPart = isSplitPartName(*name);
@@ -102,10 +103,10 @@ static bool imports(const ELFFile<Elf> &elf, StringRef wanted) {
   bool isFound = false;
   // A damaged table imports nothing.
   consumeError(
-      visitSymbols(elf, ELF::SHT_DYNSYM, [&](const Elf::Sym &symbol, StringRef names) -> Error {
+      visitSymbols(elf, ELF::SHT_DYNSYM, [&](const Elf::Sym &symbol, SymbolNames &names) -> Error {
         if (symbol.st_shndx != ELF::SHN_UNDEF || isFound)
           return Error::success();
-        auto name = symbol.getName(names);
+        auto name = names.of(symbol);
         if (!name)
           return name.takeError();
         isFound = *name == wanted;

@@ -144,7 +144,8 @@ static ModuleFile *read_file(Int fd, const HChar *name) {
 Bool module_can_run(const HChar *name) {
   if (VG_(check_executable)(NULL, name, False) != 0)
     return False;
-  SysRes opened = VG_(open)(name, VKI_O_RDONLY, 0);
+  /* It may be a pipe, to which nobody writes. */
+  SysRes opened = VG_(open)(name, VKI_O_RDONLY | VKI_O_NONBLOCK, 0);
   if (sr_isError(opened))
     return False;
   Elf64_Ehdr head;
@@ -205,13 +206,16 @@ Bool module_bias(const ModuleFile *file, ULong offset, Addr address, Addr *bias)
                                         * granules from the beginning of a module */
 }
 
+/* `left` is how much of the file may still be read as tables: an honest file has no two of them in
+ * one place. */
 static Bool find_in_table(Int fd, const Elf64_Shdr *symbols, const Elf64_Shdr *names,
-                          const HChar *name, Addr *address, ULong *size) {
+                          const HChar *name, ULong *left, Addr *address, ULong *size) {
   /* Before there is room for them: Valgrind ends the program if there is none. */
-  ULong most = size_of(fd) < most_table ? size_of(fd) : most_table;
-  if (symbols->sh_size > most || names->sh_size > most || !names->sh_size ||
+  ULong most = *left < most_table ? *left : most_table;
+  if (symbols->sh_size > most || names->sh_size > most - symbols->sh_size || !names->sh_size ||
       symbols->sh_entsize != sizeof(Elf64_Sym))
     return False;
+  *left -= symbols->sh_size + names->sh_size;
   Elf64_Sym *table = VG_(malloc)("frontload.symbols", symbols->sh_size);
   HChar *texts = VG_(malloc)("frontload.names", names->sh_size);
   Bool found = False;
@@ -241,13 +245,14 @@ Bool module_function(const ModuleFile *file, const HChar *name, Addr *address, U
   Bool found = False;
   if (read_at(fd, 0, &head, sizeof head) && head.e_shentsize == sizeof(Elf64_Shdr)) {
     ULong bytes = (ULong)head.e_shnum * sizeof(Elf64_Shdr);
+    ULong left = size_of(fd);
     Elf64_Shdr *sections = VG_(malloc)("frontload.sections", bytes + 1);
     if (read_at(fd, head.e_shoff, sections, bytes))
       for (UInt i = 0; i < head.e_shnum && !found; ++i)
         if ((sections[i].sh_type == SHT_SYMTAB || sections[i].sh_type == SHT_DYNSYM) &&
             sections[i].sh_link < head.e_shnum)
-          found =
-              find_in_table(fd, &sections[i], &sections[sections[i].sh_link], name, address, size);
+          found = find_in_table(fd, &sections[i], &sections[sections[i].sh_link], name, &left,
+                                address, size);
     VG_(free)(sections);
   }
   VG_(close)(fd);

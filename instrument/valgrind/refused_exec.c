@@ -18,12 +18,18 @@
 
 enum { MAY_EXECUTE = 1, SCRIPT_HEAD = 255 };
 
+/* What is there under a name is no file: a pipe or a device. Who opens one may wait for ever. */
+static bool is_irregular(const char *path) {
+  struct stat status;
+  return sys_stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
 /* The first bytes of a file that we may execute. The result is that of elf_start_read(). */
 static int read_start(const char *path, struct elf_start *start) {
   const long problem = system_call(SYS_faccessat, AT_FDCWD, (long)path, MAY_EXECUTE, 0, 0, 0);
   if (problem < 0)
     return (int)problem;
-  const int file = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+  const int file = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
   if (file < 0)
     return file;
   const int result = elf_start_read(file, start);
@@ -74,17 +80,27 @@ static bool find_interpreter(const struct elf_start *start, char path[PATH_MAX])
   return false;
 }
 
+enum verdict { PLAIN, UNCLEAR, IRREGULAR };
+
 /* Whether a file is what nearly all are: a program of this machine, whose loader is there, or a
  * script for one. */
-static bool is_plain(const char *path) {
+static enum verdict judge(const char *path) {
   struct elf_start start;
   char next[PATH_MAX];
+  if (is_irregular(path))
+    return IRREGULAR;
   int result = read_start(path, &start);
-  if (result == -ENODATA && find_interpreter(&start, next))
+  if (result == -ENODATA && find_interpreter(&start, next)) {
+    if (is_irregular(next))
+      return IRREGULAR;
     result = read_start(next, &start);
+  }
   if (result != 0 || !is_of_this_machine(&start) || !find_loader(&start, next))
-    return false;
-  return !next[0] || (read_start(next, &start) == 0 && is_of_this_machine(&start));
+    return UNCLEAR;
+  if (next[0] && is_irregular(next))
+    return IRREGULAR;
+  return !next[0] || (read_start(next, &start) == 0 && is_of_this_machine(&start)) ? PLAIN
+                                                                                   : UNCLEAR;
 }
 
 __attribute__((noreturn)) static void end(int status) {
@@ -134,8 +150,11 @@ __attribute__((noreturn)) static void watch_a_try(const char *path) {
   end(WIFEXITED(status) ? WEXITSTATUS(status) : 0);
 }
 
-int refused_exec(const char *path) {
-  if (is_plain(path))
+int refused_exec(const char *path, bool may_make_processes) {
+  const enum verdict verdict = judge(path);
+  if (verdict == IRREGULAR)
+    return EACCES;
+  if (verdict == PLAIN || !may_make_processes)
     return 0;
   /* The program has no child that it does not know, nor a signal of its end: what executes another
    * program sends SIGCHLD to its parent, so that is not this process. */

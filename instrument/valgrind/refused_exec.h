@@ -10,7 +10,9 @@
 #ifndef FRONTLOAD_VALGRIND_REFUSED_EXEC_H
 #define FRONTLOAD_VALGRIND_REFUSED_EXEC_H
 
+#include <stdbool.h>
+
 /* The errno with which the exec of a file fails; 0 if it does not, or if that cannot be told. */
-int refused_exec(const char *path);
+int refused_exec(const char *path, bool may_make_processes);
 
 #endif

@@ -293,11 +293,11 @@ SysRes real_check(const HChar *name, Int *descriptor,
 SysRes wrap_check(const HChar *name, Int *descriptor,
                   Bool allows_setuid) __asm__("__wrap_vgPlain_pre_exec_check");
 SysRes wrap_check(const HChar *name, Int *descriptor, Bool allows_setuid) {
-  SysRes result = real_check(name, descriptor, allows_setuid);
-  const Int error = sr_isError(result) || is_filtered ? 0 : refused_exec(name);
-  if (error) {
-    result._isError = True;
-    result._val = error;
-  }
-  return result;
+  /* First, because the core opens whatever it is. It knows better why a file cannot be executed. */
+  const Int error = refused_exec(name, !is_filtered);
+  const SysRes refused = {._isError = True, ._val = error};
+  if (error == VKI_EACCES)
+    return refused;
+  const SysRes result = real_check(name, descriptor, allows_setuid);
+  return sr_isError(result) || !error ? result : refused;
 }

@@ -11,8 +11,10 @@
 #include <pub_tool_vki.h>
 
 #include "base/error_text.h"
+#include "base/file_systems.h"
 #include "base/free_suffix.h"
 #include "base/machine.h"
+#include "base/system_calls.h"
 #include "messages.h"
 
 /* Of the core, and in every version of it: moves a descriptor to where programs neither see nor
@@ -57,9 +59,15 @@ void trace_begin(const HChar *text, const HChar *role_otherwise) {
 }
 
 /* The beginning of the file, which is on the disk when it is mapped: counting what was written
- * costs no system call, and cannot fail. What follows is written; if it were mapped, too, a full
- * disk would end the program. */
+ * costs no system call. What follows is written; if it were mapped, too, a full disk would end the
+ * program. */
 static struct frontload_trace_header *header;
+
+/* See base/file_systems.h. */
+static Bool moves;
+
+/* Whether the header can be stored to; to be asked right before that. */
+static Bool can_count(void) { return !moves || can_store_to(header); }
 
 /* The name of the trace. What is longer than any path may be is cut, and still longer than that. */
 static void expand(const HChar *program) {
@@ -85,8 +93,11 @@ static void expand(const HChar *program) {
   path[at] = 0;
 }
 
+/* 0: the header cannot be stored to. */
 static const HChar *reason(UWord error) {
   static HChar number[32];
+  if (!error)
+    return "the disk or its quota is full";
   const HChar *text = error_text(error);
   if (!text)
     VG_(sprintf)(number, "error %lu", error);
@@ -150,7 +161,7 @@ static UWord write_all(const void *bytes, Int size) {
 
 static void append(const void *record, Int size) {
   UWord error = write_all(record, size);
-  if (!error) {
+  if (!error && can_count()) {
     header->next_slot += size / FRONTLOAD_TRACE_SLOT_SIZE;
     return;
   }
@@ -201,6 +212,7 @@ static void open_trace(ModuleFile *program) {
   };
   VG_(memcpy)(first.magic, FRONTLOAD_TRACE_MAGIC, sizeof first.magic);
   VG_(memcpy)(first.role, role, sizeof first.role);
+  Bool cannot_count = False;
   UWord error = write_all(&first, sizeof first);
   if (!error) {
     SysRes mapped = VG_(am_shared_mmap_file_float_valgrind)(
@@ -209,8 +221,10 @@ static void open_trace(ModuleFile *program) {
       error = sr_Err(mapped);
     else
       header = (struct frontload_trace_header *)sr_Res(mapped);
+    moves = moves_what_it_writes(file);
+    cannot_count = header && !can_count();
   }
-  if (error) {
+  if (error || cannot_count) {
     warn("%s: cannot write the trace: %s", path, reason(error));
     VG_(unlink)(path);
     state = IMPOSSIBLE;
@@ -231,7 +245,7 @@ void trace_event(enum frontload_record_kind kind, ModuleFile *program, ModuleFil
                                          module->number, VG_(gettid)()};
     append(&event, sizeof event);
   }
-  if (state == FULL)
+  if (state == FULL && can_count())
     ++header->dropped_events;
 }
 

@@ -6,6 +6,7 @@
 #include "names/name_filter.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -65,16 +66,49 @@ static std::string nameInMap(const InputObject &object) {
   return (object.archive + "(" + sys::path::filename(name) + ")").str();
 }
 
+namespace {
+/// Names that a map has in several lines, because it has a name as it is.
+class NamesOfLines {
+public:
+  void add(StringRef name) {
+    if (!name.contains('\n'))
+      return;
+    firstLines.insert(name.split('\n').first);
+    longest = std::max(longest, name.size());
+  }
+  /// Calls `found` with each piece of `text` that ends with a line and may be such a name, until
+  /// that returns true.
+  void find(StringRef text, function_ref<bool(StringRef)> found) const {
+    size_t end = text.find('\n');
+    if (!firstLines.contains(text.take_front(end)))
+      return;
+    while (end < text.size() && end < longest) {
+      end = std::min(text.find('\n', end + 1), text.size());
+      if (found(text.take_front(end)))
+        return;
+    }
+  }
+
+private:
+  StringSet<> firstLines;
+  size_t longest = 0;
+};
+} // namespace
+
 void placeByMap(FrontLink &link, ArrayRef<KnownSection> sections, StringRef map) {
   StringMap<SmallVector<const char *, 1>> byName; // the first is the last
   StringMap<SmallVector<const char *, 0>> merged; // by object
+  NamesOfLines severalLines;
   for (const KnownSection &section : llvm::reverse(sections)) {
     std::string object = nameInMap(*section.object);
-    byName[object + ":(" + section.name + ")"].push_back(section.name);
+    std::string name = object + ":(" + section.name + ")";
+    severalLines.add(name);
+    byName[name].push_back(section.name);
     if (section.isMerged)
       merged[object].push_back(section.name);
   }
-  StringRef last; // nearly all objects have many lines
+  const char *const end = map.end(); // behind a last line without an end, `map` becomes null
+  StringRef last;                    // nearly all objects have many lines
   while (!map.empty()) {
     StringRef line;
     std::tie(line, map) = map.split('\n');
@@ -83,8 +117,15 @@ void placeByMap(FrontLink &link, ArrayRef<KnownSection> sections, StringRef map)
       line = line.ltrim(' ').drop_until([](char c) { return c == ' '; });
     if (!line.consume_front("         ") || line.starts_with(" "))
       continue;
-    if (auto it = byName.find(line); it != byName.end() && !it->second.empty())
-      link.place(it->second.pop_back_val());
+    auto place = [&](StringRef name) {
+      auto it = byName.find(name);
+      bool isFound = it != byName.end() && !it->second.empty();
+      if (isFound)
+        link.place(it->second.pop_back_val());
+      return isFound;
+    };
+    if (!place(line))
+      severalLines.find(StringRef(line.data(), end - line.data()), place);
     StringRef object = line.rsplit(":(").first;
     if (object == last)
       continue;

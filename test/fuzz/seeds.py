@@ -119,7 +119,8 @@ def link_map(folder: Path) -> bytes:
     subprocess.run([LLVM / "ld.lld", "seed.o", "-o", "out", "-Map=map"], cwd=folder, check=True)
     return (folder / "map").read_bytes() + (
         b"          201050           201050        6     1         lib.a(b.o):(.text.helper)\n"
-        b"          201060           201060        6     1         lib.a(b.o):(.rodata.str1.1)\n")
+        b"          201060           201060        6     1         lib.a(b.o):(.rodata.str1.1)\n"
+        b"          201070           201070        6     1         seed.o:(.text.two\n.lines)\n")
 
 
 def main() -> None:

@@ -73,6 +73,7 @@ def check_threaded_data(recording):
         assert order == sorted(order)
 
 
+TOGETHER = 100  # programs: on some machines few of their threads touch at the same moment
 WAYS = [(THREADED, INSTRUMENT, check_threads), (THREADED_DATA, COVERAGE, check_threaded_data)]
 
 
@@ -414,3 +415,31 @@ def test_interrupted_at_any_instruction(cc, run, traces, tmp_path, how):
     assert bool(children) == (how == "fork")
     for own in children:
         assert own.max() == addresses.min() + 3999 and len(own) <= 2
+
+
+def test_first_touches_together(cc, run, tmp_path):
+    """Of threads that make the very first touch together, each makes a file, and one is kept: it
+    has the name that was asked for, without a suffix."""
+    program = cc(r"""
+        #include <pthread.h>
+        KEPT void touched(void) {}
+        static int started;
+        NOT_RECORDED static void *work(void *unused) {
+          __atomic_fetch_add(&started, 1, __ATOMIC_SEQ_CST);
+          while (__atomic_load_n(&started, __ATOMIC_SEQ_CST) < 4)
+            ;
+          touched();
+          return unused;
+        }
+        NOT_RECORDED int main(void) {
+          pthread_t threads[4];
+          for (int i = 0; i < 4; ++i)
+            pthread_create(&threads[i], 0, work, 0);
+          for (int i = 0; i < 4; ++i)
+            pthread_join(threads[i], 0);
+          return 0;
+        }""", "-pthread")
+    for number in range(TOGETHER):
+        run(program, env={**os.environ, "FRONTLOAD_TRACE": f"{tmp_path}/{number}.trace"})
+    assert sorted(file.name for file in tmp_path.glob("*.trace*")) == sorted(
+        f"{number}.trace" for number in range(TOGETHER))

@@ -141,6 +141,31 @@ def test_full_disk(compile, tracer, run, tmp_path):
     assert result.stdout == ""
 
 
+def test_quota(compile, record, quota):
+    """The same where not the disk is full, but a quota is used up, at the start or later. (Such a
+    file system has no room for the number of what was lost, either.)"""
+    functions = range(3000)
+    program = compile("".join(
+        f'__attribute__((noinline)) static void f{n}(void) {{ __asm__ volatile(""); }}'
+        for n in functions) + f"int main(void) {{ {''.join(f'f{n}();' for n in functions)} "
+        "return 3; }", name="many")
+    full = quota(64, full=True)
+    recording = record("-o", full / "trace", "--", program)
+    assert recording.status == 125
+    assert f"{full}: cannot write traces there: Disk quota exceeded\n" in recording.stderr
+    assert [file.name for file in full.iterdir()] == ["zeros"]
+    small = quota(24)
+    recording = record("-o", small / "trace", "--", program)
+    assert recording.status == 3
+    assert recording.stderr == (f"frontload-trace: warning: {small}/trace: the trace ends here: "
+                                "Disk quota exceeded\n")
+    trace = decode(small / "trace")
+    names = Binary(program).named(trace.addresses())
+    first = names.index("main") + 1
+    assert first + 100 < len(names) < first + len(functions)
+    assert names[first:] == [f"f{n}" for n in range(len(names) - first)]
+
+
 @pytest.mark.parametrize("name", ["x" * 300, "%m/trace"])
 def test_trace_that_cannot_be_made_later(name, program, record, tmp_path):
     """What only shows when the trace is made is one warning; the status is the program's."""

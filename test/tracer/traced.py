@@ -48,6 +48,13 @@ class Binary:
         return [min(self.names[a]) for a in addresses]
 
 
+def assembly(name, body, unwind=False):
+    """A function for a file in C, in the words of the machine's assembler."""
+    begin, end = (".cfi_startproc\\n", ".cfi_endproc\\n") if unwind else ("", "")
+    return (f'__asm__(".text\\n.globl {name}\\n.type {name},@function\\n{name}: {begin}{body}\\n'
+            f'{end}.size {name},.-{name}\\n");\n')
+
+
 @dataclass
 class Recording:
     status: int

@@ -156,3 +156,43 @@ def test_many_processes_of_one_name(compile, start, finish, frontload, tmp_path)
             profile.read(tmp_path / "profile").in_order()}
     assert runs.items() >= {b"main": PROCESSES, b"my_data": PROCESSES, b"my_even": PROCESSES // 2,
                             b"my_odd": PROCESSES // 2}.items()
+
+
+CHILDREN_OF_ONE = 1000
+
+
+def test_a_thousand_children(compile, record, frontload, tmp_path):
+    """Forked children, many at a time, whose traces have one name: each has a file of its own, and
+    all of them are merged into one profile. (A thousand commands, in each of which Valgrind
+    starts, would take more than a minute. So the test above has sixty.)"""
+    program = compile(f"""
+        #include <sys/wait.h>
+        #include <unistd.h>
+        #define DATA __attribute__((aligned(16))) volatile int
+        DATA my_data[{CHILDREN_OF_ONE} * 4], my_parent[4];
+        int main(void) {{
+          int status, failed = 0;
+          for (int i = 0; i < {CHILDREN_OF_ONE}; ++i) {{
+            if (fork() == 0) {{
+              my_data[i * 4] = 1;
+              _exit(0);
+            }}
+            if (i >= 20)
+              failed += wait(&status) < 0 || status;
+          }}
+          while (wait(&status) > 0)
+            failed += status != 0;
+          my_parent[0] = 1;
+          return failed != 0;
+        }}""")
+    recording = record("-o", tmp_path / "traces/one.fltrace", "--", program)
+    assert (recording.status, recording.stderr) == (0, "")
+    assert len(recording.files) == CHILDREN_OF_ONE + 1
+    traces, binary = recording.traces, Binary(program)
+    assert len({trace.pid for trace in traces}) == CHILDREN_OF_ONE + 1
+    data = sorted(name for trace in traces for name in binary.touches(trace) if "+" in name)
+    assert data == sorted(["my_parent+0", *(f"my_data+{16 * n}" for n in range(CHILDREN_OF_ONE))])
+    frontload("profile", tmp_path / "traces", "-o", tmp_path / "profile")
+    runs = {name.name: touch.runs for name, touch in
+            profile.read(tmp_path / "profile").in_order()}
+    assert runs.items() >= {b"main": 1, b"my_data": 1, b"my_parent": 1}.items()

@@ -53,6 +53,27 @@ def test_refusals(arguments, status, what, recorder, run, tmp_path):
         assert "\nfrontload-valgrind: note: " in result.stderr
 
 
+@pytest.mark.parametrize("rights", ["set-user-id", "set-group-id", "capabilities"])
+def test_a_command_with_rights_of_its_own(rights, compile, record, run, tmp_path):
+    """Valgrind could not give it these: it is not run without them, and said what to do."""
+    program = compile("""
+        #include <stdio.h>
+        int main(void) { puts("run"); return 0; }""")
+    if rights == "capabilities":
+        if not shutil.which("setcap"):
+            pytest.skip("needs setcap")
+        if run("setcap", "cap_net_raw+ep", program, code=None).returncode:
+            pytest.skip("needs root, and a file system that keeps capabilities")
+    else:
+        program.chmod(0o4755 if rights == "set-user-id" else 0o2755)
+    recording = record("--", program)
+    assert (recording.status, recording.stdout, recording.files) == (126, "", [])
+    assert recording.stderr == (
+        f"frontload-valgrind: error: {program}: cannot be recorded: it has rights of its own "
+        "(set-user-id, set-group-id or capabilities)\n"
+        "frontload-valgrind: note: record a copy without them, as the user that has these rights\n")
+
+
 def test_settings_of_the_user(compile, record, tmp_path):
     """What the user has set for valgrind is for other tools."""
     recording = record("--", compile("int main(void) { return 0; }"),

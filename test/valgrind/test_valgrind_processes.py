@@ -1,5 +1,6 @@
 """The program behaves as without the recorder: streams, status, signals, child processes."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -244,6 +245,19 @@ def test_a_file_that_the_kernel_refuses(kind, is_ignored, compile, record, tmp_p
     assert alone.returncode == 6 and alone.stdout.endswith(" 0 0")
     recording = record("--", *command)
     assert (recording.status, recording.stdout, recording.stderr) == (6, alone.stdout, "")
+    assert "my_data+0" in data(program, recording.trace)
+
+
+@pytest.mark.parametrize("way", ["a command", "an interpreter"])
+def test_a_pipe_that_nobody_writes_to(way, compile, record, tmp_path):
+    """What is no regular file is not executed, and nobody waits until there is something in it."""
+    program, pipe, script = compile(TRIES), tmp_path / "pipe", tmp_path / "script"
+    os.mkfifo(pipe)
+    pipe.chmod(0o755)
+    script.write_text(f"#!{pipe}\n")
+    script.chmod(0o755)
+    recording = record("--", program, pipe if way == "a command" else script)
+    assert (recording.status, recording.stdout, recording.stderr) == (6, f"{errno.EACCES} 0 0", "")
     assert "my_data+0" in data(program, recording.trace)
 
 

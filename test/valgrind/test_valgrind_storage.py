@@ -10,6 +10,7 @@ import pytest
 from frontload.base.errors import Failure
 from frontload.profile import trace
 from killed import at_call, calls_of
+from trace_decoder import VALGRIND, decode
 
 GOES_ON = """
     #include <signal.h>
@@ -109,6 +110,24 @@ def test_a_bad_disk(kind, options, said, program, record, small_disk, tmp_path):
     assert f"{folder}: cannot write traces there: {said.split(': ')[1]}\n" in recording.stderr
     assert not (tmp_path / "started").exists()
     assert sorted(folder.iterdir()) == before
+
+
+def test_quota(compile, record, quota, tmp_path):
+    """The same where not the disk is full, but a quota is used up, at the start or later."""
+    program = compile(GOES_ON)
+    full = quota(64, full=True)
+    recording = record("-o", full / "x", "--", program)
+    assert recording.status == 125
+    assert f"{full}: cannot write traces there: Disk quota exceeded\n" in recording.stderr
+    assert [file.name for file in full.iterdir()] == ["zeros"]
+    small = quota(24)
+    recording = record("-o", small / "x", "--", program)
+    assert recording.status == 7
+    said, why = recording.stderr.split("the trace ends here: ")
+    assert said == f"frontload-valgrind: warning: {small}/x: "
+    assert why in ("Disk quota exceeded\n", "the disk or its quota is full\n")
+    trace = decode(small / "x", VALGRIND)
+    assert trace.dropped > 0 and len(trace.events) > 100
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "%m/" + "x" * 300, "%m" + "/." * 2100 + "/x"],

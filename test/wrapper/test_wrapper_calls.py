@@ -1,8 +1,10 @@
 """What frontload-cc adds to a call of a compiler, and that most calls are none of its business."""
 
 import os
+import sys
 
 import pytest
+from places import BUILD
 
 SECTIONS = ["-ffunction-sections", "-fdata-sections"]
 RECORD = "--mode=record"
@@ -250,3 +252,37 @@ def test_it_does_not_run_itself_without_end(wrapper, masked):
         assert note in wrapper.run(*words, code=127, **variables).stderr
     wrapper.program = masked / "gcc-99"
     assert note in wrapper.run("-c", "a.c", code=127).stderr
+
+
+@pytest.mark.parametrize("path", ["", ":/no/folder", "/no/folder::/no/other"])
+def test_the_current_folder_in_path(wrapper, path):
+    """An empty name in PATH is the current folder: frontload-cc does not find itself there without
+    end, but the compiler that is there."""
+    (wrapper.folder / "gcc-98").symlink_to(wrapper.program)
+    wrapper.program = "./gcc-98"
+    assert "is frontload-cc itself" in wrapper.run("-c", "a.c", code=127, PATH=path).stderr
+    wrapper.program = wrapper.folder / "gcc-98"
+    (wrapper.bin / "gcc-98").write_text(f"#!{sys.executable}\nprint('the compiler')\n")
+    (wrapper.bin / "gcc-98").chmod(0o755)
+    assert wrapper.words("-c", "a.c", PATH=f"{path}:{wrapper.bin}") == ["the compiler"]
+
+
+def test_there_is_no_path(wrapper):
+    """Then a compiler is looked for in the folders in which libc looks for it."""
+    del wrapper.environment["PATH"]
+    assert "Free Software Foundation" in wrapper.run("gcc", "--version").stdout
+    wrapper.program = wrapper.folder / "gcc"
+    wrapper.program.symlink_to(BUILD / "bin" / "frontload-cc")
+    assert "Free Software Foundation" in wrapper.run("--version").stdout
+
+
+@pytest.mark.parametrize("contents", [b"\x7fELF, damaged\necho run", b"a\0b\necho run"])
+def test_a_damaged_compiler_is_not_a_script(wrapper, contents):
+    """No shell reads it; a script without a first line that says so is read."""
+    compiler = wrapper.fake("gcc")
+    compiler.write_bytes(contents)
+    result = wrapper.run("gcc", "-c", "a.c", code=126)
+    assert result.stdout == ""
+    assert result.stderr.startswith("frontload-cc: error: gcc: Exec format error\n")
+    compiler.write_text("echo the compiler\n")
+    assert wrapper.words("gcc", "-c", "a.c") == ["the compiler"]

@@ -1,11 +1,11 @@
 //===- compiler.cpp - which of the words is the compiler -------------------===//
 
 #include "cc/compiler.h"
+#include "cc/program_search.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Program.h"
 
 using namespace llvm;
 
@@ -40,12 +40,9 @@ Family familyOf(StringRef program) {
   if (family != Family::Either)
     return family;
   // Debian's cc leads to a gcc, FreeBSD's to a clang.
-  std::string path = program.str();
-  if (!program.contains('/'))
-    if (ErrorOr<std::string> found = sys::findProgramByName(program))
-      path = *found;
   SmallString<128> real;
-  if (sys::fs::real_path(path, real))
+  std::optional<std::string> path = findProgram(program);
+  if (!path || sys::fs::real_path(*path, real))
     return family;
   Family led = familyOfName(plainName(real));
   return led == Family::Unknown ? family : led;

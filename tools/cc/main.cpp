@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "base/execute.h"
 #include "cc/additions.h"
 #include "cc/compiler.h"
 #include "cc/compiler_command.h"
@@ -73,8 +74,7 @@ exit status:
 static int execute(ArrayRef<const char *> words) {
   std::vector<const char *> args(words);
   args.push_back(nullptr);
-  execvp(args[0], const_cast<char *const *>(args.data()));
-  return errno;
+  return -execute_command(const_cast<char **>(args.data()), environ, getenv("PATH"));
 }
 
 /// Becomes the compiler. Returns the exit code of a failure.

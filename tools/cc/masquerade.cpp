@@ -2,12 +2,11 @@
 
 #include "cc/masquerade.h"
 #include "cc/compiler.h"
+#include "cc/program_search.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
-#include "llvm/Support/Program.h"
 
 using namespace llvm;
 
@@ -19,18 +18,17 @@ bool isMasquerade(StringRef name) {
 }
 
 bool isOurselves(StringRef program) {
-  ErrorOr<std::string> found = sys::findProgramByName(program);
+  std::optional<std::string> found = findProgram(program);
   return found && sys::fs::equivalent(*found, sys::fs::getMainExecutable(nullptr, nullptr));
 }
 
 std::optional<Elsewhere> lookFurther(StringRef program) {
   StringRef name = sys::path::filename(program);
-  std::string path = sys::Process::GetEnv("PATH").value_or("");
-  SmallVector<StringRef, 16> folders, others;
-  StringRef(path).split(folders, ':', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  std::string path = searchPath();
+  SmallVector<StringRef, 16> others;
   std::optional<std::string> further;
-  for (StringRef folder : folders) {
-    ErrorOr<std::string> found = sys::findProgramByName(name, {folder});
+  for (StringRef folder : foldersOf(path)) {
+    std::optional<std::string> found = findIn(folder, name);
     if (found && isOurselves(*found))
       continue;
     others.push_back(folder);

@@ -8,11 +8,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static FrontLink link(StartupProfile(), "profile", LinkTraits());
   static const InputObject object = {MemoryBufferRef("", "seed.o"), "", false},
                            member = {MemoryBufferRef("", "b.o"), "lib.a", true};
-  const KnownSection sections[] = {{".text.main", &object, "main", false},
-                                   {".text.main", &object, "", false},
-                                   {".rodata.str1.1", &object, "", true},
-                                   {".text.helper", &member, "helper", false},
-                                   {".rodata.str1.1", &member, "", true}};
+  const KnownSection sections[] = {
+      {".text.main", &object, "main", false},     {".text.main", &object, "", false},
+      {".rodata.str1.1", &object, "", true},      {".text.two\n.lines", &object, "", false},
+      {".text.helper", &member, "helper", false}, {".rodata.str1.1", &member, "", true}};
   StringRef map(reinterpret_cast<const char *>(data), size);
   placeByMap(link, sections, map);
   placeBySymbols(link, sections, map);
