@@ -19,7 +19,7 @@ function(_frontload_train_in_instrumented_tree target)
       -P "${_frontload_scripts}/TrainInstrumented.cmake"
     COMMENT "Recording how an instrumented ${target} starts"
     VERBATIM)
-  set_property(GLOBAL APPEND PROPERTY FRONTLOAD_TRAINED_TARGETS frontload-train-${target})
+  set_property(GLOBAL APPEND PROPERTY FRONTLOAD_TARGETS_TO_train frontload-train-${target})
   get_property(built_here GLOBAL PROPERTY FRONTLOAD_BUILT_HERE)
   if(built_here)
     add_dependencies(frontload-train-${target} ${built_here})

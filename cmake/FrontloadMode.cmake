@@ -3,29 +3,41 @@
 #   off     programs are built as if frontload_target had not been called
 #   record  programs are linked so that they can be recorded, and frontload-train does that
 #   use     programs are linked with the startup profiles that are in the source tree
+#   renew   as use, and frontload-renew records these programs, and says which profiles are old
 #
-# Compile options are the same in record and use, so one folder can switch between them, and only
-# links again.
+# Compile options are the same in record, use and renew, so one folder can switch between them, and
+# only links again.
 
-set(FRONTLOAD use CACHE STRING "What to do with startup profiles: off, record (train) or use")
-set_property(CACHE FRONTLOAD PROPERTY STRINGS off record use)
+set(FRONTLOAD use CACHE STRING "What to do with startup profiles: off, record (train), use or renew")
+set_property(CACHE FRONTLOAD PROPERTY STRINGS off record use renew)
 
 # Stops the configuration, and says what is wrong with a call or a setting and what to do.
 function(_frontload_fail problem remedy)
   message(FATAL_ERROR "${problem}\n  ${remedy}")
 endfunction()
 
-# Sets `result` to the mode, or stops if the mode is impossible.
+# Sets `result` to the mode, or stops if the mode is impossible. Programs are built in the mode renew
+# as they are in use, so that is `use`, too; _frontload_renews tells.
 function(_frontload_mode result)
-  if(NOT FRONTLOAD MATCHES "^(off|record|use)$")
+  if(NOT FRONTLOAD MATCHES "^(off|record|use|renew)$")
     _frontload_fail("FRONTLOAD is \"${FRONTLOAD}\", which is not a mode."
-      "Configure with -DFRONTLOAD=off, -DFRONTLOAD=record or -DFRONTLOAD=use.")
+      "Configure with -DFRONTLOAD=off, -DFRONTLOAD=record, -DFRONTLOAD=use or -DFRONTLOAD=renew.")
   endif()
-  if(FRONTLOAD STREQUAL "record" AND CMAKE_CROSSCOMPILING)
-    _frontload_fail("FRONTLOAD is \"record\" in a cross build, whose programs do not run here."
+  if(FRONTLOAD MATCHES "^(record|renew)$" AND CMAKE_CROSSCOMPILING)
+    _frontload_fail("FRONTLOAD is \"${FRONTLOAD}\" in a cross build, whose programs do not run here."
       "Train in a native build, and link with its profile here: -DFRONTLOAD=use.")
   endif()
-  set(${result} "${FRONTLOAD}" PARENT_SCOPE)
+  string(REPLACE renew use mode "${FRONTLOAD}")
+  set(${result} "${mode}" PARENT_SCOPE)
+endfunction()
+
+# Sets `result` to whether profiles can be renewed in this build folder.
+function(_frontload_renews result)
+  if(FRONTLOAD STREQUAL "renew")
+    set(${result} ON PARENT_SCOPE)
+  else()
+    set(${result} OFF PARENT_SCOPE)
+  endif()
 endfunction()
 
 # So find_package reports a wrong mode, not just the first target that asks for it.

@@ -1,22 +1,34 @@
-# The targets that train: frontload-train-<target>, and frontload-train for all of them.
+# The targets that record: frontload-train-<target>, and frontload-train for all of them; and, in the
+# mode renew, frontload-renew-<target> and frontload-renew.
 #
 # They are like a project's tests: no other target builds them, and they run each time someone asks
-# for them. They leave the profile in the source tree alone if it would not change.
+# for them. They leave the profile in the source tree alone if it would not change. A renewal also
+# leaves it alone as long as it is right: as long as a start of today takes about as many faults as
+# one by the profile, in the program that is linked with it.
+set(FRONTLOAD_RENEW_SHARE 10 CACHE STRING
+  "A profile is renewed if the predicted faults of a start differ by more than so many percent")
+option(FRONTLOAD_RENEW_ASIDE
+  "Write renewed profiles beside the old ones, as <profile>.new, and fail" OFF)
+set(FRONTLOAD_GENERATION "" CACHE STRING
+  "The label under which a renewed profile keeps these runs: a version, build number or date")
+mark_as_advanced(FRONTLOAD_RENEW_SHARE FRONTLOAD_RENEW_ASIDE FRONTLOAD_GENERATION)
 
-# Called once the whole project is known: makes the target frontload-train. If there is nothing to
-# train, that target says why.
+# Called once the whole project is known: makes the targets frontload-train and frontload-renew. If
+# there is nothing to train or to renew, they say why.
 function(_frontload_make_train_target)
-  _frontload_mode(mode)
-  get_property(targets GLOBAL PROPERTY FRONTLOAD_TRAINED_TARGETS)
-  if(targets)
-    add_custom_target(frontload-train)
-    add_dependencies(frontload-train ${targets})
-  else()
-    add_custom_target(frontload-train
-      COMMAND "${CMAKE_COMMAND}" "-DMODE=${mode}" "-DFOLDER=${CMAKE_BINARY_DIR}"
-        -P "${_frontload_scripts}/CannotTrain.cmake"
-      VERBATIM)
-  endif()
+  foreach(verb IN ITEMS train renew)
+    string(REPLACE train record needed "${verb}")
+    get_property(targets GLOBAL PROPERTY FRONTLOAD_TARGETS_TO_${verb})
+    if(targets)
+      add_custom_target(frontload-${verb})
+      add_dependencies(frontload-${verb} ${targets})
+    else()
+      add_custom_target(frontload-${verb}
+        COMMAND "${CMAKE_COMMAND}" "-DMODE=${FRONTLOAD}" "-DNEEDED=${needed}" "-DVERB=${verb}"
+          "-DFOLDER=${CMAKE_BINARY_DIR}" -P "${_frontload_scripts}/CannotTrain.cmake"
+        VERBATIM)
+    endif()
+  endforeach()
 endfunction()
 
 # Sets `result` to `word`, or, if it names an executable target of any folder, to where that is.
@@ -31,8 +43,14 @@ function(_frontload_program result word)
   set(${result} "${word}" PARENT_SCOPE)
 endfunction()
 
-# Makes the target frontload-train-<target>, from what _frontload_parse found.
-function(_frontload_train target profile)
+# Sets, from what _frontload_parse found of `target`,
+#   folder, traces, trained  where Frontload's files of the target are, its traces, and the profile
+#                            that is made of them
+#   commands                 for add_custom_target: all that is recorded
+#   inputs                   arguments of frontload profile: the traces, with their weights
+#
+# A macro, because commands with escaped semicolons do not survive being returned.
+macro(_frontload_find_recording)
   get_property(bin GLOBAL PROPERTY FRONTLOAD_BIN_DIR)
   _frontload_folder(folder ${target})
   set(traces "${folder}/traces")
@@ -92,7 +110,11 @@ function(_frontload_train target profile)
   if(DATA)
     list(APPEND inputs --map "$<TARGET_FILE:${target}>.map")
   endif()
+endmacro()
 
+# Makes the target frontload-train-<target>, from what _frontload_parse found.
+function(_frontload_train target profile)
+  _frontload_find_recording()
   _frontload_keep_counts(keep_counts ${target})
   add_custom_target(frontload-train-${target}
     COMMAND "${CMAKE_COMMAND}" -E rm -rf "${traces}" "${folder}/counts"
@@ -101,12 +123,42 @@ function(_frontload_train target profile)
     COMMAND "${bin}/frontload" profile --program "$<TARGET_FILE_NAME:${target}>" ${inputs}
       -o "${trained}"
     COMMAND "${CMAKE_COMMAND}" "-DTRAINED=${trained}" "-DPROFILE=${profile}" "-DTARGET=${target}"
-      -P "${_frontload_scripts}/KeepProfile.cmake"
+      -DTOOL=frontload-train -P "${_frontload_scripts}/KeepProfile.cmake"
     ${keep_counts}
     WORKING_DIRECTORY "${WORKING_DIRECTORY}"
     COMMENT "Recording how ${target} starts"
     VERBATIM)
   get_property(built_here GLOBAL PROPERTY FRONTLOAD_BUILT_HERE)
   add_dependencies(frontload-train-${target} ${target} ${built_here})
-  set_property(GLOBAL APPEND PROPERTY FRONTLOAD_TRAINED_TARGETS frontload-train-${target})
+  set_property(GLOBAL APPEND PROPERTY FRONTLOAD_TARGETS_TO_train frontload-train-${target})
+endfunction()
+
+# Makes the target frontload-renew-<target>, from what _frontload_parse found.
+function(_frontload_renew target profile)
+  _frontload_find_recording()
+  set(generation "")
+  if(NOT FRONTLOAD_GENERATION STREQUAL "")
+    set(generation --generation "${FRONTLOAD_GENERATION}")
+  endif()
+  set(map "")
+  if(DATA)
+    set(map "$<TARGET_FILE:${target}>.map")
+  endif()
+  add_custom_target(frontload-renew-${target}
+    COMMAND "${CMAKE_COMMAND}" -E rm -rf "${traces}"
+    ${commands}
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${folder}/trained"
+    COMMAND "${bin}/frontload" profile --program "$<TARGET_FILE_NAME:${target}>" ${inputs}
+      ${generation} -o "${trained}"
+    COMMAND "${CMAKE_COMMAND}" "-DTRAINED=${trained}" "-DPROFILE=${profile}" "-DTARGET=${target}"
+      "-DFRONTLOAD=${bin}/frontload" "-DPROGRAM=$<TARGET_FILE:${target}>" "-DMAP=${map}"
+      "-DMIN_MATCH=${MIN_MATCH}" "-DSHARE=${FRONTLOAD_RENEW_SHARE}"
+      "-DASIDE=${FRONTLOAD_RENEW_ASIDE}" "-DGENERATION=${FRONTLOAD_GENERATION}"
+      -P "${_frontload_scripts}/RenewProfile.cmake"
+    WORKING_DIRECTORY "${WORKING_DIRECTORY}"
+    COMMENT "Recording whether ${target} still starts as its profile says"
+    VERBATIM)
+  get_property(built_here GLOBAL PROPERTY FRONTLOAD_BUILT_HERE)
+  add_dependencies(frontload-renew-${target} ${target} ${built_here})
+  set_property(GLOBAL APPEND PROPERTY FRONTLOAD_TARGETS_TO_renew frontload-renew-${target})
 endfunction()

@@ -1,13 +1,14 @@
-# The target frontload-train runs this (cmake -P) if there is nothing to train.
+# The targets frontload-train and frontload-renew run this (cmake -P) if there is nothing to record.
 #
-#   MODE    the mode of the build folder
+#   VERB    train or renew
+#   MODE    the mode of the build folder, and the one that is NEEDED
 #   FOLDER  the build folder
 cmake_minimum_required(VERSION 3.25)
-if(MODE STREQUAL "record")
-  message(FATAL_ERROR "frontload-train: error: no target of this project says how to train it\n"
-    "  frontload-train: note: add TRAIN COMMAND <command> to a call of frontload_target")
+if(MODE STREQUAL NEEDED)
+  message(FATAL_ERROR "frontload-${VERB}: error: no target of this project says how to train it\n"
+    "  frontload-${VERB}: note: add TRAIN COMMAND <command> to a call of frontload_target")
 endif()
-message(FATAL_ERROR "frontload-train: error: FRONTLOAD is \"${MODE}\" in this build folder, but "
-  "training needs the mode \"record\"\n"
-  "  frontload-train: note: cmake -DFRONTLOAD=record \"${FOLDER}\", then build frontload-train "
-  "again")
+message(FATAL_ERROR "frontload-${VERB}: error: FRONTLOAD is \"${MODE}\" in this build folder, but "
+  "it needs the mode \"${NEEDED}\"\n"
+  "  frontload-${VERB}: note: cmake -DFRONTLOAD=${NEEDED} \"${FOLDER}\", then build "
+  "frontload-${VERB} again")

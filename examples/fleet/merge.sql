@@ -14,13 +14,37 @@ WHERE NOT starts_with(kind, '#');
 
 CREATE TABLE header AS
 SELECT filename, string_split(kind, ' ')[1] AS key, kind[length(key) + 2:] AS value
-FROM lines WHERE class IS NULL;
+FROM lines WHERE class IS NULL AND CASE WHEN starts_with(kind, 'generations ')
+    THEN error(filename || ' has generations, which only frontload profile merges') ELSE true END;
 
 CREATE TABLE entries AS
-SELECT kind, class, name, coalesce(file, '') AS file, runs::BIGINT AS runs, touched,
+SELECT filename, kind, class, name, coalesce(file, '') AS file,
+       string_split(runs, '=')[1]::BIGINT AS runs, string_split(runs, '=')[2] AS kept, touched,
        string_split(step, '@')[2] AS spread,
        sum(string_split(step, '@')[1]::BIGINT) OVER (PARTITION BY filename ORDER BY line) - 1 AS rank
 FROM lines WHERE class IS NOT NULL;
+
+-- The runs that are kept, by the bits that stand for them in their files, and in what is made.
+CREATE TABLE given AS
+WITH each AS (
+    SELECT filename, generate_subscripts(string_split(value, ' '), 1) - 1 AS bit,
+           string_split(unnest(string_split(value, ' ')), ':') AS parts
+    FROM header WHERE key = 'kept-runs')
+SELECT filename, bit, parts[1] AS id, parts[2]::BIGINT AS weight, parts[3] IS NOT NULL AS data
+FROM each;
+
+CREATE TABLE kept_runs AS
+WITH first AS (
+    SELECT id, sum(weight)::BIGINT AS weight, any_value(data) AS data
+    FROM given GROUP BY id ORDER BY id LIMIT 64)
+SELECT *, 1::UBIGINT << (row_number() OVER (ORDER BY id) - 1)::UBIGINT AS bit FROM first;
+
+CREATE TABLE kept_by AS
+SELECT kind, class, name, file, bit_or(kept_runs.bit) AS kept
+FROM entries JOIN given USING (filename) JOIN kept_runs USING (id)
+WHERE if(kept IS NULL, kind = 'function' OR given.data,
+         ('0x' || kept)::UBIGINT >> given.bit::UBIGINT & 1 = 1)
+GROUP BY ALL;
 
 -- One row for each octave of an entry's positions; most entries have one, and no spread.
 CREATE TABLE octaves AS
@@ -65,24 +89,34 @@ SELECT kind, class, name, file,
             || if(told AND last - first < 16384, '@' || first || '-' || last, '') AS touched
 FROM merged;
 
+CREATE TABLE named AS
+SELECT *, if(coalesce(kept, 0) IS DISTINCT FROM (
+                 SELECT coalesce(bit_or(bit), 0) FROM kept_runs WHERE data OR kind = 'function'),
+             '=' || lower(hex(coalesce(kept, 0))), '') AS kept_word
+FROM ranks LEFT JOIN amounts USING (kind, class, name, file)
+           LEFT JOIN kept_by USING (kind, class, name, file);
+
 CREATE TABLE body AS
-SELECT row_number() OVER sorted AS line, spread, touched,
-       concat_ws(chr(9), kind, class, runs,
+SELECT row_number() OVER sorted AS line, spread, touched, kept_word,
+       concat_ws(chr(9), kind, class, runs || kept_word,
                  '+' || rank - lag(rank, 1, -1) OVER sorted || spread,
                  coalesce(touched, '-'), name, nullif(file, '')) AS text
-FROM ranks LEFT JOIN amounts USING (kind, class, name, file)
+FROM named
 WINDOW sorted AS (ORDER BY rank, runs DESC, kind, class, encode(name), encode(file));
 
 COPY (
     SELECT text FROM (
         SELECT 0 AS line, 'frontload-startup-profile ' || CASE
+            WHEN bool_or(kept_word <> '') THEN 5
             WHEN bool_or(spread <> '') THEN 4 WHEN bool_or(contains(touched, '@')) THEN 3
             ELSE 2 END AS text FROM body
         UNION ALL SELECT 1, 'program ' || any_value(value) FROM header WHERE key = 'program'
         UNION ALL SELECT 2, 'runs ' || sum(value::BIGINT) FROM header WHERE key = 'runs'
         UNION ALL SELECT 3, 'data-runs ' || sum(value::BIGINT) FROM header WHERE key = 'data-runs'
         UNION ALL SELECT 4, 'cold-parts unknown' FROM header WHERE key = 'cold-parts' GROUP BY ALL
-        UNION ALL SELECT 5, '# kind class runs step touched name [file]'
-        UNION ALL SELECT 5 + line, text FROM body)
+        UNION ALL SELECT 5, 'kept-runs ' || string_agg(
+            concat_ws(':', id, weight, if(data, 'data', NULL)), ' ' ORDER BY id) FROM kept_runs
+        UNION ALL SELECT 6, '# kind class runs step touched name [file]'
+        UNION ALL SELECT 6 + line, text FROM body)
     WHERE text IS NOT NULL ORDER BY line)
 TO 'merged.startup' (FORMAT csv, header false, delim '', quote '', escape '');

@@ -17,12 +17,14 @@ static constexpr size_t mostOfForm = 128;
 void NameTable::add(Index &index, CachedHashStringRef form, uint32_t entry, const NameParts &parts,
                     Likeness least) {
   const ProfileEntry &profiled = profile.entries[entry];
-  Wanted fresh{entry, parts, least, profiled.kind, !profiled.file.empty()};
+  Wanted fresh{entry, least, profiled.kind, !profiled.file.empty()};
   auto isAlike = [&](const Wanted &other) {
-    return std::tie(other.least, other.kind, other.tellsFile, other.parts.clones, other.parts.parts,
-                    other.parts.hash, other.parts.stem) ==
-           std::tie(fresh.least, fresh.kind, fresh.tellsFile, parts.clones, parts.parts, parts.hash,
-                    parts.stem);
+    if (std::tie(other.least, other.kind, other.tellsFile) !=
+        std::tie(fresh.least, fresh.kind, fresh.tellsFile))
+      return false;
+    NameParts others = partsOf(other);
+    return std::tie(others.clones, others.parts, others.hash, others.stem) ==
+           std::tie(parts.clones, parts.parts, parts.hash, parts.stem);
   };
   auto addTo = [&](Forms &forms) {
     if (forms.numEntries == mostOfForm)
@@ -91,7 +93,7 @@ void NameTable::findThorough(const HashedName &hashed, ArrayRef<CachedHashString
     bool isExact =
         !entryGroups.isShared(wanted.group) && profile.entries[wanted.group].name == name;
     if (!isExact)
-      if (std::optional<Likeness> likeness = compare(wanted.parts, parts))
+      if (std::optional<Likeness> likeness = compare(partsOf(wanted), parts))
         visit({wanted.group, std::max(*likeness, wanted.least), isOfFile});
   };
   if (heads.mayContain(hashed.hashOfHead())) {
@@ -107,7 +109,7 @@ void NameTable::findThorough(const HashedName &hashed, ArrayRef<CachedHashString
   if (!byRustPath.all.empty() && isRustV0(name))
     forEach(byRustPath, hashName(withoutCrateHashes(parts.stem)), files,
             [&](const Wanted &wanted, bool isOfFile) {
-              if (wanted.parts.stem != parts.stem)
+              if (partsOf(wanted).stem != parts.stem)
                 visitOther(wanted, isOfFile);
             });
 }

@@ -53,10 +53,10 @@ public:
   const EntryGroups &groups() const { return entryGroups; }
 
 private:
-  /// Entries that are found by one form of their names, and have the same parts.
+  /// Entries that are found by one form of their names, and have the same parts. These are not
+  /// kept: a profile may have a million entries, and few of them are compared with anything.
   struct Wanted {
     uint32_t group;
-    NameParts parts;
     Likeness least; ///< what the form costs
     EntryKind kind;
     bool tellsFile;
@@ -72,6 +72,9 @@ private:
   };
   void add(Index &index, llvm::CachedHashStringRef form, uint32_t entry, const NameParts &parts,
            Likeness least);
+  NameParts partsOf(const Wanted &wanted) const {
+    return takeApart(profile.entries[entryGroups.first(wanted.group)].name);
+  }
   void findThorough(const HashedName &name, llvm::ArrayRef<llvm::CachedHashStringRef> files,
                     Visit visit) const;
   template <class F>

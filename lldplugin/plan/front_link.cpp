@@ -502,7 +502,10 @@ MatchSummary FrontLink::matchSummary() const {
     switch (state) {
     case EntryState::NotDefined:
     case EntryState::Unused:
-      result.missing.push_back(entry.name);
+      if (entry.faded)
+        ++result.faded;
+      else
+        result.missing.push_back(entry.name);
       break;
     case EntryState::Unmovable:
       ++(entry.kind == EntryKind::String ? result.strings : result.kept);

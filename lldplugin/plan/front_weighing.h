@@ -24,6 +24,8 @@ namespace frontload {
 struct WeighedStart {
   /// It touches some of what fewer of the runs do, but nothing that less than this share does.
   double share;
+  /// Of what it touches, the share of which the place is guessed.
+  double guessed;
   StartCounts front; ///< asked for in one go, if the program does so, else read as it is touched
   StartCounts plain;
 

@@ -9,6 +9,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Unicode.h"
 #include "llvm/Support/raw_ostream.h"
+#include <utility>
 
 using namespace llvm;
 
@@ -48,14 +49,14 @@ std::string MatchSummary::describe() const {
      << ")";
   if (ambiguous)
     os << ", " << ambiguous << " of them ambiguous";
-  if (strings || kept) {
-    os << "; not counted: ";
-    if (strings)
-      os << strings << (strings == 1 ? " string" : " strings");
-    if (kept)
-      os << (strings ? ", " : "") << kept << (kept == 1 ? " name" : " names")
-         << " in sections that keep their place";
-  }
+  const char *first = "; not counted: ";
+  auto notCounted = [&](uint64_t count, StringRef one, StringRef several, StringRef what) {
+    if (count)
+      os << std::exchange(first, ", ") << count << ' ' << (count == 1 ? one : several) << what;
+  };
+  notCounted(strings, "string", "strings", "");
+  notCounted(kept, "name", "names", " in sections that keep their place");
+  notCounted(faded, "name", "names", " that starts touch no more and that are gone");
   const char *before = "; missing: ";
   for (StringRef name : ArrayRef(missing).take_front(mostInLine)) {
     os << before;

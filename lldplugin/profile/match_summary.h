@@ -32,9 +32,9 @@ struct MatchSummary {
   uint64_t ambiguous = 0; ///< of these
   /// The others, in the order of the profile.
   std::vector<llvm::StringRef> missing;
-  /// What does not count: of strings only the output tells what has become of them, and sections
-  /// like .init keep their place in any case.
-  uint64_t strings = 0, kept = 0;
+  /// What does not count: of strings only the output tells what has become of them, sections like
+  /// .init keep their place in any case, and what starts touch no more may have gone.
+  uint64_t strings = 0, kept = 0, faded = 0;
 
   uint64_t total() const { return found + missing.size(); }
   /// Whether less than `percent` of the names is found; 0 accepts everything.

@@ -16,9 +16,10 @@ using namespace llvm;
 namespace frontload {
 
 static constexpr StringLiteral magic = "frontload-startup-profile";
-/// What entries of version 3 and 4 may have more than those of version 2, a stretch and a spread,
-/// tells itself.
-static constexpr unsigned oldestVersion = 2, newestVersion = 4;
+/// What entries of later versions may have more than those of version 2, a stretch, a spread, and
+/// which kept runs touched them, tells itself; those of version 5 have the runs by generation as
+/// well, if there are several.
+static constexpr unsigned oldestVersion = 2, newestVersion = 5;
 
 static std::optional<EntryKind> parseKind(StringRef s) {
   static constexpr StringLiteral names[] = {"function", "data", "section", "string"};
@@ -133,6 +134,78 @@ static bool parseStep(StringRef s) {
   });
 }
 
+/// Parses the kept runs: `id:weight`, with `:data` and `@generation` behind it, and spaces between.
+/// Only who merges profiles heeds the ids and generations.
+static bool parseKeptRuns(StringRef s, StartupProfile &profile) {
+  SmallVector<StringRef> runs;
+  s.split(runs, ' ', /*MaxSplit=*/mostKeptRuns);
+  if (runs.size() > mostKeptRuns)
+    return false;
+  for (StringRef run : runs) {
+    SmallVector<StringRef, 3> parts;
+    run.split('@').first.split(parts, ':');
+    KeptRun &kept = profile.keptRuns.emplace_back(KeptRun{0, parts.size() == 3});
+    if (parts.size() < 2 || parts.size() > 3 || parts[0].empty() || !all_of(parts[0], isHexDigit) ||
+        !parseCount(parts[1], kept.weight) || kept.weight > UINT64_MAX / mostKeptRuns ||
+        (kept.hasData && parts[2] != "data"))
+      return false;
+  }
+  return true;
+}
+
+/// Parses how many runs touched an entry: `9`, or `9@2,0,1` with the runs of each generation:
+/// the 9 are what they add up to, by their age. `=` and which of the kept runs did may follow. An
+/// error is what is wrong with it.
+static Error parseRuns(StringRef s, const StartupProfile &profile, ProfileEntry &entry) {
+  auto [counts, kept] = s.split('=');
+  auto [runs, listed] = counts.split('@');
+  SmallVector<StringRef, 8> byGeneration;
+  if (counts.contains('@'))
+    listed.split(byGeneration, ',');
+  const uint64_t tell = profile.keptThatTell(entry.kind);
+  entry.keptBy = tell;
+  bool isBad = !parseCount(runs, entry.runs) ||
+               byGeneration.size() != (profile.generations > 1 ? profile.generations : 0) ||
+               (s.contains('=') && kept.getAsInteger(16, entry.keptBy));
+  const unsigned newest = entry.kind == EntryKind::Function ? 0 : profile.newestWithData;
+  entry.faded = !byGeneration.empty();
+  for (auto [place, each] : enumerate(byGeneration)) {
+    uint64_t number = 0;
+    isBad |= !parseCount(each, number, /*least=*/0);
+    if (number > 0 && place <= newest)
+      entry.faded = false;
+  }
+  if (isBad)
+    return createStringError("bad number of runs '" + s + "'");
+  const uint64_t all = entry.kind == EntryKind::Function ? profile.runs : profile.dataRuns;
+  if (entry.runs > all)
+    return createStringError("touched by " + Twine(entry.runs) + " of " + Twine(all) + " runs");
+  const uint64_t others = all - std::min(all, profile.weightOf(tell));
+  const uint64_t known = profile.weightOf(entry.keptBy & tell);
+  if ((entry.keptBy & ~tell) || entry.runs < known || entry.runs > known + others)
+    return createStringError("'" + s + "' does not fit to the kept runs");
+  return Error::success();
+}
+
+/// Parses `2.10:2:0 2.9:1:1`: the label, the runs and the runs with data of each generation.
+static bool parseGenerations(StringRef s, StartupProfile &profile) {
+  SmallVector<StringRef, 8> generations;
+  s.split(generations, ' ');
+  profile.generations = generations.size();
+  profile.newestWithData = generations.size();
+  for (auto [place, generation] : enumerate(generations)) {
+    SmallVector<StringRef, 4> parts;
+    generation.split(parts, ':');
+    uint64_t runs, dataRuns;
+    if (parts.size() < 3 || !parseCount(parts[1], runs) ||
+        !parseCount(parts[2], dataRuns, /*least=*/0))
+      return false;
+    if (dataRuns > 0)
+      profile.newestWithData = std::min<unsigned>(profile.newestWithData, place);
+  }
+  return true;
+}
+
 /// Parses one entry line; an error is what is wrong with it.
 static Expected<ProfileEntry> parseEntry(StringRef line, StartupProfile &profile) {
   SmallVector<StringRef, 8> fields;
@@ -149,11 +222,8 @@ static Expected<ProfileEntry> parseEntry(StringRef line, StartupProfile &profile
   if (!sectionClass)
     return createStringError("unknown section class '" + fields[1] + "'");
   entry.sectionClass = *sectionClass;
-  if (!parseCount(fields[2], entry.runs))
-    return createStringError("bad number of runs '" + fields[2] + "'");
-  if (uint64_t all = entry.kind == EntryKind::Function ? profile.runs : profile.dataRuns;
-      entry.runs > all)
-    return createStringError("touched by " + Twine(entry.runs) + " of " + Twine(all) + " runs");
+  if (Error e = parseRuns(fields[2], profile, entry))
+    return e;
   if (!parseStep(fields[3]))
     return createStringError("bad rank step '" + fields[3] + "'");
   if (!parseTouched(fields[4], entry))
@@ -178,14 +248,33 @@ static bool parseHeaderLine(StringRef line, StartupProfile &profile) {
   auto [key, value] = line.split(' ');
   if (key == "runs")
     return parseCount(value, profile.runs);
+  if (key == "kept-runs")
+    return profile.keptRuns.empty() && parseKeptRuns(value, profile);
   if (key == "cold-parts")
     profile.knowsColdParts = value != "unknown";
+  if (key == "generations")
+    return parseGenerations(value, profile);
   return key != "data-runs" || parseCount(value, profile.dataRuns, /*least=*/0);
 }
 
 double StartupProfile::share(const ProfileEntry &entry) const {
   return static_cast<double>(entry.runs) /
          static_cast<double>(entry.kind == EntryKind::Function ? runs : dataRuns);
+}
+
+uint64_t StartupProfile::keptThatTell(EntryKind kind) const {
+  uint64_t kept = 0;
+  for (auto [bit, run] : enumerate(keptRuns))
+    kept |= static_cast<uint64_t>(kind == EntryKind::Function || run.hasData) << bit;
+  return kept;
+}
+
+uint64_t StartupProfile::weightOf(uint64_t kept) const {
+  uint64_t weight = 0;
+  for (auto [bit, run] : enumerate(keptRuns))
+    if (kept >> bit & 1)
+      weight += run.weight;
+  return weight;
 }
 
 Expected<StartupProfile> parseStartupProfile(StringRef path, StringRef text) {
@@ -200,7 +289,11 @@ Expected<StartupProfile> parseStartupProfile(StringRef path, StringRef text) {
   unsigned version;
   if (first.trim().getAsInteger(10, version))
     return fail("bad version '" + first + "'");
-  if (version < oldestVersion || version > newestVersion)
+  if (version > newestVersion)
+    return fail("profile version " + Twine(version) +
+                " is newer than this frontload, which reads versions " + Twine(oldestVersion) +
+                " to " + Twine(newestVersion));
+  if (version < oldestVersion)
     return fail("profile version " + Twine(version) + " is not supported, only " +
                 Twine(oldestVersion) + " to " + Twine(newestVersion));
   // A profile that was cut in a line must not pass for a shorter one.
@@ -222,6 +315,7 @@ Expected<StartupProfile> parseStartupProfile(StringRef path, StringRef text) {
     Expected<ProfileEntry> entry = parseEntry(line, profile);
     if (!entry)
       return fail(toString(entry.takeError()));
+    entry->position = profile.entries.size();
     profile.entries.push_back(std::move(*entry));
   }
   if (profile.dataRuns > profile.runs)

@@ -43,7 +43,7 @@ struct ProfileEntry {
   llvm::StringRef file;
   EntryKind kind = EntryKind::Function;
   SectionClass sectionClass = SectionClass::Text;
-  /// The weight of the runs that touched it.
+  /// The weight of the runs that touched it: the runs of newer generations weigh more.
   uint64_t runs = 1;
   /// Whether a run that records data touched it, too, so that the profile knows its data.
   bool measured = false;
@@ -53,7 +53,22 @@ struct ProfileEntry {
   /// nothing is in memory; 1 if the recorder does not tell.
   uint64_t windows = 1;
   std::optional<Stretch> stretch;
+  /// Its place in first-touch order.
+  uint32_t position = 0;
+  /// Which of the kept runs touched it: bit i stands for `StartupProfile::keptRuns[i]`.
+  uint64_t keptBy = 0;
+  /// Whether only older generations touched it, of those that could tell. Then it may have gone
+  /// from the program, too.
+  bool faded = false;
 };
+
+/// One of the runs of which a profile tells what each of them touched.
+struct KeptRun {
+  uint64_t weight;
+  bool hasData;
+};
+/// As many as there are bits in a word.
+constexpr size_t mostKeptRuns = 64;
 
 struct StartupProfile {
   StartupProfile() = default;
@@ -66,6 +81,13 @@ struct StartupProfile {
   /// Whether a cold part that is not among the entries was not entered. In a profile of a build
   /// that counts for PGO it may have been: cold parts are the work of the counts.
   bool knowsColdParts = true;
+  /// How many generations the runs are of; 0 if none has a label. The runs, those of the entries
+  /// and the weights of kept runs are weighed by their age already.
+  unsigned generations = 0;
+  /// The newest of them that recorded data, counted from the newest of all.
+  unsigned newestWithData = 0;
+  /// Some of the runs, or all.
+  std::vector<KeptRun> keptRuns;
   /// In first-touch order.
   std::vector<ProfileEntry> entries;
   /// The names that are not in the text as they are.
@@ -73,6 +95,10 @@ struct StartupProfile {
 
   /// The share of the runs that touched `entry`, of those that could have told: above 0, at most 1.
   double share(const ProfileEntry &entry) const;
+  /// The kept runs that can have touched an entry of this kind, as the bits of a word.
+  uint64_t keptThatTell(EntryKind kind) const;
+  /// The weight of kept runs.
+  uint64_t weightOf(uint64_t kept) const;
 };
 
 /// Parses the text of a profile, to which the entries then refer. `path` is for messages; errors

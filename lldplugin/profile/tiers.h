@@ -2,7 +2,8 @@
 //
 // A profile of many runs and scenarios has names that every run touched, names that most did, and
 // names that few did. These are three tiers. They lie one after the other, so that what every run
-// needs is densest.
+// needs is densest. Of names that not all runs touched, those that the same runs touched lie
+// together: each run then reads few places whole instead of many in part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +14,11 @@
 
 namespace frontload {
 
-/// Sorts the entries by tier (touched by all runs, by at least half of them, by fewer), and leaves
-/// those of a tier in first-touch order. Of a hundred runs that touch the most common name, one may
-/// lack a name of the first tier. What has no name in common with the others, such as a run that
-/// ended before it had begun, does not count.
+/// Sorts the entries by tier (touched by all runs, by at least half of them, by fewer). Within a
+/// tier, those of a section class that the same kept runs touch come together, and first-touch
+/// order decides where the kept runs do not. Of a hundred runs that touch the most common name, one
+/// may lack a name of the first tier. What has no name in common with the others, such as a run
+/// that ended before it had begun, does not count.
 void sortByTier(StartupProfile &profile);
 
 /// How many entries of a profile that is sorted so are of the first tier.

@@ -2,6 +2,8 @@
 
 #include "startup_set/input_object.h"
 #include "llvm/Support/Path.h"
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -12,6 +14,17 @@ std::string InputObject::name() const {
   if (archive.empty())
     return file.str();
   return (sys::path::filename(archive) + "(" + file + ")").str();
+}
+
+void InputObject::letGo() const {
+  if (!isMapped)
+    return;
+  auto begin = reinterpret_cast<uintptr_t>(buffer.getBufferStart());
+  auto pageSize = uintptr_t(getpagesize());
+  uintptr_t first = (begin + pageSize - 1) / pageSize * pageSize;
+  uintptr_t last = (begin + buffer.getBufferSize()) / pageSize * pageSize;
+  if (first < last)
+    madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
 }
 
 } // namespace frontload

@@ -16,7 +16,11 @@ struct InputObject {
   llvm::StringRef archive; ///< the path of the archive it is a member of, else empty
   bool isLazy = false;     ///< whether the link takes it only if it needs it
   bool isLinked = false;   ///< whether it is no object, but a program or shared library
+  bool isMapped = false;   ///< whether it is a file that only we have mapped, to read it
 
+  /// Gives back the pages of a mapped file that were read: they are read again if somebody looks. A
+  /// program may be larger than what we keep of it in memory.
+  void letGo() const;
   /// What profiles call it: the base name of its file, or `base name of archive(member)`.
   std::string name() const;
   bool isElf() const { return buffer.getBuffer().starts_with(llvm::ELF::ElfMagic); }

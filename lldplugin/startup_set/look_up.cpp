@@ -8,12 +8,16 @@ using namespace llvm::object;
 
 namespace frontload {
 
+/// After so many symbols, what was read of a mapped file is given back.
+static constexpr uint32_t symbolsAtATime = 1 << 18;
+
 template <class ELFT>
 ObjectScans<ELFT> openObjects(ArrayRef<InputObject> objects, uint32_t first,
                               const ProfileContents &contents, unsigned numThreads) {
   ObjectScans<ELFT> scans{std::vector<ObjectScan<ELFT>>(objects.size()), numThreads};
   shareWork(numThreads, objects.size(), [&](size_t i) {
     ObjectScan<ELFT> &scan = scans.all[i];
+    scan.input = &objects[i];
     StringRef bytes = objects[i].buffer.getBuffer();
     scan.number = first + uint32_t(i);
     withElfType(bytes, [&]<class T>() {
@@ -40,6 +44,8 @@ static void lookUpSymbols(ObjectScan<ELFT> &scan, const WantedNames &wanted,
   std::array<CachedHashStringRef, 2> files = {CachedHashStringRef(scan.name),
                                               CachedHashStringRef("")};
   for (uint32_t index = 0; index < object.symbols().size(); ++index) {
+    if (index % symbolsAtATime == symbolsAtATime - 1)
+      scan.input->letGo();
     const auto &symbol = object.symbols()[index];
     uint8_t type = symbol.getType();
     if (type == ELF::STT_FILE) {

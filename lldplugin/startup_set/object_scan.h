@@ -11,6 +11,7 @@
 #include "elf/elf_object.h"
 #include "names/found_names.h"
 #include "names/name_filter.h"
+#include "startup_set/input_object.h"
 #include "startup_set/left_out_part.h"
 #include "startup_set/share_work.h"
 #include "llvm/ADT/BitVector.h"
@@ -65,6 +66,7 @@ struct GlobalSymbol {
 /// One object and what was found in it.
 template <class ELFT> struct ObjectScan {
   std::optional<ElfObject<ELFT>> object;
+  const InputObject *input = nullptr;
   uint32_t number = 0;                     ///< of all objects of the link
   std::string name;                        ///< as in profiles; empty if the profile cannot name it
   llvm::ArrayRef<uint32_t> sectionEntries; ///< those that name a section of this object

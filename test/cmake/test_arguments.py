@@ -18,7 +18,7 @@ def test_unknown_mode(project, mode):
     p = project().write("", header=HEADER)
     said = p.configure(f"-DFRONTLOAD={mode}", code=1)
     assert f'FRONTLOAD is "{mode}", which is not a mode' in said
-    assert "-DFRONTLOAD=off, -DFRONTLOAD=record or -DFRONTLOAD=use" in said
+    assert "-DFRONTLOAD=record, -DFRONTLOAD=use or -DFRONTLOAD=renew" in said
 
 
 def test_choices_of_the_mode(project):
@@ -27,7 +27,7 @@ def test_choices_of_the_mode(project):
 get_property(choices CACHE FRONTLOAD PROPERTY STRINGS)
 message(STATUS "choices: ${choices}, default: ${FRONTLOAD}")
 """, header=HEADER)
-    assert "choices: off;record;use, default: use" in p.configure()
+    assert "choices: off;record;use;renew, default: use" in p.configure()
 
 
 @pytest.mark.parametrize("call, problem, remedy", [

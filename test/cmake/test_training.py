@@ -36,7 +36,8 @@ frontload_target(app PROFILE startup/app.startup
     assert sorted(ours(profile)) == ["first", "main", "second", "third"]
     lines = profile.read_text().splitlines()
     assert "runs 11" in lines
-    counts = {line.split("\t")[5]: int(line.split("\t")[2]) for line in lines if "\t" in line}
+    entries = [line.split("\t") for line in lines if "\t" in line]
+    counts = {fields[5]: int(fields[2].split("=")[0]) for fields in entries}
     assert (counts["first"], counts["third"], counts["main"]) == (1, 10, 11)
 
 

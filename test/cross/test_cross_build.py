@@ -15,8 +15,8 @@ def machine(path) -> str:
 
 def test_all_parts_are_of_that_processor(cross):
     """The libraries, and programs that need no libc where they run."""
-    for name in ("lib/libfrontload-rt.so", "lib/libfrontload-prefetch.so.1", "bin/frontload-exec",
-                 "bin/frontload-run"):
+    for name in ("lib/libfrontload-rt.so", "lib/libfrontload-prefetch.so.1",
+                 "lib/libfrontload-sample.so", "bin/frontload-exec", "bin/frontload-run"):
         assert machine(cross.build / name) == _MACHINES[cross.processor]
     for name in ("exec", "run"):
         assert "NEEDED" not in check_run(LLVM / "llvm-readelf", "-d",

@@ -117,3 +117,17 @@ def test_sql_merges_names_of_any_kind(project):
         (fleet.folder / "parts" / f"{number}.startup").write_bytes(profile.to_bytes(made))
     fleet.run("frontload", "profile", "parts/0.startup", "parts/1.startup", "-o", "expected")
     assert merge_in_sql(fleet) == (fleet.folder / "expected").read_bytes()
+
+
+def test_sql_refuses_generations(project):
+    """Runs of several builds do not weigh the same, which this recipe knows nothing of."""
+    fleet = project("fleet")
+    (fleet.folder / "parts").mkdir()
+    for label in (b"1", b""):
+        made = profile.from_run(b"app", [Name("function", "text", b"main")])
+        if label:
+            made.label(label)
+        (fleet.folder / "parts" / f"{label.decode()}.startup").write_bytes(profile.to_bytes(made))
+    with pytest.raises(Exception, match="has generations"):
+        merge_in_sql(fleet)
+    assert not (fleet.folder / "merged.startup").exists()

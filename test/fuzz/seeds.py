@@ -33,10 +33,18 @@ SOURCE = """
 """
 FLAGS = ["-O1", "-ffunction-sections", "-fdata-sections", "-fno-asynchronous-unwind-tables",
          "-ffreestanding", "-fno-ident"]
-PROFILE = (b"frontload-startup-profile 3\nprogram seed\nruns 2\ndata-runs 1\n# a comment\n"
-           b"function\ttext\t2\t+1\t-\tmain\nfunction\ttext\t2\t+1\t720/3\thelper\tseed.c\n"
+PROFILE = (b"frontload-startup-profile 5\nprogram seed\nruns 2\ndata-runs 1\n"
+           b"kept-runs 0123456789ab:1:data 0123456789ac:1\n# a comment\n"
+           b"function\ttext\t2\t+1\t-\tmain\nfunction\ttext\t1=2\t+1\t720/3\thelper\tseed.c\n"
            b"data\trodata\t1\t+0\t112@656-799\ttable\nsection\trodata\t1\t+1\t48\t.rodata.x\ta.o\n"
            b"string\trodata\t1\t+1\t6\thello\\n\\x80\n")
+
+
+GENERATIONS = (b"frontload-startup-profile 5\nprogram seed\nruns 11\ndata-runs 1\n"
+               b"cold-parts unknown\n"
+               b"generations 2.10:2:0 2.9:1:0 -:1:1:cold-parts-unknown\n"
+               b"function\ttext\t11@2,1,1\t+1@0:1:0,3:1:4\t-\tmain\n"
+               b"data\trodata\t1@0,0,1\t+1\t16\ttable\n")
 
 
 def write(target: str, name: str, data: bytes) -> None:
@@ -136,6 +144,7 @@ def main() -> None:
     for order, data in traces().items():
         write("trace", order, data)
     write("profile", "all", PROFILE)
+    write("profile", "generations", GENERATIONS)
     write("lld_plan", "plan", lld_plan())
     shell = os.stat("/bin/sh")
     write("reading_list", "list", (
@@ -153,6 +162,11 @@ def main() -> None:
     write("linker_script", "groups", b"/* GNU ld script */\nOUTPUT_FORMAT(elf64-x86-64)\n"
           b"GROUP ( /lib/libc.so.6 AS_NEEDED ( \"a b\" ) )\nPROVIDE(_end = 5);\n# x\n")
     write("linker_script", "sections", b"SECTIONS { .text : { *(.text) _end += .; } }\nINSERT\n")
+    for name, text in (("shell", b"#!/bin/sh\n"), ("word", b"#! /bin/sh -eu\n"),
+                       ("tab", b"#!\t/proc/self/exe\t\n"), ("none", b"#!\n"),
+                       ("itself", b"#!/proc/self/fd/3\n"),
+                       ("long", b"#!/bin/" + b"/" * 250 + b"sh")):
+        write("refused_exec", name, text)
     for name, text in (("clone", b"_ZN3fooC2Ev.isra.0.cold"), ("version", b"f@@VERS_1"),
                        ("rust", b"_ZN3foo17h0123456789abcdefE.llvm.9"),
                        ("rust-v0", b"_RNvCs1234_7mycrate3foo"), ("part", b"_ZN1AD0Ev.part.3"),

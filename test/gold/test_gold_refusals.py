@@ -70,7 +70,7 @@ def test_profile_that_cannot_be_read(tmp_path, program, name, message):
 @pytest.mark.parametrize("text, message", [
     (b"", ":1: not a startup profile"),
     (b"\x7fELF\0\0", ":1: not a startup profile"),
-    (profile_text("f").replace("profile 2", "profile 5").encode(), ":1: "),
+    (profile_text("f").replace("profile 2", "profile 6").encode(), ":1: "),
     (profile_text("f").encode() + b"function\ttext\t0\n", ":6: "),
     (profile_text().encode(), ": the profile has no names"),
 ])

@@ -14,9 +14,11 @@ from places import WHOLE_MATRIX
 from training import LOSSES
 
 EACH = 500 if WHOLE_MATRIX else 50
-# What a profile cannot tell, a link cannot weigh: which run of several touches what together, and
-# where in a large function or table the touches were. So a few programs read a little more.
-_UNFORESEEN = {"unforeseen": 0.1, "worst": 1.2}
+# What a profile cannot tell, a link cannot weigh: where in a large function or table the touches
+# were. So a few programs read a little more.
+_UNFORESEEN = {"unforeseen": 0.04, "worst": 1.2}
+# Nor which data a function uses, if only functions were recorded.
+_GUESSED_DATA = {"unforeseen": 0.1, "worst": 1.2}
 # And those whose training is of another build.
 _OTHER_BUILD = {"unforeseen": 0.06, "worst": 1.7}
 _BAD_LOSSES = [loss for loss in LOSSES if loss != "exact"]
@@ -35,7 +37,7 @@ def _of_all_tastes(first_seed: int) -> Iterator[tuple[str, int]]:
 
 def test_training_of_functions_alone(check):
     """What data they use is guessed."""
-    check(judge, [Case(*each, has_data=False) for each in _of_all_tastes(10_000)], **_UNFORESEEN)
+    check(judge, [Case(*each, has_data=False) for each in _of_all_tastes(10_000)], **_GUESSED_DATA)
 
 
 def test_training_of_an_older_build(check):

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from frontload.profile.format import Name, Profile
+from frontload.profile.kept_runs import KeptRuns
 from generated import Part
 
 # The share of a program's parts that the training does not know.
@@ -23,5 +24,7 @@ def without(profile: Profile, lost: Collection[Part]) -> Profile:
         is_lost = name.name in (sections if name.kind == "section" else names)
         return name._replace(name=b"another_" + name.name) if is_lost else name
 
-    return replace(profile, touches={known(name): touch
-                                     for name, touch in profile.touches.items()})
+    kept = KeptRuns(profile.kept.runs, {known(name): word
+                                        for name, word in profile.kept.touches.items()})
+    return replace(profile, kept=kept, touches={known(name): touch
+                                                for name, touch in profile.touches.items()})

@@ -137,6 +137,21 @@ def test_stale_profile_fails_the_link(tmp_path, program):
        "--min-match", "0")
 
 
+def test_names_that_have_faded_and_are_gone_do_not_count(tmp_path, program):
+    """What only older generations touched may have gone from the program; what the newest one
+    touched has to be there."""
+    profile = tmp_path / "app.startup"
+    gone = "".join(f"function\ttext\t1@{{runs}}\t+1\t-\tgone{n}\n" for n in range(3))
+    head = ("frontload-startup-profile 5\nprogram app\nruns 3\ngenerations 2:1:0 1:1:0\n"
+            "function\ttext\t3@1,1\t+1\t-\tmain\nfunction\ttext\t1@0,1\t+1\t-\thelper\n")
+    profile.write_text(head + gone.format(runs="0,1"))
+    result = ld(program, "-o", tmp_path / "out", "-e", "main", f"--startup-profile={profile}")
+    assert result.stderr.endswith(": 2 of 2 names found (100.0%); not counted: 3 names that starts "
+                                  "touch no more and that are gone\n")
+    profile.write_text(head + gone.format(runs="1,0").replace("\t1@", "\t2@"))
+    assert "2 of 5 names found (40.0%)" in refused(tmp_path, program, profile, 1)
+
+
 def test_a_profile_that_places_nothing_is_no_success(tmp_path, program):
     """Strings alone make no front, wherever they are from."""
     profile = write_profile(tmp_path, ("string", "rodata", "hello"))

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,11 @@ def test_a_recipe_fails_when_the_profile_rots_and_makes_a_new_one(installed, tmp
         assert (tmp_path / "refresh" / profile).read_text() == before
         assert not checked("git", "-C", project.remote, "branch")
 
+    # A start now also runs what lies far behind the front.
+    project.replace("CMakeLists.txt", "greet.cpp rest.cpp", "greet.cpp padding.cpp rest.cpp")
+    (project.folder / "padding.cpp").write_text(
+        '__asm__(".section .text.padding,\\"ax\\"\\n.space 0x400000\\n.text");\n')
+    project.replace("main.cpp", "  greet(argc", "  doRest(argc);\n  greet(argc")
     project.replace("greet.cpp", "void greet(", "void welcome(")
     project.replace("main.cpp", "greet(", "welcome(")
     project.commit()
@@ -100,6 +106,8 @@ def test_a_recipe_fails_when_the_profile_rots_and_makes_a_new_one(installed, tmp
     assert refreshed.returncode == 0, refreshed.stdout + refreshed.stderr
     after = (tmp_path / "refresh" / profile).read_text()
     assert "welcome" in after and "welcome" not in before
+    label = re.search(r"^generations ([0-9-]+):", after, re.MULTILINE)
+    assert date.fromisoformat(label[1]) and "greet" in after  # what is old fades
     if host == "gitlab":  # the other one leaves proposing it to an action
         proposed = checked("git", "-C", project.remote, "show", f"startup-profile:{profile}")
         assert proposed == after

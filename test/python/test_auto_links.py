@@ -9,10 +9,10 @@ from frontload.auto import (
     link_sources,
     linker_options,
     relink,
-    shell_words,
     watched_build,
 )
 from frontload.auto.link_sources import Given, Search
+from frontload.base import response_files
 from frontload.base.errors import Failure
 
 
@@ -75,7 +75,7 @@ def test_nothing_is_run_of_a_text_that_does_not_link(tmp_path):
 def test_response_files_are_read_back_as_they_are_written():
     """Whatever a path has in it."""
     words = ["a b", 'c"d', "e\\f", "g'h", "", "-Wl,x", "é"]
-    assert shell_words.response_words(shell_words.response_text(words)) == words
+    assert response_files.words(response_files.text(words)) == words
 
 
 def test_a_response_file_that_is_gone_is_told_with_its_remedy(tmp_path):

@@ -1,6 +1,7 @@
 """Commands and response files, as frontload auto takes them apart: what any text does to them."""
 
-from frontload.auto import link_command, shell_words
+from frontload.auto import link_command
+from frontload.base import response_files
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,9 +18,9 @@ def test_any_text_is_gone_through_without_running_it(text):
 
 @given(st.lists(st.text()))
 def test_arguments_are_read_from_what_was_written_for_them(words):
-    assert shell_words.response_words(shell_words.response_text(words)) == words
+    assert response_files.words(response_files.text(words)) == words
 
 
 @given(st.text())
 def test_any_response_file_has_words(text):
-    assert all(isinstance(word, str) for word in shell_words.response_words(text))
+    assert all(isinstance(word, str) for word in response_files.words(text))

@@ -12,7 +12,7 @@ from frontload.elf import file as elf
 from frontload.profile import coverage
 from frontload.profile import format as profile
 from frontload.profile.format import Name
-from frontload.profile.resolver import Place
+from frontload.profile.resolver import Places
 from hypothesis import given
 from hypothesis import strategies as st
 from test_resolve import BSS, RODATA, datum, function, linked
@@ -290,17 +290,20 @@ def looked_up(file: elf.Elf, startup: profile.Profile, left_out=()) -> coverage.
     """Examines a file of which frontload-resolve would find all symbols of the profile's names."""
     symbols = file.linked_symbols()
     names_there = symbols.names.some(np.arange(len(symbols.value)))
-    return coverage.examine(file, startup, [
-        Place(entry, "exact", b"app", b"", symbol, int(symbols.value[row]))
-        for entry, name in enumerate(startup.touches)
-        for row, symbol in enumerate(names_there) if symbol == name.name], left_out)
+    places = Places()
+    for entry, name in enumerate(startup.touches):
+        for row, symbol in enumerate(names_there):
+            if symbol == name.name:
+                places.add([(b"%d" % entry, b"exact", b"app", b"", profile.escape(symbol),
+                             b"%x" % int(symbols.value[row]))])
+    return coverage.examine(file, startup, places, left_out)
 
 
 def test_of_static_data_of_an_object_one_is_enough():
     """No symbol table tells objects, so one namesake in the front is taken for the right one."""
     file = linked(datum("twin", 0x2000, 64, bind=constants.STB_LOCAL), datum("near", 0x2040, 64),
                   datum("twin", 0x9000, 64, bind=constants.STB_LOCAL))
-    file.symbols.source_file = lambda row: [b"a.c", b"", b"a.c"][row]
+    file.symbols.source_files = lambda rows: [[b"a.c", b"", b"a.c"][row] for row in rows]
     near = Name("data", "rodata", b"near")
     for of, placed in ((b"lib.a(a.o)", 2), (b"a.c", 1)):
         report = looked_up(file, of_run(near, Name("data", "rodata", b"twin", of)))

@@ -24,6 +24,7 @@ CASES = [
     ("frontload check --profile a", "a.startup"),
     ("frontload check --profile=a", "--profile=a.startup"),
     ("frontload diff a", "a.startup"),
+    ("frontload blame a", "a.startup"),
     ("frontload profile --map m", "m.map"),
     ("frontload profile t", "t.fltrace"),
     ("frontload measure --device h", "hdd"),

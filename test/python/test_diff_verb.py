@@ -57,7 +57,8 @@ def test_names_go_and_come_in_the_order_of_their_profiles(compared):
     found = compared(["main", "b", "a"], ["y", "main", "x"])
     assert (names(found["gone"]), names(found["come"])) == (["b", "a"], ["y", "x"])
     assert found["come"][1] == {"rank": 2, "runs": 1, "of_runs": 1, "touched_bytes": None,
-                                "kind": "function", "class": "text", "name": "x", "file": None}
+                                "kind": "function", "class": "text", "name": "x", "file": None,
+                                "last_seen": None}
     assert (found["shared"], found["moved"], found["renamed"]) == (1, [], [])
 
 
@@ -353,3 +354,32 @@ def test_more_bytes_than_there_can_be_are_refused(cli, made, far):
     path = made("p", {"main": Touch(1, 0, Touched(10**10, 1))})
     assert "names more bytes than a start touches" in cli(
         "diff", path, path, "--binary", far.path, code=65).err
+
+
+def test_a_change_of_the_predicted_faults_fails(cli, far, startup):
+    """More faults and fewer: both say that the profile does not tell what starts do today."""
+    few, many = startup("main", file="few"), startup("main", "three", file="many")
+    faults = [each["major_faults"] for each in (json.loads(cli(
+        "diff", few, many, "--binary", far.path, "--json", "-").out)["predicted"][label]
+        for label in ("old", "new"))]
+    assert 0 < faults[0] < faults[1]
+    more, less = (100 * abs(faults[1] - faults[0]) / before for before in faults)
+    compare = ["diff", "--binary", far.path, "--max-fault-change"]
+    cli(*compare, more + 0.1, few, many)
+    cli(*compare, 0, many, many)
+    cli(*compare, 0, startup("gone", file="none"), startup("gone", file="none"))
+    result = cli(*compare, more - 0.1, few, many, code=1)
+    assert (f"a start takes {faults[1]} major faults, by the old profile {faults[0]}: that differs "
+            "by more than ") in result.err
+    cli(*compare, less + 0.1, many, few)
+    cli(*compare, less - 0.1, many, few, code=1)
+
+
+@pytest.mark.parametrize(("arguments", "what"), [
+    (["--max-fault-change", "10"], "nothing is predicted without --binary"),
+    (["--max-fault-change", "-1"], "not a number from 0 up"),
+    (["--max-fault-change", "nan"], "not a number from 0 up")])
+def test_a_limit_of_the_faults_that_means_nothing(cli, startup, arguments, what):
+    """It is refused before any work."""
+    path = startup("main")
+    assert what in cli("diff", path, path, *arguments, code=2).err

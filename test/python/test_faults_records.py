@@ -6,9 +6,9 @@ import pytest
 from frontload.faults import phases
 from frontload.faults.history import History
 from frontload.faults.loading import LOADER_TELLS, MAIN, Loading, Milestone
-from frontload.faults.space import AddressSpace, Region
 from frontload.faults.symbols import Sections
 from frontload.tracing import perf_records, perf_script
+from frontload.tracing.space import AddressSpace, Region
 from hypothesis import given
 from hypothesis import strategies as st
 

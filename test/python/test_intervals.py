@@ -1,7 +1,8 @@
-"""Cover agrees with sets of byte numbers."""
+"""Cover and Ranges agree with sets of byte numbers, and with looking at each range."""
 
 import numpy as np
-from frontload.base.intervals import Cover
+from frontload.base import intervals
+from frontload.base.intervals import Cover, Ranges
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,3 +19,48 @@ def test_cover_counts_each_byte_once(given_ranges, positions):
     assert cover.before(np.array(positions, np.int64)).tolist() == [
         sum(byte < position for byte in covered) for position in positions]
     assert (cover.start[1:] >= cover.end[:-1]).all()
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 30)), max_size=12),
+       st.lists(st.tuples(st.integers(0, 80), st.integers(1, 20)), max_size=6))
+def test_ranges_find_what_looking_at_each_finds(given_ranges, queries):
+    """Groups by their start; the innermost around an address, and all that overlap a range."""
+    start, size = np.array(given_ranges, np.uint64).reshape(-1, 2).T
+    found = Ranges(start, start + size)
+    groups: dict[int, list[int]] = {}
+    for number, (begin, _) in enumerate(given_ranges):
+        groups.setdefault(begin, []).append(number)
+    begins = sorted(groups)
+    ends = [max(begin + given_ranges[number][1] for number in groups[begin]) for begin in begins]
+    assert found.start.tolist() == begins and found.end.tolist() == ends
+    assert [found.members(i) for i in range(len(begins))] == [groups[begin] for begin in begins]
+    first, last = np.array([(low, low + size) for low, size in queries],
+                           np.uint64).reshape(-1, 2).T
+    assert found.innermost(first).tolist() == [
+        max((i for i, begin in enumerate(begins)
+             if begin == low or begin <= low < ends[i]), default=-1) for low in first.tolist()]
+    pairs = sorted(zip(*(each.tolist() for each in found.overlapping(first, last)), strict=True))
+    assert pairs == [(query, i) for query, (low, high) in
+                     enumerate(zip(first.tolist(), last.tolist(), strict=True))
+                     for i, begin in enumerate(begins) if begin < high and ends[i] > low]
+
+
+def test_a_large_range_around_many_small_ones_is_found_in_few_steps(monkeypatch):
+    """One symbol may lie around a million, which are not passed one by one."""
+    steps = 0
+    look = intervals._Maxima._at
+
+    def counted(self, *where):
+        nonlocal steps
+        steps += 1
+        return look(self, *where)
+
+    monkeypatch.setattr(intervals._Maxima, "_at", counted)
+    count = 100_000
+    start = np.append(0, 16 * np.arange(1, count)).astype(np.uint64)
+    found = Ranges(start, np.append(np.uint64(16 * count), start[1:] + np.uint64(4)))
+    between = start[1:] + np.uint64(8)
+    assert not found.innermost(between).any()
+    queries, groups = found.overlapping(between, between + np.uint64(4))
+    assert queries.tolist() == list(range(count - 1)) and not groups.any()
+    assert steps < 4 * 2 * 17

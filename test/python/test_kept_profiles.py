@@ -27,6 +27,26 @@ LATER = {
 }
 
 
+def test_version_5(tmp_path, run, llvm, build, monkeypatch):
+    """Both readers understand all of it; it tells the runs of each generation, which weigh by
+    their age, and which of its runs touched what."""
+    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
+    path = KEPT / "version-5.startup"
+    kept = profile.read(path)
+    assert (kept.program, kept.runs, kept.data_runs, len(kept.touches)) == (b"app", 11, 6, 5)
+    assert kept.generations == ((b"2.10", 2, 1, True), (b"2.9", 1, 1, True), (b"", 1, 0, True))
+    assert profile.to_bytes(kept) == path.read_bytes()
+    runs = {name.name: (touch.runs, touch.by_generation) for name, touch in kept.touches.items()}
+    assert runs[b"giant"] == (9, (2, 0, 1)) and runs[b"forgotten"] == (1, (0, 0, 1))
+    assert [(run.weight, run.age) for run in kept.kept.runs] == [(1, 0), (1, 0), (1, 1), (1, 2)]
+    assert {name.name: word for name, word in kept.kept.touches.items()} == {
+        b"_start": 15, b"giant": 11, b"forgotten": 8, b"keywords": 5, b"sparse": 4}
+    (tmp_path / "main.s").write_text('.section .text.giant,"ax"\ngiant: .byte 0\n')
+    run(llvm / "clang", "-c", tmp_path / "main.s", "-o", tmp_path / "main.o")
+    resolved = names.resolve(os.fspath(path), [os.fspath(tmp_path / "main.o")])
+    assert [place.symbol for place in resolved.places] == [b"giant"]
+
+
 def test_version_3(tmp_path, run, llvm, build, monkeypatch):
     """Both readers understand all of it; it tells where large names were touched."""
     monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))

@@ -248,7 +248,7 @@ def test_any_damage_is_told_or_harmless(tmp_path_factory, position, size, replac
     path.write_bytes(MAP[:position] + replacement + MAP[position + size:])
     try:
         link_map = LinkMap(path, file_of(function("f", 0x1000, 24)))
-        names = [link_map.name(group) for group in range(len(link_map.ranges.start))]
+        names = link_map.names(np.arange(len(link_map.ranges.start)))
         assert names and all(name.kind == "section" for name in names if name)
     except elf.BadData as problem:
         assert problem.code == 65
@@ -266,7 +266,7 @@ def test_empty_strings_are_left_out(tmp_path):
     """Zeros between strings are padding; a string that the end cuts counts as far as it goes."""
     strings = MergedStrings(string_file(tmp_path / "app", b"one\0\0\0two\0cut"),
                             [Span(0, 0x1000, 0x100d)])
-    names = [strings.name(group) for group in range(len(strings.ranges.start))]
+    names = strings.names(np.arange(len(strings.ranges.start)))
     assert [name and name.name for name in names] == [b"one", None, None, b"two", b"cut"]
     assert strings.ranges.end.tolist() == [0x1004, 0x1005, 0x1006, 0x100a, 0x100d]
 

@@ -74,7 +74,7 @@ NOT_RUN = {
     "cmake": "needs a source tree", "meson": "needs a source tree",
     "--until-listening": "needs a server", "--files": "needs root", "lists": "needs such lists",
     "10,clang.files": "needs such lists", "kept.files": "needs such lists",
-    "debian/tmp": "needs a package",
+    "debian/tmp": "needs a package", "blame": "needs a repository",
     "frontload-lazyfs": "needs a folder", "--pid": "needs a process",
 }
 # In which order the pages' examples can be run; check is last, because it is to find a front.
@@ -97,6 +97,11 @@ def test_examples_run(pages, run, cli, build, llvm, tmp_path, monkeypatch):
         (tmp_path / folder).mkdir()
         run(build / "bin" / "frontload-trace", f"--output={folder}/app.fltrace", "--", "./app",
             cwd=tmp_path)
+    for number, folder in enumerate(("monday", "tuesday"), 1):
+        (tmp_path / folder).mkdir()
+        link(f"{folder}/app", "-Wl,--build-id", f"-Wl,--shuffle-sections=.text.*={number}")
+        run(build / "bin" / "frontload", "record", "--sample", "-o", "samples", "--",
+            f"{folder}/app", cwd=tmp_path)
     (tmp_path / "old.order").write_text("main\nf1\nf2\nhelper\n")
     monkeypatch.setenv("PATH", f"{build / 'bin'}:{llvm}:{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)

@@ -64,8 +64,8 @@ def test_names_are_found_in_archives_and_programs(startup, compile, cli, run, ll
     link(program)
     path = startup("f2", "gone", "helper")
     monkeypatch.chdir(tmp_path)
-    program.rename("@app.obj")  # which LLVM's programs take for a list of options
-    for where in (("--objects", "@app.obj"), ("--objects", tmp_path / "app.lib"),
+    program.rename("@app.obj")  # without ./ it would be a list of objects
+    for where in (("--objects", "./@app.obj"), ("--objects", tmp_path / "app.lib"),
                   ("--binary", tmp_path / "app.exe")):
         result = cli("order", path, "--linker", "lld-link", "--min-match", 0, *where)
         assert result.out == "f2\nhelper\n" and "2 of 3 names found" in result.err

@@ -1,7 +1,10 @@
 """frontload order --linker lld: real lld takes the file without a word, and orders by it."""
 
+import os
+
 import pytest
 from conftest import symbol_addresses
+from frontload.base import response_files
 from frontload.profile.format import Name
 
 pytestmark = pytest.mark.usefixtures("tools")
@@ -50,6 +53,32 @@ def test_names_are_found_in_objects_and_archives(link, startup, cli, run, llvm, 
                      *(tmp_path / name for name in objects))
         assert result.out.split() == ["main", "hidden", "a_name_longer_than_a_header_has_room"]
         assert ("not ELF objects: 1" in result.err) == (objects == ("lib.a",))
+
+
+def test_objects_may_be_more_than_a_command_line_holds(link, startup, cli, tmp_path):
+    """A link has them in a response file, with blanks and quotes, and so has the call of
+    frontload-resolve."""
+    link()
+    folder = tmp_path / ("a long name with 'quotes' " * 9)
+    folder.mkdir()
+    count = os.sysconf("SC_ARG_MAX") // len(str(folder)) + 1
+    listed = [folder / f"{number}.o" for number in range(count)]
+    listed[0].hardlink_to(tmp_path / "app.o")
+    empty = tmp_path / "empty.a"
+    empty.write_bytes(b"!<arch>\n")
+    for path in listed[1:]:
+        path.hardlink_to(empty)
+    (tmp_path / "objects").write_text(response_files.text(map(str, listed)))
+    path = startup("main", "f1")
+    assert cli("order", path, "--linker", "lld", "--objects",
+               f"@{tmp_path / 'objects'}").out.split() == ["main", "f1"]
+
+
+def test_a_list_of_objects_that_lists_none_is_refused(startup, cli, tmp_path):
+    (tmp_path / "objects").write_text(" \n")
+    result = cli("order", startup("main"), "--linker", "lld", "--objects",
+                 f"@{tmp_path / 'objects'}", code=65)
+    assert "lists no objects" in result.err
 
 
 def test_what_the_compiler_adds_to_a_link_is_told(link, startup, cli, run, llvm, tmp_path):

@@ -2,16 +2,18 @@
 that was meant as something else."""
 
 import json
+import tracemalloc
 
 import pytest
 from faults_writer import PAGE, FaultsWriter, plain_file
+from frontload.base import files
 from frontload.cli import main as command_line
 from frontload.cli import parser as parsing
 
 WITH_JSON = {
     "info": [], "init": [], "auto": ["--", "./app"], "check": ["--profile=p", "app"],
     "files": ["l"], "predict": ["t"], "measure": ["--", "./app"], "faults": ["--", "./app"],
-    "report": ["f"], "show": ["t"], "diff": ["old", "new"],
+    "report": ["f"], "show": ["t"], "diff": ["old", "new"], "blame": ["p"],
 }
 
 
@@ -163,3 +165,20 @@ def test_the_same_word_for_the_same_thing():
     assert shown["--beside"] == {"measure", "faults", "report", "auto"}
     assert parsed("measure", "--with", "a", "--beside=b", "--", "x").extra == ["a", "b"]
     assert parsed("cargo", "build", "--profile", "dev").cargo_profile == ["dev"]
+
+
+def test_a_file_is_copied_in_pieces_and_only_if_it_changed(tmp_path, monkeypatch):
+    """A program of a gigabyte is never in memory as a whole; what is the same is left alone."""
+    monkeypatch.setattr(files, "_PIECE", 1 << 10)
+    source, copy = tmp_path / "app", tmp_path / "kept"
+    for content in (b"x" * 500_000, b"x" * 499_999 + b"y", b"x"):
+        source.write_bytes(content)
+        tracemalloc.start()
+        assert files.copy_if_changed(source, copy)
+        before = copy.stat().st_ino
+        assert not files.copy_if_changed(source, copy)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert copy.read_bytes() == content and copy.stat().st_ino == before
+        assert peak < 300_000
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["app", "kept"]

@@ -6,6 +6,7 @@ import pytest
 from frontload.base.errors import BadData, Failure
 from frontload.profile import format as profile
 from frontload.profile.format import LONGEST_STRETCH, Name, Profile, Stretch, Touched
+from frontload.profile.kept_runs import MOST, KeptRuns
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -54,15 +55,16 @@ def test_the_format_is_as_declared():
             Name("section", "rodata", b".rodata._ZN3foo3barEv", b"libFoo.a(Bar.cpp.o)"):
                 Touched(48, 1),
             Name("string", "rodata", b"hello"): Touched(6, 1)}
-    text = profile.to_bytes(from_runs([start, helper], [start, helper], [start, helper], data))
+    text = profile.to_bytes(from_runs([start], [start], [start], data))
     assert text.decode() == (
-        "frontload-startup-profile 2\n"
+        "frontload-startup-profile 5\n"
         "program app\n"
         "runs 4\n"
         "data-runs 1\n"
+        "kept-runs 51ce6ca6af43:1:data b6f2e650c416:3\n"
         "# kind class runs step touched name [file]\n"
         "function\ttext\t4\t+1\t-\t_start\n"
-        "function\ttext\t4\t+1\t224\thelper\tmain.c\n"
+        "function\ttext\t1=1\t+1\t224\thelper\tmain.c\n"
         "data\trodata\t1\t+1\t720/3\t_ZN4llvm8X86DescsE\n"
         "section\trodata\t1\t+1\t48\t.rodata._ZN3foo3barEv\tlibFoo.a(Bar.cpp.o)\n"
         "string\trodata\t1\t+1\t6\thello\n")
@@ -132,9 +134,13 @@ def test_runs_that_went_astray_move_nothing():
     assert [name for name, _ in made.in_order()] == names
     assert made.touches[names[99]].spread == ((0, 1, 0), (7, 98, 99))
     text = profile.to_bytes(made)
+    assert b"\t+1@0:1:0,7:98:99\t-\tf099\n" in text
+    assert made.kept.touches[names[50]] == 7 and made.kept.touches[names[99]].bit_count() == 2
+    assert profile.parse(text, "p") == made
+    made.kept = KeptRuns()
+    text = profile.to_bytes(made)
     assert text.startswith(b"frontload-startup-profile 4\n")
     assert b"function\ttext\t99\t+1@0:1:0,7:98:99\t-\tf099\n" in text
-    assert profile.parse(text, "p") == made
 
 
 @pytest.mark.parametrize(("usual", "rank"), [(1, 0), (19, 0), (20, 19)])
@@ -147,10 +153,12 @@ def test_one_in_twenty_runs_counts(usual, rank):
 
 
 def test_one_new_function_changes_one_line():
-    """Ranks are relative, so the lines behind a new name stay as they are."""
+    """Ranks are relative, so the lines behind a new name stay as they are. What else changes is the
+    line that tells the runs."""
     before = profile.to_bytes(from_runs([function(c) for c in "abdefgh"])).splitlines()
     after = profile.to_bytes(from_runs([function(c) for c in "abcdefgh"])).splitlines()
-    assert [line for line in after if line not in before] == [b"function\ttext\t1\t+1\t-\tc"]
+    kept, new = [line for line in after if line not in before]
+    assert kept.startswith(b"kept-runs ") and new == b"function\ttext\t1\t+1\t-\tc"
 
 
 @given(st.lists(runs, min_size=1, max_size=4), raw_names)
@@ -182,6 +190,31 @@ def test_a_weight_is_that_many_runs(light, heavy, weight):
     assert profile.to_bytes(weighted) == profile.to_bytes(repeated)
 
 
+def test_kept_runs_tell_what_was_touched_together():
+    """Two names have as many runs, but not the same ones; a weight is that of the same run."""
+    a, b, c = map(function, "abc")
+    made = from_runs([a, b], [a, b], [a, c])
+    made.add(profile.from_run(b"app", [a, c], data=True), 5)
+    by_run = {run.weight: {each.name for each in (a, b, c) if made.kept.touches[each] >> bit & 1}
+              for bit, run in enumerate(made.kept.runs)}
+    assert by_run == {2: {b"a", b"b"}, 1: {b"a", b"c"}, 5: {b"a", b"c"}}
+    assert [run.has_data for run in made.kept.runs if run.weight == 5] == [True]
+    assert profile.parse(profile.to_bytes(made), "x") == made
+
+
+def test_no_more_runs_are_kept_than_bits():
+    """Of many, the same are kept whatever was merged with what; names of the others remain."""
+    runs = [[function("all"), function(f"only {run}")] for run in range(3 * MOST)]
+    made = from_runs(*runs)
+    assert len(made.kept.runs) == MOST and len(made.touches) == 3 * MOST + 1
+    assert made.kept.touches[function("all")] == (1 << MOST) - 1
+    text = profile.to_bytes(made)
+    assert text.count(b"\t1=0\t") == 2 * MOST
+    halves = from_runs(*reversed(runs[:100])), from_runs(*runs[100:])
+    assert profile.to_bytes(merged(*halves)) == text
+    assert profile.parse(text, "x") == made
+
+
 @given(st.binary(min_size=1, max_size=30))
 @example(b"\\x41\\q\n\t\x7f\xff\xc3\xa9")
 def test_names_are_escaped_to_one_field_of_text(name):
@@ -202,14 +235,16 @@ def test_empty_lines_comments_and_unknown_keys_are_passed_over():
 
 HEAD = "frontload-startup-profile 2\nprogram app\nruns 2\n"
 ENTRY = "function\ttext\t1\t+1\t-\tmain\n"
+KEPT = HEAD + "kept-runs 000000000001:1 000000000002:1\n"
 DATA = "data\tbss\t1\t+1\t16\tmain\n"
 
 
 @pytest.mark.parametrize(("line", "what", "text"), [
     (1, "not a startup profile", "hello\n"),
     (1, "not a startup profile", ""),
-    (1, "version `1` is not 2, 3 or 4", "frontload-startup-profile 1\n"),
-    (1, "version `5` is not 2, 3 or 4", "frontload-startup-profile 5\n"),
+    (1, "version `1` is none of those from 2 to 5", "frontload-startup-profile 1\n"),
+    (1, "version `6` is newer than this frontload, which reads versions 2 to 5",
+     "frontload-startup-profile 6\n"),
     (1, "version `2\\x0d`", HEAD.replace("\n", "\r\n")),
     (4, "truncated: the last line has no newline", HEAD + ENTRY[:-1]),
     (2, "no header line", "frontload-startup-profile 2\nprogram app\n"),
@@ -254,6 +289,22 @@ DATA = "data\tbss\t1\t+1\t16\tmain\n"
     (4, "converted line ends", HEAD + ENTRY.replace("\n", "\r\n")),
     (4, "not UTF-8", HEAD + ENTRY.replace("main", "ma\udcffin")),
     (5, "second entry for the same name", HEAD + ENTRY + ENTRY),
+    (4, "stands for runs that could not have touched it", HEAD + ENTRY.replace("\t1", "\t1=1")),
+    (5, "does not stand for kept runs", KEPT + ENTRY.replace("\t1", "\t1=g")),
+    (5, "does not stand for kept runs", KEPT + ENTRY.replace("\t1", "\t1=")),
+    (5, "does not stand for kept runs", KEPT + ENTRY.replace("\t1", "\t1=10000000000000000")),
+    (5, "runs that could not have touched it", KEPT + ENTRY.replace("\t1", "\t1=4")),
+    (5, "1 runs, but 2 of the kept ones and at most 0 others", KEPT + ENTRY),
+    (5, "1 runs, but 0 of the kept ones and at most 0", KEPT + ENTRY.replace("\t1", "\t1=0")),
+    (4, "`0a:1` is not a kept run", HEAD + "kept-runs 0a:1\n" + ENTRY),
+    (4, "`000000000001:0` is not a kept run", HEAD + "kept-runs 000000000001:0\n" + ENTRY),
+    (4, "is not a kept run", HEAD + "kept-runs 000000000001:1:code\n" + ENTRY),
+    (4, "the kept runs are not in their order", KEPT.replace("2:1", "1:1") + ENTRY),
+    (4, "more than 64 kept runs", HEAD.replace("runs 2", "runs 65")
+     + f"kept-runs {' '.join(f'{run:012x}:1' for run in range(65))}\n" + ENTRY),
+    (5, "a kept run counts 1, in generation 1 of 0", KEPT.replace("2:1", "2:1@1") + ENTRY),
+    (5, "keeps 3 of 2 runs", KEPT.replace("2:1", "2:2") + ENTRY),
+    (5, "keeps 1 of 0 runs with data", KEPT.replace("2:1", "2:1:data") + ENTRY),
 ])
 def test_a_bad_line_is_named(line, what, text):
     """Everything that the format does not allow is refused with its line number."""

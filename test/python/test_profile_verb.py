@@ -23,7 +23,7 @@ def test_a_trace_becomes_names_in_first_touch_order(link, cli, tmp_path):
     program = link()
     program.trace(tmp_path / "t", *NAMES)
     result = cli("profile", tmp_path / "t", "-o", tmp_path / "app.startup")
-    assert (tmp_path / "app.startup").read_text().splitlines()[4:] == [
+    assert (tmp_path / "app.startup").read_text().splitlines()[5:] == [
         "function\ttext\t1\t+1\t-\tmain",
         "function\ttext\t1\t+1\t-\tf1",
         "function\ttext\t1\t+1\t-\tf2",
@@ -39,6 +39,25 @@ def test_the_first_of_two_touches_counts(link, cli, tmp_path):
     twice = cli("profile", program.trace(tmp_path / "u", *NAMES, *NAMES[1:3])).out
     assert [line for line in twice.splitlines() if line.startswith("function")] == \
         [line for line in once.splitlines() if line.startswith("function")]
+
+
+def test_runs_that_touched_different_names_are_told_apart(link, cli, tmp_path):
+    """A word for each name that not all of them touched; runs that did the same are one."""
+    program = link()
+    traces = [program.trace(tmp_path / str(number), *names)
+              for number, names in enumerate((NAMES, NAMES[:2], NAMES[:2], NAMES[:3]))]
+    whole = cli("profile", *traces).out
+    kept, by = whole.splitlines()[3], {
+        fields[5]: fields[2] for fields in map(str.split, whole.splitlines()) if len(fields) > 5}
+    weights = [run.split(":")[1] for run in kept.removeprefix("kept-runs ").split(" ")]
+    assert sorted(weights) == ["1", "1", "2"]
+    assert (by["main"], by["f1"]) == ("4", "4")
+    all_but_the_most = 7 & ~(1 << weights.index("2"))
+    assert by["f2"] == f"2={all_but_the_most:x}"
+    assert by["f5"] == by["helper"] and by["f5"] in ("1=1", "1=2", "1=4") and by["f5"] != by["f2"]
+    for part, some in (("a", traces[:1]), ("b", traces[1:])):
+        cli("profile", *some, "-o", tmp_path / part)
+    assert cli("profile", tmp_path / "b", tmp_path / "a").out == whole
 
 
 def test_the_folder_of_profiles_is_made(link, cli, tmp_path):
@@ -58,7 +77,7 @@ def test_data_has_its_section_class(link, cli, tmp_path):
     for name in ("table", "counter", "zeros", "pointer"):
         writer.event(program.addresses[name] & ~15, kind=DATA)
     writer.write(tmp_path / "t")
-    lines = cli("profile", tmp_path / "t").out.splitlines()[5:]
+    lines = cli("profile", tmp_path / "t").out.splitlines()[6:]
     found = {line.split("\t")[5]: line.split("\t")[:2] for line in lines}
     assert found.items() >= {"table": ["data", "rodata"], "counter": ["data", "data"],
                              "zeros": ["data", "bss"], "pointer": ["data", "relro"]}.items()

@@ -5,7 +5,8 @@ import pytest
 from frontload.base.errors import BadData
 from frontload.elf import constants
 from frontload.elf import file as elf
-from frontload.elf.symbols import ABSOLUTE, UNDEFINED, Names, Symbols
+from frontload.elf.strings import Names, Strings
+from frontload.elf.symbols import ABSOLUTE, UNDEFINED, Columns, Symbols
 from frontload.profile.addresses import WINDOW, Resolver
 from frontload.profile.format import LONGEST_STRETCH, Name, Touched
 from hypothesis import given
@@ -28,8 +29,10 @@ def linked(*symbols: tuple) -> elf.Elf:
     sections = np.zeros(5, [("type", "u4"), ("addr", "u8")])
     return elf.Elf("app", True, b"", sections, [b"", b".text", b".rodata", b".data", b".bss"],
                    ["", "text", "rodata", "data", "bss"],
-                   Symbols(table, np.array([symbol[5] for symbol in symbols]),
-                           Names("app", strings, offsets[:len(symbols)])))
+                   Symbols(lambda: Columns(
+                       table["value"], table["size"], table["info"], table["other"],
+                       np.array([symbol[5] for symbol in symbols]),
+                       Names(Strings.of("app", strings), offsets[:len(symbols)]))))
 
 
 def function(name, address, size=16, kind=FUNC, bind=GLOBAL, section=TEXT):

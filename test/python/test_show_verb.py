@@ -3,10 +3,13 @@
 import json
 import shutil
 
+import numpy as np
 import pytest
 from frontload.profile import format as profile
-from frontload.profile import summary
+from frontload.profile import sample, summary
 from frontload.profile.format import Name, Profile, Touch, Touched
+from frontload.profile.sample import TouchedPages
+from frontload.profile.trace import Module
 from frontload.reading import listing
 from frontload.reading.listing import BOTH, MAP, PAGE, File, ReadingList
 from hypothesis import given
@@ -220,7 +223,8 @@ def test_names_from_files_are_escaped(cli, link, tmp_path):
 
 @pytest.mark.parametrize(("content", "what"), [
     (b"", "is empty (at byte 0)"),
-    (b"\x7fELF", "neither a trace, nor a startup profile, nor a reading list (at byte 0)"),
+    (b"\x7fELF",
+     "neither a trace, nor a sample, nor a startup profile, nor a reading list (at byte 0)"),
     (b"frontload-", "neither a trace, nor"),
     (TraceWriter().module(1, "/a").event(1).to_bytes()[:-3], "truncated inside slot 2 (at byte"),
     (TraceWriter().to_bytes(major=2), "trace format 2 is not 1, which this frontload reads"),
@@ -253,3 +257,21 @@ def test_a_folder_is_its_traces(cli, link, tmp_path):
     assert [line.split(": ")[0] for line in lines if ": trace of" in line] == [
         str(tmp_path / "d" / f"{name}.fltrace") for name in "ab"]
     assert "" in lines
+
+
+def test_a_sample_has_modules_and_pages(cli, tmp_path):
+    """A sample is shown with the pages of each module, and with --all their places."""
+    taken = sample.PageSample(
+        "", [Module("/usr/bin/app", b"\xab" * 20, True), Module("/lib/libc.so", b"", False)],
+        [TouchedPages(np.array([9, 2]), True, True), TouchedPages(np.array([1]), False, False)],
+        4096, 7, 11, False, "tester")
+    (tmp_path / "a.flsample").write_bytes(sample.to_bytes(taken))
+    result = cli("show", "--all", "--json", tmp_path / "out", tmp_path)
+    assert "sample of app, process 7" in result.out and "pages: 3 of 4,096 bytes" in result.out
+    assert result.out.splitlines()[-3:] == ["        0x9000  app", "        0x2000  app",
+                                            "        0x1000  libc.so"]
+    (document,) = json.loads((tmp_path / "out").read_text())["files"]
+    assert (document["is"], document["pages"], document["role"]) == ("sample", 3, "tester")
+    assert [(each["pages"], each["exact"], each["ordered"]) for each in document["modules"]] == [
+        (2, True, True), (1, False, False)]
+    assert document["all"][0] == {"offset": 0x9000, "module": "app"}

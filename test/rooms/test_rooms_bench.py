@@ -10,7 +10,7 @@ COLDBENCH = Path(__file__).parents[2] / "bench/coldbench"
 ROOMS = ("variants", "measure", "judge", "show")
 # Called by a program in bench/ each; what they share is no program.
 PROGRAMS = ("run", "race", "table", "readahead", "overhead", "picture", "source_package",
-            "giant", "steady", "hooks", "fleet")
+            "giant", "steady", "hooks", "fleet", "heldout", "sampling", "scale")
 
 
 def imported(file: Path) -> set[str]:

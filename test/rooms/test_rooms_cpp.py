@@ -22,11 +22,12 @@ ROOMS = {
     "lldplugin/other_lld": {"program", "elf", "profile", "names", "startup_set", "plan"},
     "lldplugin/lld": {"program", "elf", "profile", "names", "startup_set", "plan", "other_lld"},
     "lldplugin/gold": {"program", "elf", "profile", "names", "startup_set", "plan"},
-    "tools/cc": {"program", "elf", "profile"},
+    "tools/cc": {"base", "program", "elf", "profile"},
     "tools/lazyfs": set(),
     "tools/predict": {"format", "program", "elf", "cold_start", "startup_set"},
     "tools/resolve": {"program", "elf", "profile", "names", "startup_set"},
 }
+BELOW = {"format", "base"}  # rooms of `instrument`
 FORMAT = {path.name for path in (ROOT / "instrument/format").iterdir()}
 LIBRARIES = ("llvm/", "lld/Common/")  # LLVM's headers and lld's own
 
@@ -57,15 +58,15 @@ def test_a_room_includes_only_what_it_may_use(room):
 def test_an_include_shows_the_room(room):
     for path in sources(room):
         for header, used in included_rooms(path):
-            found = used == "format" or any((ROOT / base / header).is_file()
-                                            for base in ("lldplugin", Path(room).parent))
+            found = used == "format" or any((ROOT / top / header).is_file() for top in (
+                "instrument", "lldplugin", Path(room).parent))
             assert found, (f"{path.relative_to(ROOT)} includes {header}: "
                            "write it from the folder that the room is in")
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_is_linked_only_with_what_it_may_use(room):
-    names = {Path(other).name for other in ROOMS} | {"format"}
+    names = {Path(other).name for other in ROOMS} | BELOW
     text = (ROOT / room / "CMakeLists.txt").read_text()
     for links in re.findall(r"target_link_libraries\(([^)]*)\)", text):
         linked = set(re.findall(r"\bfrontload_(\w+)", links)) & names - {Path(room).name}
@@ -75,7 +76,7 @@ def test_a_room_is_linked_only_with_what_it_may_use(room):
 def test_arrows_go_one_way():
     order = [Path(room).name for room in ROOMS]
     for room, used in ROOMS.items():
-        for other in used - {"format"}:
+        for other in used - BELOW:
             assert order.index(other) < order.index(Path(room).name), f"{room}, {other}: a circle"
 
 

@@ -17,6 +17,7 @@ _MAY_USE: dict[str, set[str]] = {
     "format": set(),
     "recorder": {"base", "format"},
     "runtime": {"base", "format"},
+    "sampler": {"base", "format"},
     "prefetch": {"base", "format"},
     "tracer": {"base", "format", "recorder"},
     "valgrind": {"base", "format", "recorder"},
@@ -24,7 +25,7 @@ _MAY_USE: dict[str, set[str]] = {
 }
 # Rooms that live where libc may not be there yet: they include those of its headers that declare
 # what the kernel and file formats look like. The runtime's libc.h names the rest that it takes.
-_WITHOUT_LIBC = ("base", "runtime", "prefetch")
+_WITHOUT_LIBC = ("base", "runtime", "sampler", "prefetch")
 _FORBIDDEN = {"stdio.h", "stdlib.h", "string.h", "pthread.h", "unistd.h", "malloc.h", "assert.h"}
 _QUOTED = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _BRACKETED = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.MULTILINE)

@@ -15,9 +15,9 @@ import pytest
 
 ROOT = Path(frontload.__file__).parent
 # A room, or a module that stands apart from its room, may import what stands before it.
-ORDER = ("__init__", "base", "elf", "profile", "pagecache", "device", "tracing", "machine", "order",
-         "recording", "importers", "measure", "faults", "reading", "report", "auto", "cli", "verbs",
-         "cli/main", "cli/manual/__main__", "__main__")
+ORDER = ("__init__", "base", "elf", "profile", "blame", "pagecache", "device", "tracing", "machine",
+         "order", "recording", "importers", "measure", "faults", "reading", "report", "auto", "cli",
+         "verbs", "cli/main", "cli/manual/__main__", "__main__")
 
 
 def modules() -> dict[str, Path]:

@@ -16,6 +16,12 @@ TEST(MatchSummary, TellsWhatDoesNotCount) {
   summary.missing = {"f"};
   EXPECT_EQ(summary.describe(), "3 of 4 names found (75.0%); not counted: 2 strings, 1 name in "
                                 "sections that keep their place; missing: f");
+  summary = {};
+  summary.found = 1;
+  summary.faded = 2;
+  EXPECT_EQ(summary.describe(),
+            "1 of 1 names found (100.0%); not counted: 2 names that starts touch "
+            "no more and that are gone");
 }
 
 // It is an error if too little is found, in words of its own if nothing is; the option that accepts

@@ -88,6 +88,103 @@ TEST(StartupProfile, PassesOverSpreads) {
   }
 }
 
+// Version 5 tells what each of some runs touched.
+TEST(StartupProfile, ReadsKeptRuns) {
+  StartupProfile p = parse("frontload-startup-profile 5\nprogram x\nruns 9\ndata-runs 2\n"
+                           "kept-runs 00000000000a:2:data 0123456789ab:3\n"
+                           "function\ttext\t9\t+1\t-\tall\n"
+                           "function\ttext\t4=2\t+1\t-\tsome\n"
+                           "function\ttext\t1=0\t+1\t-\tanother\n"
+                           "data\trodata\t2\t+1\t16\ttable\n");
+  ASSERT_EQ(p.keptRuns.size(), 2u);
+  EXPECT_EQ(p.keptRuns[0].weight, 2u);
+  EXPECT_TRUE(p.keptRuns[0].hasData);
+  EXPECT_FALSE(p.keptRuns[1].hasData);
+  ASSERT_EQ(p.entries.size(), 4u);
+  EXPECT_EQ(p.entries[0].keptBy, 3u);
+  EXPECT_EQ(p.entries[1].keptBy, 2u);
+  EXPECT_EQ(p.entries[1].runs, 4u);
+  EXPECT_EQ(p.entries[2].keptBy, 0u);
+  EXPECT_EQ(p.entries[3].keptBy, 1u);
+  EXPECT_EQ(p.weightOf(3), 5u);
+}
+
+// What the kept runs cannot have done is refused, with its line.
+TEST(StartupProfile, RefusesBadKeptRuns) {
+  const char *function = "function\ttext\t3\t+1\t-\ta\n";
+  auto refuse = [](const std::string &kept, const std::string &entry, const char *what) {
+    auto profile = parseStartupProfile("p", "frontload-startup-profile 5\nruns 3\ndata-runs 1\n" +
+                                                kept + "\n" + entry);
+    EXPECT_FALSE(bool(profile)) << kept << entry;
+    EXPECT_NE(llvm::toString(profile.takeError()).find(what), std::string::npos) << kept << entry;
+  };
+  std::string many = "kept-runs 1:1";
+  for (size_t i = 0; i < mostKeptRuns; ++i)
+    many += " 1:1";
+  for (const std::string &bad :
+       {std::string("kept-runs "), std::string("kept-runs 1"), std::string("kept-runs g:1"),
+        std::string("kept-runs 1:0"), std::string("kept-runs 1:1:code"),
+        std::string("kept-runs 1:1:data:1"), std::string("kept-runs 1:1  2:1"),
+        std::string("kept-runs 1:18446744073709551615"), many,
+        std::string("kept-runs 1:1\nkept-runs 2:1")})
+    refuse(bad, function, "bad number in");
+  const std::string two = "kept-runs 1:1 2:2:data";
+  for (const char *runs : {"3=1", "3=4", "3=", "3=x", "1", "1=2", "0=0", "4=3"})
+    refuse(two, std::string("function\ttext\t") + runs + "\t+1\t-\ta\n", "p:5: ");
+  refuse(two, "data\trodata\t1=1\t+1\t16\ta\n", "p:5: ");
+}
+
+// Version 5 tells the runs of each generation; those in all, by age, are what counts.
+TEST(StartupProfile, ReadsGenerations) {
+  StartupProfile p = parse("frontload-startup-profile 5\nprogram x\nruns 11\n"
+                           "generations 2.10:2:0 2.9:1:0 -:1:0\n"
+                           "function\ttext\t11@2,1,1\t+1\t-\ta\n"
+                           "function\ttext\t1@0,0,1\t+0\t-\tb\n");
+  ASSERT_EQ(p.entries.size(), 2u);
+  EXPECT_EQ(p.share(p.entries[0]), 1);
+  EXPECT_EQ(p.entries[1].runs, 1u);
+  EXPECT_FALSE(p.entries[0].faded);
+  EXPECT_TRUE(p.entries[1].faded);
+  // Of data, the newest generation that recorded some decides.
+  p = parse("frontload-startup-profile 5\nprogram x\nruns 7\ndata-runs 3\n"
+            "generations 3:1:0 2:1:1 1:1:1\n"
+            "function\ttext\t3@0,1,1\t+1\t-\ta\n"
+            "data\tdata\t2@0,1,0\t+1\t16\tb\n"
+            "data\tdata\t1@0,0,1\t+1\t16\tc\n");
+  ASSERT_EQ(p.entries.size(), 3u);
+  EXPECT_TRUE(p.entries[0].faded);
+  EXPECT_FALSE(p.entries[1].faded);
+  EXPECT_TRUE(p.entries[2].faded);
+  p = parse("frontload-startup-profile 5\nprogram x\nruns 2\ngenerations 2.10:2:0\n"
+            "function\ttext\t2\t+1\t-\ta\n");
+  ASSERT_EQ(p.entries.size(), 1u);
+  EXPECT_EQ(p.entries[0].runs, 2u);
+  EXPECT_FALSE(p.entries[0].faded);
+  for (const char *bad : {"", "3", "3:1", "3:0:0", "3:x:0", "3:1:-1", "3:1:0 ", "3:1:0  2:1:0"}) {
+    auto profile = parseStartupProfile("p", "frontload-startup-profile 5\nruns 1\ngenerations " +
+                                                std::string(bad) + "\n");
+    EXPECT_FALSE(bool(profile)) << bad;
+    EXPECT_NE(llvm::toString(profile.takeError()).find("p:3: bad number"), std::string::npos);
+  }
+  for (const char *bad : {"11", "11@", "11@2,1", "11@2,1,1,0", "11@2,1,x", "11@2,1,", "@2,1,1",
+                          "0@2,1,1", "11@2,1,-1"}) {
+    auto profile = parseStartupProfile("p", "frontload-startup-profile 5\nruns 11\n"
+                                            "generations 3:2:0 2:1:0 1:1:0\nfunction\ttext\t" +
+                                                std::string(bad) + "\t+1\t-\ta\n");
+    EXPECT_FALSE(bool(profile)) << bad;
+    EXPECT_NE(llvm::toString(profile.takeError()).find("p:4: bad number of runs"),
+              std::string::npos);
+  }
+}
+
+// A profile of a later version is told from a damaged one.
+TEST(StartupProfile, SaysThatAVersionIsNewer) {
+  auto profile = parseStartupProfile("p", "frontload-startup-profile 6\nruns 1\n");
+  ASSERT_FALSE(bool(profile));
+  EXPECT_EQ(llvm::toString(profile.takeError()),
+            "p:1: profile version 6 is newer than this frontload, which reads versions 2 to 5");
+}
+
 // Names carry any byte.
 TEST(StartupProfile, UndoesEscapes) {
   StartupProfile p = parse("frontload-startup-profile 2\n"
@@ -101,8 +198,10 @@ TEST(StartupProfile, UndoesEscapes) {
 TEST(StartupProfile, SurvivesRandomDamage) {
   const std::string good =
       "frontload-startup-profile 2\nprogram x\nruns 2\n"
-      "data-runs 2\nfunction\ttext\t1\t+1\t-\tma\\x41in\tfile.c\ndata\tbss\t2\t+7\t9/2\tb\n"
-      "data\trodata\t2\t+7@3:1:7,4:1:12\t9@1-99\tc\n";
+      "data-runs 2\nkept-runs a:1:data "
+      "b:1:data\nfunction\ttext\t1=2\t+1\t-\tma\\x41in\tfile.c\ndata\tbss\t2\t+7\t9/2\tb\n"
+      "data\trodata\t2\t+7@3:1:7,4:1:12\t9@1-99\tc\n"
+      "function\ttext\t1=1\t+1\t-\tkept\n";
   std::mt19937 random(1);
   for (int i = 0; i < 20000; ++i) {
     std::string text = good;

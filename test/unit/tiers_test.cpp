@@ -1,6 +1,7 @@
 // Which names of a profile go to the front, and in what order.
 #include "profile/tiers.h"
 #include "startup_set/front_worth.h"
+#include "llvm/ADT/STLExtras.h"
 #include <gtest/gtest.h>
 
 using namespace frontload;
@@ -31,6 +32,40 @@ TEST(Tiers, ComeBeforeFirstTouch) {
                      entry("two", 2), entry("more", 4),  entry("also one", 1)};
   sortByTier(profile);
   EXPECT_EQ(namesOf(profile), (Names{"four", "more", "three", "two", "one", "also one"}));
+}
+
+// Names of a tier that the same kept runs touched lie together, in first-touch order; what all runs
+// touched keeps its place, and so does everything if no runs are kept.
+TEST(Tiers, BringTogetherWhatTheSameRunsTouch) {
+  auto sorted = [](bool keeps) {
+    StartupProfile profile;
+    profile.runs = 4;
+    if (keeps)
+      profile.keptRuns = {{1, false}, {1, false}, {1, false}, {1, false}};
+    for (const char *name : {"1", "2", "3", "4", "5", "6"})
+      for (uint64_t run : {1, 2}) {
+        ProfileEntry &e = profile.entries.emplace_back(entry(name, 1));
+        e.file = run == 1 ? "one" : "two";
+        e.keptBy = keeps ? run : 0;
+      }
+    profile.entries.push_back(entry("all", 4));
+    profile.entries.back().keptBy = keeps ? 15 : 0;
+    sortByTier(profile);
+    std::vector<std::string> found;
+    for (const ProfileEntry &e : profile.entries)
+      found.push_back((e.name + e.file).str());
+    return found;
+  };
+  // Which of the runs comes first is of no matter.
+  Names one = {"1one", "2one", "3one", "4one", "5one", "6one"};
+  Names two = {"1two", "2two", "3two", "4two", "5two", "6two"}, expected = {"all"};
+  Names found = sorted(true);
+  const bool isOneFirst = found[1] == one[0];
+  llvm::append_range(expected, isOneFirst ? one : two);
+  llvm::append_range(expected, isOneFirst ? two : one);
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(sorted(false), (Names{"all", "1one", "1two", "2one", "2two", "3one", "3two", "4one",
+                                  "4two", "5one", "5two", "6one", "6two"}));
 }
 
 // Data that every run touched that could tell is in the first tier, however few these were.

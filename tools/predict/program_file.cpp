@@ -2,6 +2,7 @@
 
 #include "predict/program_file.h"
 #include "llvm/Object/BuildID.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -26,6 +27,11 @@ ProgramFile::ProgramFile(const std::string &p) : path(p), buffer(readFile(p)) {
 
 bool ProgramFile::isModule(StringRef modulePath, StringRef id) const {
   return id.empty() || buildId.empty() ? sys::path::filename(modulePath) == name : id == buildId;
+}
+
+bool ProgramFile::isSameBuild(const ProgramFile &other) const {
+  // To compare its bytes, a large file would have to be read as a whole.
+  return sys::fs::equivalent(path, other.path) || bytes() == other.bytes();
 }
 
 } // namespace frontload

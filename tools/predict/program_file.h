@@ -22,7 +22,7 @@ struct ProgramFile {
   llvm::StringRef bytes() const { return buffer->getBuffer(); }
   /// Whether a trace's module is this file. Without build-ids, a name must do.
   bool isModule(llvm::StringRef modulePath, llvm::StringRef id) const;
-  bool isSameBuild(const ProgramFile &other) const { return bytes() == other.bytes(); }
+  bool isSameBuild(const ProgramFile &other) const;
 
   std::string path;
   std::unique_ptr<llvm::MemoryBuffer> buffer;

@@ -58,11 +58,13 @@ Error InputFiles::add(const std::string &path) {
   case file_magic::archive:
     return addArchive(path, contents);
   case file_magic::elf_relocatable:
-    all.push_back({contents, ""});
+    all.push_back({contents, "", false, /*isLinked=*/false,
+                   buffers.back()->getBufferKind() == MemoryBuffer::MemoryBuffer_MMap});
     return checkElf(path, contents.getBuffer(), false);
   case file_magic::elf_executable:
   case file_magic::elf_shared_object:
-    all.push_back({contents, "", false, /*isLinked=*/true});
+    all.push_back({contents, "", false, /*isLinked=*/true,
+                   buffers.back()->getBufferKind() == MemoryBuffer::MemoryBuffer_MMap});
     return checkElf(path, contents.getBuffer(), true);
   case file_magic::bitcode:
     return bad(path, "bitcode has no sections yet: give the linked program");

@@ -10,9 +10,15 @@ using namespace llvm;
 
 namespace frontload {
 
+/// After so many places, what was read of a mapped file is given back.
+static constexpr size_t placesAtATime = 1 << 16;
+
 void writePlaces(raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
                  ArrayRef<InputObject> objects) {
+  size_t written = 0;
   for (const EntryPlace &place : set.entryPlaces().movable) {
+    if (++written % placesAtATime == 0)
+      objects[place.object].letGo();
     bool isSection = profile.entries[place.entry].kind == EntryKind::Section;
     os << "name\t" << place.entry << '\t' << toString(set.foundNames().best(place.entry).likeness())
        << '\t' << escapeName(objects[place.object].name()) << '\t' << escapeName(place.sectionName)

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from frontload.profile import trace
 
+from coldbench.variants import trace_file
 from coldbench.variants.elf_writer import (
     ALLOC,
     CODE,
@@ -22,13 +24,7 @@ from coldbench.variants.elf_writer import (
     write_object,
 )
 
-# instrument/format/frontload_trace.h declares these.
-_SLOT = np.dtype([("word", "<u8"), ("module", "<u4"), ("thread", "<u4")])
-_HEADER = np.dtype([("magic", "S8"), ("order", "u1"), ("word_size", "u1"), ("machine", "<u2"),
-                    ("major", "<u2"), ("minor", "<u2"), ("header_size", "<u4"),
-                    ("slot_size", "<u4"), ("recorder", "<u4"), ("pid", "<u4"),
-                    ("next_slot", "<u8"), ("rest", "V88")])
-_FUNCTION, _MODULE, _COMPLETE = 1 << 56, 0x80 << 56, 1 << 48
+_FUNCTION = trace.FUNCTION << 56
 _SIZE = 16  # of a function
 _BEGIN = 0x300000
 
@@ -53,7 +49,6 @@ def make_traces(folder: Path, program: Path, addresses: np.ndarray, traces: int,
     folder.mkdir(parents=True, exist_ok=True)
     chance = np.random.default_rng(1)
     usual = chance.permutation(addresses)[:touches * 5 // 4]
-    module = _module(str(program).encode(), bytes.fromhex("0123"))
     for number in range(traces):
         path = folder / f"app.{number}.fltrace"
         chosen = np.sort(chance.permutation(len(usual))[:touches])
@@ -63,22 +58,7 @@ def make_traces(folder: Path, program: Path, addresses: np.ndarray, traces: int,
         words[odd] = chance.choice(addresses, np.count_nonzero(odd))
         if path.exists():
             continue
-        slots = np.zeros(len(module) + len(words), _SLOT)
-        slots[:len(module)] = module
-        slots[len(module):] = [(0, 1, 1)]
-        slots["word"][len(module):] = words | np.uint64(_FUNCTION)
-        header = np.zeros(1, _HEADER)
-        header[0] = (b"\x89FLT\r\n\x1a\n", 1, 8, 62, 1, 0, 128, 16, 2, number + 1, len(slots), b"")
-        path.write_bytes(header.tobytes() + slots.tobytes())
+        trace_file.write(path, program, bytes.fromhex("0123"), words | np.uint64(_FUNCTION),
+                         pid=number + 1)
         progress(number)
 
-
-def _module(path: bytes, build_id: bytes) -> np.ndarray:
-    """The slots that say which program it is."""
-    payload = build_id + path
-    count = 1 + -(-len(payload) // 16)
-    slots = np.zeros(1, _SLOT)
-    slots["word"] = _MODULE | _COMPLETE | len(build_id) << 40 | count << 16 | len(path)
-    slots["module"] = slots["thread"] = 1
-    rest = np.frombuffer(payload.ljust(16 * (count - 1), b"\0"), _SLOT)
-    return np.concatenate([slots, rest])

@@ -44,6 +44,8 @@ class Workload:
     program: str = ""  # whose variants these are, and the folder they are built in; or the name
     # Arguments of runs to train with, by the name that Ninja is to know them: ${arguments.NAME}.
     training: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # Arguments of starts that differ, of which bench/heldout trains some and predicts the others.
+    scenarios: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # What stands before the file of a variant that is no program, with {work}, that folder.
     openers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     same_files: tuple[tuple[str, str, str], ...] = ()  # a sentence, and two targets that are equal

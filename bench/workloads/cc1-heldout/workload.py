@@ -22,6 +22,22 @@ CXX = ("-internal-isystem", "/usr/include/c++/12",
        "-fcxx-exceptions", "-fexceptions", "-std=c++20", *C, "-x", "c++")
 O2 = ("-O2", "-vectorize-loops", "-vectorize-slp", "-funwind-tables=2", "-mframe-pointer=none")
 
+_SOURCES = {"calc": ("c", C, "{source}/calc.c"), "shapes": ("cxx", CXX, "{source}/shapes.cpp"),
+            "containers": ("cxx", CXX, "{source}/containers.cpp"),
+            "stream": ("cxx", CXX, "{source}/stream.cpp")}
+
+
+def _scenarios() -> dict[str, tuple[str, ...]]:
+    """Each source in four of six ways."""
+    ways = {"O0": ("-emit-obj",), "O2": ("-emit-obj", *O2), "S": ("-S", "-Os"),
+            "syntax": ("-fsyntax-only", "-Wall", "-Wextra"), "E": ("-E",),
+            "llvm": ("-emit-llvm", "-O1", "-debug-info-kind=limited", "-dwarf-version=5")}
+    return {f"{name}-{way}": (*options, *usual, *(("-x", "c") if language == "c" else ()), source)
+            for number, (name, (language, usual, source)) in enumerate(_SOURCES.items())
+            for index, (way, options) in enumerate(ways.items())
+            if (number + index) % 3}
+
+
 VARIANTS = ("default", "order", "trained", "itself")
 DEFAULT, ORDER, TRAINED, ITSELF = (Start(name, THROTTLED) for name in VARIANTS)
 
@@ -39,6 +55,7 @@ WORKLOAD = Workload(
         "cxx-syntax": ("-fsyntax-only", *CXX, "{source}/containers.cpp"),
         "cxx-E": ("-E", *CXX, "{source}/containers.cpp"),
     },
+    scenarios=_scenarios(),
     requirements=(
         ShareOfGain(ORDER, DEFAULT, ITSELF, at_least=0),  # to compare with: functions alone
         ShareOfGain(TRAINED, DEFAULT, ITSELF, at_least=0.70),

@@ -9,6 +9,10 @@ MODULES = "json, asyncio, argparse, re, decimal"
 # That they were imported, and from where, is what the work writes.
 TELL = 'open("{output}", "w").write(repr((' + MODULES + ")))"
 
+_MODULES = ("json", "asyncio", "argparse", "re", "decimal", "unittest", "http.client", "ast", "csv",
+            "logging", "tarfile", "email.message", "statistics", "difflib", "xml.dom.minidom",
+            "random")
+
 WORKLOAD = Workload(
     name="cpython",
     title=f"CPython 3.11 (C): `python -S -c 'import {MODULES}'`",
@@ -17,6 +21,7 @@ WORKLOAD = Workload(
               "gcc-pgo", "gcc-pgo+front", "gcc-pgo+front+again"),
     peers=("temporal", "bp-startup", "gcc-pgo-lto", "bolt", "preread", "willneed", "front+run"),
     arguments=("-S", "-c", f"import {MODULES}; {TELL}"),
+    scenarios={module: ("-S", "-c", f"import {module}") for module in _MODULES},
     # All runs alike: what is not compiled stays so, and nobody's settings count.
     environment={"PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"},
 )

@@ -37,7 +37,7 @@ def record(program: Program, options: Sequence[str], arguments: Sequence[str], b
         # Of a release that is stripped; its names have other hashes then, which are found again.
         variable = f"CARGO_PROFILE_{build_profile.upper().replace('-', '_')}_STRIP"
         executable = cargo.link(program, options, words, **{variable: "debuginfo"})
-    if files.write_if_changed(kept.binary, executable.read_bytes()):
+    if files.copy_if_changed(executable, kept.binary):
         shutil.rmtree(kept.traces, ignore_errors=True)
     return recording.run([str(executable), *arguments], kept.traces, data=data, until=until,
                          ready=ready)

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from frontload.auto import shell_words
+from frontload.base import response_files
 from frontload.base.errors import Failure
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
@@ -64,7 +65,7 @@ def _expand(arguments: Sequence[str], directory: str, depth: int) -> list[str]:
             raise Failure(f"{path}: the response file of the link is gone",
                           note="keep it (ninja -d keeprsp), or give the link command with --link"
                           ) from problem
-        found += _expand(shell_words.response_words(text), directory, depth - 1)
+        found += _expand(response_files.words(text), directory, depth - 1)
     return found
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from frontload.auto import linker_options, shell_words
+from frontload.auto import linker_options
 from frontload.auto.link_command import (
     NO_OUTPUT,
     Family,
@@ -23,7 +23,7 @@ from frontload.auto.link_command import (
     output_of,
 )
 from frontload.auto.linker_options import Hindrance, Token
-from frontload.base import errors, tools
+from frontload.base import errors, response_files, tools
 from frontload.base.errors import EXIT_VERDICT, Failure
 from frontload.base.processes import run
 
@@ -143,7 +143,7 @@ def link_to(link: LinkCommand, output: str, options: Options, scratch: Path) -> 
     command = command_for(link, output, options)
     if sum(map(len, command)) > _MOST_CHARACTERS:
         response = scratch / "link.rsp"
-        response.write_text(shell_words.response_text(command[1:]), "utf-8", "surrogateescape")
+        response.write_text(response_files.text(command[1:]), "utf-8", "surrogateescape")
         command = [command[0], f"@{response}"]
     # Ours would be asked twice: by the command, and by what a build set for frontload-cc.
     environment = {name: value for name, value in (os.environ | dict(link.environment)).items()

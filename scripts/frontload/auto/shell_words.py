@@ -7,7 +7,6 @@ value only a shell can tell (`$x`, backquotes, patterns) is *live*; `evaluate` a
 
 import os
 import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from frontload.base.errors import Failure
@@ -67,40 +66,6 @@ def evaluate(command: Simple) -> list[str]:
         raise Failure(f"sh: cannot tell the words of: {script.partition(' ')[2]}: {problem}",
                       note="give the link command with --link, without variables") from problem
     return [os.fsdecode(word) for word in result.stdout.split(b"\0")[:-1]]
-
-
-def response_words(text: str) -> list[str]:
-    """The arguments in a response file, as gcc, clang and GNU ld read it: a backslash keeps the
-    next character, in quotes too, and only those that C counts as spaces are between."""
-    words: list[str] = []
-    word: list[str] | None = None
-    quote = ""
-    characters = iter(text)
-    for character in characters:
-        if character == "\\":
-            word = [*(word or []), next(characters, "")]
-        elif quote:
-            if character == quote:
-                quote = ""
-            else:
-                word.append(character)
-        elif character in "'\"":
-            quote, word = character, word or []
-        elif character in " \t\n\v\f\r":
-            if word is not None:
-                words.append("".join(word))
-            word = None
-        else:
-            word = word or []
-            word.append(character)
-    return words if word is None else [*words, "".join(word)]
-
-
-def response_text(words: Sequence[str]) -> str:
-    """What `response_words` reads these arguments from."""
-    def quoted(word: str) -> str:
-        return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return "".join(quoted(word) + "\n" for word in words)
 
 
 class _Reader:

@@ -2,14 +2,17 @@
 
 import json
 import os
+import shutil
 import stat
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
 from frontload.base.errors import BadData, Failure, printable
 
+_PIECE = 1 << 20  # bytes of a file that is compared and copied
 STDOUT = "-"  # in the place of an output file's path
 
 
@@ -98,17 +101,36 @@ def write_if_changed(path: os.PathLike | str, data: bytes) -> bool:
     if path.is_dir():
         raise IsADirectoryError(21, "is a directory", str(path))
     try:
-        _replace(path, data)
+        _replace(path, lambda stream: stream.write(data))
     except OSError as problem:  # the name of the temporary file would puzzle who reads it
         raise OSError(problem.errno, problem.strerror, str(path)) from problem
     return True
 
 
-def _replace(path: Path, data: bytes) -> None:
+def copy_if_changed(source: os.PathLike | str, path: os.PathLike | str) -> bool:
+    """As write_if_changed, of what another file holds, of which little is in memory at a time."""
+    path = Path(path)
+    if path.is_file() and path.stat().st_size == os.path.getsize(source) and _are_alike(source,
+                                                                                       path):
+        return False
+    with open(source, "rb") as stream:
+        _replace(path.resolve(), lambda target: shutil.copyfileobj(stream, target, _PIECE))
+    return True
+
+
+def _are_alike(one: os.PathLike | str, other: os.PathLike | str) -> bool:
+    with open(one, "rb") as first, open(other, "rb") as second:
+        while piece := first.read(_PIECE):
+            if piece != second.read(_PIECE):
+                return False
+    return True
+
+
+def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
+            write(stream)
         os.chmod(temporary, _permissions(path))
         os.replace(temporary, path)
     except BaseException:

@@ -1,5 +1,7 @@
 """Sets of bytes and of ranges: what some symbols cover, and which of them lie around an address."""
 
+from functools import cached_property
+
 import numpy as np
 
 FARTHEST = 1 << 60  # far above any real address, far below where sums of two would overflow
@@ -47,45 +49,109 @@ class Cover:
 
 class Ranges:
     """The address ranges [start[i], end[i]), which may overlap, to look addresses up in. A group is
-    the ranges that start at one address; groups are numbered by address."""
+    the ranges that start at one address; groups are numbered by address.
+
+    order: the ranges, by their number in what the constructor was given, those of group 0 first
+    """
 
     def __init__(self, start: np.ndarray, end: np.ndarray):
-        self._member = np.argsort(start, kind="stable")
-        self.start, first = np.unique(start[self._member], return_index=True)
-        self._bounds = np.append(first, len(start))
-        ends = end[self._member]
+        order = np.argsort(start, kind="stable")
+        self.order = order.astype(np.int32) if len(order) <= np.iinfo(np.int32).max else order
+        sorted_start, ends = start[order], end[order]
+        del order
+        first = np.flatnonzero(np.append(True, sorted_start[1:] != sorted_start[:-1])[:len(ends)])
+        self._bounds = np.append(first, len(ends)).astype(self.order.dtype)
+        self.start = sorted_start[first]
         self.end = np.maximum.reduceat(ends, first) if len(first) else ends
         self._reach = np.maximum.accumulate(self.end)  # the farthest end of this and all before
 
+    @cached_property
+    def _ends(self) -> "_Maxima":
+        return _Maxima(self.end)
+
     def members(self, group: int) -> list[int]:
         """The ranges of a group, by their number in what the constructor was given."""
-        return self._member[self._bounds[group]:self._bounds[group + 1]].tolist()
+        return self.order[self._bounds[group]:self._bounds[group + 1]].tolist()
+
+    def sizes(self, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where in `order` the ranges of each of these groups begin, and how many there are."""
+        first = self._bounds[groups]
+        return first, self._bounds[groups + 1] - first
 
     def innermost(self, addresses: np.ndarray) -> np.ndarray:
         """For each address the group that starts there or last before it around it, else -1."""
-        groups = np.full(len(addresses), -1)
-        position = np.searchsorted(self.start, addresses, "right") - 1
-        pending = np.flatnonzero(position >= 0)
-        while len(pending):
-            here, wanted = position[pending], addresses[pending]
-            found = (self.start[here] == wanted) | (self.end[here] > wanted)
-            groups[pending[found]] = here[found]
-            # Not in this one: an earlier range may reach over it, so look one back.
-            pending = pending[~found & (here > 0)]
-            position[pending] -= 1
-            pending = pending[self._reach[position[pending]] > addresses[pending]]
+        groups = np.searchsorted(self.start, addresses, "right") - 1
+        inside = np.flatnonzero(groups >= 0)
+        here = groups[inside]
+        known = (self.start[here] == addresses[inside]) | (self.end[here] > addresses[inside])
+        # Not in this one: an earlier range may reach over it.
+        rest = inside[~known]
+        groups[rest] = self._last_behind(groups[rest] - 1, addresses[rest])
         return groups
 
     def overlapping(self, first: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All pairs of a query i and a group that has bytes in [first[i], end[i])."""
         queries, groups = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         position = np.searchsorted(self.start, end, "left") - 1
-        pending = np.flatnonzero(position >= 0)
+        pending = np.arange(len(position))
         while len(pending):
-            pending = pending[self._reach[position[pending]] > first[pending]]
-            found = pending[self.end[position[pending]] > first[pending]]
-            queries.append(found)
-            groups.append(position[found])
-            pending = pending[position[pending] > 0]
-            position[pending] -= 1
+            found = self._last_behind(position[pending], first[pending])
+            pending, found = pending[found >= 0], found[found >= 0]
+            queries.append(pending)
+            groups.append(found)
+            position[pending] = found - 1
         return np.concatenate(queries), np.concatenate(groups)
+
+    def _last_behind(self, positions: np.ndarray, addresses: np.ndarray) -> np.ndarray:
+        """For each position, which may be -1, the last group up to it that ends behind the address,
+        else -1."""
+        groups = np.full(len(positions), -1)
+        some = np.flatnonzero(positions >= 0)
+        some = some[self._reach[positions[some]] > addresses[some]]
+        # Nearly always it is the one at the position.
+        here = self.end[positions[some]] > addresses[some]
+        groups[some[here]] = positions[some[here]]
+        some = some[~here]
+        if len(some):
+            groups[some] = self._ends.last_above(positions[some], addresses[some])
+        return groups
+
+
+class _Maxima:
+    """Numbers, and the largest of each pair, of each four and so on: finds one among many that is
+    larger than a limit, in as many steps as the count has binary digits. One large range can lie
+    around a million small ones, which must not be passed one by one."""
+
+    def __init__(self, numbers: np.ndarray):
+        levels = [numbers]
+        while len(levels[-1]) > 1:
+            below = levels[-1]
+            if len(below) % 2:
+                below = levels[-1] = np.append(below, below.dtype.type(0))
+            levels.append(np.maximum(below[::2], below[1::2]))
+        self._begins = np.cumsum([0, *map(len, levels)])
+        self._numbers = np.concatenate(levels)
+
+    def last_above(self, positions: np.ndarray, limits: np.ndarray) -> np.ndarray:
+        """For each position the last one up to it whose number is above the limit, else -1."""
+        found = np.full(len(positions), -1)
+        which, node = np.arange(len(positions)), positions.astype(np.int64)
+        level = np.zeros(len(positions), np.int64)
+        down: list[tuple[np.ndarray, ...]] = []
+        while len(which):  # to the left, in larger and larger steps
+            above = self._at(level, node) > limits[which]
+            down.append((which[above], node[above], level[above]))
+            go_on = ~above & (node > 0)
+            which, node, level = which[go_on], node[go_on] - 1, level[go_on]
+            is_second = node % 2
+            node, level = node >> is_second, level + is_second
+        which, node, level = (np.concatenate(each) for each in zip(*down, strict=True))
+        while len(which):  # and to the last one there
+            there = level == 0
+            found[which[there]] = node[there]
+            which, node, level = which[~there], 2 * node[~there] + 1, level[~there] - 1
+            node -= self._at(level, node) <= limits[which]
+        return found
+
+    def _at(self, level: np.ndarray, node: np.ndarray) -> np.ndarray:
+        return self._numbers[self._begins[level] + node]

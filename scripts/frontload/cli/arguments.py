@@ -21,6 +21,8 @@ from collections.abc import Callable
 
 from frontload.base.files import STDOUT
 from frontload.base.quantities import parse_bytes
+from frontload.profile.generations import MOST as MOST_GENERATIONS
+from frontload.profile.generations import NO_LABEL, is_label
 from frontload.profile.role import NO_ROLE, is_role
 
 DEFAULT_MIN_MATCH = 80.0
@@ -63,6 +65,20 @@ def role(text: str) -> str:
     return text
 
 
+def generation(text: str) -> str:
+    """The label of a generation of runs."""
+    if not is_label(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is {NO_LABEL}")
+    return text
+
+
+def number_of_generations(text: str) -> int:
+    """How many generations a profile keeps."""
+    if not re.fullmatch("[1-9][0-9]?", text) or int(text) > MOST_GENERATIONS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {MOST_GENERATIONS}")
+    return int(text)
+
+
 def seconds(text: str) -> float:
     """A time above 0."""
     return _above_0(text, "a number of seconds")
@@ -103,6 +119,17 @@ def percentage(text: str) -> float:
         value = -1.0
     if not 0 <= value <= 100:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 100")
+    return value
+
+
+def percentage_above(text: str) -> float:
+    """A share that may be more than all."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not (value >= 0 and math.isfinite(value)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 up")
     return value
 
 

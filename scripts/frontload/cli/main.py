@@ -35,6 +35,7 @@ VERBS = {
     "profile": Verb("profile", "make a startup profile from traces"),
     "show": Verb("show", "show what is in traces, profiles and reading lists"),
     "diff": Verb("diff", "compare two startup profiles"),
+    "blame": Verb("blame", "say between which commits a profile lost its names"),
     "files": Verb("files", "merge lists of what starts read of all their files"),
     "import": Verb("importing",
                    "make a startup profile from order files and traces of other tools"),

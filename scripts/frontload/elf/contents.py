@@ -5,22 +5,71 @@ This module reads the tables that grow with the program (section headers, symbol
 as numpy arrays: a large program has 200,000 symbols, and one Python object for each takes seconds.
 
 Nothing in the file is trusted: every table must lie inside the file, every index inside its table.
+
+Most who open a file want its headers. What grows with the program is read when it is asked for, and
+the file is opened again for that, so that any number of files can be known at a time.
 """
 
 import functools
+import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 import numpy as np
 from elftools.elf.elffile import ELFFile
 
+from frontload.base import files
 from frontload.base.errors import BadData
 from frontload.elf.constants import SHT_NOBITS
 
 REMEDY = "give the program or shared library that the linker wrote"
 damaged = functools.partial(BadData, note="it is damaged or incomplete: link it again")
+_PIECE = 1 << 22  # bytes of a table that are in memory before they are taken apart
+
+
+class Source(Protocol):
+    """Where the bytes of an ELF file are."""
+
+    path: str  # for messages
+
+    def stream(self) -> Iterator[BinaryIO]:
+        """For `with`: a stream of all bytes, the same each time."""
+
+
+class OnDisk:
+    """A file. One that changes between two times is refused: it would be half of one and half of
+    the other."""
+
+    def __init__(self, path: os.PathLike | str, note: str):
+        self.path = os.fspath(path)
+        self._note = note
+        self._seen: tuple | None = None
+
+    @contextmanager
+    def stream(self) -> Iterator[BinaryIO]:
+        with files.open_input(self.path, self._note) as stream:
+            found = os.fstat(stream.fileno())
+            now = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+            if self._seen not in (None, now):
+                raise BadData(self.path, "changed while it was read",
+                              note="try again when the link is done")
+            self._seen = now
+            yield stream
+
+
+class InMemory:
+    """What has been read already, such as a member of an archive."""
+
+    def __init__(self, path: str, data: bytes):
+        self.path = path
+        self._data = data
+
+    @contextmanager
+    def stream(self) -> Iterator[BinaryIO]:
+        yield io.BytesIO(self._data)
 
 
 class Contents:
@@ -53,33 +102,57 @@ class Contents:
             reason = str(problem) or type(problem).__name__
             raise damaged(self.path, f"not a readable ELF file: {reason}") from problem
 
-    def bytes(self, offset: int, size: int, what: str) -> bytes:
+    def check(self, offset: int, size: int, what: str) -> None:
+        """Refuses what is not in the file as a whole."""
         if offset + size > self.size:
             raise damaged(self.path, f"{what} of {size} bytes runs past the end of the file",
                           offset=offset)
+
+    def bytes(self, offset: int, size: int, what: str) -> bytes:
+        self.check(offset, size, what)
         self._stream.seek(offset)
         data = self._stream.read(size)
         if len(data) < size:
             raise damaged(self.path, "shrank while it was read", offset=offset + len(data))
         return data
 
-    def section(self, index: int, what: str) -> bytes:
-        """The contents of a section, which has none if it takes no bytes of the file."""
+    def place(self, index: int, what: str) -> tuple[int, int]:
+        """The offset and the size of a section's contents, which lie in the file."""
         if index >= len(self.sections):
             raise damaged(self.path, f"{what}: there is no section {index}")
         section = self.sections[index]
         if section["type"] == SHT_NOBITS:
-            return b""
-        return self.bytes(int(section["offset"]), int(section["size"]), what)
+            return 0, 0
+        offset, size = int(section["offset"]), int(section["size"])
+        self.check(offset, size, what)
+        return offset, size
+
+    def section(self, index: int, what: str) -> bytes:
+        """The contents of a section, which has none if it takes no bytes of the file."""
+        return self.bytes(*self.place(index, what), what)
 
     def table(self, index: int, kind: np.dtype, what: str) -> np.ndarray:
         """The contents of a section that is made of entries of a kind."""
-        data = self.section(index, what)
-        if len(data) % kind.itemsize:
-            raise damaged(self.path, f"{what} of {len(data)} bytes is not a whole number of "
+        self.count(index, kind, what)
+        return np.frombuffer(self.section(index, what), kind)
+
+    def pieces(self, index: int, kind: np.dtype, what: str) -> Iterator[np.ndarray]:
+        """The same in pieces: a large table and what is made of it need not be in memory at a time.
+        """
+        offset, left = self.place(index, what)[0], self.count(index, kind, what)
+        while left:
+            some = min(left, _PIECE // kind.itemsize)
+            yield np.frombuffer(self.bytes(offset, some * kind.itemsize, what), kind)
+            offset, left = offset + some * kind.itemsize, left - some
+
+    def count(self, index: int, kind: np.dtype, what: str) -> int:
+        """How many entries of a kind a section has."""
+        size = self.place(index, what)[1]
+        if size % kind.itemsize:
+            raise damaged(self.path, f"{what} of {size} bytes is not a whole number of "
                           f"entries of {kind.itemsize} bytes",
                           offset=int(self.sections["offset"][index]))
-        return np.frombuffer(data, kind)
+        return size // kind.itemsize
 
     @cached_property
     def sections(self) -> np.ndarray:

@@ -1,10 +1,9 @@
 """Reads ELF files: sections and their classes, symbols, the build-id.
 
-contents.py reads the file's bytes, and symbols.py the symbol tables. loading.py reads what the
-loader works from, which few modules need.
+contents.py reads the file's bytes, and symbols.py the symbol tables, when somebody asks for what is
+in them. loading.py reads what the loader works from, which few modules need.
 """
 
-import io
 import os
 from dataclasses import dataclass
 
@@ -21,8 +20,9 @@ from frontload.elf.constants import (
     SHT_NOBITS,
     SHT_SYMTAB,
 )
-from frontload.elf.contents import REMEDY, Contents, damaged
-from frontload.elf.symbols import Names, Symbols, read_symbols
+from frontload.elf.contents import REMEDY, Contents, InMemory, OnDisk, Source, damaged
+from frontload.elf.strings import Names, Strings
+from frontload.elf.symbols import Symbols, find_symbols
 
 _NO_RELRO = (0, 0)
 
@@ -64,13 +64,12 @@ class Elf:
 
 def read(path: os.PathLike | str, note: str = REMEDY) -> Elf:
     """Reads an ELF file; what is none, or is damaged, raises BadData."""
-    with files.open_input(path, note) as stream:
-        return _elf(Contents(os.fspath(path), stream, note))
+    return _elf(OnDisk(path, note), note)
 
 
 def parse(path: str, data: bytes) -> Elf:
     """Reads an ELF file that is in memory, such as a member of an archive."""
-    return _elf(Contents(path, io.BytesIO(data)))
+    return _elf(InMemory(path, data))
 
 
 def read_range(elf: Elf, section: int, address: int, size: int) -> bytes:
@@ -87,17 +86,20 @@ def read_range(elf: Elf, section: int, address: int, size: int) -> bytes:
         return stream.read(size)
 
 
-def _elf(contents: Contents) -> Elf:
-    sections = contents.sections
-    return Elf(path=contents.path,
-               linked=contents.headers.header["e_type"] in ("ET_EXEC", "ET_DYN"),
-               build_id=contents.checked(lambda: _build_id(contents)),
-               sections=sections,
-               section_names=_section_names(contents),
-               section_classes=_classes(sections, contents.checked(lambda: _relro(contents))),
-               symbols=read_symbols(contents, SHT_SYMTAB),
-               dynamic_symbols=read_symbols(contents, SHT_DYNSYM),
-               segments=contents.checked(lambda: _segments(contents)))
+def _elf(source: Source, note: str = REMEDY) -> Elf:
+    with source.stream() as stream:
+        contents = Contents(source.path, stream, note)
+        sections = contents.sections
+        relro = contents.checked(lambda: _relro(contents))
+        return Elf(path=contents.path,
+                   linked=contents.headers.header["e_type"] in ("ET_EXEC", "ET_DYN"),
+                   build_id=contents.checked(lambda: _build_id(contents)),
+                   sections=sections,
+                   section_names=_section_names(contents),
+                   section_classes=_classes(sections, relro),
+                   symbols=find_symbols(contents, source, SHT_SYMTAB),
+                   dynamic_symbols=find_symbols(contents, source, SHT_DYNSYM),
+                   segments=contents.checked(lambda: _segments(contents)))
 
 
 def _section_names(contents: Contents) -> list[bytes]:
@@ -108,7 +110,7 @@ def _section_names(contents: Contents) -> list[bytes]:
     if index == 0 or not len(sections):
         return [b""] * len(sections)
     table = contents.section(index, "the names of sections")
-    return Names(contents.path, table, sections["name"]).all()
+    return Names(Strings.of(contents.path, table), sections["name"]).all()
 
 
 def _build_id(contents: Contents) -> bytes:

@@ -38,12 +38,38 @@ def address_of(file: Elf, symbol: bytes) -> int | None:
     for symbols in (file.symbols, file.dynamic_symbols):
         if symbols is None:
             continue
-        for index, found in enumerate(symbols.names.all()):
-            if found == symbol \
-                    and symbols.type[index] in (constants.STT_FUNC, constants.STT_NOTYPE) \
+        for index in symbols.names.find([symbol])[0]:
+            if symbols.type[index] in (constants.STT_FUNC, constants.STT_NOTYPE) \
                     and symbols.section[index] > 0:
                 return int(symbols.value[index])
     return None
+
+
+def is_called(shown: str, name: str) -> bool:
+    """Whether people call a function by this name that is shown so: with or without its parameters,
+    and the namespaces and classes around it."""
+    return any(called == name or called.endswith((f"::{name}", f" {name}"))
+               for called in (shown, _AFTER_NAME.sub("", shown)))
+
+
+def word_of(shown: str) -> str:
+    """What a source calls a function that is shown so: its last name, without what a compiler or a
+    linker has put behind it."""
+    called = _AFTER_NAME.sub("", shown.partition(" [clone")[0])
+    while called.endswith(">") and not called.endswith("operator>"):
+        called = _before_brackets(called)
+    last = called.rpartition("::")[2].rpartition(" ")[2]
+    return re.sub(r"(?<=\w)[.@$].*", "", last)
+
+
+def _before_brackets(called: str) -> str:
+    """A name without the arguments of its template."""
+    depth = 0
+    for place in range(len(called) - 1, -1, -1):
+        depth += {">": 1, "<": -1}.get(called[place], 0)
+        if not depth:
+            return called[:place]
+    return called.rstrip(">")
 
 
 def _readable(file: Elf, name: str) -> dict[int, str]:
@@ -53,12 +79,13 @@ def _readable(file: Elf, name: str) -> dict[int, str]:
     symbols = file.symbols or file.dynamic_symbols
     if not last or symbols is None:
         return {}
-    places = {symbol: index for index, symbol in enumerate(symbols.names.all())
-              if symbol.startswith((b"_Z", b"_R")) and os.fsencode(last) in symbol
+    rows = symbols.names.having(os.fsencode(last))
+    places = {symbol: index for index, symbol in
+              zip(rows.tolist(), symbols.names.some(rows), strict=True)
+              if symbol.startswith((b"_Z", b"_R"))
               and symbols.type[index] == constants.STT_FUNC and symbols.section[index] > 0}
     found: dict[int, str] = {}
     for symbol, shown in demangled(places).items():
-        if any(called == name or called.endswith((f"::{name}", f" {name}"))
-               for called in (shown, _AFTER_NAME.sub("", shown))):
+        if is_called(shown, name):
             found.setdefault(int(symbols.value[places[symbol]]), os.fsdecode(symbol))
     return found

@@ -1,4 +1,11 @@
-"""Symbol tables of ELF files, and the names in their string tables."""
+"""Symbol tables of ELF files: one array for each field, which is read when it is first asked for.
+
+There may be 5 million symbols: nothing here makes an object for each.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,58 +20,61 @@ from frontload.elf.constants import (
     STT_NO_PLACE,
     STV_DEFAULT,
 )
-from frontload.elf.contents import Contents, damaged
+from frontload.elf.contents import Contents, Source, damaged
+from frontload.elf.strings import Names, Strings
 
 # Where a symbol is, if not in a section: values of Symbols.section besides section numbers.
 UNDEFINED, ABSOLUTE, COMMON, ELSEWHERE = 0, -1, -2, -3
 
-# Names that overlap can be many times as large as their table, so that reading them would take all
-# memory. Linkers share the ends of names, which is far from this many times as large.
-_NAME_OVERLAP = 8
+class Columns(NamedTuple):
+    """The fields of a symbol table; `section` is what Symbols has by that name."""
 
-
-class Names:
-    """Names in a string table: name i starts at `offsets[i]`."""
-
-    def __init__(self, path: str, table: bytes, offsets: np.ndarray):
-        self._table = table
-        ends = np.append(np.flatnonzero(np.frombuffer(table, np.uint8) == 0), len(table))
-        self._starts = np.minimum(offsets.astype(np.int64), len(table))
-        self._ends = ends[np.searchsorted(ends, self._starts)]
-        total = int(self.lengths().sum())
-        if total > _NAME_OVERLAP * (len(table) + 16 * len(offsets)):
-            raise damaged(path, f"{total} bytes of names in a string table of {len(table)} bytes")
-
-    def lengths(self) -> np.ndarray:
-        return self._ends - self._starts
-
-    def any_begins(self, start: bytes) -> bool:
-        """Whether a name begins so; of a million that do not, it takes no time to say."""
-        return start in self._table and any(name.startswith(start) for name in self.all())
-
-    def __getitem__(self, index: int) -> bytes:
-        return self._table[self._starts[index]:self._ends[index]]
-
-    def some(self, indexes: np.ndarray) -> list[bytes]:
-        return [self._table[start:end] for start, end in
-                zip(self._starts[indexes].tolist(), self._ends[indexes].tolist(), strict=True)]
-
-    def all(self) -> list[bytes]:
-        return self.some(np.arange(len(self._starts)))
+    value: np.ndarray
+    size: np.ndarray
+    info: np.ndarray
+    other: np.ndarray
+    section: np.ndarray
+    names: Names
 
 
 class Symbols:
     """A symbol table: one array per field, and the names."""
 
-    def __init__(self, table: np.ndarray, section: np.ndarray, names: Names):
-        self.value = table["value"].astype(np.uint64)
-        self.size = table["size"].astype(np.uint64)
-        self.type = table["info"] & 0xf
-        self.bind = table["info"] >> 4
-        self.section = section
-        self.names = names
-        self._visibility = table["other"] & 3
-        self._files = np.flatnonzero(self.type == STT_FILE)
+    def __init__(self, read: Callable[[], Columns]):
+        """`read` is called once, by who first asks for a field."""
+        self._read = read
+
+    @cached_property
+    def _columns(self) -> Columns:
+        return self._read()
+
+    @property
+    def value(self) -> np.ndarray:
+        return self._columns.value
+
+    @property
+    def size(self) -> np.ndarray:
+        return self._columns.size
+
+    @property
+    def section(self) -> np.ndarray:
+        return self._columns.section
+
+    @property
+    def names(self) -> Names:
+        return self._columns.names
+
+    @cached_property
+    def type(self) -> np.ndarray:
+        return self._columns.info & 0xf
+
+    @cached_property
+    def bind(self) -> np.ndarray:
+        return self._columns.info >> 4
+
+    @cached_property
+    def _files(self) -> np.ndarray:
+        return np.flatnonzero(self.type == STT_FILE)
 
     def placed(self) -> np.ndarray:
         """Which symbols are a place in a section: a function, a datum or a label."""
@@ -77,39 +87,68 @@ class Symbols:
 
     def is_static(self, index: int) -> bool:
         """Whether a symbol was local in its object, too: linkers also make hidden symbols local."""
-        return bool(self.bind[index] == STB_LOCAL and self._visibility[index] == STV_DEFAULT)
+        return bool(self.are_static(np.array([index]))[0])
+
+    def are_static(self, indexes: np.ndarray) -> np.ndarray:
+        return (self.bind[indexes] == STB_LOCAL) & (self._columns.other[indexes] & 3 == STV_DEFAULT)
 
     def source_file(self, index: int) -> bytes:
         """The STT_FILE name of a static symbol, empty for others."""
-        if not self.is_static(index):
-            return b""
-        position = int(np.searchsorted(self._files, index)) - 1
-        return self.names[self._files[position]] if position >= 0 else b""
+        return self.source_files(np.array([index]))[0]
+
+    def source_files(self, indexes: np.ndarray) -> list[bytes]:
+        """The same of many; those of one file share one object."""
+        before = np.searchsorted(self._files, indexes) - 1
+        before[~self.are_static(indexes)] = -1
+        used, which = np.unique(before, return_inverse=True)
+        names = self.names.some(self._files[used[used >= 0]])
+        names = [b""] * (len(used) - len(names)) + names
+        return [names[number] for number in which.tolist()]
 
 
-def read_symbols(contents: Contents, section_type: int) -> Symbols | None:
-    """The first symbol table of a type; None if the file has none."""
-    sections = contents.sections
-    tables = np.flatnonzero(sections["type"] == section_type)
+def find_symbols(contents: Contents, source: Source, section_type: int) -> Symbols | None:
+    """The first symbol table of a type; None if the file has none. What is in it is read from
+    `source` when it is asked for."""
+    tables = np.flatnonzero(contents.sections["type"] == section_type)
     if not len(tables):
         return None
     index = int(tables[0])
+
+    def read() -> Columns:
+        with source.stream() as stream:
+            return _read_columns(Contents(source.path, stream), source, index)
+
+    return Symbols(read)
+
+
+def _read_columns(contents: Contents, source: Source, index: int) -> Columns:
     half, word = contents.order + "u4", contents.word
     small = [("info", "u1"), ("other", "u1"), ("shndx", contents.order + "u2")]
     if contents.is_64:
         kind = np.dtype([("name", half), *small, ("value", word), ("size", word)])
     else:
         kind = np.dtype([("name", half), ("value", half), ("size", half), *small])
-    table = contents.table(index, kind, "the symbol table")
-    strings = contents.section(int(sections["link"][index]), "the names of symbols")
-    return Symbols(table, _sections_of(contents, index, table["shndx"]),
-                   Names(contents.path, strings, table["name"]))
+    what = "the symbol table"
+    count = contents.count(index, kind, what)
+    columns = {name: np.empty(count, ours) for name, ours in
+               (("value", "u8"), ("size", "u8"), ("name", "u4"), ("shndx", "u2"), ("info", "u1"),
+                ("other", "u1"))}
+    done = 0
+    for piece in contents.pieces(index, kind, what):
+        for name, column in columns.items():
+            column[done:done + len(piece)] = piece[name]
+        done += len(piece)
+    strings = Strings(source, *contents.place(int(contents.sections["link"][index]),
+                                              "the names of symbols"))
+    return Columns(columns["value"], columns["size"], columns["info"], columns["other"],
+                   _sections_of(contents, index, columns["shndx"]),
+                   Names(strings, columns["name"]))
 
 
 def _sections_of(contents: Contents, index: int, shndx: np.ndarray) -> np.ndarray:
     """The section of each symbol of the table in section `index`."""
     sections = contents.sections
-    section = shndx.astype(np.int64)
+    section = shndx.astype(np.int32)
     section[shndx >= SHN_LORESERVE] = ELSEWHERE
     section[shndx == SHN_ABS] = ABSOLUTE
     section[shndx == SHN_COMMON] = COMMON
@@ -122,6 +161,7 @@ def _sections_of(contents: Contents, index: int, shndx: np.ndarray) -> np.ndarra
         numbers = contents.table(int(np.argmax(belongs)), np.dtype(contents.order + "u4"), what)
         if len(numbers) < len(shndx):
             raise damaged(contents.path, f"{what} are {len(numbers)} for {len(shndx)} symbols")
-        section[extended] = numbers[:len(shndx)][extended]
+        numbers = numbers[:len(shndx)][extended]
+        section[extended] = np.where(numbers < len(sections), numbers, ELSEWHERE)
     section[section >= len(sections)] = ELSEWHERE
     return section

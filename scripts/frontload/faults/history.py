@@ -11,10 +11,10 @@ exec belongs to the image it then runs. Files get numbers in the order in which 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from frontload.faults.space import AddressSpace, Region
 from frontload.faults.waits import Threads
 from frontload.pagecache.kernel import PAGE_SIZE
 from frontload.tracing import perf_records as records
+from frontload.tracing.space import AddressSpace, Region
 
 _WRITE, _EXECUTE = 2, 16  # bits of the error code of a fault on x86
 

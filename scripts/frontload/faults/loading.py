@@ -119,5 +119,5 @@ def _place(command: Sequence[str]) -> tuple[str, int, int]:
 
 
 def _has(file: elf.Elf, name: bytes) -> bool:
-    return any(name in symbols.names.all() for symbols in (file.symbols, file.dynamic_symbols)
+    return any(symbols.names.find([name])[1] for symbols in (file.symbols, file.dynamic_symbols)
                if symbols is not None)

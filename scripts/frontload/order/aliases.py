@@ -12,16 +12,18 @@ from frontload.base import files
 from frontload.elf import archive
 from frontload.elf import file as elf
 from frontload.elf.symbols import Symbols
-from frontload.profile.resolver import Place
+from frontload.profile.resolver import Place, Places
 
 
 class Aliases:
     """Of a linked program, or of objects and archives, the names in the places of a profile."""
 
-    def __init__(self, binary: str | None, objects: Iterable[str], places: Iterable[Place]):
+    def __init__(self, binary: str | None, objects: Iterable[str], places: Places):
         self._linked = binary is not None
-        self._names: dict[tuple, list[bytes]] = {self._key(place): [] for place in places}
-        objects_named = {place.object for place in places}
+        self._values = places.value
+        # Of places that have several names, by each of these.
+        self._names: dict[tuple[bytes, bytes, int], list[bytes]] = {}
+        objects_named = places.objects()
         for base, each in _elf_files([binary] if self._linked else objects):
             if self._linked:
                 self._add(b"", each.linked_symbols())
@@ -30,22 +32,22 @@ class Aliases:
 
     def of(self, place: Place) -> list[bytes]:
         """The names in a place, its own first."""
-        return list(dict.fromkeys([place.symbol, *self._names[self._key(place)]]))
-
-    def _key(self, place: Place) -> tuple[bytes, bytes, int]:
-        return b"" if self._linked else place.object, place.symbol, place.value
+        others = self._names.get((b"" if self._linked else place.object, place.symbol, place.value))
+        return list(dict.fromkeys([place.symbol, *others])) if others else [place.symbol]
 
     def _add(self, base: bytes, symbols: Symbols) -> None:
-        defined = np.flatnonzero(symbols.placed())
-        together: dict[tuple[int, int], list[bytes]] = {}
-        for name, *where in zip(symbols.names.some(defined), symbols.section[defined].tolist(),
-                                symbols.value[defined].tolist(), strict=True):
-            together.setdefault(tuple(where), []).append(name)
-        for (_, value), names in together.items():
+        rows = np.flatnonzero(symbols.placed() & np.isin(symbols.value, self._values))
+        order = np.lexsort((rows, symbols.value[rows], symbols.section[rows]))
+        rows = rows[order]
+        section, value = symbols.section[rows], symbols.value[rows]
+        first = np.append(True, (section[1:] != section[:-1]) | (value[1:] != value[:-1]))
+        first = np.flatnonzero(first[:len(rows)])
+        several = np.diff(np.append(first, len(rows))) > 1
+        last = np.append(first[1:], len(rows))
+        for begin, end in zip(first[several].tolist(), last[several].tolist(), strict=True):
+            names = symbols.names.some(rows[begin:end])
             for name in names:
-                known = self._names.get((base, name, value))
-                if known is not None:
-                    known += names
+                self._names.setdefault((base, name, int(value[begin])), []).extend(names)
 
 
 def _elf_files(paths: Iterable[str]) -> Iterator[tuple[bytes, elf.Elf]]:

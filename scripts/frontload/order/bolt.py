@@ -8,6 +8,7 @@ after the other. We write that if there is no program to look names up in.
 """
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -28,19 +29,35 @@ def make(request: Request) -> Order:
     if request.objects:
         raise Failure("BOLT works on the linked program, not on objects",
                       note="give that program with --binary")
-    called = _called(elf.read(request.binary).linked_symbols()) if request.binary else {}
+    called = {}
+    if request.binary:
+        called = _called(elf.read(request.binary).linked_symbols(), request.places.value)
 
     def spell(number: int, entry: Name) -> list[bytes | None]:
         names = [entry.name]
         if request.binary:
-            names = [called[place.symbol, place.value] for place in request.places.get(number, ())]
+            names = [called.get((place.symbol, place.value), place.symbol)
+                     for place in request.places.of(number)]
         return [None if b"\n" in name else name for name in names]
 
     return list_symbols(request, "BOLT", spell, request.in_link, "a newline", FUNCTIONS)
 
 
-def _called(symbols: Symbols) -> dict[tuple[bytes, int], bytes]:
-    """What BOLT calls each symbol, by name and address."""
+def _called(symbols: Symbols, places: np.ndarray) -> dict[tuple[bytes, int], bytes]:
+    """What BOLT calls local symbols at some addresses, by name and address. Others have no number.
+    """
+    is_local = (symbols.bind == constants.STB_LOCAL) & (symbols.section > 0) & ~np.isin(
+        symbols.type, (constants.STT_SECTION, constants.STT_FILE))
+    local = np.flatnonzero(is_local)
+    wanted = local[np.isin(symbols.value[local], places)]
+    # Only what may be called alike counts in a number.
+    names = set(symbols.names.some(wanted))
+    names |= set(map(b"/".join, zip(symbols.names.some(wanted), _sources(symbols, wanted),
+                                    strict=True)))
+    names |= {begin for name in names for begin in _before_slashes(name)}
+    rows, spelled = symbols.names.find(names, local)
+    order = np.argsort(symbols.value[rows], kind="stable")
+    sources = _sources(symbols, rows)
     called: dict[tuple[bytes, int], bytes] = {}
     used: Counter[bytes] = Counter()
 
@@ -48,17 +65,27 @@ def _called(symbols: Symbols) -> dict[tuple[bytes, int], bytes]:
         used[name] += 1
         return b"%s/%d" % (name, used[name])
 
-    sources = np.flatnonzero(symbols.type == constants.STT_FILE)
-    defined = np.flatnonzero((symbols.section > 0)
-                             & ~np.isin(symbols.type, (constants.STT_SECTION, constants.STT_FILE)))
-    for index in defined[np.argsort(symbols.value[defined], kind="stable")].tolist():
-        name = symbols.names[index]
-        bolts_name = name
-        if symbols.bind[index] == constants.STB_LOCAL:
-            bolts_name = numbered(name)
-            before = int(np.searchsorted(sources, index)) - 1
-            source = symbols.names[sources[before]] if before >= 0 else b""
-            if source and symbols.type[index] == constants.STT_FUNC:
-                bolts_name = numbered(name + b"/" + source)
-        called.setdefault((name, int(symbols.value[index])), bolts_name)
+    for index in order.tolist():
+        name, source, row = spelled[index], sources[index], rows[index]
+        bolts_name = numbered(name)
+        if source and symbols.type[row] == constants.STT_FUNC:
+            bolts_name = numbered(name + b"/" + source)
+        called.setdefault((name, int(symbols.value[row])), bolts_name)
     return called
+
+
+def _before_slashes(name: bytes) -> Iterator[bytes]:
+    end = name.find(b"/")
+    while end >= 0:
+        yield name[:end]
+        end = name.find(b"/", end + 1)
+
+
+def _sources(symbols: Symbols, rows: np.ndarray) -> list[bytes]:
+    """The STT_FILE name before each of these symbols, or nothing."""
+    files = np.flatnonzero(symbols.type == constants.STT_FILE)
+    before = np.searchsorted(files, rows) - 1
+    used, which = np.unique(before, return_inverse=True)
+    names = symbols.names.some(files[used[used >= 0]])
+    names = [b""] * (len(used) - len(names)) + names
+    return [names[number] for number in which.tolist()]

@@ -36,7 +36,7 @@ def make(request: Request) -> Order:
     def spell(number: int, entry: Name) -> list[bytes | None]:
         symbols = [unversioned(entry.name)]
         if request.looked_up:
-            symbols = [unversioned(place.symbol) for place in request.places.get(number, ())]
+            symbols = list(map(unversioned, request.places.symbols_of(number)))
         left_to_library.update(shared.intersection(symbols))
         return [symbol if _writable(symbol) else None for symbol in symbols
                 if symbol not in shared and symbol not in _MADE_BY_LLD]
@@ -63,14 +63,23 @@ def _shared_names(path: str) -> set[bytes]:
     apart. One that exports even `_start` was linked to export everything, which says nothing.
     """
     linked = elf.read(path, note="give the program of the last link")
-    names = _defined(linked.linked_symbols())
+    symbols = linked.linked_symbols()
     exported = _defined(linked.dynamic_symbols)
-    return set() if b"_start" in exported or b"_start" not in names else exported
+    if b"_start" in exported:
+        return set()
+    named = symbols.names.having(b"_start")
+    starts = {unversioned(name) for name in symbols.names.some(named[_are_defined(symbols, named)])}
+    return exported if b"_start" in starts else set()
 
 
 def _defined(symbols: Symbols | None) -> set[bytes]:
     if symbols is None:
         return set()
-    in_section = (symbols.section > 0) | (symbols.section == COMMON)
-    defined = in_section & ~np.isin(symbols.type, (constants.STT_SECTION, constants.STT_FILE))
-    return {unversioned(name) for name in symbols.names.some(np.flatnonzero(defined))}
+    rows = np.arange(len(symbols.section))
+    return {unversioned(name) for name in symbols.names.some(rows[_are_defined(symbols, rows)])}
+
+
+def _are_defined(symbols: Symbols, rows: np.ndarray) -> np.ndarray:
+    section, kind = symbols.section[rows], symbols.type[rows]
+    return ((section > 0) | (section == COMMON)) & ~np.isin(
+        kind, (constants.STT_SECTION, constants.STT_FILE))

@@ -67,20 +67,16 @@ class Request:
     @cached_property
     def resolved(self) -> names.Resolved:
         """Where the entries are, in the program or the objects."""
-        return names.resolve(self.path, self.files)
+        return names.resolve(self.path, self.files, self.entries)
 
     @property
     def in_link(self) -> Container[int]:
         """The entries that are defined at all; all of them, if there is nothing to look in."""
         return self.resolved.found() if self.looked_up else range(len(self.entries))
 
-    @cached_property
-    def places(self) -> dict[int, list[names.Place]]:
-        """The same by entry."""
-        found: dict[int, list[names.Place]] = {}
-        for place in self.resolved.places:
-            found.setdefault(place.entry, []).append(place)
-        return found
+    @property
+    def places(self) -> names.Places:
+        return self.resolved.places
 
     @cached_property
     def startup_set(self) -> list[names.Section]:

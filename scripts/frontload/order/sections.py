@@ -71,9 +71,11 @@ def find(request: Request) -> Sections:
 def _guessed(request: Request) -> Iterator[InputSection]:
     symbols = elf.read(request.binary).linked_symbols()
     aliases = _aliases(request, symbols)
-    split = {_SPLIT.sub(b"", name) for name in symbols.names.all() if _SPLIT.search(name)}
+    names = symbols.names
+    split = {_SPLIT.sub(b"", name) for name in names.some(names.having(b".cold"))
+             if _SPLIT.search(name)}
     for number, entry in enumerate(request.entries):
-        for place in request.places.get(number, ()):
+        for place in request.places.of(number):
             for symbol in dict.fromkeys([place.symbol, *aliases.get(place.value, ())]):
                 if _INITIALIZER.match(symbol):
                     yield InputSection("text", b".text.startup")
@@ -86,8 +88,7 @@ def _guessed(request: Request) -> Iterator[InputSection]:
 
 def _aliases(request: Request, symbols: Symbols) -> dict[int, list[bytes]]:
     """The symbols at the addresses of the profile's names."""
-    wanted = np.array([place.value for place in request.resolved.places], symbols.value.dtype)
-    rows = np.flatnonzero(np.isin(symbols.value, wanted) & (symbols.section > 0) &
+    rows = np.flatnonzero(np.isin(symbols.value, request.places.value) & (symbols.section > 0) &
                           np.isin(symbols.type, (constants.STT_FUNC, constants.STT_OBJECT)))
     found: dict[int, list[bytes]] = {}
     for row, name in zip(rows.tolist(), symbols.names.some(rows), strict=True):

@@ -56,6 +56,6 @@ def make(request: Request) -> Order:
 def _names_by_entry(request: Request) -> dict[int, list[bytes]]:
     if not request.looked_up:
         return {}
-    together = aliases.Aliases(request.binary, request.objects, request.resolved.places)
+    together = aliases.Aliases(request.binary, request.objects, request.places)
     return {number: [name for place in places for name in together.of(place)]
-            for number, places in request.places.items()}
+            for number, places in request.places.of_all()}

@@ -11,17 +11,20 @@ FUNCTION and BLOCK tell nothing of that; nor is there anything to tell of a symb
 
 Of several symbols at one address (aliases) symbol_names.py chooses one.
 
-Whoever has a name has a number: thousands of traces are resolved before the first name is read.
+Whoever has a name has a number: thousands of traces, and millions of touches, are resolved before
+the first name is made. Names are compared by hashes, and by themselves only where these are equal.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from frontload.base.intervals import Cover, Ranges, signed
 from frontload.elf import file as elves
+from frontload.elf.strings import hashes_of_few, mixed
 from frontload.profile import touched as sums
 from frontload.profile import trace as traces
 from frontload.profile.format import Name, Touched
@@ -41,8 +44,8 @@ class _Named(Protocol):
 
     ranges: Ranges
 
-    def name(self, group: int) -> Name | None:
-        """The name of a group, if it can have one in a profile."""
+    def names(self, groups: np.ndarray) -> list[Name | None]:
+        """The names of groups, of those that can have one in a profile."""
 
 
 class Resolver:
@@ -58,11 +61,16 @@ class Resolver:
         code, data = nameable(elf)
         self._functions = SymbolNames("function", elf, symbols, np.flatnonzero(code))
         self._data = SymbolNames("data", elf, symbols, np.flatnonzero(data))
-        named = np.flatnonzero(code | data)
-        self._symbols = Cover(signed(symbols.value[named]), signed(symbols.ends()[named]))
+        self._named = code | data
         self._elf = elf
         self.link_map: LinkMap | None = None
         self._give_numbers(self._functions, self._data)
+
+    @cached_property
+    def _symbols(self) -> Cover:
+        """What has a name by symbols."""
+        symbols = self._elf.linked_symbols()
+        return Cover(signed(symbols.value[self._named]), signed(symbols.ends()[self._named]))
 
     def use_map(self, link_map: LinkMap) -> None:
         """Gives what no symbol names a name, too; to be called before the first `resolve`."""
@@ -77,8 +85,8 @@ class Resolver:
         self._begins = np.cumsum([0, *(len(named.ranges.start) for named in kinds)])
         self._number = np.full(self._begins[-1], _UNKNOWN, np.int32)
         self._place = np.zeros(self._begins[-1], np.int32)  # of use in _in_order alone
-        self._names: dict[int, Name] = {}
-        self._numbers: dict[Name, int] = {}
+        # The hashes of names that have a number, ascending, and these numbers.
+        self._hashes, self._of_hash = np.empty(0, np.uint64), np.empty(0, np.int32)
 
     def resolve(self, kinds: np.ndarray, addresses: np.ndarray) -> TouchedNumbers:
         """What a process touched; the touches are given in order. What the linker makes itself
@@ -108,9 +116,23 @@ class Resolver:
 
     def names(self, numbers: Iterable[int]) -> list[Name]:
         """The names of numbers from `resolve`, also of another process."""
-        numbers = list(numbers)
-        self._look_up(np.array(numbers, np.int64))
-        return [self._names[int(self._number[number])] for number in numbers]
+        return self._made(np.array(list(numbers), np.int64))
+
+    def _made(self, groups: np.ndarray) -> list[Name | None]:
+        found = np.empty(len(groups), object)
+        for kind, mine in self._by_kind(groups):
+            # Not as a list, of which numpy would take each name for a row.
+            found[mine] = np.fromiter(self._kinds[kind].names(groups[mine] - self._begins[kind]),
+                                      object, len(mine))
+        return found.tolist()
+
+    def _by_kind(self, groups: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """Which of the groups are of each kind."""
+        kinds = np.searchsorted(self._begins, groups, "right") - 1
+        for kind in range(len(self._kinds)):
+            mine = np.flatnonzero(kinds == kind)
+            if len(mine):
+                yield kind, mine
 
     def names_of(self, touched: TouchedNumbers) -> dict[Name, Touched]:
         """What a process touched, by name."""
@@ -145,14 +167,38 @@ class Resolver:
 
     def _look_up(self, groups: np.ndarray) -> None:
         """Gives numbers to the names of groups that have none."""
-        for group in groups[self._number[groups] == _UNKNOWN].tolist():
-            kind = int(np.searchsorted(self._begins, group, "right")) - 1
-            name = self._kinds[kind].name(group - int(self._begins[kind]))
-            if name is None:
-                self._number[group] = _NAMELESS
+        new = sums.in_order(groups[self._number[groups] == _UNKNOWN])
+        if not len(new):
+            return
+        hashes = np.empty(len(new), np.uint64)
+        is_named = np.ones(len(new), bool)
+        for kind, mine in self._by_kind(new):
+            own = self._kinds[kind]
+            if isinstance(own, SymbolNames):
+                found = own.hashes(new[mine] - self._begins[kind])
             else:
-                self._number[group] = number = self._numbers.setdefault(name, group)
-                self._names[number] = name
+                names = own.names(new[mine] - self._begins[kind])
+                is_named[mine] = [name is not None for name in names]
+                found = hashes_of_few([b"\0".join((name.section_class.encode(), *name[2:]))
+                                       if name else b"" for name in names])
+            hashes[mine] = mixed(found, np.full(len(mine), kind, np.uint64))
+        self._number[new[~is_named]] = _NAMELESS
+        new, hashes = new[is_named], hashes[is_named]
+        # Of equal ones the first is the number, and any that had one before.
+        known, first, which = np.unique(hashes, return_index=True, return_inverse=True)
+        numbers = new[first]
+        place = np.searchsorted(self._hashes, known)
+        is_old = np.append(self._hashes, 0)[place] == known
+        is_old &= place < len(self._hashes)
+        numbers[is_old] = self._of_hash[place[is_old]]
+        self._hashes = np.insert(self._hashes, place[~is_old], known[~is_old])
+        self._of_hash = np.insert(self._of_hash, place[~is_old], numbers[~is_old])
+        self._number[new] = numbers[which]
+        namesakes = new[self._number[new] != new]
+        for group, name, other in zip(namesakes.tolist(), self._made(namesakes),
+                                      self._made(self._number[namesakes]), strict=True):
+            if name != other:  # only their hashes are equal
+                self._number[group] = group
 
 
 @dataclass

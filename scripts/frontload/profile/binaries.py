@@ -1,7 +1,7 @@
 """The binaries that traces were recorded from, to resolve each trace with its own."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
@@ -24,6 +24,7 @@ class Binary:
     linked: elf.Elf
     resolver: Resolver
     collects: bool  # a profile of the compiler's, too
+    judged: dict[int, bool] = field(default_factory=dict)  # of these names, which are left out
 
     def resolve(self, trace: Trace, mine: np.ndarray) -> tuple[TouchedNumbers, np.ndarray]:
         """What a trace touched of this binary, where its events are `mine`, and the numbers that
@@ -31,25 +32,31 @@ class Binary:
         touched = self.resolver.resolve(trace.kinds[mine], trace.addresses[mine])
         if not self.collects:
             return touched, touched.numbers[:0]
-        left_out = np.array([instrumented.is_left_out(name)
-                             for name in self.resolver.names(touched.numbers)], bool)
+        left_out = self._is_left_out(touched.numbers)
         return touched.only(~left_out), touched.numbers[left_out]
+
+    def _is_left_out(self, numbers: np.ndarray) -> np.ndarray:
+        new = [number for number in numbers.tolist() if number not in self.judged]
+        self.judged.update(zip(new, map(instrumented.is_left_out, self.resolver.names(new)),
+                               strict=True))
+        return np.array([self.judged[number] for number in numbers.tolist()], bool)
 
 
 class Binaries:
-    """Each is read once. All are `given` if that is a path, else where they were recorded.
+    """Each is read once. They are where they were recorded, unless one is `given`; of several, the
+    build-id chooses.
 
     link_map: the map of the link, for the names of data; to be set before the first is asked for
     """
 
-    def __init__(self, given: str | None):
-        self._given = given
+    def __init__(self, given: str | Sequence[str] | None):
+        self._given = [given] if isinstance(given, str) else list(given or ())
         self._results: dict[object, object] = {}
         self.link_map: str | None = None
 
     def of(self, module: Module, trace: str) -> Binary:
         """The binary that a trace recorded as `module`; another build is refused."""
-        path = self._given or module.path
+        path = self._path_of(module)
         binary = self._once(path, lambda: self._open(path, module))
         if binary.linked.build_id != module.build_id:
             found, recorded = (each.hex() or "none"
@@ -63,9 +70,20 @@ class Binaries:
                 LinkMap(self.link_map, binary.linked)))
         return binary
 
+    def _path_of(self, module: Module) -> str:
+        if len(self._given) < 2:
+            return self._given[0] if self._given else module.path
+        return next((path for path in self._given
+                     if self._once(path, lambda path=path: self._open(path, module))
+                     .linked.build_id == module.build_id), self._given[0])
+
     def at(self, path: str) -> Binary:
         """A binary that `of` has given."""
         return self._once(path, lambda: None)
+
+    def forget(self) -> None:
+        """Lets go of all that were given."""
+        self._results.clear()
 
     def _once(self, key: object, work: Callable[[], T]) -> T:
         """What comes of some work, or the same failure each time."""

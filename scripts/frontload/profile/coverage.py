@@ -30,9 +30,10 @@ symbol (padding, jump tables) or to symbols of the profile. Names in other secti
 names, do not interrupt it.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,12 +41,14 @@ from frontload.base.intervals import FARTHEST, Cover, signed
 from frontload.elf import constants, front
 from frontload.elf.file import Elf
 from frontload.elf.section_names import CLASSES
+from frontload.elf.strings import hashes_of, mixed
 from frontload.elf.symbols import Symbols
 from frontload.profile.format import Name, Profile, escape
-from frontload.profile.resolver import Place
+from frontload.profile.resolver import Places
 
 _SLACK = 1.25
 _ROUNDING = 16
+_PIECE = 1 << 16  # names that are compared at a time
 
 
 class Reason(StrEnum):
@@ -57,8 +60,7 @@ class Reason(StrEnum):
     OUTSIDE = "outside the front"
 
 
-@dataclass(frozen=True)
-class MissingName:
+class MissingName(NamedTuple):
     name: Name
     reason: Reason
     section: bytes = b""  # where it is, if it is anywhere
@@ -108,6 +110,7 @@ class Report:
     longest_run: OrderedRun
     missing: list[MissingName]
     not_sought: int  # sections and strings
+    faded: int  # names that starts touch no more and that are gone, which count nowhere
 
     @property
     def names(self) -> int:
@@ -159,15 +162,13 @@ def suffices(report: Report, min_coverage: float, min_match: float) -> bool:
             and 100 * report.present >= min_match * report.names)
 
 
-def examine(elf: Elf, profile: Profile, places: list[Place],
+def examine(elf: Elf, profile: Profile, places: Places,
             left_out: Collection[str] = ()) -> Report:
     """Looks for the names of `profile` in a linked file, where they are at `places`. `left_out` are
     those that its link says it has left out (front_report.py)."""
     symbols = elf.linked_symbols()
     names = [name for name, _ in profile.in_order() if name.has_symbol]
-    entries = list(profile.touches)
-    found = _find(elf, symbols, names, [(entries[place.entry], place) for place in places])
-    inexact = {place.entry for place in places if place.how != "exact"}
+    found = _find(elf, symbols, names, list(profile.touches), places)
     pieces = _Pieces(elf, symbols, found)
     blocks, ranges = None, front.ranges_of(elf)
     parts = front.parts_of(elf)
@@ -180,77 +181,117 @@ def examine(elf: Elf, profile: Profile, places: list[Place],
     in_front |= pieces.in_bss
     outside = np.bincount(pieces.entry[~in_front], minlength=len(names))
     inside = np.bincount(pieces.entry[in_front], minlength=len(names))
-    unknown = np.array([_may_be_another(symbols, name, rows)
-                        for name, rows in zip(names, found, strict=True)], bool)
-    is_placed = (inside > 0) & ((outside == 0) | unknown)
-    classes = {name: ClassCount() for name in CLASSES}
-    missing = []
-    for number, (name, rows) in enumerate(zip(names, found, strict=True)):
-        if isinstance(rows, Reason):
-            classes[name.section_class].names += 1
-            missing.append(MissingName(name, rows))
-            continue
-        section = int(symbols.section[rows[0]])
-        count = classes[elf.section_classes[section]]
-        count.names += 1
-        count.present += 1
-        if not is_placed[number]:
-            reason = Reason.LEFT_OUT if escape(name.name).decode() in left_out else Reason.OUTSIDE
-            missing.append(MissingName(name, reason, elf.section_names[section]))
-        else:
-            count.placed += 1
+    is_placed = (inside > 0) & ((outside == 0) | _may_be_another(symbols, names, found))
+    classes, missing, faded = _count(elf, symbols, names, found, is_placed, left_out,
+                                     profile.has_faded)
     counts = is_placed[pieces.entry] & in_front
     for section, mine in pieces.by_section():
         count = classes[elf.section_classes[section]]
         count.bytes_present += Cover(pieces.start[mine], pieces.end[mine]).size
         mine = mine[counts[mine]]
         count.bytes_placed += Cover(pieces.start[mine], pieces.end[mine]).size
-    ambiguous = sum(isinstance(rows, list) and len(rows) > 1 for rows in found)
-    return Report(classes, ambiguous, len(inexact), front_size, ranges,
+    ambiguous = int(np.count_nonzero(found.count > 1))
+    return Report(classes, ambiguous, len(places.inexact()), front_size, ranges,
                   front.unnamed_in(elf), blocks,
                   _longest_run(elf, symbols, pieces, names), missing,
-                  len(profile.touches) - len(names))
+                  len(profile.touches) - len(names), faded)
 
 
-def _find(elf: Elf, symbols: Symbols, names: list[Name],
-          places: list[tuple[Name, Place]]) -> list[list[int] | Reason]:
-    """For each name the rows of the symbol table that it stands for, or why there are none."""
-    sought: dict[tuple[bytes, int], list[Name]] = {}
-    for name, place in places:
-        sought.setdefault((place.symbol, place.value), []).append(name)
-    wanted = {name.name for name in names}
-    rows_of: dict[Name, list[int]] = {}
-    why = {}  # by the names that symbols have
-    rows = np.flatnonzero(~np.isin(symbols.type, constants.STT_NO_PLACE))
-    for row, symbol in zip(rows.tolist(), symbols.names.some(rows), strict=True):
-        if _class_of(elf, symbols, row):
-            for name in sought.get((symbol, int(symbols.value[row])), ()):
-                rows_of.setdefault(name, []).append(row)
-        if symbol in wanted:
-            why[symbol] = Reason.UNDEFINED
-    return [rows_of.get(name) or why.get(name.name, Reason.NO_SYMBOL) for name in names]
+class _Found:
+    """The rows of the symbol table that names stand for: pairs of `name`, the number of a name, and
+    `row`, by both. Of name i there are `count[i]`, from pair `first[i]` on."""
+
+    def __init__(self, names: int, name: np.ndarray, row: np.ndarray):
+        order = np.lexsort((row, name))
+        once = np.ones(len(order), bool)
+        name, row = name[order], row[order]
+        once[1:] = (name[1:] != name[:-1]) | (row[1:] != row[:-1])
+        self.name, self.row = name[once], row[once]
+        self.count = np.bincount(self.name, minlength=names)
+        self.first = np.cumsum(self.count) - self.count
 
 
-def _may_be_another(symbols: Symbols, name: Name, rows: list[int] | Reason) -> bool:
-    """Whether it takes the map of the link to tell which of several symbols a name is."""
-    return (isinstance(rows, list) and bool(name.file)
-            and all(symbols.source_file(row) != name.file for row in rows))
+def _find(elf: Elf, symbols: Symbols, names: list[Name], entries: list[Name],
+          places: Places) -> _Found:
+    number_of = {name: number for number, name in enumerate(names)}
+    numbers = np.fromiter((number_of.get(entry, -1) for entry in entries), np.int64, len(entries))
+    del number_of
+    # A place is known by a name and an address; where the address has a symbol, that is compared.
+    loaded = np.array([bool(each) for each in elf.section_classes], bool)
+    rows = np.flatnonzero(symbols.placed() & np.isin(symbols.value, places.value))
+    rows = rows[loaded[symbols.section[rows]]]
+    of_rows = mixed(symbols.value[rows], symbols.names.hashes(rows))
+    of_places = mixed(places.value, hashes_of(places.symbol))
+    order = np.argsort(of_places, kind="stable")
+    first = np.searchsorted(of_places[order], of_rows)
+    count = np.searchsorted(of_places[order], of_rows, "right") - first
+    row = np.repeat(rows, count)
+    place = order[np.repeat(first, count) + np.arange(len(row))
+                  - np.repeat(np.cumsum(count) - count, count)]
+    name = numbers[places.entry[place]]
+    same = name >= 0
+    for begin in range(0, len(row), _PIECE):
+        some = slice(begin, begin + _PIECE)
+        same[some] &= np.fromiter((
+            symbol == places.symbol[index] for symbol, index in
+            zip(symbols.names.some(row[some]), place[some].tolist(), strict=True)), bool)
+    return _Found(len(names), name[same], row[same])
 
 
-def _class_of(elf: Elf, symbols: Symbols, row: int) -> str:
-    section = symbols.section[row]
-    return elf.section_classes[section] if section > 0 else ""
+def _may_be_another(symbols: Symbols, names: list[Name], found: _Found) -> np.ndarray:
+    """Which names are one of several symbols, and it takes the map of the link to tell which: the
+    name tells a file, and none of them is of that."""
+    tells_file = np.fromiter((bool(name.file) for name in names), bool, len(names))
+    pairs = np.flatnonzero(tells_file[found.name])
+    agrees = np.fromiter((
+        source == names[number].file for number, source in
+        zip(found.name[pairs].tolist(), symbols.source_files(found.row[pairs]), strict=True)),
+        bool, len(pairs))
+    one_agrees = np.bincount(found.name[pairs[agrees]], minlength=len(names)) > 0
+    return tells_file & (found.count > 0) & ~one_agrees
+
+
+def _count(elf: Elf, symbols: Symbols, names: list[Name], found: _Found, is_placed: np.ndarray,
+           left_out: Collection[str], has_faded: Callable[[Name], bool]
+           ) -> tuple[dict[str, ClassCount], list[MissingName], int]:
+    """The names of each class, those that are not placed, and how many have faded and are gone."""
+    classes = {name: ClassCount() for name in CLASSES}
+    present = found.count > 0
+    section = np.full(len(names), -1)
+    section[present] = symbols.section[found.row[found.first[present]]]
+    for number, names_in in enumerate(np.bincount(section[present]).tolist()):
+        if names_in:
+            count = classes[elf.section_classes[number]]
+            count.names += names_in
+            count.present += names_in
+            count.placed += int(np.count_nonzero(is_placed & (section == number)))
+    nowhere = [names[number] for number in np.flatnonzero(~present).tolist()]
+    # Of a name that is in no section, but in the table.
+    rows = np.flatnonzero(~np.isin(symbols.type, constants.STT_NO_PLACE)) if nowhere else None
+    undefined = set(symbols.names.find({name.name for name in nowhere}, rows)[1])
+    missing, faded = [], 0
+    for number in np.flatnonzero(~is_placed).tolist():
+        name = names[number]
+        if not present[number] and has_faded(name):
+            faded += 1
+        elif not present[number]:
+            classes[name.section_class].names += 1
+            missing.append(MissingName(name, Reason.UNDEFINED if name.name in undefined
+                                       else Reason.NO_SYMBOL))
+        else:
+            is_left_out = left_out and escape(name.name).decode() in left_out
+            missing.append(MissingName(name, Reason.LEFT_OUT if is_left_out else Reason.OUTSIDE,
+                                       elf.section_names[section[number]]))
+    return classes, missing, faded
 
 
 class _Pieces:
     """The byte ranges of the symbols that the names stand for, in profile order, then by address:
     entry (the number of the name), section, and start and end as offsets in the section."""
 
-    def __init__(self, elf: Elf, symbols: Symbols, found: list[list[int] | Reason]):
-        pairs = [(entry, row) for entry, rows in enumerate(found) if isinstance(rows, list)
-                 for row in rows]
-        entry, row = np.array(pairs, np.int64).reshape(-1, 2).T
-        section, start, end = _ranges(elf, symbols, row)
+    def __init__(self, elf: Elf, symbols: Symbols, found: _Found):
+        entry = found.name
+        section, start, end = _ranges(elf, symbols, found.row)
         order = np.lexsort((start, section, entry))
         self.entry, self.section = entry[order], section[order]
         self.start, self.end = start[order], np.maximum(end, start + 1)[order]

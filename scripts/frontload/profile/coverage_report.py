@@ -18,7 +18,7 @@ def _shown(name: bytes) -> str:
 def show(binary: str, startup: Profile, report: Report) -> None:
     """A few lines, a table, and the first missing names for each reason."""
     print(f"{printable(binary)}: {report.placed} of {count(report.names, 'name')} of "
-          f"{_shown(startup.program)} ({count(startup.runs, 'run')}) in the front: "
+          f"{_shown(startup.program)} ({count(startup.recorded_runs(), 'run')}) in the front: "
           f"{percent(report.placed, report.names)}")
     print(f"front: {report.front_size:,} of {os.path.getsize(binary):,} bytes, {_where(report)}; "
           f"density {report.density:.3f}")
@@ -37,6 +37,9 @@ def show(binary: str, startup: Profile, report: Report) -> None:
     if report.not_sought:
         print(f"not looked for, having no symbol: "
               f"{count(report.not_sought, 'section or string', 'sections and strings')}")
+    if report.faded:
+        print(f"not counted, as starts touch them no more and they are gone: "
+              f"{count(report.faded, 'name')}")
     table = console.table("class", "names", "present", "in front", "bytes", "in front",
                           numbers=range(1, 6))
     for name, found in report.classes.items():
@@ -78,6 +81,7 @@ def as_json(binary: str, report: Report) -> dict:
         "ambiguous": report.ambiguous,
         "inexact": report.inexact,
         "not_sought": report.not_sought,
+        "faded": report.faded,
         "front": {
             "is": "prefix" if report.blocks is None else "blocks",
             "bytes": report.front_size,

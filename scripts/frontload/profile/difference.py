@@ -22,7 +22,7 @@ import math
 import tempfile
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -87,8 +87,7 @@ def compare(old: Profile, new: Profile) -> Difference:
 
 def _renamed(old: Profile, gone: list[Name], come: list[Name]) -> list[Shared]:
     """Pairs of names that a link would take for the same, each in one pair at most."""
-    lost = Profile(old.program, old.runs, {name: old.touches[name] for name in gone
-                                           if name.has_symbol}, old.data_runs)
+    lost = replace(old, touches={name: old.touches[name] for name in gone if name.has_symbol})
     listed = [name for name in come
               if name.has_symbol and not any(end in name.name + name.file
                                              for end in (_FIELD, _LINE))]

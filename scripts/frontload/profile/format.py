@@ -3,23 +3,25 @@
 This declares the format. A startup profile is a text file. You can check it in, read it in a diff
 and merge it:
 
-    frontload-startup-profile 3
+    frontload-startup-profile 5
     program cc1
     runs 4
     data-runs 1
+    kept-runs 51ce6ca6af43:1:data b6f2e650c416:3
     # kind class runs step touched name [file]
     function<TAB>text<TAB>4<TAB>+1<TAB>-<TAB>_start
-    function<TAB>text<TAB>4<TAB>+1<TAB>224<TAB>helper<TAB>main.c
+    function<TAB>text<TAB>1=1<TAB>+1<TAB>224<TAB>helper<TAB>main.c
     data<TAB>rodata<TAB>1<TAB>+0<TAB>720/3<TAB>_ZN4llvm8X86DescsE
     data<TAB>rodata<TAB>1<TAB>+1<TAB>112@656-799<TAB>keywords
     section<TAB>rodata<TAB>1<TAB>+1<TAB>48<TAB>.rodata._ZN3foo3barEv<TAB>libFoo.a(Bar.cpp.o)
     string<TAB>rodata<TAB>1<TAB>+1<TAB>6<TAB>hello
 
-Line 1 is the magic and the major version: 4 if an entry has a spread (see `step`), otherwise 3 if
-one has a stretch (see `touched`), otherwise 2. Each version has what those before it have, so older
-profiles are read as they are. A reader refuses any other major version. Every line,
-including the last, ends in a newline, so a reader notices a file that was cut in the middle of a
-line. Empty lines and lines that start with `#` mean nothing.
+Line 1 is the magic and the major version: 5 if there are generations (see below) or an entry says
+which kept runs touched it (see `runs`), otherwise 4 if one has a spread (see `step`), otherwise 3
+if one has a stretch (see `touched`), otherwise 2. Each version has what those before it have, so
+older profiles are read as they are. A reader refuses any other major version. Every line, including
+the last, ends in a newline, so a reader notices a file that was cut in the middle of a line. Empty
+lines and lines that start with `#` mean nothing.
 
 Any other line without a TAB is a header line, `key value` with one space between. All header lines
 stand before the first entry, and a reader ignores keys it does not know.
@@ -31,13 +33,26 @@ stand before the first entry, and a reader ignores keys it does not know.
     cold-parts `unknown` if a run was of an instrumented PGO build: only the build that is made with
                its counts knows which cold parts (f.cold) are entered. Otherwise left out: then a
                cold part without an entry was not entered
+    generations only if some runs have the label of a generation: the generations, the newest first,
+               each as LABEL:runs:data-runs, and `:cold-parts-unknown` behind it if a run of it was
+               of an instrumented PGO build. The label `-` is that of runs without one, which are
+               the oldest
+    kept-runs  some of the runs, or all if they are no more than 64, with spaces between: each as
+               `id:weight`, `:data` if it recorded touches of data, and, if there are several
+               generations, `@` and the place of its own, from 0 on. The id is a hash of what the
+               run did, in 12 hexadecimal digits; runs of a generation that did the very same are
+               one, with their weights added. They are the 64 of the newest generations and, within
+               one, with the smallest ids, in that order
 
 A line with TABs is an entry. Each name has one, of six or seven fields:
 
     kind     function, data, section or string
     class    the section class it was found in: text rodata relro data bss
     runs     how many runs touched it: from 1 to the header's `runs`, or to its `data-runs` for
-             data, sections and strings
+             data, sections and strings. If there are several generations, `@` follows, and how many
+             runs of each touched it, such as `9@2,0,1`. If not all of the kept runs that could
+             have touched it did, `=` follows, and which did: a hexadecimal number, whose lowest bit
+             stands for the first of `kept-runs`
     step     `+` and its rank minus the rank of the entry before. The rank before the first entry is
              -1, so the entries of a single run read +1 +1 +1. If its runs have it at positions of
              several octaves, `@` follows, and its spread: for each octave its number, how many runs
@@ -79,29 +94,51 @@ Names are bytes, and never empty. Backslash, TAB, newline, the other control byt
 0x7f) and bytes that are not valid UTF-8 are written as `\\\\`, `\\t`, `\\n` and `\\xNN`. The same
 holds for `program`.
 
+Counts do not say whether the runs that touched one name touched another, too. Kept runs do: what
+the same runs touch is laid out together, and a linker can tell what a run that was trained would
+read. Since they are those with the smallest ids, which are hashes, they are a sample of all runs
+that is the same whatever has been merged with what.
+
 Merging adds the runs, also those of each octave, and takes the lowest position in each octave, the
 most bytes and the most windows touched. The stretch of several runs is the shortest that holds
 theirs. There is none if a run knows how many bytes it touched and has none, or if it would be
 longer than 16 KiB: then the name was touched in other places, too. So a stretch that is lost does
-not come back. Merging is associative and commutative: the same traces give the same bytes in any
-order, and in any partition into partial profiles.
+not come back. Of the kept runs, the first 64 remain. Merging is associative and commutative: the
+same traces give the same bytes in any order, and in any partition into partial profiles.
+
+A *generation* is the runs of one build, or of one day, under its label (generations.py says what
+that may be, and which of two is newer). A run of each generation counts as two runs of the
+generation before: of three generations, a run of the newest counts as four, and `9@2,0,1` are two
+such runs and one of the oldest. The header's `runs` and `data-runs` count in this way, too, and so
+do the weights of kept runs. So what newer builds touch no more fades, and a reader who does not
+merge needs to know nothing of it, but that such a name may have gone from the program as well. How
+a name is touched, its rank, spread and bytes, is what the newest generation that touched it says,
+alone. Leaving out the oldest generations, with the names that only they touched, and merging may
+come in any order.
 """
 
+import itertools
+import operator
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from frontload.base import files
 from frontload.base.errors import BadData
 from frontload.elf.section_names import CLASSES
+from frontload.profile import generations as ages
+from frontload.profile import kept_runs
+from frontload.profile.generations import Generation
+from frontload.profile.kept_runs import KeptRun, KeptRuns
 
 MAGIC = b"frontload-startup-profile"
-MAJOR = 4
-_WITHOUT_SPREADS, _WITHOUT_STRETCHES = 3, 2  # the versions that are enough for profiles without any
-_VERSIONS = (_WITHOUT_STRETCHES, _WITHOUT_SPREADS, MAJOR)
+MAJOR = 5
+# The versions that are enough for profiles without any.
+_WITHOUT_GENERATIONS, _WITHOUT_SPREADS, _WITHOUT_STRETCHES = 4, 3, 2
 LONGEST_STRETCH = 16 * 1024
+_PIECE, _LINE = 4096, 64  # lines that are read and written at a time, and bytes of one
 _SHARE = 20  # one of so many runs of a name decides how early it is
 KINDS = ("function", "data", "section", "string")
 
@@ -110,6 +147,7 @@ _AGAIN = "make it again from its traces with: frontload profile TRACE... -o FILE
 _NUMBER = re.compile(rb"0|[1-9][0-9]{0,18}")
 _ESCAPE = re.compile(rb"\\(\\|t|n|x[0-9a-fA-F]{2}|)")
 _UNSAFE = re.compile("[\\\\\x00-\x1f\x7f\udc80-\udcff]")
+_PLAIN = bytes(byte for byte in range(0x20, 0x7f) if byte != 0x5c)
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -172,32 +210,63 @@ class Octave(NamedTuple):
 
 class Touch(NamedTuple):
     """How many runs touched a name, its rank, how much of it was touched, and the octaves of its
-    positions if there are several."""
+    positions if there are several. If its profile has generations, how many runs of each touched
+    it; the rest is of the newest that did."""
 
     runs: int
     rank: int
     touched: Touched = Touched()
     spread: tuple[Octave, ...] = ()
+    by_generation: tuple[int, ...] = ()
 
     def octaves(self) -> tuple[Octave, ...]:
-        return self.spread or (Octave(self.rank.bit_length(), self.runs, self.rank),)
+        runs = self.by_generation[self.newest()] if self.by_generation else self.runs
+        return self.spread or (Octave(self.rank.bit_length(), runs, self.rank),)
+
+    def newest(self) -> int:
+        """Which generation touched it last, of the profile's."""
+        return next(place for place, runs in enumerate(self.by_generation) if runs)
 
     def times(self, weight: int) -> "Touch":
         """The same of so many times as many runs."""
         return self._replace(runs=weight * self.runs, spread=tuple(
-            octave._replace(runs=weight * octave.runs) for octave in self.spread))
+            octave._replace(runs=weight * octave.runs) for octave in self.spread),
+            by_generation=tuple(weight * runs for runs in self.by_generation))
+
+    def among(self, places: list[int], count: int) -> "Touch":
+        """The same in a profile of so many generations, where each of its own has this place."""
+        runs = [0] * count
+        for place, number in zip(places, self.by_generation or (self.runs,), strict=True):
+            runs[place] = number
+        return self._replace(runs=ages.weighed(runs), by_generation=tuple(runs))
+
+    def merged_by_generation(self, other: "Touch") -> "Touch":
+        """What two sets of runs touched that have the same generations."""
+        runs = tuple(map(sum, zip(self.by_generation, other.by_generation, strict=True)))
+        mine, theirs = self.newest(), other.newest()
+        newer = self if mine < theirs else other
+        if mine == theirs:
+            newer = ranked(_together(self.octaves(), other.octaves()),
+                           self.touched.merged(other.touched))
+        return newer._replace(runs=ages.weighed(runs), by_generation=runs)
 
     def merged(self, other: "Touch", weight: int = 1) -> "Touch":
-        """What two sets of runs touched; each run of the other counts as `weight` runs."""
+        """What two sets of runs without generations touched; each run of the other counts as
+        `weight` runs."""
         touched = self.touched.merged(other.touched)
         if not self.spread and not other.spread and \
                 self.rank.bit_length() == other.rank.bit_length():  # nearly always
             return Touch(self.runs + weight * other.runs, min(self.rank, other.rank), touched)
-        octaves = {octave.number: octave for octave in self.octaves()}
-        for number, runs, lowest in other.octaves():
-            mine = octaves.get(number, Octave(number, 0, lowest))
-            octaves[number] = Octave(number, mine.runs + weight * runs, min(mine.lowest, lowest))
-        return ranked(tuple(octaves[number] for number in sorted(octaves)), touched)
+        return ranked(_together(self.octaves(), other.octaves(), weight), touched)
+
+
+def _together(mine: tuple[Octave, ...], theirs: tuple[Octave, ...],
+              weight: int = 1) -> tuple[Octave, ...]:
+    octaves = {octave.number: octave for octave in mine}
+    for number, runs, lowest in theirs:
+        known = octaves.get(number, Octave(number, 0, lowest))
+        octaves[number] = Octave(number, known.runs + weight * runs, min(known.lowest, lowest))
+    return tuple(octaves[number] for number in sorted(octaves))
 
 
 def ranked(octaves: tuple[Octave, ...], touched: Touched) -> Touch:
@@ -212,29 +281,110 @@ def ranked(octaves: tuple[Octave, ...], touched: Touched) -> Touch:
 
 @dataclass
 class Profile:
+    """The runs count by their generations, if there are any: a profile without has one, which has
+    no label."""
+
     program: bytes
     runs: int
     touches: dict[Name, Touch] = field(default_factory=dict)
     data_runs: int = 0
     knows_cold_parts: bool = True
+    generations: tuple[Generation, ...] = ()
+    kept: KeptRuns[Name] = field(default_factory=KeptRuns)
 
     def in_order(self) -> list[tuple[Name, Touch]]:
         """The entries as they stand in the file."""
-        return sorted(self.touches.items(),
-                      key=lambda entry: (entry[1].rank, -entry[1].runs, *entry[0]))
+        entries = list(self.touches.items())
+        ranks = [touch.rank for touch in self.touches.values()]
+        if all(map(operator.lt, ranks, ranks[1:])):  # as of one run, that was read from a file
+            return entries
+        entries = [entries[index] for index in sorted(range(len(ranks)), key=ranks.__getitem__)]
+        # Most differ in rank, which costs much less to compare than whole entries.
+        first = 0
+        for _, alike in itertools.groupby(sorted(ranks)):
+            last = first + len(list(alike))
+            if last - first > 1:
+                entries[first:last] = sorted(entries[first:last],
+                                             key=lambda entry: (-entry[1].runs, *entry[0]))
+            first = last
+        return entries
 
     def add(self, other: "Profile", weight: int = 1) -> None:
         """Merges `other`, a profile of the same program, into this one; each of its runs counts as
         `weight` runs."""
+        if self.generations or other.generations:
+            self._add_generations(other, weight)
+            return
         self.runs += weight * other.runs
         self.data_runs += weight * other.data_runs
         self.knows_cold_parts &= other.knows_cold_parts
+        self.kept.merge(other.kept, weight)
+        if not self.touches and weight == 1:
+            self.touches = dict(other.touches)
+            return
         for name, touch in other.touches.items():
             mine = self.touches.get(name)
             if mine is not None:
                 self.touches[name] = mine.merged(touch, weight)
             else:
                 self.touches[name] = touch if weight == 1 else touch.times(weight)
+
+    def all_generations(self) -> tuple[Generation, ...]:
+        """The generations, also the one of a profile that has no others."""
+        return self.generations or ages.united(
+            [Generation(b"", self.runs, self.data_runs, self.knows_cold_parts)])
+
+    def recorded_runs(self) -> int:
+        """How many runs there are, each counted once."""
+        return sum(each.runs for each in self.all_generations())
+
+    def has_faded(self, name: Name) -> bool:
+        """Whether only older generations touched a name, of those that could tell. Then it may have
+        gone from the program, too."""
+        newest = next((place for place, each in enumerate(self.generations)
+                       if name.kind == "function" or each.data_runs), 0)
+        return bool(self.generations) and self.touches[name].newest() > newest
+
+    def label(self, label: bytes) -> None:
+        """Makes all runs of a profile without generations those of one."""
+        self._set_generations(ages.united(
+            [each._replace(label=label) for each in self.all_generations()]))
+        self.touches = {name: touch.among([0], 1) for name, touch in self.touches.items()}
+
+    def keep_generations(self, count: int) -> tuple[list[Generation], int]:
+        """Leaves out all but the newest generations; returns them, and how many names they had
+        alone."""
+        left_out = list(self.generations[count:])
+        if not left_out:
+            return [], 0
+        before = len(self.touches)
+        kept = list(range(count))
+        self._set_generations(self.generations[:count])
+        self.kept = self.kept.aged([*kept, *[None] * len(left_out)])
+        self.touches = {name: touch._replace(by_generation=touch.by_generation[:count])
+                        .among(kept, count)
+                        for name, touch in self.touches.items() if any(touch.by_generation[:count])}
+        return left_out, before - len(self.touches)
+
+    def _set_generations(self, generations: tuple[Generation, ...]) -> None:
+        self.generations = generations
+        self.runs = ages.weighed([each.runs for each in generations])
+        self.data_runs = ages.weighed([each.data_runs for each in generations])
+        self.knows_cold_parts = all(each.knows_cold_parts for each in generations)
+
+    def _add_generations(self, other: "Profile", weight: int) -> None:
+        parts = self.all_generations(), ages.times(other.all_generations(), weight)
+        whole = ages.united([*parts[0], *parts[1]])
+        place_of = {each.label: place for place, each in enumerate(whole)}
+        mine, theirs = ([place_of[each.label] for each in part] for part in parts)
+        self._set_generations(whole)
+        self.kept = self.kept.aged(mine)
+        self.kept.merge(other.kept.aged(theirs), weight)
+        self.touches = {name: touch.among(mine, len(whole)) for name, touch in self.touches.items()}
+        for name, touch in other.touches.items():
+            touch = touch.times(weight).among(theirs, len(whole))
+            known = self.touches.get(name)
+            self.touches[name] = touch if known is None else known.merged_by_generation(touch)
 
     def leave_out_rare(self, share: float) -> int:
         """Removes names that less than this share of the runs touched that could have; returns how
@@ -243,11 +393,16 @@ class Profile:
                 if touch.runs >= share * self.limit(name.kind)}
         left_out = len(self.touches) - len(kept)
         self.touches = kept
+        self.kept.touches = {name: word for name, word in self.kept.touches.items() if name in kept}
         return left_out
 
     def limit(self, kind: str) -> int:
         """How many runs could have touched a name of this kind."""
         return self.runs if kind == "function" else self.data_runs
+
+    def weight_of_kept(self, word: int) -> int:
+        """As how many runs these kept ones count."""
+        return self.kept.weight(word, len(self.generations))
 
 
 def from_run(program: bytes, names: Iterable[Name] | Mapping[Name, Touched],
@@ -263,14 +418,23 @@ def from_run(program: bytes, names: Iterable[Name] | Mapping[Name, Touched],
         if name not in touches:
             touches[name] = Touch(1, len(touches), known.get(name, Touched()))
     data = data or any(name.kind != "function" for name in touches)
-    return Profile(program, 1, touches, int(data))
+    parts = (part for name in touches for part in name)
+    run = KeptRun(kept_runs.identify(data, map(os.fsencode, parts)), 1, data)
+    return Profile(program, 1, touches, int(data), kept=KeptRuns([run], dict.fromkeys(touches, 1)))
 
 
 def escape(name: bytes) -> bytes:
     def code(match: re.Match) -> str:
         byte = ord(match[0]) & 0xff  # a surrogate stands for a byte that is not UTF-8
         return {0x5c: "\\\\", 0x09: "\\t", 0x0a: "\\n"}.get(byte, f"\\x{byte:02x}")
+    if _is_plain(name):
+        return name
     return _UNSAFE.sub(code, name.decode("utf-8", "surrogateescape")).encode("utf-8")
+
+
+def _is_plain(text: bytes) -> bool:
+    """Whether it is written as it is, and can be told so by looking at its bytes alone."""
+    return not text.translate(None, _PLAIN)
 
 
 def unescape(text: bytes) -> bytes:
@@ -280,6 +444,8 @@ def unescape(text: bytes) -> bytes:
         if not code:
             raise ValueError("a backslash that starts no escape")
         return {b"\\": b"\\", b"t": b"\t", b"n": b"\n"}.get(code) or bytes([int(code[1:], 16)])
+    if _is_plain(text):
+        return text
     if _CONTROL.search(text):
         raise ValueError("a control byte, perhaps from converted line ends")
     text.decode("utf-8")
@@ -291,6 +457,11 @@ def to_bytes(profile: Profile) -> bytes:
     if any(touch.touched.stretch for touch in profile.touches.values()):
         version = _WITHOUT_SPREADS
     if any(touch.spread for touch in profile.touches.values()):
+        version = _WITHOUT_GENERATIONS
+    all_kept = {kind: profile.kept.of(kind != "function") for kind in KINDS}
+    kept_by = {name: word for name in profile.touches
+               if (word := profile.kept.touches.get(name, 0)) != all_kept[name.kind]}
+    if profile.generations or kept_by:
         version = MAJOR
     lines = [b"%s %d" % (MAGIC, version),
              b"program " + escape(profile.program),
@@ -299,17 +470,63 @@ def to_bytes(profile: Profile) -> bytes:
         lines.append(b"data-runs %d" % profile.data_runs)
     if not profile.knows_cold_parts:
         lines.append(b"cold-parts unknown")
+    if profile.generations:
+        lines.append(b"generations " + ages.to_bytes(profile.generations))
+    if profile.kept.runs:
+        lines.append(b"kept-runs " + profile.kept.to_bytes(len(profile.generations)))
     lines.append(b"# kind class runs step touched name [file]")
+    several = len(profile.generations) > 1
+    return b"\n".join([*lines, *_entry_lines(profile.in_order(), several, kept_by)]) + b"\n"
+
+
+def _entry_lines(entries: list[tuple[Name, Touch]], several: bool,
+                 kept_by: Mapping[Name, int]) -> Iterator[bytes]:
+    """The lines of the entries, many in one piece: as objects, a million of them takes more memory
+    than the whole file.
+
+    several: whether there are several generations
+    kept_by: which of the kept runs touched a name, where not all of them did that could
+    """
+    starts = _Known(_show_start)
+    touches = _Known(_show_touched)
+    files = _Known(lambda file: b"\t" + escape(file) if file else b"")
     rank = -1
-    for name, touch in profile.in_order():
-        fields = [name.kind.encode(), name.section_class.encode(), b"%d" % touch.runs,
-                  b"+%d" % (touch.rank - rank) + _show_spread(touch.spread),
-                  _show_touched(touch.touched), escape(name.name)]
-        if name.file:
-            fields.append(escape(name.file))
-        lines.append(b"\t".join(fields))
-        rank = touch.rank
-    return b"\n".join(lines) + b"\n"
+    for first in range(0, len(entries), _PIECE):
+        piece = entries[first:first + _PIECE]
+        names = [entry[0].name for entry in piece]
+        if not _is_plain(b"".join(names)):
+            names = list(map(escape, names))
+        lines = []
+        for (name, (runs, later, touched, spread, by_generation)), shown in \
+                zip(piece, names, strict=True):
+            start = starts[name.kind, name.section_class, runs, by_generation * several,
+                           kept_by.get(name)]
+            lines.append(b"%b%d%b\t%b\t%b%b" % (
+                start, later - rank, _show_spread(spread) if spread else b"", touches[touched],
+                shown, files[name.file]))
+            rank = later
+        yield b"\n".join(lines)
+
+
+class _Known(dict):
+    """What is asked for again and again, made once."""
+
+    def __init__(self, make: Callable):
+        self._make = make
+
+    def __missing__(self, key):
+        found = self[key] = self._make(key)
+        return found
+
+
+def _show_start(entry: tuple[str, str, int, tuple[int, ...], int | None]) -> bytes:
+    kind, section_class, runs, by_generation, kept_by = entry
+    shown = b"%b\t%b\t%d" % (kind.encode(), section_class.encode(), runs)
+    if by_generation:
+        shown += b"@" + b",".join(b"%d" % each for each in by_generation)
+    if kept_by is not None:
+        shown += b"=%x" % kept_by
+    return shown + b"\t+"
 
 
 def _show_spread(spread: tuple[Octave, ...]) -> bytes:
@@ -339,92 +556,210 @@ def read(path: os.PathLike | str) -> Profile:
 
 def parse(data: bytes, path: os.PathLike | str) -> Profile:
     """The profile in `data`; `path` is for the messages."""
-    _check_first_line(data, path)
-    lines = data.split(b"\n")
-    if lines.pop():
-        raise BadData(path, "truncated: the last line has no newline", line=len(lines) + 1,
+    version = _check_first_line(data, path)
+    if not data.endswith(b"\n"):
+        raise BadData(path, "truncated: the last line has no newline", line=data.count(b"\n") + 1,
                       note="copy or make it again")
     header: dict[bytes, bytes | int] = {}
     profile = None
     rank, number = -1, 1
+    fields = _Fields()
     try:
-        for line in lines[1:]:
+        for line in _lines(data, fields):
             number += 1
             if not line or line.startswith(b"#"):
                 continue
             if profile is None and b"\t" in line:
-                profile = _from_header(header)
+                profile = fields.profile = _from_header(header, version)
+                touches = profile.touches
             if profile is None:
                 _parse_header_line(line, header)
                 continue
-            name, touch = _parse_entry(line, rank)
+            name, touch, kept = fields.entry(line, rank)
             rank = touch.rank
             if rank < 0:
                 raise ValueError("the first step is at least +1")
-            if not 1 <= touch.runs <= profile.limit(name.kind):
-                with_data = "" if name.kind == "function" else " with data"
-                raise ValueError(f"touched by {touch.runs} of {profile.limit(name.kind)} runs"
-                                 + with_data)
-            if name in profile.touches:
+            if name in touches:
                 raise ValueError("a second entry for the same name")
-            profile.touches[name] = touch
-        return profile or _from_header(header)
+            touches[name] = touch
+            if kept:
+                profile.kept.touches[name] = kept
+        return profile or _from_header(header, version)
     except ValueError as problem:
         what = "not UTF-8" if isinstance(problem, UnicodeDecodeError) else str(problem)
         raise BadData(path, what, line=number, note=_MAKE_ONE) from problem
 
 
-def _check_first_line(data: bytes, path) -> None:
+def _lines(data: bytes, fields: "_Fields") -> Iterator[bytes]:
+    """The lines behind the first, of which not all are in memory besides. Tells `fields` whether
+    they are plain."""
+    begin = data.index(b"\n") + 1
+    while begin < len(data):
+        end = data.find(b"\n", min(begin + _PIECE * _LINE, len(data) - 1)) + 1
+        piece = data[begin:end - 1]
+        fields.are_plain = not piece.translate(None, _PLAIN + b"\t\n")
+        yield from piece.split(b"\n")
+        begin = end
+
+
+def _check_first_line(data: bytes, path) -> int:
+    """Returns the version."""
     first = data[:len(MAGIC) + 32].split(b"\n", 1)[0]
     magic, _, version = first.partition(b" ")
     if magic != MAGIC:
         raise BadData(path, "not a startup profile", line=1, note=_MAKE_ONE)
-    if version not in [b"%d" % each for each in _VERSIONS]:
+    known = _NUMBER.fullmatch(version) and int(version)
+    if known and known > MAJOR:
+        raise BadData(path, f"profile version `{known}` is newer than this frontload, which reads "
+                      f"versions {_WITHOUT_STRETCHES} to {MAJOR}", line=1, note="read it with the "
+                      "frontload that made it, or a newer one")
+    if not known or known < _WITHOUT_STRETCHES:
         shown = escape(version).decode("utf-8")
-        raise BadData(path, f"profile version `{shown}` is not 2, 3 or 4, which this frontload "
-                      "reads",
-                      line=1, note=_AGAIN if version == b"1" else
-                      "read it with the frontload that made it, or a newer one")
+        raise BadData(path, f"profile version `{shown}` is none of those from "
+                      f"{_WITHOUT_STRETCHES} to {MAJOR}, which this frontload reads",
+                      line=1, note=_AGAIN if known else "copy or make it again")
+    return known
 
 
 def _parse_header_line(line: bytes, header: dict[bytes, bytes | int]) -> None:
     key, _, value = line.partition(b" ")
     if key in header:
         raise ValueError("a second header line of this key")
-    parse = {b"program": unescape, b"runs": _parse_number, b"data-runs": _parse_number}
+    parse = {b"program": unescape, b"runs": _parse_number, b"data-runs": _parse_number,
+             b"generations": ages.parse, b"kept-runs": kept_runs.parse}
     header[key] = parse.get(key, bytes)(value)
 
 
-def _from_header(header: dict[bytes, bytes | int]) -> Profile:
+def _from_header(header: dict[bytes, bytes | int], version: int) -> Profile:
     if not header.get(b"program") or not header.get(b"runs"):
         raise ValueError("no header line `program` or `runs` before the entries")
     made = Profile(header[b"program"], header[b"runs"], data_runs=header.get(b"data-runs", 0),
                    knows_cold_parts=header.get(b"cold-parts") != b"unknown")
     if made.data_runs > made.runs:
         raise ValueError(f"{made.data_runs} of {made.runs} runs have data")
+    if b"generations" in header and version <= _WITHOUT_GENERATIONS:
+        raise ValueError(f"profiles of version {version} have no generations")
+    if b"generations" in header:
+        _check_generations(made, header[b"generations"])
+    made.kept = kept_runs.weighed(header.get(b"kept-runs", ()), len(made.generations))
+    for kind in ("function", "data"):
+        kept = made.weight_of_kept(made.kept.of(kind != "function"))
+        if kept > made.limit(kind):
+            raise ValueError(f"keeps {kept} of {made.limit(kind)} runs"
+                             + " with data" * (kind != "function"))
     return made
 
 
-def _parse_entry(line: bytes, rank: int) -> tuple[Name, Touch]:
-    """An entry, behind one of this rank."""
-    fields = line.split(b"\t", 7)
-    if len(fields) not in (6, 7):
-        raise ValueError(f"an entry has 6 or 7 fields, not {len(fields)}")
-    kind, section_class, _, step = (part.decode("utf-8") for part in fields[:4])
+def _check_generations(made: Profile, generations: tuple[Generation, ...]) -> None:
+    said = made.runs, made.data_runs, made.knows_cold_parts
+    made._set_generations(generations)
+    if said != (made.runs, made.data_runs, made.knows_cold_parts):
+        raise ValueError(f"the generations have {made.runs} runs, {made.data_runs} with data, "
+                         f"not {said[0]} and {said[1]}" if said[:2] != (made.runs, made.data_runs)
+                         else "what the generations know of cold parts is not what the profile "
+                         "knows")
+
+
+def _parse_kept_by(text: bytes, kind: str, runs: int, profile: Profile) -> int:
+    """Which of the kept runs have touched a name, of so many that have."""
+    could = profile.kept.of(kind != "function")
+    word = kept_runs.parse_word(text, could)
+    weight = profile.weight_of_kept(word)
+    others = profile.limit(kind) - profile.weight_of_kept(could)
+    if not weight <= runs <= weight + others:
+        raise ValueError(f"touched by {runs} runs, but {weight} of the kept ones and at most "
+                         f"{others} others")
+    return word
+
+
+class _Fields:
+    """Reads entries. What many of them have in common is read once, and kept once."""
+
+    def __init__(self):
+        self.are_plain = False  # nothing in the lines is escaped, or should be
+        self.profile: Profile | None = None  # what the header says
+        self._starts = _Known(_parse_start)
+        self._runs = _Known(lambda key: _parse_runs(*key, self.profile))
+        self._steps = _Known(_parse_step)
+        self._touched = _Known(_parse_touched)
+        self._files = _Known(_parse_name)
+
+    def entry(self, line: bytes, rank: int) -> tuple[Name, Touch, int]:
+        """An entry, behind one of this rank; and which of the kept runs touched it."""
+        fields = line.split(b"\t", 7)
+        if len(fields) == 6:
+            kind, section_class, runs, step, touched, name = fields
+            file = b""
+        elif len(fields) == 7:
+            kind, section_class, runs, step, touched, name, file = fields
+        else:
+            raise ValueError(f"an entry has 6 or 7 fields, not {len(fields)}")
+        kind, section_class = self._starts[kind, section_class]
+        more, spread = self._steps[step]
+        if not self.are_plain or not name:
+            name = _parse_name(name)
+        if len(fields) == 7:
+            file = self._files[file]
+        number, by_generation, kept = self._runs[runs, kind]
+        touch = Touch(number, rank + more, self._touched[touched], by_generation=by_generation)
+        if spread is not None:
+            touch = _with_spread(touch, spread)
+        return Name(kind, section_class, name, file), touch, kept
+
+
+def _parse_step(text: bytes) -> tuple[int, bytes | None]:
+    """How much is added to the rank, and the spread if there is one."""
+    if not text.startswith(b"+"):
+        raise ValueError(f"the step `{text.decode()}` does not start with +")
+    more, at, spread = text[1:].partition(b"@")
+    return _parse_number(more), spread if at else None
+
+
+def _parse_start(fields: tuple[bytes, bytes]) -> tuple[str, str]:
+    kind, section_class = (part.decode("utf-8") for part in fields)
     if kind not in KINDS:
         raise ValueError(f"unknown kind `{kind}`")
     if section_class not in CLASSES:
         raise ValueError(f"unknown section class `{section_class}`")
-    if not step.startswith("+"):
-        raise ValueError(f"the step `{step}` does not start with +")
-    names = [unescape(part) for part in fields[5:]]
-    if not all(names):
+    return kind, section_class
+
+
+def _parse_name(text: bytes) -> bytes:
+    name = unescape(text)
+    if not name:
         raise ValueError("an empty name")
-    more, at, spread = fields[3][1:].partition(b"@")
-    touch = Touch(_parse_number(fields[2]), rank + _parse_number(more), _parse_touched(fields[4]))
-    if at:
-        touch = _with_spread(touch, spread)
-    return Name(kind, section_class, *names), touch
+    return name
+
+
+def _parse_runs(text: bytes, kind: str, profile: Profile) -> tuple[int, tuple[int, ...], int]:
+    """How many runs touched an entry, in all and by generation; and which of the kept runs did."""
+    runs, by_generation = _parse_counts(text.partition(b"=")[0], kind, profile)
+    limit = profile.limit(kind)
+    if not 1 <= runs <= limit:
+        raise ValueError(f"touched by {runs} of {limit} runs"
+                         + ("" if kind == "function" else " with data"))
+    return runs, by_generation, _parse_kept_by(text, kind, runs, profile)
+
+
+def _parse_counts(text: bytes, kind: str, profile: Profile) -> tuple[int, tuple[int, ...]]:
+    number, at, listed = text.partition(b"@")
+    runs = _parse_number(number)
+    if len(profile.generations) < 2:
+        if at:
+            raise ValueError(f"`{escape(text).decode('utf-8')}` is not a number")
+        return runs, (runs,) if profile.generations else ()
+    by_generation = tuple(map(_parse_number, listed.split(b",", len(profile.generations))))
+    if len(by_generation) != len(profile.generations):
+        raise ValueError(f"runs of {len(by_generation)} generations, not of "
+                         f"{len(profile.generations)}")
+    for mine, each in zip(by_generation, profile.generations, strict=True):
+        if mine > (each.runs if kind == "function" else each.data_runs):
+            raise ValueError(f"touched by {mine} runs of the generation "
+                             f"`{each.label.decode() or '-'}`, which has fewer")
+    if not runs or ages.weighed(by_generation) != runs:
+        raise ValueError(f"the runs of the generations are {ages.weighed(by_generation)} in all, "
+                         f"not {runs}")
+    return runs, by_generation
 
 
 def _with_spread(touch: Touch, text: bytes) -> Touch:
@@ -436,10 +771,11 @@ def _with_spread(touch: Touch, text: bytes) -> Touch:
                 for octave in octaves) or numbers != sorted(set(numbers)):
         raise ValueError(f"`{text.decode()}` is not a spread over octaves")
     spread = ranked(octaves, touch.touched)
-    if spread[:2] != touch[:2]:
+    runs = touch.octaves()[0].runs
+    if (spread.runs, spread.rank) != (runs, touch.rank):
         raise ValueError(f"the spread `{text.decode()}` is that of {spread.runs} runs and rank "
-                         f"{spread.rank}, not of {touch.runs} and {touch.rank}")
-    return spread
+                         f"{spread.rank}, not of {runs} and {touch.rank}")
+    return touch._replace(spread=spread.spread)
 
 
 def _parse_touched(text: bytes) -> Touched:

@@ -47,7 +47,7 @@ _COLD_PART = re.compile(rb"\.cold(\.|$)")
 
 def is_instrumented(symbols: Symbols) -> bool:
     """Whether a linked file collects a profile of clang or gcc as it runs."""
-    return any(symbols.names.any_begins(sign) for sign in _SIGNS)
+    return symbols.names.any_begins(_SIGNS)
 
 
 def is_left_out(name: Name) -> bool:

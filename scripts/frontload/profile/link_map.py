@@ -10,13 +10,14 @@ and strings that it merged, whose owners the map does not know. Symbols are pass
 demangles their names here, and the symbol table of the linked file has them anyway.
 
 Memory is small: of the input sections only the places are kept, and the line of one that is asked
-for is read again.
+for is read again. The lines of symbols, of which a large program has millions, are passed over many
+at a time.
 """
 
 import os
 import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -31,6 +32,11 @@ from frontload.profile.format import Name
 _HEADER = re.compile(rb" *VMA +LMA +Size +Align +Out +In +Symbol\n")
 _LINE = re.compile(rb" *([0-9a-f]{1,16}) +[0-9a-f]+ +([0-9a-f]{1,16}) +[0-9]+ "
                    rb"( {16}| {8}|(?! ))(.*)\n", re.DOTALL)
+# As many lines of symbols as follow each other. (With `*+` at the end, some versions of Python 3.11
+# end the match inside a line.)
+_SYMBOLS = re.compile(rb"(?: *+[0-9a-f]{1,16}+ ++[0-9a-f]++ ++[0-9a-f]{1,16}+ ++[0-9]++ {17}"
+                      rb"[^\n]*+\n)*")
+_PIECE = 1 << 23  # bytes that are read at a time
 _INPUT = re.compile(rb"(.*):\((.+)\)", re.DOTALL)
 # `<internal>`, and .eh_frame, which lld writes anew: its pieces have their offset in the name.
 _MADE_BY_LLD = re.compile(rb"<internal>:\(.*|.*\+0x[0-9a-f]+\)", re.DOTALL)
@@ -70,19 +76,22 @@ class LinkMap:
         self.made = _ranges(self._made)
         self._check_symbols()
 
-    def name(self, group: int) -> Name | None:
-        """The name of an input section, if it can have one in a profile."""
-        index = self.ranges.members(group)[0]
-        object_name, section = self._input(index)
-        if not object_name:
-            return None
-        return Name("section", self._elf.section_classes[self._section[index]], section,
-                    object_name)
+    def names(self, groups: np.ndarray) -> list[Name | None]:
+        """The names of input sections; None where it can have none in a profile."""
+        found = []
+        for index, (object_name, section) in zip(self.ranges.order[self.ranges.sizes(groups)[0]],
+                                                 self._inputs(groups), strict=True):
+            found.append(Name("section", self._elf.section_classes[self._section[index]], section,
+                              object_name) if object_name else None)
+        return found
 
-    def _input(self, index: int) -> tuple[bytes, bytes]:
-        """The object and the name of an input section."""
+    def _inputs(self, groups: np.ndarray) -> list[tuple[bytes, bytes]]:
+        """The object and the name of each of these input sections."""
+        used, which = np.unique(groups, return_inverse=True)
         with files.open_input(self._path, note=_MAKE_ONE) as stream:
-            return self._input_in(stream, index)
+            found = [self._input_in(stream, index)
+                     for index in self.ranges.order[self.ranges.sizes(used)[0]].tolist()]
+        return [found[number] for number in which.tolist()]
 
     def _input_in(self, stream: BinaryIO, index: int) -> tuple[bytes, bytes]:
         stream.seek(self._offset[index])
@@ -95,13 +104,17 @@ class LinkMap:
 
     def object_at(self, address: int) -> bytes:
         """The object of the input section at an address, as in names of sections; or empty."""
-        group = int(self.ranges.innermost(np.array([address], np.uint64))[0])
-        return self._input(self.ranges.members(group)[0])[0] if group >= 0 else b""
+        return self.objects_at(np.array([address], np.uint64))[0]
 
-    def objects(self, groups: Iterable[int]) -> list[bytes]:
+    def objects_at(self, addresses: np.ndarray) -> list[bytes]:
+        """The same of many addresses."""
+        groups = self.ranges.innermost(addresses)
+        found = iter(self.objects(groups[groups >= 0]))
+        return [next(found) if group >= 0 else b"" for group in groups.tolist()]
+
+    def objects(self, groups: np.ndarray) -> list[bytes]:
         """The object of each of these groups."""
-        with files.open_input(self._path, note=_MAKE_ONE) as stream:
-            return [self._input_in(stream, self.ranges.members(group)[0])[0] for group in groups]
+        return [object_name for object_name, _ in self._inputs(groups)]
 
     def _read(self, stream: BinaryIO) -> set[tuple[bytes, int, int]]:
         """Collects the input sections; returns the name, address and size of the output sections.
@@ -116,27 +129,30 @@ class LinkMap:
                   if self._elf.section_classes[number] and not overlaid[number]}
         outputs = set()
         current = None
-        offset = 0
-        for number, text in enumerate(stream, 1):
-            line = _LINE.fullmatch(text) if number > 1 else None
-            if number == 1 and not _HEADER.fullmatch(text):
+        for offset, text in _sections(stream):
+            line = _LINE.fullmatch(text) if offset else None
+            if not offset and not _HEADER.fullmatch(text):
                 raise BadData(self._path, "not a link map of lld", line=1, note=_MAKE_ONE)
-            if number > 1 and not line:
+            if offset and not line:
                 raise BadData(self._path, "damaged: neither a section nor a symbol"
                               if text.endswith(b"\n")
                               else "truncated: the last line has no newline",
-                              line=number, note=_MAKE_ONE)
+                              line=self._line_at(offset), note=_MAKE_ONE)
             if line and not line[3]:
                 place = line[4], int(line[1], 16), int(line[2], 16)
                 outputs.add(place)
                 current = usable.get(place)
             elif line and len(line[3]) == 8 and current is not None:
                 self._add(Span(current, int(line[1], 16), int(line[1], 16) + int(line[2], 16)),
-                          line[4], offset, number)
-            offset += len(text)
+                          line[4], offset)
         return outputs
 
-    def _add(self, span: Span, name: bytes, offset: int, line: int) -> None:
+    def _line_at(self, offset: int) -> int:
+        """The number of a line, for messages."""
+        with files.open_input(self._path, note=_MAKE_ONE) as stream:
+            return 1 + sum(piece.count(b"\n") for piece in _pieces(stream, offset))
+
+    def _add(self, span: Span, name: bytes, offset: int) -> None:
         parts = _INPUT.fullmatch(name)
         if not parts or span.start == span.end:
             return  # a command of a linker script, or nothing
@@ -145,7 +161,7 @@ class LinkMap:
         last = min(first + int(output["size"]), _TOP)
         if not first <= span.start < span.end <= last:
             raise BadData(self._path, "an input section lies outside its output section",
-                          line=line, note=_MAKE_ONE)
+                          line=self._line_at(offset), note=_MAKE_ONE)
         if _STRINGS.search(parts[2]):
             self.strings.append(span)
         elif _MADE_BY_LLD.fullmatch(name) or output["type"] in constants.SHT_ARRAYS:
@@ -186,6 +202,31 @@ class LinkMap:
     def _of_another_link(self, why: str) -> BadData:
         return BadData(self._path, f"is not the map of the link of {self._elf.path}, or is "
                                    f"truncated: {why}", note=_MAKE_ONE)
+
+
+def _sections(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The offset and the text of each line that is not of a symbol, and of the first."""
+    offset, rest = 0, b""
+    while data := stream.read(max(_PIECE, len(rest))):
+        data = rest + data
+        end = data.rfind(b"\n") + 1
+        position = 0
+        while position < end:
+            after = _SYMBOLS.match(data, position, end).end() if offset + position else 0
+            if after < end:
+                position, after = after, data.index(b"\n", after) + 1
+                yield offset + position, data[position:after]
+            position = after
+        offset, rest = offset + end, data[end:]
+    if rest:
+        yield offset, rest
+
+
+def _pieces(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    """What a file begins with, in pieces."""
+    while size and (piece := stream.read(min(size, _PIECE))):
+        yield piece
+        size -= len(piece)
 
 
 def _ranges(spans: list[Span]) -> Ranges:

@@ -22,14 +22,15 @@ import numpy as np
 from frontload.base import console, errors, workers
 from frontload.base.errors import EXIT_DATA, BadData, Failure
 from frontload.profile import format as profile
+from frontload.profile import from_samples, odd_runs
 from frontload.profile import inputs as reading
-from frontload.profile import odd_runs
 from frontload.profile.binaries import Binaries, Binary
 from frontload.profile.format import Profile
 from frontload.profile.inputs import Input
+from frontload.profile.kept_runs import KeptNumbers, KeptRun, identify
 from frontload.profile.odd_runs import Sample
 from frontload.profile.touched import Sum, TouchedNumbers, together
-from frontload.profile.trace import Module, Trace
+from frontload.profile.trace import Module, Trace, digest
 
 _LISTED = 12  # programs, or roles, that an error names
 _PART = 64  # files, or runs, that a process takes at a time
@@ -40,7 +41,9 @@ class _Part:
     """What some runs add up to."""
 
     sums: defaultdict[str, Sum] = field(default_factory=lambda: defaultdict(Sum))  # by binary
-    named: Profile = field(default_factory=lambda: Profile(b"", 0))  # and what has names already
+    kept: defaultdict[str, KeptNumbers] = field(default_factory=lambda: defaultdict(KeptNumbers))
+    named: Profile = field(default_factory=lambda: Profile(b"", 0))  # what has names already
+    profiles: Profile = field(default_factory=lambda: Profile(b"", 0))  # the inputs that are some
     left_out: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     samples: defaultdict[str, list[Sample]] = field(default_factory=lambda: defaultdict(list))
     counts: Counter[str] = field(default_factory=Counter)
@@ -49,11 +52,14 @@ class _Part:
     def merge(self, other: "_Part") -> None:
         for path, numbers in other.sums.items():
             self.sums[path].merge(numbers)
+        for path, runs in other.kept.items():
+            self.kept[path].merge(runs)
         for path, numbers in other.left_out.items():
             self.left_out[path] |= numbers
         for path, samples in other.samples.items():
             self.samples[path] += samples
         self.named.add(other.named)
+        self.profiles.add(other.profiles)
         self.counts.update(other.counts)
         self.problems += other.problems
 
@@ -62,18 +68,22 @@ class Merger:
     """Takes inputs (`add`), then makes the profile of one program out of them (`result`).
 
     program: base name or path of the linked file; None if all inputs are of the same program
-    binary: the linked file, in place of the recorded path
+    binary: the linked file, in place of the recorded path; or one for each build
     link_map: the map of its link, which names the data that has no symbol
     allow_partial: an input that cannot be used is left out, with a warning
     roles: of the traces, only those of processes with one of these roles; none: all
     jobs: how many processes share the work
     without_odd_runs: leave out runs that are unlike the others (odd_runs.py)
+    generation: the label of the generation that the runs of traces are of; none: no label
+    known: an older profile of the program, which makes its names likelier in samples, and orders
+        them (from_samples.py)
     """
 
-    def __init__(self, program: str | None = None, binary: str | None = None,
+    def __init__(self, program: str | None = None, binary: str | Sequence[str] | None = None,
                  link_map: str | None = None, allow_partial: bool = False,
                  roles: Iterable[str] = (), jobs: int = 1,
-                 without_odd_runs: bool = False):
+                 without_odd_runs: bool = False, generation: str = "",
+                 known: Profile | None = None):
         self._program = program
         self._binaries = Binaries(binary)
         self._map = link_map
@@ -82,6 +92,8 @@ class Merger:
         self._roles: Counter[str] = Counter()  # of all traces
         self._jobs = jobs
         self._without_odd_runs = without_odd_runs
+        self._generation = generation.encode()
+        self._known_profile = known
         self._given = self._lost = 0
         self._inputs: list[Input] = []
         self._known: dict[object, object] = {}  # modules, of which most traces have the same
@@ -111,7 +123,7 @@ class Merger:
         self._add(reading.of(path, content, weight, keep=True))
 
     def _add(self, given: Input) -> None:
-        if given.is_trace:
+        if not given.is_profile:
             self._roles[given.role] += 1
             if self._wanted_roles and given.role not in self._wanted_roles:
                 return
@@ -127,15 +139,23 @@ class Merger:
         if any(given.has_data for given in self._inputs):
             self._binaries.link_map = self._map
         self._open_binaries(program)
-        runs = reading.in_runs(self._inputs)
+        runs = reading.in_runs(each for each in self._inputs if not each.is_sample)
+        sampled = reading.in_runs(each for each in self._inputs if each.is_sample)
         whole = self._sum_of_all(runs, program)
         for problem in whole.problems:
             with self._tolerance():
                 raise problem
         if odd := self._odd_runs(whole, program):
             whole = self._sum_of_all([run for run in runs if run[0].path not in odd], program)
+        left_out = {name for path, numbers in whole.left_out.items()
+                    for name in self._binaries.at(path).resolver.names(numbers)}
         merged = self._with_names(whole, program)
-        self._report(whole, program)
+        if sampled:
+            made = self._of_samples(whole, sampled, program, merged)
+            if self._generation:
+                made.label(self._generation)
+            merged.add(made)
+        self._report(whole, program, len(left_out))
         if not merged.touches:
             raise Failure(f"{program}: no first touch in the inputs has a name",
                           code=EXIT_DATA, note="record again; for --with runtime, build with "
@@ -151,7 +171,7 @@ class Merger:
     def _open_binaries(self, program: str) -> None:
         """Opens what traces were recorded from, for all processes to come."""
         for module, path in {given.module(program): given.path for given in self._inputs
-                             if given.is_trace}.items():
+                             if not given.is_profile}.items():
             if module is not None:
                 with suppress(Failure):  # comes again with the traces that it is about
                     self._binaries.of(module, path)
@@ -172,7 +192,7 @@ class Merger:
         names = ", ".join(map(os.path.basename, paths[:_LISTED]))
         rest = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
         errors.note(f"{program}: {sum(each.weight for each in found)} of "
-                    f"{errors.count(whole.named.runs, 'run')} touched less than half of what most "
+                    f"{errors.count(_runs_of(whole), 'run')} touched less than half of what most "
                     f"runs touch: {names}{rest}")
         if self._without_odd_runs:
             errors.note(f"{program}: left them out")
@@ -242,7 +262,8 @@ class Merger:
         has several modules of that name, of which only the path can choose."""
         name = os.path.basename(wanted)
         paths = {wanted, os.path.abspath(wanted), os.path.realpath(wanted)}
-        for modules in dict.fromkeys(given.modules for given in self._inputs if given.is_trace):
+        for modules in dict.fromkeys(given.modules for given in self._inputs
+                                     if not given.is_profile):
             if wanted != name:
                 alike = [module for module in modules if module.name == name]
                 chosen = [module for module in alike if module.path in paths]
@@ -254,14 +275,14 @@ class Merger:
         """Adds what a run has of the program; counts it if it has nothing. Of its processes, one
         that cannot be used takes no other with it."""
         weight = max(each.weight for each in run)  # who gives some of them a weight means the run
-        if not run[0].is_trace:
+        if run[0].is_profile:
             if run[0].program == os.path.basename(program):
                 with self._gathering(part):
-                    part.named.add(run[0].read(), weight)
+                    part.profiles.add(run[0].read(), weight)
             else:
                 part.counts["other"] += 1
             return
-        processes = []
+        processes, contents = [], []
         data, knows_cold_parts = False, True
         for given in run:
             with self._gathering(part):
@@ -274,16 +295,20 @@ class Merger:
                 data |= content.has_data
                 if found is not None:
                     processes.append(found)
+                    contents.append(digest(content, module))
                     knows_cold_parts &= not found[0].collects
         if not any(len(touched.numbers) for _, touched in processes):
             return
+        kept = KeptRun(identify(data, sorted(contents)), weight, data)
         if len({binary.path for binary, _ in processes}) == 1:
             path, touched = processes[0][0].path, together([each for _, each in processes])
             part.sums[path].add(touched, weight)
+            part.kept[path].add(kept, touched.numbers)
             part.samples[path].append(odd_runs.sample(run[0].path, weight, touched.numbers))
             made = Profile(b"", 1, data_runs=int(data))
         else:
             made = profile.from_run(b"", _by_name(processes), data)
+            made.kept.runs = [kept._replace(weight=1)]
         made.knows_cold_parts = knows_cold_parts
         part.named.add(made, weight)
 
@@ -307,15 +332,46 @@ class Merger:
 
     def _with_names(self, whole: _Part, program: str) -> Profile:
         merged = Profile(os.fsencode(os.path.basename(program)), 0)
-        merged.add(whole.named)
+        names, kept = {}, {}
         for path, each in whole.sums.items():
-            merged.add(Profile(b"", 0, each.touches(self._binaries.at(path).resolver.names)))
+            resolver = self._binaries.at(path).resolver
+            names[path] = resolver.names(each.numbers())
+            kept[path] = whole.kept[path].named(resolver.names)
+        self._binaries.forget()  # a large program and a million names take much memory each
+        for path, each in whole.sums.items():
+            whole.named.add(Profile(b"", 0, each.touches(names.pop(path)), kept=kept.pop(path)))
+        if self._generation:
+            whole.named.label(self._generation)
+        merged.add(whole.named)
+        merged.add(whole.profiles)
         return merged
 
-    def _report(self, whole: _Part, program: str) -> None:
+    def _of_samples(self, whole: _Part, runs: list[list[Input]], program: str,
+                    others: Profile) -> Profile:
+        """What samples tell; what the other inputs have is known already."""
+        sampled = from_samples.Sampled()
+        for run in runs:
+            processes = []
+            for given in run:
+                with self._tolerance():
+                    module, content = given.module(program), given.read()
+                    if module is None:
+                        whole.counts["other"] += 1
+                    elif module not in content.modules:
+                        raise BadData(given.path, "changed while it was read",
+                                      note="merge it again")
+                    else:
+                        binary = self._binaries.of(module, given.path)
+                        processes.append(sampled.process(binary, content, module))
+            sampled.add(processes, max(each.weight for each in run))
+        known = {**others.touches, **(self._known_profile.touches if self._known_profile else {})}
+        made = sampled.profile(known)
+        for line in sampled.remarks():
+            errors.note(f"{program}: {line}")
+        return made
+
+    def _report(self, whole: _Part, program: str, left_out: int) -> None:
         counts = whole.counts
-        left_out = {name for path, numbers in whole.left_out.items()
-                    for name in self._binaries.at(path).resolver.names(numbers)}
 
         def touches(what: str) -> str:
             return f"{program}: " + errors.count(counts[what], "first touch", "first touches")
@@ -329,7 +385,7 @@ class Merger:
         if left_out:
             errors.note(f"{program}: was built to collect a compiler's profile; left out what only "
                         "that build has, and cold parts: "
-                        f"{errors.count(len(left_out), 'name')}")
+                        f"{errors.count(left_out, 'name')}")
         if counts["nameless"]:
             errors.note(f"{touches('nameless')} of {counts['touches']} without a symbol")
         if counts["nameless_data"] and self._map is None:
@@ -343,6 +399,10 @@ class Merger:
         if counts["other"]:
             errors.note(f"{program}: {errors.count(counts['other'], 'input')} of other "
                         "programs left out")
+
+
+def _runs_of(part: _Part) -> int:
+    return part.named.runs + part.profiles.recorded_runs()
 
 
 def _look_at(given: Sequence[tuple[str, int]]) -> list[Input | Failure]:

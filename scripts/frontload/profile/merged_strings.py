@@ -37,11 +37,17 @@ class MergedStrings:
         self.ranges = Ranges(np.concatenate(starts), np.concatenate(ends))
         self._first = np.array([span.start for span in self._spans], np.uint64)
 
-    def name(self, group: int) -> Name | None:
+    def names(self, groups: np.ndarray) -> list[Name | None]:
         """None for the empty string, which is padding."""
+        found = []
+        for group in groups.tolist():
+            span, text = self._text(group)
+            found.append(Name("string", self._classes[span.section], text) if text else None)
+        return found
+
+    def _text(self, group: int) -> tuple[Span, bytes]:
         start, end = self.ranges.start[group], self.ranges.end[group]
         index = int(np.searchsorted(self._first, start, "right")) - 1
         span = self._spans[index]
-        text = self._contents[index][int(start) - span.start:int(end) - span.start]
-        text = text.removesuffix(b"\0")
-        return Name("string", self._classes[span.section], text) if text else None
+        return span, self._contents[index][int(start) - span.start:
+                                           int(end) - span.start].removesuffix(b"\0")

@@ -3,24 +3,34 @@
 One place, lldplugin/names, decides how a name is found in a build other than the recorded one:
 exactly, or except for a suffix, a clone, a constructor's variant or a hash. The linkers use it too.
 tools/resolve/resolved_lines.h describes what frontload-resolve says.
+
+It may be given more files than the kernel allows words for, and says a line for each of a million
+names: so it reads its files from a response file, and its lines are kept as columns.
 """
 
 import os
 import subprocess
-from collections.abc import Iterable
+import tempfile
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
-from frontload.base import errors
+import numpy as np
+
+from frontload.base import errors, response_files
 from frontload.base.errors import EXIT_OK, Failure
 from frontload.base.tools import failure_of, tool
-from frontload.profile.format import unescape
+from frontload.profile.format import Name, unescape
 
 _RESOLVER = "frontload-resolve"
 _HEADER = b"frontload-resolve 1"
+_PIECE = 1 << 20  # bytes of its answer that are taken apart at a time
+_MOST_WORDS = 100_000  # bytes of a command line; Linux allows some 2 million, of one word 128 KiB
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """One thing that an entry of a profile stands for."""
 
     entry: int  # its number in the profile, from 0
@@ -45,57 +55,159 @@ class Section:
     total: int  # the bytes of all of these
 
 
+class Places:
+    """Places of entries, in the order of the link: as columns, because there may be millions."""
+
+    def __init__(self, entries: Sequence[Name] = ()):
+        self._entries = entries
+        self._entry, self._value, self._where = array("i"), array("Q"), array("i")
+        self._symbols: list[bytes] = []
+        self._known: dict[tuple[bytes, ...], int] = {}  # how, object and section: few differ
+        self._wheres: list[tuple[str, bytes, bytes]] = []
+
+    def add(self, lines: Sequence[Sequence[bytes]]) -> None:
+        """Places from the fields of lines: entry, how, object, section, symbol, value."""
+        if not lines:
+            return
+        entries, *wheres, symbols, values = zip(*lines, strict=True)
+        numbers = list(map(int, entries))
+        self._entry.extend(numbers)
+        self._value.extend(int(value, 16) for value in values)
+        for where in zip(*wheres, strict=True):
+            if where not in self._known:
+                how, owner, section = where
+                self._known[where] = len(self._wheres)
+                self._wheres.append((how.decode(), unescape(owner), unescape(section)))
+            self._where.append(self._known[where])
+        known = len(self._entries)
+        for number, symbol in zip(numbers, map(unescape, symbols), strict=True):
+            # Most symbols are called like their entries: then it is one object.
+            name = self._entries[number].name if number < known else symbol
+            self._symbols.append(name if name == symbol else symbol)
+
+    def __len__(self) -> int:
+        return len(self._entry)
+
+    def __iter__(self) -> Iterator[Place]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, index: int) -> Place:
+        return Place(self._entry[index], *self._wheres[self._where[index]], self._symbols[index],
+                     self._value[index])
+
+    @property
+    def entry(self) -> np.ndarray:
+        return np.frombuffer(self._entry, np.int32) if self._entry else np.empty(0, np.int32)
+
+    @property
+    def value(self) -> np.ndarray:
+        return np.frombuffer(self._value, np.uint64) if self._value else np.empty(0, np.uint64)
+
+    def objects(self) -> set[bytes]:
+        """The objects that have any."""
+        return {owner for _, owner, _ in self._wheres}
+
+    @property
+    def symbol(self) -> Sequence[bytes]:
+        return self._symbols
+
+    @cached_property
+    def _by_entry(self) -> tuple[array, array]:
+        """The places of entry 0 first, and where in that those of each entry begin."""
+        order = np.argsort(self.entry, kind="stable").astype(np.int32)
+        first = np.searchsorted(self.entry[order], np.arange(int(self.entry.max(initial=-1)) + 2))
+        return array("i", order.tobytes()), array("i", first.astype(np.int32).tobytes())
+
+    def of(self, entry: int) -> list[Place]:
+        """The places of an entry."""
+        return [self[index] for index in self._rows(entry)]
+
+    def symbols_of(self, entry: int) -> list[bytes]:
+        """What the entry's symbols are called."""
+        return [self._symbols[index] for index in self._rows(entry)]
+
+    def _rows(self, entry: int) -> array:
+        order, first = self._by_entry
+        return order[first[entry]:first[entry + 1]] if entry + 1 < len(first) else order[:0]
+
+    def of_all(self) -> Iterator[tuple[int, list[Place]]]:
+        """The entries that have places, from the first on, and these."""
+        for entry in range(len(self._by_entry[1]) - 1):
+            if places := self.of(entry):
+                yield entry, places
+
+    def inexact(self) -> set[int]:
+        """The entries whose symbols are called otherwise now."""
+        other = [number for number, where in enumerate(self._wheres) if where[0] != "exact"]
+        return set(self.entry[np.isin(np.array(self._where, np.int32), other)].tolist())
+
+
 @dataclass(frozen=True)
 class Resolved:
-    places: list[Place]
+    places: Places
     unmovable: set[int]  # entries that are only defined where nothing can be moved
 
     def found(self) -> set[int]:
         """The entries that are defined at all."""
-        return {place.entry for place in self.places} | self.unmovable
+        return set(self.places.entry.tolist()) | self.unmovable
 
 
-def resolve(profile_path: str, files: Iterable[str]) -> Resolved:
-    """Where the entries of a profile are in objects and archives, or in one linked file."""
-    return _resolved(_ask(profile_path, files))
+def resolve(profile_path: str, files: Iterable[str], entries: Sequence[Name] = ()) -> Resolved:
+    """Where the entries of a profile are in objects and archives, or in one linked file. Whoever
+    has the `entries` and gives them saves memory."""
+    return _resolved(profile_path, files, entries)
 
 
-def resolve_listed(profile_path: str, list_path: str) -> Resolved:
+def resolve_listed(profile_path: str, list_path: str, entries: Sequence[Name] = ()) -> Resolved:
     """Where the entries of a profile are in a list of symbols, which is described in
     tools/resolve/listed_symbols.h; the value of a place is its line, from 0."""
-    return _resolved(_ask(profile_path, [list_path], "--listed"))
+    return _resolved(profile_path, [list_path], entries, "--listed")
 
 
 def startup_set(profile_path: str, files: Iterable[str]) -> list[Section]:
     """The sections of objects and archives that belong to the front, and that follow it, in planned
     order."""
-    return [Section(section_class.decode(), region.decode(), unescape(owner), unescape(name),
-                    *map(int, numbers))
-            for _, section_class, region, owner, name, *numbers
-            in _ask(profile_path, files, "--startup-set")]
+    found: list[Section] = []
+    for lines in _ask(profile_path, files, "--startup-set"):
+        found += [Section(section_class.decode(), region.decode(), unescape(owner), unescape(name),
+                          *map(int, numbers))
+                  for _, section_class, region, owner, name, *numbers in lines]
+    return found
 
 
-def _resolved(lines: list[list[bytes]]) -> Resolved:
-    places, unmovable = [], set()
-    for kind, *fields in lines:
-        if kind == b"unmovable":
-            unmovable.add(int(fields[0]))
-        else:
-            entry, how, *names, value = fields
-            places.append(Place(int(entry), how.decode(), *map(unescape, names), int(value, 16)))
+def _resolved(profile_path: str, files: Iterable[str], entries: Sequence[Name],
+              *options: str) -> Resolved:
+    places, unmovable = Places(entries), set()
+    for lines in _ask(profile_path, files, *options):
+        unmovable.update(int(line[1]) for line in lines if line[0] == b"unmovable")
+        places.add([line[1:] for line in lines if line[0] != b"unmovable"])
     return Resolved(places, unmovable)
 
 
-def _ask(profile_path: str, files: Iterable[str], *options: str) -> list[list[bytes]]:
-    command = [tool(_RESOLVER), *options, "--", profile_path, *files]
-    result = subprocess.run([os.fspath(part) for part in command], capture_output=True, check=False)
-    said = result.stderr.decode("utf-8", "replace")
-    if result.returncode != EXIT_OK:
-        raise failure_of(_RESOLVER, result.returncode, said)
-    for message in said.splitlines():
-        errors.warning(message.removeprefix(f"{_RESOLVER}: warning: "))
-    header, *lines = result.stdout.splitlines()
-    if header != _HEADER:
-        raise Failure(f"{_RESOLVER}: unexpected output {header!r}",
-                      note="install the programs and the scripts of one version of Frontload")
-    return [line.split(b"\t") for line in lines]
+def _ask(profile_path: str, files: Iterable[str],
+         *options: str) -> Iterator[list[list[bytes]]]:
+    """What frontload-resolve says: the fields of some lines at a time."""
+    with tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as messages, \
+            tempfile.NamedTemporaryFile("w", prefix="frontload-", encoding="utf-8",
+                                        errors="surrogateescape") as inputs:
+        words = [os.fspath(path) for path in (profile_path, *files)]
+        if sum(map(len, words)) > _MOST_WORDS:
+            inputs.write(response_files.text(words))
+            inputs.flush()
+            words = [f"@{inputs.name}"]
+        result = subprocess.run([os.fspath(tool(_RESOLVER)), *options, "--", *words], check=False,
+                                stdin=subprocess.DEVNULL, stdout=answer, stderr=messages)
+        messages.seek(0)
+        said = messages.read().decode("utf-8", "replace")
+        if result.returncode != EXIT_OK:
+            raise failure_of(_RESOLVER, result.returncode, said)
+        for message in said.splitlines():
+            errors.warning(message.removeprefix(f"{_RESOLVER}: warning: "))
+        # From a file, so that not both of us need memory at a time.
+        answer.seek(0)
+        header = answer.readline().rstrip(b"\n")
+        if header != _HEADER:
+            raise Failure(f"{_RESOLVER}: unexpected output {header!r}",
+                          note="install the programs and the scripts of one version of Frontload")
+        while lines := answer.readlines(_PIECE):
+            yield [line.rstrip(b"\n").split(b"\t") for line in lines]

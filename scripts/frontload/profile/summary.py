@@ -5,6 +5,7 @@ Only some recorders tell how many bytes of a name are touched, so sums of bytes 
 that tell, and None where none does.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -50,9 +51,14 @@ def describe(profile: Profile) -> dict:
     for name, touch in profile.touches.items():
         by_class.setdefault((name.kind, name.section_class), []).append(touch)
         by_tier[tier(name, touch)].append(touch)
+    last_seen = Counter(touch.newest() for touch in profile.touches.values()
+                        if profile.generations)
     order = sorted(by_class, key=lambda key: (KINDS.index(key[0]), CLASSES.index(key[1])))
     return {"program": text(profile.program), "runs": profile.runs, "data_runs": profile.data_runs,
             "knows_cold_parts": profile.knows_cold_parts,
+            "generations": [{"label": each.label.decode() or None, "runs": each.runs,
+                             "data_runs": each.data_runs, "last_seen": last_seen[place]}
+                            for place, each in enumerate(profile.generations)],
             **sum_of(profile.touches.values()),
             "classes": [{"kind": kind, "class": section_class,
                          **sum_of(by_class[kind, section_class])} for kind, section_class in order],
@@ -61,9 +67,11 @@ def describe(profile: Profile) -> dict:
 
 def entry(profile: Profile, name: Name) -> dict:
     touch = profile.touches[name]
+    seen = profile.generations[touch.newest()].label.decode() if profile.generations else ""
     return {"rank": touch.rank, "runs": touch.runs, "of_runs": profile.limit(name.kind),
             "touched_bytes": touch.touched.size or None, "kind": name.kind,
-            "class": name.section_class, "name": text(name.name), "file": text(name.file) or None}
+            "class": name.section_class, "name": text(name.name), "file": text(name.file) or None,
+            "last_seen": seen or None}
 
 
 def entries(profile: Profile) -> Iterator[dict]:

@@ -13,11 +13,14 @@ decides:
     6. the name that is first bytewise
 """
 
+from itertools import repeat
+
 import numpy as np
 
 from frontload.base.intervals import Ranges
 from frontload.elf import constants
 from frontload.elf.file import Elf
+from frontload.elf.strings import hashes_of, hashes_of_few, mixed
 from frontload.elf.symbols import Symbols
 from frontload.profile.format import Name
 from frontload.profile.link_map import LinkMap
@@ -31,12 +34,12 @@ def nameable(elf: Elf, symbols: Symbols | None = None) -> tuple[np.ndarray, np.n
     symbol table unless another one is given."""
     if symbols is None:
         symbols = elf.linked_symbols()
-    classes = np.array(elf.section_classes)
-    in_class = np.full(len(symbols.section), "", classes.dtype)
-    placed = (symbols.section > 0) & (symbols.names.lengths() > 0)
-    in_class[placed] = classes[symbols.section[placed]]
-    code = np.isin(symbols.type, _CODE_TYPES) & (in_class == "text")
-    data = (symbols.type == constants.STT_OBJECT) & ~np.isin(in_class, ("", "text"))
+    named = (symbols.section > 0) & symbols.names.present()
+    in_text, in_data = (np.array([each in classes for each in elf.section_classes], bool)[
+        np.maximum(symbols.section, 0)] if len(elf.section_classes) else named
+        for classes in (("text",), ("rodata", "relro", "data", "bss")))
+    code = named & in_text & np.isin(symbols.type, _CODE_TYPES)
+    data = named & in_data & (symbols.type == constants.STT_OBJECT)
     return code, data & (symbols.size > 0)
 
 
@@ -47,37 +50,72 @@ class SymbolNames:
         self._kind = kind
         self._elf = elf
         self._symbols = symbols
-        self._member = members
         self.link_map: LinkMap | None = None
         self.ranges = Ranges(symbols.value[members], symbols.ends()[members])
+        order = self.ranges.order
+        self._member = members.astype(order.dtype)[order]  # the symbols of group 0 first
 
     def symbol_name(self, group: int) -> bytes:
-        return self._symbols.names[self._chosen(group)]
+        return self.symbol_names(np.array([group]))[0]
 
-    def _chosen(self, group: int) -> int:
-        return min((int(self._member[each]) for each in self.ranges.members(group)),
-                   key=self._preference)
+    def symbol_names(self, groups: np.ndarray) -> list[bytes]:
+        return self._symbols.names.some(self._chosen(groups))
 
-    def name(self, group: int) -> Name:
-        symbol = self._chosen(group)
-        return Name(self._kind, self._elf.section_classes[self._symbols.section[symbol]],
-                    self._symbols.names[symbol], self._file(symbol))
+    def names(self, groups: np.ndarray) -> list[Name]:
+        """The names of groups, in their order."""
+        chosen = self._chosen(groups)
+        classes = self._elf.section_classes
+        return list(map(Name, repeat(self._kind),
+                        [classes[section] for section in self._symbols.section[chosen].tolist()],
+                        self._symbols.names.some(chosen), self._files(chosen)))
 
-    def _file(self, symbol: int) -> bytes:
-        """What tells a local symbol from others of its name. The object does that better than the
+    def hashes(self, groups: np.ndarray) -> np.ndarray:
+        """A number for the name of each group; equal names have equal numbers, and others nearly
+        never."""
+        chosen = self._chosen(groups)
+        files = self._files(chosen)
+        classes = hashes_of([each.encode() for each in self._elf.section_classes])
+        return mixed(self._symbols.names.hashes(chosen),
+                     classes[self._symbols.section[chosen]], hashes_of_few(files))
+
+    def _files(self, symbols: np.ndarray) -> list[bytes]:
+        """What tells local symbols from others of their names. The object does that better than the
         source file, which objects need not name."""
-        if self.link_map is not None and self._symbols.is_static(symbol):
-            found = self.link_map.object_at(int(self._symbols.value[symbol]))
-            if found:
-                return found
-        return self._symbols.source_file(symbol)
+        files = self._symbols.source_files(symbols)
+        if self.link_map is not None:
+            static = np.flatnonzero(self._symbols.are_static(symbols))
+            objects = self.link_map.objects_at(self._symbols.value[symbols[static]])
+            for index, found in zip(static.tolist(), objects, strict=True):
+                files[index] = found or files[index]
+        return files
 
-    def _preference(self, symbol: int) -> tuple:
-        name = self._symbols.names[symbol]
-        return (self._symbols.type[symbol] == constants.STT_NOTYPE,
-                self._symbols.size[symbol] == 0,
-                _BIND_ORDER.get(int(self._symbols.bind[symbol]), 0),
-                b"." in name, len(name), name)
+    def _chosen(self, groups: np.ndarray) -> np.ndarray:
+        """The symbol that names each group."""
+        first, count = self.ranges.sizes(groups)
+        chosen = self._member[first]
+        several = np.flatnonzero(count > 1)
+        if not len(several):
+            return chosen
+        # Most are told apart by more than their names.
+        owner = np.repeat(several, count[several])
+        inside = np.arange(len(owner)) - np.repeat(np.cumsum(count[several]) - count[several],
+                                                   count[several])
+        members = self._member[first[owner] + inside]
+        names = self._symbols.names.some(members)
+        best: dict[int, tuple] = {}
+        for group, symbol, name, *facts in zip(
+                owner.tolist(), members.tolist(), names,
+                (self._symbols.type[members] == constants.STT_NOTYPE).tolist(),
+                (self._symbols.size[members] == 0).tolist(),
+                self._symbols.bind[members].tolist(), strict=True):
+            facts[2] = _BIND_ORDER.get(facts[2], 0)
+            key = (*facts, b"." in name, len(name), name)
+            # Of equal ones the first, by address and then in the table.
+            if group not in best or key < best[group][0]:
+                best[group] = key, symbol
+        for group, (_, symbol) in best.items():
+            chosen[group] = symbol
+        return chosen
 
 
 def names_of(elf: Elf) -> SymbolNames | None:

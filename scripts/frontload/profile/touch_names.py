@@ -79,9 +79,8 @@ class _Named:
         self._touch, self._group = touch[order], group[order]
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
-        known: dict[int, str] = {}
+        used = np.unique(self._group)
+        known = dict(zip(used.tolist(), map(text, self._names.symbol_names(used)), strict=True))
         for position, group in zip(self._touch, self._group, strict=True):
-            if group not in known:
-                known[group] = text(self._names.symbol_name(int(group)))
             offset = int(self._trace.addresses[position]) - int(self._names.ranges.start[group])
             yield int(position), known[group] + (f"+{offset:#x}" if offset > 0 else "")

@@ -7,7 +7,7 @@ commutative, as those of profiles are, so that parts of the runs can be summed u
 anywhere.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -81,12 +81,18 @@ def _changes(key: np.ndarray) -> np.ndarray:
 
 def touched_of(amounts: np.ndarray) -> dict[int, Touched]:
     """The amounts by number, as a profile has them."""
-    found = {}
-    for number, size, windows, minus_first, last, untold in amounts.tolist():
+    return dict(zip(amounts[:, NUMBER].tolist(), _made(amounts), strict=True))
+
+
+def _made(amounts: np.ndarray) -> list[Touched]:
+    """The amounts as a profile has them; equal ones are one object."""
+    kinds, which = np.unique(amounts[:, SIZE:], axis=0, return_inverse=True)
+    made = []
+    for size, windows, minus_first, last, untold in kinds.tolist():
         stretch = Stretch(-minus_first, last)
-        found[number] = Touched(size, windows, None if untold or stretch.size > LONGEST_STRETCH
-                                else stretch)
-    return found
+        made.append(Touched(size, windows, None if untold or stretch.size > LONGEST_STRETCH
+                            else stretch))
+    return [made[number] for number in which.ravel().tolist()]
 
 
 class Sum:
@@ -144,21 +150,34 @@ class Sum:
         return (self._octaves["number"][first],
                 np.add.reduceat(self._octaves["runs"], first))
 
-    def touches(self, names: Callable[[Iterable[int]], list[Name]]) -> dict[Name, Touch]:
-        """The touches by name, which `names` gives to numbers."""
+    def numbers(self) -> np.ndarray:
+        """Those that any run touched."""
         self.settle()
-        amounts = touched_of(self._amounts)
+        return self._octaves["number"][_changes(self._octaves["number"])]
+
+    def touches(self, names: Sequence[Name]) -> dict[Name, Touch]:
+        """The touches by name; the names are those of `numbers`."""
+        self.settle()
         rows = self._octaves
         first = _changes(rows["number"])
-        octaves = [Octave(*row) for row in rows[["octave", "runs", "lowest"]].tolist()]
-        numbers = rows["number"][first].tolist()
         ends = np.append(first[1:], len(rows))
-        touches: dict[Name, Touch] = {}
-        for number, name, start, end in zip(numbers, names(numbers), first.tolist(), ends.tolist(),
-                                            strict=False):
-            touch = ranked(tuple(octaves[start:end]), amounts.get(number, Touched()))
-            # Of two numbers with one name each run has counted only one.
-            touches[name] = touches[name].merged(touch) if name in touches else touch
+        # Both are sorted by number, and there are no amounts of what was not touched.
+        places = np.searchsorted(rows["number"][first], self._amounts[:, NUMBER])
+        touched = [Touched()] * len(first)
+        for place, amount in zip(places.tolist(), _made(self._amounts), strict=True):
+            touched[place] = amount
+        # Most names have one octave, and no two have the same name.
+        found = list(map(Touch, rows["runs"][first].tolist(), rows["lowest"][first].tolist(),
+                         touched))
+        for index in np.flatnonzero(ends - first > 1).tolist():
+            octaves = rows[["octave", "runs", "lowest"]][first[index]:ends[index]].tolist()
+            found[index] = ranked(tuple(Octave(*row) for row in octaves), found[index].touched)
+        touches = dict(zip(names, found, strict=True))
+        if len(touches) < len(found):
+            touches = {}
+            for name, touch in zip(names, found, strict=True):
+                # Of two numbers with one name each run has counted only one.
+                touches[name] = touches[name].merged(touch) if name in touches else touch
         return touches
 
 

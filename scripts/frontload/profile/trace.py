@@ -12,6 +12,7 @@ kills its reader.
 """
 
 import functools
+import hashlib
 import os
 import re
 import struct
@@ -89,6 +90,16 @@ class Trace:
         """Whether it is of a recorder of data, also of a run that touches none: only such a one
         tells the granules of code."""
         return bool(np.isin(self.kinds, (DATA, CODE)).any())
+
+
+def digest(trace: Trace, module: Module) -> bytes:
+    """What tells a process that did something else in a module from this one. Addresses in traces
+    are those of the file, so it is the same wherever the process was loaded."""
+    mine = trace.owners == trace.modules.index(module)
+    found = hashlib.blake2b(module.build_id)
+    found.update(trace.kinds[mine].tobytes())
+    found.update(trace.addresses[mine].tobytes())
+    return found.digest()
 
 
 @dataclass(frozen=True)

@@ -85,4 +85,7 @@ class Places(Layout):
         if self.symbols is None:
             return [b""] * len(offsets)
         groups = self.symbols.ranges.innermost(self.addresses(offsets))
-        return [self.symbols.symbol_name(group) if group >= 0 else b"" for group in groups.tolist()]
+        used, which = np.unique(groups[groups >= 0], return_inverse=True)
+        names = self.symbols.symbol_names(used)
+        found = iter(which.tolist())
+        return [names[next(found)] if group >= 0 else b"" for group in groups.tolist()]

@@ -71,7 +71,7 @@ def _objects(place: Places, read: Spans, used: Spans, link_map: LinkMap) -> list
     was_read, was_used = read.between(start, end), used.between(start, end)
     some = np.flatnonzero(was_read > 0)
     sums: dict[bytes, list[int]] = {}
-    for group, name in zip(some.tolist(), link_map.objects(some.tolist()), strict=True):
+    for group, name in zip(some.tolist(), link_map.objects(some), strict=True):
         if name:
             total = sums.setdefault(name, [0, 0, 0])
             for index, amount in enumerate((end[group] - start[group], was_read[group],

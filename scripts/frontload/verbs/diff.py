@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from frontload import __version__
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_OK, EXIT_VERDICT, Failure, count, percent, printable
-from frontload.cli.arguments import add_json, percentage
+from frontload.cli.arguments import add_json, percentage, percentage_above
 
 if TYPE_CHECKING:
     from frontload.profile.difference import Difference
@@ -40,8 +40,11 @@ frontload diff app.startup new.startup
 frontload diff app.startup new.startup --binary app --map app.map
 # fail if less than 80 percent is the same
 frontload diff app.startup new.startup --min-overlap 80
+# fail if the new start waits 10 percent more often for the disk than the old one, or less often
+frontload diff app.startup new.startup --binary app --max-fault-change 10
 """
-EXIT_STATUS = {"1": "the overlap of the names is less than --min-overlap percent"}
+EXIT_STATUS = {"1": "the overlap of the names is less than --min-overlap percent, or the predicted "
+                    "faults differ by more than --max-fault-change percent"}
 _SHOWN = 10  # names of each list, and files of each table
 _NO_FILE = "(not known)"
 
@@ -58,6 +61,9 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "never fails)")
     parser.add_argument("--binary", metavar="PROGRAM", help="the linked program, not stripped, to "
                         "predict starts of")
+    parser.add_argument("--max-fault-change", metavar="PERCENT", type=percentage_above,
+                        help="with --binary: fail if the predicted major faults of the new start "
+                        "are more than PERCENT above or below those of the old one")
     parser.add_argument("--map", metavar="FILE", help="the map that lld wrote (-Wl,-Map=FILE) when "
                         "it linked PROGRAM: it tells the object of every name")
     add_json(parser, "JSON, with all names,", before_files=True)
@@ -72,6 +78,9 @@ def run(args: argparse.Namespace) -> int:
     if args.map and not args.binary:
         raise Failure("--map: is of no use without --binary", note="give the program whose map it "
                       "is with --binary PROGRAM")
+    if args.max_fault_change is not None and not args.binary:
+        raise Failure("--max-fault-change: nothing is predicted without --binary",
+                      note="give the program with --binary PROGRAM")
     old, new = profile.read(args.old), profile.read(args.new)
     if old.program != new.program:
         errors.warning(f"{args.old} is a profile of {os.fsdecode(old.program)}, {args.new} of "
@@ -92,7 +101,19 @@ def run(args: argparse.Namespace) -> int:
         raise Failure(f"{args.old}, {args.new}: {percent(found.overlap, 1)} of the names are the "
                       f"same, less than {args.min_overlap:g}%", code=EXIT_VERDICT,
                       note="link with the new profile, or accept less with --min-overlap")
+    if args.max_fault_change is not None:
+        _check_faults(args, predicted)
     return EXIT_OK
+
+
+def _check_faults(args: argparse.Namespace, predicted: dict) -> None:
+    before, after = (predicted[label]["major_faults"] for label in ("old", "new"))
+    # One fault instead of none is as much as two instead of one.
+    if 100 * abs(after - before) > args.max_fault_change * max(before, 1):
+        raise Failure(f"{args.old}, {args.new}: a start takes {count(after, 'major fault')}, by "
+                      f"the old profile {before}: that differs by more than "
+                      f"{args.max_fault_change:g}%", code=EXIT_VERDICT,
+                      note="link with the new profile, or accept more with --max-fault-change")
 
 
 def _predict(args: argparse.Namespace) -> tuple[dict, "Callable[[Name], bytes]"]:
@@ -153,8 +174,9 @@ def _show(document: dict, most: int | None) -> None:
     overlap = document["overlap"]
     for label in ("old", "new"):
         each = document[label]
+        runs = sum(part["runs"] for part in each["generations"]) or each["runs"]
         print(f"{label}: {printable(each['path'])}, {printable(each['program'])}, "
-              f"{count(each['names'], 'name')} from {count(each['runs'], 'run')}")
+              f"{count(each['names'], 'name')} from {count(runs, 'run')}")
     for label in ("old", "new"):
         if left_out := document[label]["left_out"]:
             print(f"not compared, because only the {label} profile has runs with data: "

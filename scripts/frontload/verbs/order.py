@@ -6,8 +6,8 @@ import re
 import tempfile
 from pathlib import Path
 
-from frontload.base import errors, files
-from frontload.base.errors import EXIT_DATA, EXIT_OK, Failure
+from frontload.base import errors, files, response_files
+from frontload.base.errors import EXIT_DATA, EXIT_OK, BadData, Failure
 from frontload.cli.arguments import add_min_match
 from frontload.order import (
     bfd as order_bfd,
@@ -90,7 +90,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
     where.add_argument("--binary", metavar="FILE",
                        help="the linked program, not stripped, to look up names in")
     where.add_argument("--objects", metavar="FILE", nargs="+", default=[],
-                       help="the objects and archives to be linked, to look up names in")
+                       help="the objects and archives to be linked, to look up names in; @FILE "
+                       "is a response file that lists such files")
     parser.add_argument("--algorithm", choices=(FIRST_TOUCH, BALANCED), default=FIRST_TOUCH,
                         help="how to order: by first touch (the default), or by LLVM's balanced "
                         "partitioning, which llvm-profdata computes")
@@ -106,6 +107,7 @@ def run(args: argparse.Namespace) -> int:
     if args.algorithm != FIRST_TOUCH and not hasattr(module, "ANY_ORDER"):
         raise Failure(f"--linker {args.linker} takes no --algorithm",
                       note=f"leave it out, or use one of {', '.join(_of_any_order())}")
+    args.objects = [each for given in args.objects for each in _listed(given)]
     with tempfile.TemporaryDirectory(prefix="frontload-") as folder:
         startup, scenarios, path = _read(args.profiles, folder)
         order = module.make(Request(path, startup, args, args.binary, args.objects, scenarios,
@@ -131,6 +133,18 @@ def run(args: argparse.Namespace) -> int:
         raise Failure(f"{label}: nothing of it can be ordered by {args.linker}", code=EXIT_DATA,
                       note="the warnings say why")
     return EXIT_OK
+
+
+def _listed(given: str) -> list[str]:
+    """The files that an argument stands for."""
+    if not given.startswith("@"):
+        return [given]
+    path = given.removeprefix("@")
+    with files.open_input(path, note="a file whose name begins with @ is ./@...") as stream:
+        listed = response_files.words(stream.read().decode("utf-8", "surrogateescape"))
+    if not listed:
+        raise BadData(path, "lists no objects", note="make it with: printf '%s\\n' *.o > FILE")
+    return listed
 
 
 def _of_added_files(startup: Profile, missing: list[bytes]) -> int:

@@ -16,6 +16,10 @@ exits with the status of the command.
 With --pid, record a process that runs, and what it starts from then on: what it enters for the
 first time since. That ends with the process, at --until or --for, or by Ctrl-C. The process goes
 on, with its code as it was.
+
+With --sample, which a program in production can bear, only note which pages were touched by the
+end of the start: one sample per process. `frontload profile` makes a profile of samples of several
+builds.
 """
 EXAMPLES = """\
 # record which functions a program enters, and in which order
@@ -30,6 +34,8 @@ frontload record --files -o lists -- ./app --version
 frontload record --pid 4711 --for 10 -o traces
 # record one kind of process of a program that has several
 frontload record --role renderer -o traces -- ./app --type=renderer
+# note which pages a server touches until it listens
+frontload record --sample --until-listening 6379 -o samples -- redis-server
 # record a server until it enters a function
 frontload record --until serve_requests --timeout 60 -o traces-of-server -- ./server
 """
@@ -40,6 +46,8 @@ EXIT_STATUS = {"0": None, "65": None,
                "127": "the command was not found", "128+N": "signal N ended the command"}
 ENVIRONMENT = {"FRONTLOAD_TRACE": "where libfrontload-rt writes traces (%m is the program, %p the "
                                   "process); --with runtime sets it for the command",
+               "FRONTLOAD_SAMPLE": "where libfrontload-sample writes samples, likewise; --sample "
+                                   "sets it for the command",
                "FRONTLOAD_ROLE": "the role of the command, or of what it starts, in the traces; "
                                  "--role sets it for the command",
                "PATH": "where --data finds valgrind"}
@@ -48,7 +56,8 @@ ENVIRONMENT = {"FRONTLOAD_TRACE": "where libfrontload-rt writes traces (%m is th
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "record",
-        usage="%(prog)s [-o DIR] [--data | --files | --with trace|runtime] [--module NAME]... "
+        usage="%(prog)s [-o DIR] [--data | --files | --sample [--page-order] | "
+              "--with trace|runtime] [--module NAME]... "
               "[--role NAME] [--until SYMBOL] [--until-...] [--for SECONDS] "
               "(--pid PID | -- COMMAND...)",
         description=DESCRIPTION, examples=EXAMPLES, exit_status=EXIT_STATUS,
@@ -65,6 +74,12 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         help="instead, record which pages of all files the command and what it "
                         "starts read, as a list for `frontload run --files`; without root it "
                         "needs user namespaces and /dev/fuse")
+    parser.add_argument("--sample", action="store_true",
+                        help="instead, note which pages of the program and its libraries each "
+                        "process has touched, without ptrace or a rebuild: it costs a page fault "
+                        "for each")
+    parser.add_argument("--page-order", action="store_true",
+                        help="with --sample: note the order of the first touches as well, by perf")
     parser.add_argument("--with", dest="recorder", choices=("trace", "runtime"), default="trace",
                         help="what records: trace (the default) plants breakpoints in any program; "
                         "with runtime the program records itself, if it was built with "
@@ -102,11 +117,22 @@ def run(args: argparse.Namespace) -> int:
         args.usage_error("--module and --until are for --with trace; a program with the runtime "
                          "ends its startup itself, by frontload_startup_done()")
     ready = ready_options.chosen(args, until=args.until)
+    if args.page_order and not args.sample:
+        args.usage_error("--page-order is for --sample")
     if args.files:
-        if args.data or args.recorder == "runtime" or args.module or args.until or args.role:
+        if args.sample or args.data or args.recorder == "runtime" or args.module or \
+                args.until or args.role:
             args.usage_error("--files records files and no functions: it goes without --data, "
-                             "--with runtime, --module, --role and --until")
+                             "--sample, --with runtime, --module, --role and --until")
         return _record_files(words, args.output, ready)
+    if args.sample:
+        if args.data or args.recorder == "runtime" or args.module or args.until:
+            args.usage_error("--sample knows pages and no functions, of all modules: it goes "
+                             "without --data, --files, --with runtime, --module and --until")
+        from frontload.recording import sampled
+
+        return sampled.run(words, args.output, role=args.role, ready=ready,
+                           ordered=args.page_order)
     if args.recorder == "runtime":
         return recording.run_with_runtime(words, args.output, role=args.role, ready=ready)
     return recording.run(words, args.output, data=args.data, modules=args.module,
@@ -118,7 +144,8 @@ def _attach(args: argparse.Namespace) -> int:
 
     chosen = ready_options.chosen(args)
     only_time = replace(chosen, seconds=None) if chosen else None
-    if args.command or args.data or args.files or args.recorder == "runtime" or args.tty or (
+    if args.command or args.data or args.files or args.sample or \
+            args.recorder == "runtime" or args.tty or (
             only_time and only_time.can_be_seen) or args.timeout is not None:
         args.usage_error("--pid plants breakpoints in a process that runs and goes on: it goes "
                          "with --module, --role, --until, --for and -o only, and without a "

@@ -1,4 +1,5 @@
-"""frontload show: says in plain text what is in a trace, a startup profile or a reading list."""
+"""frontload show: says in plain text what is in a trace, a sample, a startup profile or a reading
+list."""
 
 import argparse
 import os
@@ -6,20 +7,21 @@ from collections.abc import Iterable
 
 from frontload import __version__
 from frontload.base import console, errors, files
-from frontload.base.errors import EXIT_OK, BadData, Failure, count, percent, printable
+from frontload.base.errors import EXIT_OK, EXIT_USAGE, BadData, Failure, count, percent, printable
 from frontload.cli.arguments import add_json
 
 SCHEMA = "frontload-show/1"
-TRACE, PROFILE, LIST = "trace", "startup profile", "reading list"
+TRACE, SAMPLE, PROFILE, LIST = "trace", "sample", "startup profile", "reading list"
 DESCRIPTION = """\
-Show what is in traces, startup profiles and reading lists. A trace has the modules of one process,
-with how much it touched in each; a profile has names, by kind, class and how many of the runs touch
-them; a reading list has files.
+Show what is in traces, samples, startup profiles and reading lists. A trace has the modules of one
+process, with how much it touched in each, and a sample the pages of these; a profile has names, by
+kind, class and how many of the runs touch them; a reading list has files.
 
 With --all, show lists everything as well, a line each, in the order of first touch: what a process
-touched, the entries of a profile, the ranges of a reading list. Names stand last in a line, as the
-linker knows them; c++filt makes them readable. A trace has addresses. They get their names from the
-binaries that were recorded, as far as these are there unchanged.
+touched, the pages of a sample (by place, unless it knows their order), the entries of a profile,
+the ranges of a reading list. Names stand last in a line, as the linker knows them; c++filt makes
+them readable. A trace has addresses. They get their names from the binaries that were recorded, as
+far as these are there unchanged.
 """
 EXAMPLES = """\
 # see what a process recorded, and what a profile has
@@ -34,12 +36,13 @@ frontload show --json - traces
 """
 _MOST_FILES = 15  # of a reading list's table
 _UNKNOWN = "not known"
+_NO_LABEL = "(no label)"
 
 
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser("show", description=DESCRIPTION, examples=EXAMPLES)
-    parser.add_argument("files", metavar="FILE", nargs="+", help="a trace, a startup profile, a "
-                        "reading list, or a folder of traces")
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a trace, a sample, a startup "
+                        "profile, a reading list, or a folder of traces and samples")
     parser.add_argument("--all", action="store_true",
                         help="also list all touches, entries or ranges")
     parser.add_argument("--binary", metavar="PATH", help="the recorded program, if it is no longer "
@@ -50,9 +53,9 @@ def add_parser(verbs) -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     # Imported here because numpy takes a while, which --help need not pay.
-    from frontload.profile import trace
+    from frontload.profile import inputs
 
-    paths = trace.expand(args.files)
+    paths = inputs.in_folders(args.files, code=EXIT_USAGE)
     if args.json:
         documents = [document | ({"all": list(entries)} if args.all else {})
                      for document, entries in (_describe(path, args) for path in paths)]
@@ -72,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
 def _describe(path: str, args: argparse.Namespace) -> tuple[dict, Iterable[dict]]:
     """What a file is and has in sum; and what --all lists of it."""
     from frontload.profile import format as profile
-    from frontload.profile import summary, touch_names, trace
+    from frontload.profile import sample, summary, touch_names, trace
     from frontload.reading import listing
     from frontload.reading import summary as reading
 
@@ -82,6 +85,9 @@ def _describe(path: str, args: argparse.Namespace) -> tuple[dict, Iterable[dict]
         read = trace.read(path)
         return ({"path": path, "is": TRACE, **touch_names.describe(read)},
                 touch_names.touches(read, _Binaries(read, args.binary).of) if args.all else ())
+    if start.startswith(sample.MAGIC):
+        taken = sample.read(path)
+        return {"path": path, "is": SAMPLE, **sample.describe(taken)}, sample.pages(taken)
     if start.startswith(profile.MAGIC):
         startup = profile.read(path)
         return ({"path": path, "is": PROFILE, **summary.describe(startup)},
@@ -90,9 +96,9 @@ def _describe(path: str, args: argparse.Namespace) -> tuple[dict, Iterable[dict]
         found = listing.read(path)
         return {"path": path, "is": LIST, **reading.describe(found)}, reading.ranges(found)
     raise BadData(path, "is empty" if not start else
-                  "is neither a trace, nor a startup profile, nor a reading list", offset=0,
-                  note="frontload record makes traces, frontload profile startup profiles, and "
-                  "frontload files reading lists")
+                  "is neither a trace, nor a sample, nor a startup profile, nor a reading list",
+                  offset=0, note="frontload record makes traces and samples, frontload profile "
+                  "startup profiles, and frontload files reading lists")
 
 
 class _Binaries:
@@ -147,17 +153,45 @@ def _show_trace(document: dict) -> None:
     console.show(table)
 
 
+def _show_sample(document: dict) -> None:
+    print(f"run: {document['run']}" + (", forked" if document["forked"] else ""))
+    if document["role"]:
+        print(f"role: {document['role']}")
+    print(f"pages: {document['pages']:,} of {document['page_size']:,} bytes")
+    table = console.table("module", "pages", "in order", "each was touched", "build-id",
+                          numbers=range(1, 2))
+    for module in document["modules"]:
+        console.add_row(table, module["path"] + " (program)" * module["main"],
+                        f"{module['pages']:,}", "yes" if module["ordered"] else "no",
+                        "yes" if module["exact"] else "no, in windows",
+                        module["build_id"] or "none")
+    console.show(table)
+
+
 def _show_profile(document: dict) -> None:
     runs = f"runs: {document['runs']:,}"
+    if document["generations"]:
+        recorded = sum(each["runs"] for each in document["generations"])
+        runs += f" by their age ({recorded:,} recorded)"
     print(runs + (f", {document['data_runs']:,} of them with data" if document["data_runs"]
                   else ", none of them with data"))
     print(f"names: {document['names']:,}")
     print(f"touched bytes: {_bytes(document)}"
           + (f", of {count(document['telling'], 'name')} of which a run tells"
              if document["telling"] else ", because only record --data tells them"))
+    if document["generations"]:
+        print(f"generations: {len(document['generations'])}; a run of each counts as two of the "
+              "one before, so that one of the oldest counts as one")
     if not document["knows_cold_parts"]:
         print("cold parts: not known, because a run was of a build that collects a compiler's "
               "profile")
+    if document["generations"]:
+        table = console.table("generation", "runs", "with data", "names last seen",
+                              numbers=range(1, 4))
+        for each in document["generations"]:
+            console.add_row(table, each["label"] or _NO_LABEL, f"{each['runs']:,}",
+                            f"{each['data_runs']:,}", f"{each['last_seen']:,}")
+        console.show(table)
     table = console.table("kind", "class", "names", "touched bytes", numbers=range(2, 4))
     for each in document["classes"]:
         console.add_row(table, each["kind"], each["class"], f"{each['names']:,}", _bytes(each))
@@ -194,6 +228,8 @@ _COLUMNS = {
             ("address", 14, lambda each: f"{each['address']:#x}"),
             ("module", -1, lambda each: each["module"]),
             ("name", -1, lambda each: ", ".join(each["names"]) or "-")),
+    SAMPLE: (("offset", 14, lambda each: f"{each['offset']:#x}"),
+             ("module", -1, lambda each: each["module"])),
     PROFILE: (("rank", 8, lambda each: each["rank"]),
               ("runs", 8, lambda each: each["runs"]),
               ("share", 7, lambda each: percent(each["runs"], each["of_runs"])),
@@ -224,4 +260,4 @@ def _list(what: str, entries: Iterable[dict]) -> None:
         show(cell(each) for _, _, cell in columns)
 
 
-_SHOW = {TRACE: _show_trace, PROFILE: _show_profile, LIST: _show_list}
+_SHOW = {TRACE: _show_trace, SAMPLE: _show_sample, PROFILE: _show_profile, LIST: _show_list}

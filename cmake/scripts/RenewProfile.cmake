@@ -1,0 +1,65 @@
+# Run (cmake -P) at the end of a renewal: keeps the old profile as long as it is right, and otherwise
+# brings a renewed one to the source tree. It is right if enough of its names are in the program, and
+# if a start of today takes about as many faults there as one by the old profile.
+#
+#   TRAINED     the profile of today's runs alone
+#   PROFILE     the one in the source tree; it need not be there
+#   PROGRAM     what was linked with it; MAP is the map of that link, or empty
+#   MIN_MATCH   percent of its names that are enough, or empty
+#   SHARE       percent by which the faults may differ
+#   GENERATION  the label of today's runs: the renewed profile then has the older ones as well
+#   ASIDE       write PROFILE.new in place of PROFILE, and fail
+#   FRONTLOAD   the command
+#   TARGET      the target, for messages
+cmake_minimum_required(VERSION 3.25)
+set(TOOL frontload-renew)
+
+# Sets `verdict` to whether a verb says yes; stops if it says anything else than yes or no.
+function(ask verdict verb)
+  execute_process(COMMAND "${FRONTLOAD}" ${verb} ${ARGN} RESULT_VARIABLE status)
+  if(status STREQUAL "0")
+    set(${verdict} ON PARENT_SCOPE)
+  elseif(status STREQUAL "1")
+    set(${verdict} OFF PARENT_SCOPE)
+  else()
+    message(FATAL_ERROR "${TOOL}: error: ${TARGET}: frontload ${verb} ended with status ${status}")
+  endif()
+endfunction()
+
+set(renewed "${TRAINED}")
+set(aside "${PROFILE}.new")
+if(EXISTS "${PROFILE}")
+  if(MIN_MATCH STREQUAL "")
+    set(MIN_MATCH 80)
+  endif()
+  set(map "")
+  if(MAP)
+    set(map --map "${MAP}")
+  endif()
+  ask(is_found check "${PROGRAM}" --profile "${PROFILE}" --min-match "${MIN_MATCH}" --min-coverage 0)
+  ask(is_alike diff "${PROFILE}" "${TRAINED}" --binary "${PROGRAM}" ${map}
+    --max-fault-change "${SHARE}")
+  if(is_found AND is_alike)
+    if(ASIDE)
+      file(REMOVE "${aside}")
+    endif()
+    message(STATUS "${TOOL}: ${PROFILE} is still right")
+    return()
+  endif()
+  if(NOT GENERATION STREQUAL "")
+    string(REGEX REPLACE "\\.startup$" ".renewed.startup" renewed "${TRAINED}")
+    execute_process(COMMAND "${FRONTLOAD}" profile "${PROFILE}" "${TRAINED}" -o "${renewed}"
+      COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+endif()
+
+set(TRAINED "${renewed}")
+if(ASIDE)
+  set(old "${PROFILE}")
+  set(PROFILE "${aside}")
+endif()
+include("${CMAKE_CURRENT_LIST_DIR}/KeepProfile.cmake")
+if(ASIDE)
+  message(FATAL_ERROR "${TOOL}: error: ${old}: is old\n"
+    "  ${TOOL}: note: look at ${aside}, move it to ${old}, and build again")
+endif()

@@ -1,0 +1,83 @@
+/* Reads the environment. See asked.h. */
+#include "asked.h"
+
+/* By what the kernel was given at execve: nothing of libc is needed for it. */
+static const char *value_of(char *const *environment, const char *name_and_equals) {
+  for (; *environment; ++environment) {
+    const char *value = after(*environment, name_and_equals);
+    if (value)
+      return value;
+  }
+  return NULL;
+}
+
+static bool read_share(const char *text, uint32_t *every) {
+  *every = 1;
+  if (!text)
+    return true;
+  uint64_t number = 0;
+  for (const char *c = text; *c; ++c) {
+    if (*c < '0' || *c > '9' || number > UINT32_MAX / 10)
+      return false;
+    number = number * 10 + (uint64_t)(*c - '0');
+  }
+  *every = (uint32_t)number;
+  return number > 0 && number <= UINT32_MAX;
+}
+
+static void add_program_name(struct text *pattern) {
+  char path[PATH_MAX];
+  const long size = sys_readlink("/proc/self/exe", path, sizeof path - 1);
+  if (size <= 0)
+    return;
+  path[size] = '\0';
+  const char *name = path;
+  for (const char *c = path; *c; ++c)
+    if (*c == '/')
+      name = c + 1;
+  for (; *name; ++name) {
+    if (*name == '%')
+      text_add_char(pattern, '%');
+    text_add_char(pattern, *name);
+  }
+}
+
+static const char *read_pattern(const char *value, struct text *pattern) {
+  if (*value != '/')
+    return "FRONTLOAD_SAMPLE is no absolute path";
+  for (const char *c = value; *c; ++c) {
+    if (*c != '%') {
+      text_add_char(pattern, *c);
+    } else if (*++c == 'm') {
+      add_program_name(pattern);
+    } else if (*c == 'p' || *c == '%') {
+      text_add_char(pattern, '%');
+      text_add_char(pattern, *c);
+    } else {
+      return "FRONTLOAD_SAMPLE has a % that means nothing (%p, %m and %% do)";
+    }
+  }
+  return pattern->overflow ? "FRONTLOAD_SAMPLE is too long" : NULL;
+}
+
+bool read_asked(char *const *environment, struct asked_sample *asked, const char **problem) {
+  *problem = NULL;
+  const char *const value = value_of(environment, "FRONTLOAD_SAMPLE=");
+  if (!value || !*value)
+    return false;
+  uint32_t every, chance[3];
+  if (!read_share(value_of(environment, "FRONTLOAD_SAMPLE_EVERY="), &every))
+    *problem = "FRONTLOAD_SAMPLE_EVERY is no number from 1 up";
+  const char *const role = value_of(environment, FRONTLOAD_ROLE_VARIABLE "=");
+  if (role && *role && !frontload_copy_role(asked->role, role))
+    *problem = FRONTLOAD_ROLE_VARIABLE " is " FRONTLOAD_NO_ROLE;
+  struct text pattern = text_in(asked->pattern, sizeof asked->pattern);
+  if (!*problem)
+    *problem = read_pattern(value, &pattern);
+  enum { NEVER_WAIT = 1 };
+  if (*problem ||
+      system_call(SYS_getrandom, (long)chance, sizeof chance, NEVER_WAIT, 0, 0, 0) != sizeof chance)
+    return false;
+  asked->run = ((uint64_t)chance[0] << 32 | chance[1]) | 1;
+  return chance[2] % every == 0;
+}

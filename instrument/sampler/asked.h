@@ -1,0 +1,33 @@
+/* What the environment asks for: whether this start is to be sampled, and where the sample goes.
+ *
+ *     FRONTLOAD_SAMPLE=/var/tmp/samples/%m.%p.flsample
+ *         as FRONTLOAD_TRACE (instrument/runtime/include/frontload.h): %m is the program, %p the
+ *         process, %% a percent sign. The path must be absolute: a program in production should not
+ *         write into whatever folder it was started in.
+ *     FRONTLOAD_SAMPLE_EVERY=1000
+ *         one start of so many, chosen by chance; 1 unless it is given
+ *     FRONTLOAD_ROLE=renderer
+ *         what the sample calls the process
+ */
+#ifndef FRONTLOAD_ASKED_H
+#define FRONTLOAD_ASKED_H
+
+#include "format/frontload_role.h"
+
+#include "base/system_calls.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct asked_sample {
+  uint64_t run; /* the number that the sample is to have */
+  char role[FRONTLOAD_ROLE_SIZE];
+  char pattern[PATH_MAX]; /* of text_add_pattern: %m is replaced */
+};
+
+/* False if this start is not sampled. `problem` says why if the environment is wrong, or is NULL.
+ */
+bool read_asked(char *const *environment, struct asked_sample *asked, const char **problem);
+
+#endif

@@ -1,0 +1,59 @@
+/* Samples of starts in production: which pages of its files a program has touched when it is ready.
+ *
+ * The library belongs to no program that is not sampled: it is preloaded where samples are wanted,
+ *
+ *     LD_PRELOAD=/usr/lib/frontload/libfrontload-sample.so \
+ *     FRONTLOAD_SAMPLE=/var/tmp/samples/%m.%p.flsample FRONTLOAD_SAMPLE_EVERY=100 /usr/bin/app
+ *
+ * as a service manager does by a line of its settings, or by `frontload record --sample`. A static
+ * program is linked with it instead: libfrontload-sample.a and -Wl,-u,frontload_ready.
+ *
+ *     FRONTLOAD_SAMPLE        the path of the sample: %p is the process, %m the program's file
+ * name,
+ *                             %% a percent sign. It must be absolute
+ *     FRONTLOAD_SAMPLE_EVERY  one start of so many is sampled, by chance; without it, all
+ *     FRONTLOAD_ROLE          what the sample calls the process (see frontload.h)
+ *
+ * The sample is a few kilobytes: the build-ids and paths of the program and its libraries, and the
+ * numbers of touched pages. It has no contents, no arguments and no environment, and nobody but the
+ * program's user can read it. `frontload profile` makes a startup profile of samples of several
+ * builds.
+ *
+ * It is written when the program says that it is ready, or else when it ends by exit(). A program
+ * that is ended by a signal or by _exit() before that leaves none. Forked children have their own.
+ *
+ * While it is sampled, a start has one minor page fault for each page that it touches: the kernel
+ * maps no neighbours along with it (userfaultfd(2), Linux 6.7). Where that is not to be had, as in
+ * a container whose filter of system calls forbids it, the sample tells of windows of 64 KiB. The
+ * descriptor of userfaultfd, above 200, is open until the program is ready. On Linux before 6.7,
+ * /proc/self/pagemap is read instead of asked.
+ *
+ * Whatever fails, the program goes on, without a sample; one line on stderr says why, if that is
+ * still what the program was started with. Set-user-id programs are never sampled. A program that
+ * gives itself a filter of system calls has to be ready before: otherwise there is no sample, and
+ * if one filter was there already and the second kills for opening files, the program is killed at
+ * its end.
+ */
+#ifndef FRONTLOAD_SAMPLE_READY_H
+#define FRONTLOAD_SAMPLE_READY_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The start is over: the sample is written now, if this start is sampled. You may call it from any
+ * thread, and more than once: the first call counts.
+ *
+ * A program declares it weak, and includes no header:
+ *
+ *     void frontload_ready(void) __attribute__((weak));
+ *     if (frontload_ready)
+ *       frontload_ready();
+ */
+void frontload_ready(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

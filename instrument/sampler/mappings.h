@@ -1,0 +1,41 @@
+/* Which files of code a process has mapped, and where: the program and its libraries.
+ *
+ * Like all that lives inside somebody else's program, this uses no libc (base/system_calls.h).
+ */
+#ifndef FRONTLOAD_MAPPINGS_H
+#define FRONTLOAD_MAPPINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mapping {
+  uintptr_t begin, end;
+  uint64_t offset; /* in the file */
+  unsigned file;   /* number */
+};
+
+/* A file is what has a path and code, and was mapped, not read: what JIT compilers make has none.
+ */
+struct mapped_file {
+  uint64_t device, inode;
+  const char *path;
+  size_t path_size;
+  bool has_code;
+};
+
+enum { MOST_FILES = 512, MOST_MAPPINGS = 4096 };
+
+struct mappings {
+  unsigned file_count, mapping_count;
+  struct mapped_file file[MOST_FILES];
+  struct mapping mapping[MOST_MAPPINGS]; /* by address */
+  size_t text_size;
+  char *text; /* what the kernel says, in which the paths are */
+};
+
+/* Of this process. NULL if the kernel does not tell, or there are too many. */
+struct mappings *read_mappings(void);
+void free_mappings(struct mappings *mappings);
+
+#endif

@@ -1,0 +1,196 @@
+/* Takes a sample of the program that this is a part of: which pages of its files it has touched
+ * when its start is over.
+ *
+ * A constructor looks whether the environment asks for it (asked.h), and has the kernel map pages
+ * one by one from then on (exact_pages.h). The start is over when the program says so, by
+ * frontload_ready(), or when it ends by exit(). Nothing is held in between but the descriptor of
+ * userfaultfd, above 200.
+ *
+ * A program that nobody samples does nothing but look through its environment once. Whatever fails
+ * here, the program goes on as it would have: without a sample.
+ */
+#include "asked.h"
+#include "base/auxiliary.h"
+#include "base/error_text.h"
+#include "base/machine.h"
+#include "base/system_calls.h"
+#include "exact_pages.h"
+#include "format/frontload_trace.h"
+#include "frontload_sample.h"
+#include "mappings.h"
+#include "sample_file.h"
+
+#include <sys/prctl.h>
+
+struct sampler {
+  struct asked_sample asked;
+  struct exact_pages exact;
+  struct auxiliary auxiliary;
+  uint32_t pid; /* where it began; forked children have the same */
+  bool had_stderr, was_filtered;
+  struct stat standard_error;
+  char path[PATH_MAX];
+};
+
+/* NULL: none is to be taken, or it has been. Forked children have a copy. */
+static struct sampler *sampler;
+
+static struct iovec part(const char *string) {
+  return (struct iovec){.iov_base = (char *)(uintptr_t)string, .iov_len = string_size(string)};
+}
+
+/* A daemon that has closed its stderr may have opened a data base as descriptor 2 since. */
+static void warn(const struct sampler *here, const char *thing, const char *what) {
+  struct stat now;
+  if (!here->had_stderr || sys_fstat(2, &now) != 0 || now.st_dev != here->standard_error.st_dev ||
+      now.st_ino != here->standard_error.st_ino)
+    return;
+  const struct iovec line[] = {part("frontload-sample: warning: "), part(thing),
+                               part(*thing ? ": " : ""), part(what), part(" (no sample)\n")};
+  /* A reader that has gone, or a limit on file sizes, sends a signal that would end the program. */
+  const signal_set signals = SIGNAL_BIT(SIGPIPE) | SIGNAL_BIT(SIGXFSZ);
+  const signal_set pending = sys_pending_signals();
+  const signal_set before = sys_change_blocked_signals(SIG_BLOCK, signals);
+  sys_writev(2, line, sizeof line / sizeof *line);
+  sys_discard_signal(SIGNAL_BIT(SIGPIPE) & ~pending);
+  sys_discard_signal(SIGNAL_BIT(SIGXFSZ) & ~pending);
+  sys_change_blocked_signals(SIG_SETMASK, before);
+}
+
+/* Whether a filter of system calls is at work. */
+static bool is_filtered(void) { return system_call(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) != 0; }
+
+static void begin(char *const *environment) {
+  struct sampler *here = sys_map_memory(sizeof *here);
+  if (is_error(here))
+    return;
+  const char *problem = NULL;
+  here->had_stderr = sys_fstat(2, &here->standard_error) == 0;
+  const bool is_wanted = read_auxiliary(&here->auxiliary) && !is_privileged(&here->auxiliary) &&
+                         read_asked(environment, &here->asked, &problem);
+  if (!is_wanted) {
+    if (problem)
+      warn(here, "", problem);
+    sys_unmap(here, sizeof *here);
+    return;
+  }
+  here->pid = sys_getpid();
+  here->was_filtered = is_filtered();
+  here->exact.fd = -1;
+  struct mappings *mappings = read_mappings();
+  if (mappings) {
+    begin_exact_pages(&here->exact, mappings);
+    free_mappings(mappings);
+  }
+  sampler = here;
+}
+
+/* The file that the program itself was loaded from. */
+static unsigned main_file(const struct sampler *here, const struct mappings *mappings) {
+  const uint64_t headers = auxiliary_value(&here->auxiliary, AT_PHDR, 0);
+  for (unsigned i = 0; i < mappings->mapping_count; ++i)
+    if (mappings->mapping[i].begin <= headers && headers < mappings->mapping[i].end)
+      return mappings->mapping[i].file;
+  return MOST_FILES;
+}
+
+static void add_modules(const struct sampler *here, struct sample *sample,
+                        const struct mappings *mappings, bool is_forked) {
+  const unsigned main = main_file(here, mappings);
+  const bool is_exact = !is_forked && exact_pages_last(&here->exact);
+  for (unsigned i = 0; i < mappings->file_count; ++i) {
+    const struct mapped_file *file = &mappings->file[i];
+    if (!file->has_code && i != main)
+      continue;
+    unsigned flags = i == main ? FRONTLOAD_SAMPLE_MAIN : 0;
+    if (is_exact && has_exact_pages(&here->exact, file))
+      flags |= FRONTLOAD_SAMPLE_EXACT;
+    add_module(sample, mappings, i, flags);
+  }
+}
+
+static void write_down(struct sampler *here, struct sample *sample) {
+  struct text path = text_in(here->path, sizeof here->path);
+  text_add_pattern(&path, here->asked.pattern, sys_getpid());
+  const long error = write_sample(sample, &path, (uint32_t)(here->asked.run >> 32));
+  if (error < 0)
+    warn(here, here->path, error_text(-error) ? error_text(-error) : "cannot be written");
+}
+
+static void take(struct sampler *here, enum frontload_sample_end end) {
+  struct frontload_sample_header header;
+  for (unsigned i = 0; i < sizeof header; ++i)
+    ((volatile unsigned char *)&header)[i] = 0;
+  copy_bytes((unsigned char *)header.magic, (const unsigned char *)FRONTLOAD_SAMPLE_MAGIC,
+             sizeof header.magic);
+  header.byte_order =
+      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? FRONTLOAD_LITTLE_ENDIAN : FRONTLOAD_BIG_ENDIAN;
+  header.end = (uint8_t)end;
+  header.machine = FRONTLOAD_MACHINE;
+  header.major = FRONTLOAD_SAMPLE_MAJOR;
+  header.minor = FRONTLOAD_SAMPLE_MINOR;
+  header.header_size = sizeof header;
+  header.page_size = (uint32_t)auxiliary_value(&here->auxiliary, AT_PAGESZ, 4096);
+  header.pid = sys_getpid();
+  header.run = here->asked.run;
+  header.forked = header.pid != here->pid;
+  copy_bytes((unsigned char *)header.role, (const unsigned char *)here->asked.role,
+             sizeof header.role);
+  struct page_table table;
+  if (!open_page_table(&table, header.page_size))
+    return;
+  struct mappings *mappings = read_mappings();
+  struct sample *sample = mappings ? begin_sample(&header, &table) : NULL;
+  if (sample) {
+    add_modules(here, sample, mappings, header.forked);
+    if (((struct frontload_sample_header *)(void *)sample->bytes)->modules > 0)
+      write_down(here, sample);
+    free_sample(sample);
+  }
+  if (mappings)
+    free_mappings(mappings);
+  close_page_table(&table);
+}
+
+static void end(enum frontload_sample_end how) {
+  struct sampler *here = __atomic_exchange_n(&sampler, NULL, __ATOMIC_ACQ_REL);
+  if (!here)
+    return;
+  /* A filter that the program has given itself may kill for what follows. */
+  if (here->was_filtered || !is_filtered()) {
+    take(here, how);
+    end_exact_pages(&here->exact);
+  }
+  sys_unmap(here, sizeof *here);
+}
+
+__attribute__((visibility("default"))) void frontload_ready(void) { end(FRONTLOAD_SAMPLE_READY); }
+
+static __attribute__((destructor)) void end_at_exit(void) { end(FRONTLOAD_SAMPLE_EXIT); }
+
+#ifdef __GLIBC__
+
+/* glibc hands constructors what main() gets. */
+static __attribute__((constructor)) void begin_at_start(int count, char **arguments,
+                                                        char **environment) {
+  (void)count, (void)arguments;
+  for (char **variable = environment; *variable; ++variable)
+    if (after(*variable, "FRONTLOAD_SAMPLE=")) {
+      begin(environment);
+      return;
+    }
+}
+
+#else
+
+extern char **environ __attribute__((weak));
+
+static __attribute__((constructor)) void begin_at_start(void) {
+  for (char **variable = &environ ? environ : NULL; variable && *variable; ++variable)
+    if (after(*variable, "FRONTLOAD_SAMPLE=")) {
+      begin(environ);
+      return;
+    }
+}
+
+#endif

@@ -1,0 +1,235 @@
+"""A startup profile from samples: the names of touched pages, of one build or of several.
+
+A page says less than an entry: all names on it may have been touched. Builds whose names lie in
+other orders tell more (group_testing.py says how), such as nightly builds that are linked with
+lld's --shuffle-sections, or releases. Names are compared as profiles compare them: kind, class,
+name and file.
+
+What tells of a function is the page of its entry, and, less surely, the pages that it goes on to.
+Data gets no name here: what relocates a program has touched most of the pages that data is in, and
+a link with a front finds the constants that functions need by their relocations.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from frontload.base import errors
+from frontload.base.errors import BadData
+from frontload.base.intervals import signed
+from frontload.elf.file import Elf
+from frontload.profile import group_testing
+from frontload.profile.binaries import Binary
+from frontload.profile.format import Name, Profile, Touch
+from frontload.profile.sample import PageSample, TouchedPages
+from frontload.profile.symbol_names import SymbolNames, nameable
+from frontload.profile.trace import Module
+
+# Names that are less likely touched are left out. A wrong name costs a start its bytes, some
+# hundreds; a missing one a fault, which reads 128 KiB. A front of cc1 (docs/sampling.md) from four
+# builds in other orders has 208 faults and reads 21.7 MB with 0.2, 155 and 15.5 with 0.05, 156 and
+# 15.8 with 0.02. How likely a name is shows in its runs, so that doubtful names come last in a
+# front.
+LIKELY = 0.05
+# From so many touched pages on, in each build, pages tell next to nothing (docs/sampling.md).
+_CROWDED = 0.8
+_LAST_PAGES = 64  # of a long function: what lies behind tells nothing of it
+
+
+class Process(NamedTuple):
+    """What a process has touched of a linked file."""
+
+    binary: Binary
+    page_size: int
+    touched: TouchedPages
+
+
+class Sampled:
+    """The sampled runs of a program."""
+
+    def __init__(self):
+        # Where any pages are known exactly, windows of 64 KiB only blur them.
+        self._exact: dict[str, Build] = {}
+        self._windows: dict[str, Build] = {}
+        self._page_size = 0
+
+    def process(self, binary: Binary, sample: PageSample, module: Module) -> Process:
+        """What a sample has of a module; one that does not go with the others is refused."""
+        if self._page_size not in (0, sample.page_size):
+            raise BadData(sample.path, f"is of pages of {sample.page_size} bytes, others of "
+                          f"{self._page_size}", note="merge the samples of each machine apart")
+        self._page_size = sample.page_size
+        return Process(binary, sample.page_size, sample.touched[sample.modules.index(module)])
+
+    def add(self, processes: Sequence[Process], weight: int) -> None:
+        """Counts one run, as `weight` runs. Its processes may have executed different builds."""
+        for builds, exact in ((self._exact, True), (self._windows, False)):
+            mine: defaultdict[str, list[Process]] = defaultdict(list)
+            for each in processes:
+                if each.touched.exact == exact:
+                    mine[each.binary.path].append(each)
+            for path, together in mine.items():
+                if path not in builds:
+                    builds[path] = Build(together[0].binary.linked)
+                builds[path].add(together, weight)
+
+    @property
+    def _used(self) -> dict[str, "Build"]:
+        return self._exact or self._windows
+
+    def profile(self, known: Mapping[Name, Touch]) -> Profile:
+        """What they add up to. `known`: what is known of the program from elsewhere."""
+        return profile(b"", [self._used[path] for path in sorted(self._used)], known)
+
+    def remarks(self) -> list[str]:
+        """What to say of them."""
+        found = []
+        if self._exact and self._windows:
+            found.append("left out what is only known in windows of 64 KiB, of "
+                         f"{errors.count(sum(b.runs for b in self._windows.values()), 'run')}, "
+                         "because of others each page is known")
+        elif self._windows:
+            found.append("the samples tell of windows of 64 KiB only, in which few functions need "
+                         "have been touched; sample where userfaultfd is permitted (Linux 6.7 or "
+                         "newer; in a container, by its seccomp profile)")
+        if self._used and min(each.crowded() for each in self._used.values()) > _CROWDED:
+            found.append("nearly all pages with functions are touched, so that they tell little of "
+                         "each function; a build with fewer of them on a page would: "
+                         "-falign-functions=1024, or 4096")
+        elif len(self._used) == 1:
+            found.append("these are samples of one build: samples of builds whose functions lie in "
+                         "other orders (ld.lld --shuffle-sections) would tell apart what shares "
+                         "pages")
+        return found
+
+
+class Build:
+    """One build of the program: where its functions lie, and which of its pages were touched."""
+
+    def __init__(self, elf: Elf):
+        symbols = elf.linked_symbols("give the copy from before strip with --binary PATH")
+        code, _ = nameable(elf, symbols)
+        named = SymbolNames("function", elf, symbols, np.flatnonzero(code))
+        self.names = named.names(np.arange(len(named.ranges.start)))
+        self._begin = _offsets(elf, signed(named.ranges.start))
+        self._size = signed(named.ranges.end) - signed(named.ranges.start)
+        self.runs = 0
+        self._touched: defaultdict[int, int] = defaultdict(int)
+        self._position: defaultdict[int, float] = defaultdict(float)  # sums, in the order of pages
+        self.ordered = False
+        self.page_size = 0
+
+    def add(self, processes: Sequence[Process], weight: int) -> None:
+        """Counts a run of this build, as `weight` runs."""
+        self.runs += weight
+        pages: dict[int, None] = {}
+        for each in processes:
+            self.page_size = each.page_size
+            self.ordered |= each.touched.ordered
+            pages.update(dict.fromkeys(each.touched.pages.tolist()))
+        for position, page in enumerate(pages):
+            self._touched[page] += weight
+            self._position[page] += weight * position
+
+    def shares(self) -> dict[int, float]:
+        """In which share of the samples each page was touched."""
+        return {page: runs / self.runs for page, runs in self._touched.items()}
+
+    def crowded(self) -> float:
+        """The share of the pages with functions that most samples touch."""
+        pages = np.unique(self._begin[self._begin >= 0] // self.page_size).tolist()
+        touched = sum(self._touched.get(page, 0) > self.runs / 2 for page in pages)
+        return touched / max(1, len(pages))
+
+    def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Group numbers, the pages that they lie on, and 1 where they begin, else less."""
+        placed = np.flatnonzero(self._begin >= 0)
+        first = self._begin[placed] // self.page_size
+        last = (self._begin[placed] + np.maximum(self._size[placed], 1) - 1) // self.page_size
+        count = np.minimum(last - first + 1, _LAST_PAGES)
+        group = np.repeat(placed, count)
+        step = np.arange(len(group)) - np.repeat(np.cumsum(count) - count, count)
+        return group, np.repeat(first, count) + step, \
+            np.where(step == 0, 1.0, group_testing.HALF)
+
+    def places(self) -> np.ndarray:
+        """The order in which groups are to be taken: of first touch if it is known, as a share of
+        all touched pages, and NaN where there is none; else of address."""
+        if not self.ordered:
+            return self._begin.astype(float)
+        pages = self._begin // self.page_size
+        return np.array([self._position[page] / self._touched[page] / len(self._touched)
+                         if page in self._touched else np.nan for page in pages.tolist()])
+
+
+def _offsets(elf: Elf, address: np.ndarray) -> np.ndarray:
+    """Where addresses lie in the file; -1 for those that do not."""
+    offsets = np.full(len(address), -1, np.int64)
+    for segment in elf.segments:
+        inside = (address >= segment.address) & (address < segment.address + segment.file_bytes)
+        offsets[inside] = address[inside] - segment.address + segment.offset
+    return offsets
+
+
+def profile(program: bytes, builds: Iterable[Build], known: Mapping[Name, Touch]) -> Profile:
+    """What the samples of some builds add up to. `known` is what an older profile has: names that
+    it has are likelier, and keep its order."""
+    builds = [build for build in builds if build.runs]
+    number: dict[Name, int] = {}
+    tests, shares, cells = [], [], 0
+    best: list[np.ndarray] = []
+    for build in builds:
+        group, page, reach = build.edges()
+        share_of = build.shares()
+        pages, cell = np.unique(page, return_inverse=True)
+        share = np.array([share_of.get(each, 0.0) for each in pages.tolist()])
+        names = np.array([number.setdefault(name, len(number)) for name in build.names], np.int64)
+        begins = reach == 1
+        of_group = np.zeros(len(build.names))
+        of_group[group[begins]] = share[cell[begins]]
+        # Of several places that have the same name, the one that is touched the most.
+        order = np.lexsort((-of_group, names))
+        chosen = order[np.append(True, np.diff(names[order]) != 0)[:len(order)]]
+        kept = np.isin(group, chosen)
+        tests.append((names[group[kept]], cell[kept] + cells, reach[kept]))
+        shares.append(share)
+        cells += len(pages)
+        best.append(np.column_stack([names[chosen], of_group[chosen],
+                                     build.places()[chosen]]))
+    prior = np.full(len(number), group_testing.PRIOR)
+    for name in known:
+        if name in number:
+            prior[number[name]] = group_testing.KNOWN
+    likely = group_testing.probabilities(
+        group_testing.Evidence(*(np.concatenate(column) for column in zip(*tests, strict=True)),
+                            np.concatenate(shares)), prior)
+    return _assemble(program, builds, list(number), best, likely, known)
+
+
+def _assemble(program: bytes, builds: list[Build], names: list[Name], best: list[np.ndarray],
+              likely: np.ndarray, known: Mapping[Name, Touch]) -> Profile:
+    runs = sum(build.runs for build in builds)
+    touched, weight = np.zeros(len(names)), np.zeros(len(names))
+    place = np.full(len(names), np.nan)
+    ordered = any(build.ordered for build in builds)
+    for build, found in zip(builds, best, strict=True):
+        index = found[:, 0].astype(np.int64)
+        touched[index] += found[:, 1] * build.runs
+        weight[index] += build.runs
+        if ordered and build.ordered:
+            # A page may be touched earlier than the name, for another one, but not later.
+            place[index] = np.fmax(place[index], found[:, 2])
+        elif not ordered:
+            place[index] = np.where(np.isnan(place[index]), found[:, 2], place[index])
+    place[np.isnan(place)] = np.inf
+    chosen = np.flatnonzero((likely > LIKELY) & (touched > 0)).tolist()
+    far = 1 << 40
+    chosen.sort(key=lambda index: (known[names[index]].rank if names[index] in known else far,
+                                   place[index], names[index]))
+    made = Profile(program, runs)
+    for rank, index in enumerate(chosen):
+        share = likely[index] * touched[index] / weight[index]
+        made.touches[names[index]] = Touch(max(1, min(runs, round(share * runs))), rank)
+    return made

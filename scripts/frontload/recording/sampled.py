@@ -1,0 +1,158 @@
+"""Records one run of a command by samples: which pages it has touched when its start is over.
+
+Nothing follows the command, and nothing is planted in it: libfrontload-sample, which is preloaded,
+writes a sample when the program says that it is ready, or exits. Of a command that is waited for
+(--until-...) we look at the page tables when it is ready.
+"""
+
+import os
+import secrets
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from frontload.base import errors, processes, tools
+from frontload.base.errors import EXIT_VERDICT, Failure
+from frontload.base.exec_line import ExecLine
+from frontload.base.ready import Ready
+from frontload.base.scratch import scratch_folder
+from frontload.profile import sample
+from frontload.recording import live_pages, page_order
+from frontload.tracing import perf
+
+_LIBRARY = "libfrontload-sample.so"
+_WHY_NONE = ("a program that ends by a signal or by _exit() writes none: say when its start is "
+             "over, by --until-... or --for; a static program has to be linked with "
+             "libfrontload-sample.a and -Wl,-u,frontload_ready")
+
+
+def run(words: Sequence[str], output: Path | str, *, role: str | None = None,
+        ready: Ready | None = None, ordered: bool = False) -> int:
+    """Returns the exit status of the command; 0 if it was ended because it was ready."""
+    folder = Path(output)
+    is_new_folder = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise Failure(f"{folder}: no permission to write there",
+                      note="choose another folder with -o")
+    earlier = set(sample.find(folder))
+    at_ready: set[Path] | None = None
+    with ExitStack() as stack:
+        before: list[str] = []
+        data = None
+        if ordered:
+            data = Path(stack.enter_context(scratch_folder("frontload-faults."))) / "faults.data"
+            before = _below_perf(data)
+        line = stack.enter_context(ExecLine(ready)) if ready else None
+        if line:
+            before = [*before, str(tools.tool("frontload-exec")), *line.options,
+                      f"--name={words[0]}", "--"]
+
+        def until_ready() -> None:
+            nonlocal at_ready
+            if b'"ready"' in line.read():
+                _look_at_all(folder, role or "")
+                at_ready = set(sample.find(folder))
+            line.release()
+
+        status = processes.run_in_foreground(
+            [*before, "env", *_asked(folder, role), *words], os.environ,
+            *([until_ready] if line else []))
+        if at_ready is not None:
+            # What ends later tells of more than the start.
+            for path in set(sample.find(folder)) - at_ready:
+                path.unlink()
+        written = sorted(set(sample.find(folder)) - earlier)
+        if data and written:
+            _put_in_order(written, data)
+    if not written:
+        errors.error(f"{output}: no sample was written")
+        errors.note(_WHY_NONE)
+        if is_new_folder:
+            with suppress(OSError):
+                folder.rmdir()
+        return status or EXIT_VERDICT
+    errors.note(f"{errors.count(len(written), 'sample')} with "
+                f"{errors.count(_size(written), 'page')} in {output}")
+    return status
+
+
+def _asked(folder: Path, role: str | None) -> list[str]:
+    """What is in the environment of the command alone; it may change its folder."""
+    pattern = os.path.join(str(folder.resolve()).replace("%", "%%"), "%m.%p" + sample.SUFFIX)
+    preloaded = [str(_library()), *filter(None, [os.environ.get("LD_PRELOAD")])]
+    # Of many starts in production one is sampled; this one is to be.
+    return ["--unset=FRONTLOAD_BINDIR", "--unset=FRONTLOAD_SAMPLE_EVERY",
+            f"FRONTLOAD_SAMPLE={pattern}", f"LD_PRELOAD={':'.join(preloaded)}",
+            *([f"FRONTLOAD_ROLE={role}"] if role else [])]
+
+
+def _library() -> Path:
+    prefix = tools.tool("frontload-exec").resolve().parent.parent
+    places = [prefix / "lib" / "frontload" / _LIBRARY, prefix / "lib" / _LIBRARY]
+    found = next((place for place in places if place.exists()), None)
+    if found is None:
+        raise Failure(f"{places[-1]}: not found", note="build and install Frontload with CMake")
+    if set(" :") & set(str(found)):
+        raise Failure(f"{found}: cannot be preloaded: its path has a space or a colon",
+                      note="install Frontload elsewhere")
+    return found
+
+
+def _below_perf(data: Path) -> list[str]:
+    recorder = perf.find()
+    if not recorder.works:
+        missing = recorder.missing[0]
+        raise Failure(f"perf cannot record faults here: {missing.why}",
+                      note=missing.remedy + "; or sample without --page-order")
+    events = [event for event in recorder.events
+              if event.removesuffix(":u") in page_order.EVENTS]
+    return [*recorder.prefix, *recorder.command(data, events, "--count=1", "--data")]
+
+
+def _look_at_all(folder: Path, role: str) -> None:
+    """Takes samples of what the command has running."""
+    run_number = secrets.randbits(63) | 1
+    exec_program = os.stat(tools.tool("frontload-exec"))
+    programs: dict[int, os.stat_result] = {}
+    for process in live_pages.below(os.getpid()):
+        with suppress(OSError):
+            programs[process] = os.stat(f"/proc/{process}/exe")
+    for process, program in programs.items():
+        is_perf = Path(f"/proc/{process}/comm").read_bytes().startswith(b"perf")
+        if os.path.samestat(program, exec_program) or is_perf:
+            continue
+        found = live_pages.sample(process, run_number, _is_forked(process, programs), role)
+        if found is None or found.main is None:
+            continue
+        _write_new(folder / f"{found.main.name}.{process}{sample.SUFFIX}", sample.to_bytes(found))
+
+
+def _is_forked(process: int, programs: dict[int, os.stat_result]) -> bool:
+    with suppress(OSError, ValueError, IndexError):
+        parent = int(Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()[1])
+        return parent in programs and os.path.samestat(programs[parent], programs[process])
+    return False
+
+
+def _put_in_order(paths: Sequence[Path], data: Path) -> None:
+    order = page_order.read(data, os.sysconf("SC_PAGE_SIZE"))
+    for path in paths:
+        content = sample.to_bytes(order.of(sample.read(path)))
+        path.unlink()
+        _write_new(path, content)
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    """Nobody else reads what a process of ours has touched."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except FileExistsError:  # of an earlier process of the same number
+        path = path.with_name(f"{path.name}.{secrets.randbits(32)}")
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with open(descriptor, "wb") as stream:
+        stream.write(content)
+
+
+def _size(paths: Sequence[Path]) -> int:
+    return sum(len(touched.pages) for path in paths for touched in sample.read(path).touched)

@@ -1,0 +1,289 @@
+"""A profile that is renewed: runs of newer builds count for more, what is old fades and goes."""
+
+import json
+import subprocess
+
+import pytest
+from frontload.base.errors import BadData
+from frontload.profile import format as profile
+from frontload.profile import generations as ages
+from frontload.profile.format import Name, Profile, Stretch, Touched
+from hypothesis import given
+from hypothesis import strategies as st
+
+MAIN, OLD, NEW = (Name("function", "text", name) for name in (b"main", b"old", b"new"))
+TABLE = Name("data", "rodata", b"table")
+LABELS = [b"", b"1.9", b"1.10", b"2.0~rc1", b"2.0"]  # from the oldest to the newest
+
+
+def of(label: bytes, *runs: list[Name] | dict[Name, Touched], data: bool = False,
+       knows_cold_parts: bool = True) -> Profile:
+    """The profile of some runs of one generation."""
+    made = Profile(b"app", 0, knows_cold_parts=knows_cold_parts)
+    for run in runs:
+        made.add(profile.from_run(b"app", run, data))
+    if label:
+        made.label(label)
+    return made
+
+
+def merged(*parts: Profile) -> Profile:
+    total = Profile(b"app", 0)
+    for part in parts:
+        total.add(part)
+    return total
+
+
+@pytest.mark.parametrize(("older", "newer"), [
+    ("2.9", "2.10"), ("2026-09-30", "2026-11-24"), ("99", "100"), ("2.0~rc1", "2.0"),
+    ("2.0", "2.0.1"), ("2.0", "2.0-1"), ("2.0~~", "2.0~"), ("1a", "1b"), ("1a", "1+"),
+    ("1.01", "1.1"), ("1", "1a")])
+def test_labels_compare_as_versions(older, newer):
+    """Numbers go by their value, and `~` makes a version that comes before."""
+    assert ages.age(older.encode()) < ages.age(newer.encode())
+    assert ages.age(b"") < ages.age(older.encode())
+
+
+def test_labels_compare_as_debians_do():
+    """dpkg agrees about each pair, where it does not call them equal."""
+    labels = ["2.9", "2.10", "2.0~rc1", "2.0", "2.0.1", "2.0~~", "1a", "1b", "1+", "1", "2.0+b1"]
+    for a in labels:
+        for b in labels:
+            is_older = subprocess.run(["dpkg", "--compare-versions", a, "lt", b],
+                                      check=False).returncode == 0
+            assert (ages.age(a.encode()) < ages.age(b.encode())) == is_older, (a, b)
+
+
+def test_the_format_is_as_declared():
+    """Two runs of the newest of three generations count four each, one of the oldest counts one."""
+    made = merged(of(b"2.10", [MAIN, NEW], [MAIN, NEW]), of(b"2.9", [MAIN]),
+                  of(b"", [OLD, NEW, MAIN]))
+    assert profile.to_bytes(made).decode() == (
+        "frontload-startup-profile 5\n"
+        "program app\n"
+        "runs 11\n"
+        "generations 2.10:2:0 2.9:1:0 -:1:0\n"
+        "kept-runs 6ec4e62f1b1e:8@0 7f95c8d6633a:2@1 054652e5e253:1@2\n"
+        "# kind class runs step touched name [file]\n"
+        "function\ttext\t11@2,1,1\t+1\t-\tmain\n"
+        "function\ttext\t1@0,0,1=4\t+0\t-\told\n"
+        "function\ttext\t9@2,0,1=5\t+1\t-\tnew\n")
+
+
+def test_one_generation_is_kept_in_the_header_alone():
+    """Entries then look as they always did, and the label is not lost."""
+    made = of(b"2.0", [MAIN, OLD])
+    text = profile.to_bytes(made)
+    assert b"\ngenerations 2.0:1:0\n" in text and b"\nfunction\ttext\t1\t+1\t-\tmain\n" in text
+    assert profile.parse(text, "p") == made
+
+
+def test_without_a_label_nothing_changes():
+    """A profile of runs without labels is written as it always was."""
+    text = profile.to_bytes(merged(of(b"", [MAIN]), of(b"", [MAIN])))
+    assert text.startswith(b"frontload-startup-profile 2\n") and b"generations" not in text
+
+
+def test_the_newest_generation_says_how_a_name_is_touched():
+    """Its rank and bytes count alone, however many older runs say something else."""
+    old = of(b"1", *[{OLD: Touched(), MAIN: Touched(), TABLE: Touched(900, 2)}] * 9, data=True)
+    new = of(b"2", {TABLE: Touched(16, 1, Stretch(0, 15)), MAIN: Touched()}, data=True)
+    for made in (merged(old, new), merged(new, old)):
+        assert made.touches[TABLE][1:4] == (0, Touched(16, 1, Stretch(0, 15)), ())
+        assert made.touches[MAIN].rank == 1
+        assert made.touches[OLD].by_generation == (0, 9)
+        assert made.touches[OLD].rank == 0
+
+
+def test_runs_of_one_generation_merge_as_ever():
+    """Within a generation, runs add up, and their octaves are spread."""
+    late = [Name("function", "text", b"f%d" % n) for n in range(40)] + [MAIN]
+    made = merged(of(b"1", [MAIN]), of(b"2", [MAIN]), of(b"2", late))
+    assert made.touches[MAIN].spread == ((0, 1, 0), (6, 1, 40))
+    assert made.touches[MAIN].runs == 2 * 2 + 1
+    assert profile.parse(profile.to_bytes(made), "p") == made
+
+
+def test_leaving_out_the_oldest():
+    """What only they touched goes with them, and what only they did not know of cold parts."""
+    newer = of(b"2", [MAIN]), of(b"3", [MAIN, NEW])
+    made = merged(of(b"1", [OLD, MAIN], knows_cold_parts=False), *newer)
+    assert not made.knows_cold_parts
+    assert profile.parse(profile.to_bytes(made), "p") == made
+    assert made.keep_generations(3) == ([], 0)
+    left_out, names = made.keep_generations(2)
+    assert ([each.label for each in left_out], names) == ([b"1"], 1)
+    assert made.knows_cold_parts and made == merged(*newer)
+
+
+some_runs = st.lists(st.dictionaries(
+    st.sampled_from([MAIN, OLD, NEW, TABLE]),
+    st.sampled_from([Touched(), Touched(16, 1, Stretch(64, 79)), Touched(900, 2)])), max_size=3)
+parts = st.tuples(st.sampled_from(LABELS), some_runs, st.booleans(), st.booleans(),
+                  st.integers(1, 3))
+
+
+@given(st.lists(parts, min_size=1, max_size=6), st.integers(1, 4), st.randoms())
+def test_order_grouping_and_leaving_out_do_not_matter(given_parts, kept, random):
+    """Merged in any order and by way of any partial profiles, which may leave out old generations
+    before they are written and read, parts give the bytes that they give all at once."""
+    made = []
+    for label, runs, data, knows, weight in given_parts:
+        part = Profile(b"app", 0)
+        part.add(of(label, *runs, data=data, knows_cold_parts=knows), weight)
+        if part.runs:
+            made.append(part)
+    whole = merged(*made)
+    whole.keep_generations(kept)
+    if not whole.touches:
+        return
+    random.shuffle(made)
+    cut = random.randint(0, len(made))
+    halves = []
+    for half in (made[:cut], made[cut:]):
+        part = merged(*half)
+        part.keep_generations(kept + random.randint(0, 1))
+        if part.runs:
+            halves.append(profile.parse(profile.to_bytes(part), "x"))
+    again = merged(*reversed(halves))
+    again.keep_generations(kept)
+    assert profile.to_bytes(again) == profile.to_bytes(whole)
+    assert profile.parse(profile.to_bytes(whole), "x") == whole
+
+
+def test_runs_are_shown_as_many_as_there_are(cli, tmp_path):
+    """To people, a run is a run, however old."""
+    for label in (b"1", b"2"):
+        (tmp_path / label.decode()).write_bytes(profile.to_bytes(merged(
+            of(b"0", [MAIN]), of(label, [MAIN]))))
+    assert cli("diff", tmp_path / "1", tmp_path / "2").out.count("1 name from 2 runs") == 2
+
+
+def test_a_name_that_has_faded_may_be_gone(link, cli, tools, tmp_path):
+    """check counts it neither as found nor as missing; one that the newest generation touched is
+    missing, and an old one that is there counts."""
+    program, path = link(), tmp_path / "p"
+    there, gone = Name("function", "text", b"f1"), Name("function", "text", b"f9")
+    path.write_bytes(profile.to_bytes(merged(of(b"1", [MAIN, there, OLD, gone]),
+                                             of(b"2", [MAIN, gone]))))
+    found = json.loads(cli("check", program.path, "--profile", path, "--min-coverage", 0,
+                           "--min-match", 66, "--json", "-").out)
+    assert (found["names"], found["present"], found["faded"]) == (3, 2, 1)
+    assert {each["name"] for each in found["missing"]
+            if each["reason"] == "no such symbol"} == {"f9"}
+    result = cli("check", program.path, "--profile", path, "--min-coverage", 0, "--min-match", 0)
+    assert "not counted, as starts touch them no more and they are gone: 1 name" in result.out
+
+
+def test_only_who_could_tell_decides_what_has_faded():
+    """A generation without data has not seen that data are no longer touched."""
+    made = merged(of(b"1", [MAIN, OLD], data=True), of(b"2", [MAIN, TABLE], data=True),
+                  of(b"3", [MAIN]))
+    assert [made.has_faded(name) for name in (MAIN, OLD, TABLE)] == [False, True, False]
+    assert not of(b"", [MAIN]).has_faded(MAIN)
+
+
+HEAD = "frontload-startup-profile 5\nprogram app\nruns 5\ngenerations 2:2:0 1:1:0\n"
+ENTRY = "function\ttext\t5@2,1\t+1\t-\tmain\n"
+
+
+def test_the_lines_that_are_varied_are_good():
+    """What the next test breaks is understood as it is."""
+    assert profile.parse((HEAD + ENTRY).encode(), "p").touches[MAIN].by_generation == (2, 1)
+
+
+@pytest.mark.parametrize(("line", "what", "text"), [
+    (4, "`5@2,1` is not a number", HEAD[:HEAD.index("generations")] + ENTRY),
+    (5, "no generations", HEAD.replace("file 5", "file 4") + ENTRY),
+    (5, "the generations have 5 runs, 0 with data, not 6 and 0",
+     HEAD.replace("runs 5", "runs 6") + ENTRY),
+    (5, "know of cold parts", HEAD.replace("1:1:0", "1:1:0:cold-parts-unknown") + ENTRY),
+    (4, "not in their order", HEAD.replace("2:2:0 1:1:0", "1:1:0 2:2:0") + ENTRY),
+    (4, "not in their order", HEAD.replace("1:1:0", "2:1:0") + ENTRY),
+    (4, "no generation has a label", HEAD.replace("2:2:0 1:1:0", "-:5:0") + ENTRY),
+    (4, "more than 16 generations", HEAD.replace("2:2:0 1:1:0", " ".join(
+        f"{n}:1:0" for n in range(17, 0, -1))) + ENTRY),
+    (4, "`1:1` is not a generation", HEAD.replace("1:1:0", "1:1") + ENTRY),
+    (4, "`1:1:x` is not a generation", HEAD.replace("1:1:0", "1:1:x") + ENTRY),
+    (4, "`1:1:0:hot` is not a generation", HEAD.replace("1:1:0", "1:1:0:hot") + ENTRY),
+    (4, "`` is not a generation", HEAD.replace("2:2:0 ", "2:2:0  ") + ENTRY),
+    (4, "1 of 0 runs have data", HEAD.replace("1:1:0", "1:0:1") + ENTRY),
+    (4, "0 of 0 runs have data", HEAD.replace("1:1:0", "1:0:0") + ENTRY),
+    (4, "`é` is not a label", HEAD.replace("2:2:0", "é:2:0") + ENTRY),
+    (4, "not UTF-8", HEAD.replace("2:2:0", "\udcff:2:0") + ENTRY),
+    (5, "runs of 1 generations, not of 2", HEAD + ENTRY.replace("2,1", "2")),
+    (5, "runs of 3 generations, not of 2", HEAD + ENTRY.replace("2,1", "2,1,0")),
+    (5, "`` is not a number", HEAD + ENTRY.replace("@2,1", "")),
+    (5, "are 5 in all, not 4", HEAD + ENTRY.replace("5@", "4@")),
+    (5, "are 0 in all, not 0",
+     HEAD + ENTRY.replace("5@2,1", "0@0,0").replace("+1", "+1@0:1:0,1:1:1")),
+    (5, "touched by 3 runs of the generation `2`", HEAD + ENTRY.replace("5@2,1", "7@3,1")),
+    (5, "touched by 1 runs of the generation `1`",
+     HEAD + ENTRY.replace("function\ttext", "data\tbss").replace("5@2,1", "1@0,1")),
+    (5, "of 3 runs and rank 0, not of 2 and 0",
+     HEAD + ENTRY.replace("+1", "+1@0:1:0,1:2:1")),
+    (5, "of 2 runs and rank 0, not of 1 and 0",
+     HEAD + ENTRY.replace("5@2,1", "1@0,1").replace("+1", "+1@0:1:0,1:1:1")),
+    (5, "is not a number", HEAD.replace(" 1:1:0", "").replace("runs 5", "runs 2") + ENTRY),
+])
+def test_a_bad_line_is_named(line, what, text):
+    """Everything that the format does not allow is refused with its line number."""
+    with pytest.raises(BadData) as caught:
+        profile.parse(text.encode("utf-8", "surrogateescape"), "p")
+    assert caught.value.message.startswith(f"p:{line}: ") and what in caught.value.message
+
+
+def test_a_profile_is_renewed(link, cli, tmp_path):
+    """Each build adds its traces: what it no longer touches fades, and goes with its last
+    generation."""
+    program, path = link(), tmp_path / "app.startup"
+    cli("profile", program.trace(tmp_path / "1", "main", "f1"), "-o", path)
+    for build, names in (("2.9", ["main", "f2"]), ("2.10", ["f5", "main"])):
+        trace = program.trace(tmp_path / build, *names)
+        result = cli("profile", path, trace, "--generation", build, "-o", path)
+    assert result.err == "frontload: note: app: 4 names from 3 runs of 3 generations\n"
+    read = profile.read(path)
+    assert [(name.name, touch.runs) for name, touch in read.in_order()] == [
+        (b"f5", 4), (b"main", 7), (b"f2", 2), (b"f1", 1)]
+    result = cli("profile", path, program.trace(tmp_path / "4", "main"), "--generation", "2.11",
+                 "--keep-generations", 2, "-o", path)
+    assert result.err.splitlines()[0] == (
+        "frontload: note: app: left out the oldest generations (2.9, the one without a label), "
+        "with 2 names that no newer one touched")
+    assert [name.name for name in profile.read(path).touches] == [b"main", b"f5"]
+    assert profile.read(path).runs == 3
+
+
+def test_traces_of_one_build_may_come_one_by_one(link, cli, tmp_path):
+    """Machines that record the same build give what one that records all of it gives."""
+    program, runs = link(), [["main", "f1"], ["main"], ["f2", "main"]]
+    traces = [program.trace(tmp_path / f"{n}", *run) for n, run in enumerate(runs)]
+    whole = cli("profile", *traces, "--generation", "7").out
+    for n, trace in enumerate(traces):
+        cli("profile", trace, "--generation", "7", "-o", tmp_path / f"{n}.startup")
+    assert cli("profile", *(tmp_path / f"{n}.startup" for n in (2, 0, 1))).out == whole
+    assert "\ngenerations 7:3:0\n" in whole
+
+
+@pytest.mark.parametrize("arguments", [
+    ["--generation", ""], ["--generation", "a b"], ["--generation", "-"], ["--generation", "a:b"],
+    ["--generation", "a" * 65], ["--keep-generations", "0"], ["--keep-generations", "17"]])
+def test_what_is_no_label_is_refused(cli, arguments):
+    """So is a number of generations that no profile can have."""
+    assert f"argument {arguments[0]}" in cli("profile", "t", *arguments, code=2).err
+
+
+def test_show_says_when_a_name_was_last_seen(cli, tmp_path):
+    """The generations stand in a table, and in JSON beside each name."""
+    path = tmp_path / "p"
+    path.write_bytes(profile.to_bytes(merged(of(b"2", [MAIN, NEW]), of(b"", [OLD]))))
+    out = cli("show", path).out
+    assert "runs: 3 by their age (2 recorded), none" in out and "generations: 2" in out
+    rows = [line.split() for line in out.splitlines()]
+    assert ["2", "1", "0", "2"] in rows and ["(no", "label)", "1", "0", "1"] in rows
+    document = json.loads(cli("show", "--all", "--json", "-", path).out)["files"][0]
+    assert document["generations"] == [
+        {"label": "2", "runs": 1, "data_runs": 0, "last_seen": 2},
+        {"label": None, "runs": 1, "data_runs": 0, "last_seen": 1}]
+    assert {each["name"]: each["last_seen"] for each in document["all"]} == {
+        "main": "2", "new": "2", "old": None}

@@ -1,0 +1,316 @@
+"""What a sampled program writes, and that it goes on as if it did not, whatever fails."""
+
+import ctypes
+import os
+import stat
+
+import pytest
+from frontload.profile import sample
+from sampled_pages import main_is_exact, touched
+
+TWO_OF_FOUR = """
+A(one) A(two) A(three) A(four)
+OWN_PAGE int main(void) { two(); four(); return 7; }
+"""
+UNTIL_READY = """
+A(before) A(after)
+OWN_PAGE int main(void) {
+  before();
+  if (frontload_ready)
+    frontload_ready();
+  after();
+  if (frontload_ready)
+    frontload_ready();
+  return frontload_ready ? 7 : 8;
+}
+"""
+USERFAULTFD = {"x86_64": 323}.get(os.uname().machine, 282)
+IOCTL = {"x86_64": 16}.get(os.uname().machine, 29)
+PAGEMAP_SCAN = 0xc0606610
+
+
+def is_exact_here() -> bool:
+    """Whether this kernel turns fault-around off for us (Linux 6.7)."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = libc.syscall(USERFAULTFD, 1)
+    if fd < 0:
+        return False
+    question = (ctypes.c_uint64 * 3)(0xaa, 1 << 15, 0)  # UFFD_API, WP_ASYNC
+    try:
+        return libc.ioctl(fd, ctypes.c_ulong(0xc018aa3f), question) == 0
+    finally:
+        os.close(fd)
+
+
+exactly = pytest.mark.skipif(not is_exact_here(), reason="needs userfaultfd of Linux 6.7")
+
+
+@exactly
+def test_the_touched_pages_and_no_others(cc, sampled):
+    """The pages between those that are touched are not in the sample."""
+    program = cc(TWO_OF_FOUR)
+    found = sampled(program, code=7).only
+    assert touched(found, program) == {"main", "two", "four"}
+    assert main_is_exact(found) and not found.forked
+
+
+def test_without_userfaultfd(cc, sampled, denying):
+    """Where it is refused, what is touched is there, among neighbours, and the sample says so."""
+    program = cc(TWO_OF_FOUR)
+    found = sampled(*denying(USERFAULTFD), program, code=7).only
+    assert touched(found, program) >= {"main", "two", "four"}
+    assert not main_is_exact(found)
+
+
+@exactly
+def test_without_scan(cc, sampled, denying):
+    """A kernel that cannot scan tells page by page."""
+    program = cc(TWO_OF_FOUR)
+    found = sampled(*denying(IOCTL, PAGEMAP_SCAN), program, code=7).only
+    assert touched(found, program) == {"main", "two", "four"}
+    assert main_is_exact(found)
+
+
+@exactly
+def test_ready_ends_the_sample(cc, sampled):
+    """What comes after the first frontload_ready() counts no more."""
+    program = cc(UNTIL_READY)
+    found = sampled(program, code=7).only
+    assert touched(found, program) == {"main", "before"}
+
+
+def test_without_the_library(cc, run):
+    """A program that declares frontload_ready() weak runs without the library."""
+    run(cc(UNTIL_READY), code=8)
+
+
+@exactly
+def test_static_program(cc, sampled, archive):
+    """The archive samples a static program. What lies around its start was mapped before."""
+    far = '__asm__(".text; .skip 4096 * 64, 0x90");'
+    text = far + UNTIL_READY.replace("A(after)", far + "A(after)") + far
+    program = cc(text, "-static", "-O0",
+                 "-fno-toplevel-reorder", "-Wl,-u,frontload_ready", archive)
+    found = sampled(program, code=7, preload=False).only
+    assert touched(found, program) >= {"main", "before"}
+    assert "after" not in touched(found, program)
+
+
+def test_nobody_asks(cc, run, library, tmp_path):
+    """Without FRONTLOAD_SAMPLE nothing is opened and nothing is written."""
+    run(cc(UNTIL_READY), code=7, env={**os.environ, "LD_PRELOAD": str(library)}, cwd=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} <= {"program", "main.c"}
+
+
+def test_forked_processes(cc, sampled):
+    """A child has a sample of its own, of the same run; of both only what they did themselves."""
+    program = cc("""
+        #include <sys/wait.h>
+        A(in_parent) A(gap1) A(in_child)
+        OWN_PAGE int main(void) {
+          in_parent();
+          if (fork() == 0) { in_child(); exit(0); }
+          wait(0);
+          return 0;
+        }""")
+    parent, child = sorted(sampled(program).samples, key=lambda each: each.forked)
+    assert (parent.forked, child.forked) == (False, True) and parent.run == child.run
+    assert "in_child" in touched(child, program)
+    if is_exact_here():
+        assert "in_child" not in touched(parent, program) and not main_is_exact(child)
+
+
+def test_executed_program(cc, sampled):
+    """A program that is executed has its own sample, under another run."""
+    program = cc("""
+        #include <sys/wait.h>
+        OWN_PAGE int main(int count, char **words) {
+          if (count > 1) return 0;
+          if (fork() == 0) { execl(words[0], words[0], "again", (char *)0); _exit(1); }
+          wait(0);
+          return 0;
+        }""")
+    first, second = sampled(program).samples
+    assert not first.forked and not second.forked and first.run != second.run
+
+
+def test_threads(cc, sampled):
+    """Many threads that are ready at once write one sample."""
+    program = cc("""
+        #include <pthread.h>
+        static pthread_barrier_t all;
+        static void *run(void *none) {
+          pthread_barrier_wait(&all);
+          frontload_ready();
+          return none;
+        }
+        int main(void) {
+          pthread_t thread[16];
+          pthread_barrier_init(&all, 0, 16);
+          for (int i = 0; i < 16; ++i) pthread_create(&thread[i], 0, run, 0);
+          for (int i = 0; i < 16; ++i) pthread_join(thread[i], 0);
+          return 0;
+        }""")
+    assert sampled(program).only.main.name == "program"
+
+
+def test_own_descriptors(cc, sampled):
+    """A program that closes everything, standard output included, and opens its own, finds nothing
+    of ours in that, and has all its numbers."""
+    program = cc("""
+        #include <fcntl.h>
+        int main(int count, char **words) {
+          for (int fd = 0; fd < 1024; ++fd) close(fd);
+          int first = open(words[count - 1], O_RDWR | O_CREAT, 0600);
+          for (int fd = 200; fd < 210; ++fd) dup2(first, fd);
+          frontload_ready();
+          for (int fd = 200; fd < 210; ++fd)
+            if (fcntl(fd, F_GETFD) < 0) return 2;
+          return first == 0 && lseek(first, 0, SEEK_END) == 0 && dup(0) == 1 ? 0 : 1;
+        }""")
+    taken = sampled(program, program.parent / "mine")
+    assert taken.only.main and not main_is_exact(taken.only)
+
+
+def test_lowest_descriptor_is_the_programs(cc, sampled):
+    """Until it is ready, the program's first file has the number that it would have had."""
+    program = cc("""
+        #include <fcntl.h>
+        int main(void) { return open("/dev/null", 0) * 10 + open("/dev/null", 0); }""")
+    sampled(program, code=34)
+
+
+@pytest.mark.parametrize("variables, said", [
+    ({"FRONTLOAD_SAMPLE": "samples/x"}, "FRONTLOAD_SAMPLE is no absolute path"),
+    ({"FRONTLOAD_SAMPLE": "/tmp/%x"},
+     "FRONTLOAD_SAMPLE has a % that means nothing (%p, %m and %% do)"),
+    ({"FRONTLOAD_SAMPLE": "/" + "x" * 5000}, "FRONTLOAD_SAMPLE is too long"),
+    ({"FRONTLOAD_SAMPLE_EVERY": "0"}, "FRONTLOAD_SAMPLE_EVERY is no number from 1 up"),
+    ({"FRONTLOAD_SAMPLE_EVERY": "some"}, "FRONTLOAD_SAMPLE_EVERY is no number from 1 up"),
+    ({"FRONTLOAD_SAMPLE_EVERY": "18446744073709551617"},
+     "FRONTLOAD_SAMPLE_EVERY is no number from 1 up"),
+    ({"FRONTLOAD_ROLE": "two words"}, "FRONTLOAD_ROLE is not a role, which is 1 to 31 printable "
+                                      "ASCII characters without spaces")])
+def test_bad_environment(cc, sampled, variables, said):
+    """A bad value is named, and the program goes on without a sample."""
+    taken = sampled(cc(TWO_OF_FOUR), code=7, variables=variables)
+    assert taken.result.stderr == f"frontload-sample: warning: {said} (no sample)\n"
+    assert not taken.samples
+
+
+def test_one_start_of_many(cc, sampled):
+    """FRONTLOAD_SAMPLE_EVERY leaves the choice to chance."""
+    program = cc(TWO_OF_FOUR)
+    taken = sampled(program, code=7, variables={"FRONTLOAD_SAMPLE_EVERY": "4000000000"})
+    assert not taken.samples and taken.result.stderr == ""
+    assert sampled(program, code=7, variables={"FRONTLOAD_SAMPLE_EVERY": "1"}).only
+
+
+@pytest.mark.parametrize("pattern, said", [
+    ("no-such-folder/x", "No such file or directory"), ("x" * 300, "File name too long")])
+def test_no_place_for_it(cc, sampled, pattern, said):
+    """One line says why there is no sample."""
+    taken = sampled(cc(TWO_OF_FOUR), code=7, pattern=pattern)
+    assert taken.result.stderr == \
+        f"frontload-sample: warning: {taken.folder}/{pattern}: {said} (no sample)\n"
+    assert not list(taken.folder.iterdir())
+
+
+def test_limit_on_file_sizes(cc, sampled):
+    """Neither the signal of the limit nor half a sample comes of a file that may not grow."""
+    program = cc("""
+        #include <sys/resource.h>
+        int main(void) {
+          struct rlimit limit = {0, 0};
+          setrlimit(RLIMIT_FSIZE, &limit);
+          frontload_ready();
+          return 7;
+        }""")
+    taken = sampled(program, code=7)
+    assert "(no sample)" in taken.result.stderr and not list(taken.folder.iterdir())
+
+
+def test_full_disk(cc, sampled, library, tmp_path):
+    """On a full disk there is no sample, and no file that looks like one."""
+    if os.geteuid():
+        pytest.skip("mounting needs root")
+    program, folder = cc(TWO_OF_FOUR), tmp_path / "samples"
+    script = (f"mount -t tmpfs -o size=4k,nr_inodes=10 none {folder} || exit 77; "
+              f"head -c 4096 /dev/zero > {folder}/full; LD_PRELOAD={library} {program}; "
+              f"status=$?; ls {folder}; exit $status")
+    taken = sampled("unshare", "--mount", "sh", "-c", script, code=None, preload=False)
+    if taken.result.returncode == 77:
+        pytest.skip("no mounts here")
+    assert (taken.result.returncode, taken.result.stdout) == (7, "full\n")
+    assert "No space left on device (no sample)" in taken.result.stderr
+
+
+def test_files_of_others_are_left_alone(cc, sampled, tmp_path):
+    """Neither a file nor what a link leads to is written to: the sample gets another name. Nobody
+    else may read it."""
+    program, folder = cc(TWO_OF_FOUR), tmp_path / "samples"
+    folder.mkdir()
+    mine = tmp_path / "mine"
+    mine.write_text("mine")
+    (folder / "x.flsample").symlink_to(mine)
+    (folder / "y.flsample").write_text("theirs")
+    sampled(program, code=7, pattern="x.flsample")
+    sampled(program, code=7, pattern="y.flsample")
+    assert mine.read_text() == "mine" and (folder / "y.flsample").read_text() == "theirs"
+    others = [path for path in sample.find(folder) if path.suffix != ".flsample"]
+    assert len(others) == 2
+    assert {stat.S_IMODE(path.stat().st_mode) for path in others} == {0o600}
+    assert [sample.read(path).main.name for path in others] == ["program"] * 2
+
+
+def test_program_that_confines_itself(cc, sampled):
+    """A filter that the program gives itself, which kills for opening files, does not come to kill
+    it at its end."""
+    program = cc("""
+        #include <linux/filter.h>
+        #include <linux/seccomp.h>
+        #include <stddef.h>
+        #include <sys/prctl.h>
+        #include <sys/syscall.h>
+        int main(void) {
+          struct sock_filter filter[] = {
+              BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+              BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
+              BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+              BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+          };
+          struct sock_fprog program = {4, filter};
+          prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+          if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) return 77;
+          return 7;
+        }""")
+    assert not sampled(program, code=7).samples
+
+
+def test_privileged_program(cc, sampled, archive, tmp_path):
+    """A set-user-id program takes nothing from its environment."""
+    if os.geteuid():
+        pytest.skip("needs root")
+    program = cc(TWO_OF_FOUR, "-static", "-Wl,-u,frontload_ready", archive)
+    (tmp_path / "samples").mkdir()
+    for path, mode in ((program, 0o6755), (tmp_path / "samples", 0o777)):
+        os.chown(path, 12345, 12345)
+        os.chmod(path, mode)
+    taken = sampled(program, code=7, preload=False)
+    assert not taken.samples and taken.result.stderr == ""
+
+
+def test_nothing_but_pages(cc, sampled):
+    """A sample has no argument and nothing of the environment but the role."""
+    program = cc(TWO_OF_FOUR)
+    taken = sampled(program, "an-argument", code=7,
+                    variables={"SECRET": "a-secret", "FRONTLOAD_ROLE": "tester"})
+    (path,) = sample.find(taken.folder)
+    content = path.read_bytes()
+    assert b"an-argument" not in content and b"a-secret" not in content
+    assert taken.only.role == "tester" and len(content) < 4096
+
+
+def test_killed_program(cc, sampled):
+    """A program that is killed before it is ready leaves nothing."""
+    assert not sampled(cc("int main(void) { abort(); }"), code=-6).samples
