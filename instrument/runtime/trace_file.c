@@ -18,7 +18,6 @@
 #include "signals.h"
 
 #include <errno.h>
-#include <sys/sysmacros.h>
 
 enum {
   FIRST_CHUNK_SIZE = 64 << 10, /* 4,088 events: enough for most programs */
@@ -123,8 +122,7 @@ static long set_up(struct recorder *recorder, struct session *session, struct te
   struct stat status;
   long error = sys_fstat(fd, &status);
   void *mapping = error < 0 ? (void *)error : map_first_chunk(fd, session);
-  /* Such a file system has no device of its own. */
-  session->moves = error >= 0 && major(status.st_dev) == 0 && moves_what_it_writes(fd);
+  session->moves = error >= 0 && moves_what_it_writes(fd);
   sys_close(fd);
   if (!is_error(mapping) && !frontload_may_store(session, mapping)) {
     sys_unmap(mapping, session->mapped_size);

@@ -24,11 +24,16 @@ static bool is_irregular(const char *path) {
   return sys_stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+/* 0, or a negative errno. */
+static int may_execute(const char *path) {
+  return (int)system_call(SYS_faccessat, AT_FDCWD, (long)path, MAY_EXECUTE, 0, 0, 0);
+}
+
 /* The first bytes of a file that we may execute. The result is that of elf_start_read(). */
 static int read_start(const char *path, struct elf_start *start) {
-  const long problem = system_call(SYS_faccessat, AT_FDCWD, (long)path, MAY_EXECUTE, 0, 0, 0);
+  const int problem = may_execute(path);
   if (problem < 0)
-    return (int)problem;
+    return problem;
   const int file = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
   if (file < 0)
     return file;
@@ -83,12 +88,15 @@ static bool find_interpreter(const struct elf_start *start, char path[PATH_MAX])
 enum verdict { PLAIN, UNCLEAR, IRREGULAR };
 
 /* Whether a file is what nearly all are: a program of this machine, whose loader is there, or a
- * script for one. */
+ * script for one; or one that need not be tried, because it is not there. */
 static enum verdict judge(const char *path) {
   struct elf_start start;
   char next[PATH_MAX];
   if (is_irregular(path))
     return IRREGULAR;
+  /* The core tells as well. A shell that goes through PATH has many of these. */
+  if (may_execute(path) < 0)
+    return PLAIN;
   int result = read_start(path, &start);
   if (result == -ENODATA && find_interpreter(&start, next)) {
     if (is_irregular(next))

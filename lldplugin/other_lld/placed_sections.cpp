@@ -6,7 +6,6 @@
 #include "names/name_filter.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -73,25 +72,23 @@ public:
   void add(StringRef name) {
     if (!name.contains('\n'))
       return;
-    firstLines.insert(name.split('\n').first);
-    longest = std::max(longest, name.size());
+    SmallVectorImpl<size_t> &known = sizes[name.split('\n').first];
+    if (!is_contained(known, name.size()))
+      known.push_back(name.size());
   }
-  /// Calls `found` with each piece of `text` that ends with a line and may be such a name, until
-  /// that returns true.
+  /// Calls `found` with each beginning of `text` that may be such a name, until that returns true.
   void find(StringRef text, function_ref<bool(StringRef)> found) const {
-    size_t end = text.find('\n');
-    if (!firstLines.contains(text.take_front(end)))
+    auto known = sizes.find(text.split('\n').first);
+    if (known == sizes.end())
       return;
-    while (end < text.size() && end < longest) {
-      end = std::min(text.find('\n', end + 1), text.size());
-      if (found(text.take_front(end)))
+    for (size_t size : known->second)
+      if (size <= text.size() && (size == text.size() || text[size] == '\n') &&
+          found(text.take_front(size)))
         return;
-    }
   }
 
 private:
-  StringSet<> firstLines;
-  size_t longest = 0;
+  StringMap<SmallVector<size_t, 1>> sizes; ///< by the first line
 };
 } // namespace
 

@@ -170,7 +170,8 @@ static bool isTouchedBy(size_t run, const Touch &touch) {
   return static_cast<double>(densemap::detail::mix(drawn) % 1000) < 1000 * touch.share;
 }
 
-/// The starts that are tried: those of the kept runs; and, as there may be other runs, those that
+/// The starts that are tried: those of the kept runs, which touch data by chance if they did not
+/// record any; and, as there may be other runs, those that
 /// touch all that this share of the runs does, which is the least and the most that any run can,
 /// and some that touch each by chance.
 static std::vector<Start> startsOf(const StartupProfile &profile,
@@ -187,7 +188,11 @@ static std::vector<Start> startsOf(const StartupProfile &profile,
   };
   for (size_t run = 0; run < profile.keptRuns.size(); ++run)
     add(static_cast<double>(profile.keptRuns[run].weight) / static_cast<double>(profile.runs),
-        [&](const Touch &touch) { return touch.keptBy >> run & 1; });
+        [&](const Touch &touch) {
+          const EntryKind kind = profile.entries[touch.entry].kind;
+          return profile.keptThatTell(kind) >> run & 1 ? touch.keptBy >> run & 1
+                                                       : isTouchedBy(run, touch);
+        });
   const size_t tried = std::min(shares.size(), mostStarts);
   for (size_t i = 0; i < tried; ++i) {
     double share = shares[i * shares.size() / tried];

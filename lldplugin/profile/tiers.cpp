@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/BalancedPartitioning.h"
 #include <iterator>
+#include <unordered_map>
 
 using namespace llvm;
 
@@ -20,23 +21,31 @@ static double shareOfAllRuns(const StartupProfile &profile) {
 /// Brings those entries together that the same kept runs touch: LLVM's balanced partitioning, which
 /// halves them again and again so that each run touches much of one half and little of the other
 /// (Dhulipala et al., "Compressing graphs and indexes with recursive graph bisection", KDD 2016).
-/// What it cannot tell apart keeps its order.
+/// Those that the very same runs touch are one, so that a million names take no longer than the
+/// ways in which the runs differ, and keep their order.
 static void bringTogether(MutableArrayRef<ProfileEntry> entries) {
-  if (all_of(entries, [&](const ProfileEntry &e) { return e.keptBy == entries.front().keptBy; }))
-    return;
+  std::unordered_map<uint64_t, size_t> groupOf; // DenseMap has no room for all 64 runs
+  std::vector<SmallVector<size_t, 0>> groups;
   std::vector<BPFunctionNode> nodes;
-  nodes.reserve(entries.size());
   for (auto [number, entry] : enumerate(entries)) {
-    SmallVector<BPFunctionNode::UtilityNodeT, 0> runs;
-    for (uint64_t kept = entry.keptBy; kept; kept &= kept - 1)
-      runs.push_back(llvm::countr_zero(kept));
-    nodes.emplace_back(number, runs);
+    auto [group, isNew] = groupOf.try_emplace(entry.keptBy, groups.size());
+    if (isNew) {
+      SmallVector<BPFunctionNode::UtilityNodeT, 0> runs;
+      for (uint64_t kept = entry.keptBy; kept; kept &= kept - 1)
+        runs.push_back(llvm::countr_zero(kept));
+      nodes.emplace_back(groups.size(), runs);
+      groups.emplace_back();
+    }
+    groups[group->second].push_back(number);
   }
+  if (groups.size() < 2)
+    return;
   BalancedPartitioning(BalancedPartitioningConfig()).run(nodes);
   std::vector<ProfileEntry> sorted;
   sorted.reserve(entries.size());
   for (const BPFunctionNode &node : nodes)
-    sorted.push_back(std::move(entries[node.Id]));
+    for (size_t number : groups[node.Id])
+      sorted.push_back(std::move(entries[number]));
   llvm::move(sorted, entries.begin());
 }
 

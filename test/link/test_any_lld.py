@@ -1,8 +1,10 @@
 """--lld: a linker that knows nothing of fronts lays out the same front as the built-in one."""
 
 import json
+import resource
 import shutil
 import subprocess
+from functools import partial
 
 import pytest
 from elftools.elf.elffile import ELFFile
@@ -423,3 +425,17 @@ def test_equal_with_recorded_strings(tmp_path):
     embedded, other = link_both(tmp_path, program, "-Wl,--min-match=0", profile=profile)
     assert embedded.read_bytes() == other.read_bytes()
     assert check_run(embedded) == check_run(other)
+
+
+def test_a_name_of_a_million_lines(tmp_path):
+    """A section's name may have any number of newlines. The map of the link has them as they are;
+    to find the name again takes no longer than to read it."""
+    name, lines = b".text.hot" + b"x" * 1_500_000, 1_500_000
+    made = compile_text(tmp_path, "hot.s", f""".section {name.decode()},"ax",@progbits
+                        .globl hot\nhot: ret\n.globl main\nmain: ret\n""")
+    made.write_bytes(made.read_bytes().replace(b"x" * lines, b"\n" * lines))
+    report = tmp_path / "report.json"
+    ld("-o", tmp_path / "app", made, "--entry=main", f"--lld={other_lld('22')}",
+       f"--front-report={report}", f"--startup-profile={write_profile(tmp_path, 'hot')}",
+       preexec_fn=partial(resource.setrlimit, resource.RLIMIT_CPU, (20, 20)))
+    assert report_of(report).placed == 1

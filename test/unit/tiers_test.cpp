@@ -68,6 +68,21 @@ TEST(Tiers, BringTogetherWhatTheSameRunsTouch) {
                                   "4two", "5one", "5two", "6one", "6two"}));
 }
 
+// What 64 runs touch, or the first or the last 32, or all but one.
+TEST(Tiers, HaveRoomForAllKeptRuns) {
+  StartupProfile profile;
+  profile.runs = 1000;
+  for (const char *name : {"1", "2", "3"})
+    for (uint64_t runs : {UINT64_MAX, uint64_t{UINT32_MAX}, UINT64_MAX << 32, UINT64_MAX - 1})
+      profile.entries.emplace_back(entry(name, 100)).keptBy = runs;
+  profile.entries.push_back(entry("all", 1000));
+  sortByTier(profile);
+  EXPECT_EQ(namesOf(profile),
+            (Names{"all", "1", "2", "3", "1", "2", "3", "1", "2", "3", "1", "2", "3"}));
+  for (size_t i = 1; i < profile.entries.size(); i += 3)
+    EXPECT_EQ(profile.entries[i].keptBy, profile.entries[i + 2].keptBy);
+}
+
 // Data that every run touched that could tell is in the first tier, however few these were.
 TEST(Tiers, CountDataByTheRunsThatRecordIt) {
   StartupProfile profile;

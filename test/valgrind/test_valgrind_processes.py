@@ -409,3 +409,26 @@ def test_role_of_the_environment(compile, record):
     """Without --role the environment says it, or there is none."""
     program = compile(ROLES.read_text(), name="roles")
     assert record("--", program, "leaf", env={"FRONTLOAD_ROLE": "shell"}).trace.role == "shell"
+
+
+def test_a_search_through_path_tries_nothing(compile, recorder, tmp_path):
+    """A command that is not where it was looked for costs no process: a shell looks for each."""
+    program = compile(r"""
+        #include <stdlib.h>
+        #include <unistd.h>
+        int main(int argc, char **argv) {
+          setenv("PATH", "/no-1:/no-2:/no-3:/no-4:/no-5", 1);
+          if (argc > 1)
+            execlp("no-such-program", "no-such-program", NULL);
+          return 6;
+        }""")
+
+    def processes(*arguments):
+        calls = tmp_path / "calls"
+        done = subprocess.run(["strace", "-f", "-qq", "-e", "trace=clone", "-o", calls, recorder,
+                               "-o", tmp_path / "%m.%p.fltrace", "--", program, *arguments],
+                              check=False)
+        assert done.returncode == 6
+        return calls.read_text().count("clone(")
+
+    assert processes("searches") == processes()

@@ -76,7 +76,7 @@
  * be linked with the runtime's .so. A recorded program takes two to three times as long.
  *
  * Limits: Linux 4.14 or newer; x86-64, AArch64 or 64-bit RISC-V. A program that confines itself
- * with a seccomp filter that kills on open, or with strict mode, has to call
+ * with a seccomp filter that kills on open or madvise, or with strict mode, has to call
  * frontload_startup_done() first. Instrumented IFUNC resolvers need the archive: they run too early
  * to call any library, libc's hooks included.
  */
