@@ -11,6 +11,7 @@ kept runs    the same, but what the same runs touch comes together: what a link 
 import argparse
 import re
 import shlex
+import shutil
 import statistics
 import subprocess
 import sys
@@ -60,6 +61,7 @@ def record(work: WorkFolder, scenarios: Sequence[str],
         progress(f"{work.workload.name}: recording {name}")
         folder = front / name
         if not (folder / "recorded").exists():
+            shutil.rmtree(folder, ignore_errors=True)  # of a recording that was interrupted
             arguments = work.fill_in(work.workload.scenarios[name], front / "output")
             with work.environment():
                 subprocess.run([work.bin / "frontload", "record", "--quiet", "--data", "-o", folder,
@@ -73,7 +75,7 @@ def record(work: WorkFolder, scenarios: Sequence[str],
 def train(work: WorkFolder, traces: Sequence[Sequence[Path]], fold: int) -> dict[str, Path]:
     """A profile for each order, of all starts but those of a fold."""
     made = work.folder / "heldout" / f"{KEPT_RUNS}.{fold}.startup".replace(" ", "-")
-    weighted = [f"--weighted-input={_WEIGHTS[number % len(_WEIGHTS)]},{path}"
+    weighted = [f"--weighted-input={_WEIGHTS[number // _FOLDS % len(_WEIGHTS)]},{path}"
                 for number, paths in enumerate(traces) if number % _FOLDS != fold
                 for path in paths]
     link_map = work.folder / f"{work.workload.folder_name}.default.map"

@@ -60,6 +60,10 @@ if(ASIDE)
 endif()
 include("${CMAKE_CURRENT_LIST_DIR}/KeepProfile.cmake")
 if(ASIDE)
-  message(FATAL_ERROR "${TOOL}: error: ${old}: is old\n"
+  set(problem "is old")
+  if(NOT EXISTS "${old}")
+    set(problem "is not there yet")
+  endif()
+  message(FATAL_ERROR "${TOOL}: error: ${old}: ${problem}\n"
     "  ${TOOL}: note: look at ${aside}, move it to ${old}, and build again")
 endif()

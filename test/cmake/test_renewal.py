@@ -84,6 +84,16 @@ def test_runs_of_older_builds_are_kept_under_their_labels(shops):
     assert [(each.label, each.runs) for each in read.generations] == [(b"2.10", 1), (b"", 1)]
     runs = {name.name: touch.by_generation for name, touch in read.touches.items()}
     assert (runs[b"near"], runs[b"far"]) == ((1, 1), (1, 0))
+    assert "is still right" in p.build("frontload-renew")
+
+
+def test_the_first_profile_may_be_made_aside(project):
+    """The target says what there is to do; that there is no profile yet is not that it is old."""
+    p = project().write(APP, **sources(False))
+    p.configure("-DFRONTLOAD=renew", "-DFRONTLOAD_RENEW_ASIDE=ON")
+    said = " ".join(p.build("frontload-renew", code=1).split())
+    assert f"error: {p.path('app.startup')}: is not there yet" in said
+    assert "near" in names(p.path("app.startup.new"))
 
 
 @pytest.mark.parametrize(("generator", "code"), [("Ninja", 1), ("Unix Makefiles", 2)])

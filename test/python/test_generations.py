@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from frontload.base.errors import BadData
+from frontload.base.errors import BadData, Failure
 from frontload.profile import format as profile
 from frontload.profile import generations as ages
 from frontload.profile.format import Name, Profile, Stretch, Touched
@@ -287,3 +287,13 @@ def test_show_says_when_a_name_was_last_seen(cli, tmp_path):
         {"label": None, "runs": 1, "data_runs": 0, "last_seen": 1}]
     assert {each["name"]: each["last_seen"] for each in document["all"]} == {
         "main": "2", "new": "2", "old": None}
+
+
+def test_more_runs_than_a_profile_can_tell_are_not_written():
+    """Readers would refuse the number."""
+    many, too_many = Profile(b"app", 0), Profile(b"app", 0)
+    many.add(of(b"1", [MAIN]), 10 ** 18 - 1)
+    assert profile.parse(profile.to_bytes(many), "p").runs == many.runs
+    too_many.add(of(b"1", [MAIN]), 10 ** 18)
+    with pytest.raises(Failure, match="its runs count as 1000000000000000000"):
+        profile.to_bytes(too_many)

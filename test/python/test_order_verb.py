@@ -1,11 +1,15 @@
 """frontload order --linker lld: real lld takes the file without a word, and orders by it."""
 
 import os
+import tracemalloc
 
 import pytest
 from conftest import symbol_addresses
 from frontload.base import response_files
+from frontload.order.aliases import Aliases
+from frontload.profile import format as profile
 from frontload.profile.format import Name
+from frontload.profile.resolver import Place, Places
 
 pytestmark = pytest.mark.usefixtures("tools")
 ORDER = ["f3", "helper", "main", "f1", "f5"]
@@ -228,3 +232,32 @@ def test_names_that_a_library_has_too_are_left_out(link, startup, cli, tmp_path)
     (tmp_path / "app.order").write_text("both\n")
     with pytest.raises(AssertionError, match="unable to order shared symbol: both"):
         link(library.path, f"-Wl,--symbol-ordering-file={tmp_path / 'app.order'}", source=source)
+
+
+def test_many_names_of_one_place_take_no_memory_for_each_pair(run, llvm, tmp_path):
+    """A program in which identical code was folded has such places."""
+    (tmp_path / "a.s").write_text(".text\n" + "".join(f"f{i}:\n" for i in range(3000)) + "ret\n")
+    run(llvm / "clang", "-c", "a.s", "-o", "a.o", cwd=tmp_path)
+    places = Places([Name("function", "text", b"f7")])
+    places.add([(b"0", b"exact", b"a.o", b".text", b"f7", b"0")])
+    tracemalloc.start()
+    try:
+        found = Aliases(None, [str(tmp_path / "a.o")], places).of(
+            Place(0, "exact", b"a.o", b".text", b"f7", 0))
+        assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    finally:
+        tracemalloc.stop()
+    assert found[0] == b"f7" and sorted(found) == sorted(b"f%d" % i for i in range(3000))
+
+
+def test_profiles_of_more_generations_than_one_may_have(startup, cli, tmp_path, link):
+    """The oldest are left out, as `frontload profile` does."""
+    made = []
+    for number in range(18):
+        path = startup(*ORDER)
+        whole = profile.read(path)
+        whole.label(b"%d" % number)
+        made.append(tmp_path / f"{number}.startup")
+        made[-1].write_bytes(profile.to_bytes(whole))
+    cli("order", *made, "--linker", "lld", "--binary", link().path, "-o", tmp_path / "app.order")
+    assert (tmp_path / "app.order").read_text().split() == ORDER

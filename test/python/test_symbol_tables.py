@@ -80,6 +80,18 @@ def test_names_are_searched_without_an_object_for_each(many):
     assert blocks < MANY / 10
 
 
+def test_a_short_name_is_searched_where_names_end(monkeypatch):
+    """Of many names that have its letters, only those that end with them are looked at."""
+    table = b"".join(b"f%d_of\0" % i for i in range(MANY)) + b"f\0"
+    offsets = np.append(0, np.flatnonzero(np.frombuffer(table, np.uint8) == 0)[:-1] + 1)
+    looked = []
+    monkeypatch.setattr(strings, "_beginning", lambda window, text, real=strings._beginning: (
+        looked.append(each) or each for each in real(window, text)))
+    rows, found = Names(Strings.of("a", table), offsets).find([b"f"])
+    assert (rows.tolist(), found) == ([MANY], [b"f"])
+    assert len(looked) <= MANY + 1
+
+
 def test_a_file_that_changes_between_two_reads_is_refused(many, tmp_path):
     """Its symbols would be half of one file and half of another."""
     path = tmp_path / "app"

@@ -147,13 +147,15 @@ class Names:
         offsets, order = self._ascending()
         found = np.zeros(len(offsets), bool)
         for window in self._strings.windows(offsets):
-            position = window.data.find(text)
-            while position >= 0:
-                begin = window.data.rfind(b"\0", 0, position) + 1
-                first = window.first + int(np.searchsorted(window.starts, begin))
-                last = window.first + int(np.searchsorted(window.starts, position, "right"))
-                found[first:last] = True
-                position = window.data.find(text, position + 1)
+            data, begin = window.data, 0
+            while (position := data.find(text, begin)) >= 0:
+                begin = data.rfind(b"\0", begin, position) + 1 or begin
+                end = data.find(b"\0", position)
+                end = end if end >= 0 else len(data)
+                first, last = np.searchsorted(window.starts,
+                                              [begin, data.rfind(text, begin, end) + 1])
+                found[window.first + first:window.first + last] = True
+                begin = end + 1
         return np.flatnonzero(_in_place(found, order))
 
     def find(self, wanted: Collection[bytes],
@@ -178,10 +180,11 @@ class Names:
         offsets, order = self._ascending()
         found = np.zeros(len(offsets), bool)
         for window in self._strings.windows(offsets):
+            # Where a table has no end, its last name has none.
+            ended = window._replace(data=window.data + b"\0")
             for name in names:
-                for first, last in _beginning(window, name):
-                    found[first:last] |= (window.ends - window.starts)[
-                        first - window.first:last - window.first] == len(name)
+                for first, last in _beginning(ended, name + b"\0"):
+                    found[first:last] = True
         return np.flatnonzero(_in_place(found, order))
 
     def hashes(self, rows: np.ndarray | None = None) -> np.ndarray:

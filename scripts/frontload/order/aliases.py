@@ -3,6 +3,7 @@
 A tool that knows a section by one name does not always know it by the one that a profile has.
 """
 
+import itertools
 import os
 from collections.abc import Iterable, Iterator
 
@@ -21,8 +22,9 @@ class Aliases:
     def __init__(self, binary: str | None, objects: Iterable[str], places: Places):
         self._linked = binary is not None
         self._values = places.value
-        # Of places that have several names, by each of these.
-        self._names: dict[tuple[bytes, bytes, int], list[bytes]] = {}
+        # Of places that have several names, by each of these: the same list for all. Sections may
+        # have names in common.
+        self._names: dict[tuple[bytes, bytes, int], list[list[bytes]]] = {}
         objects_named = places.objects()
         for base, each in _elf_files([binary] if self._linked else objects):
             if self._linked:
@@ -32,8 +34,9 @@ class Aliases:
 
     def of(self, place: Place) -> list[bytes]:
         """The names in a place, its own first."""
-        others = self._names.get((b"" if self._linked else place.object, place.symbol, place.value))
-        return list(dict.fromkeys([place.symbol, *others])) if others else [place.symbol]
+        others = self._names.get(
+            (b"" if self._linked else place.object, place.symbol, place.value), ())
+        return list(dict.fromkeys([place.symbol, *itertools.chain(*others)]))
 
     def _add(self, base: bytes, symbols: Symbols) -> None:
         rows = np.flatnonzero(symbols.placed() & np.isin(symbols.value, self._values))
@@ -47,7 +50,7 @@ class Aliases:
         for begin, end in zip(first[several].tolist(), last[several].tolist(), strict=True):
             names = symbols.names.some(rows[begin:end])
             for name in names:
-                self._names.setdefault((base, name, int(value[begin])), []).extend(names)
+                self._names.setdefault((base, name, int(value[begin])), []).append(names)
 
 
 def _elf_files(paths: Iterable[str]) -> Iterator[tuple[bytes, elf.Elf]]:

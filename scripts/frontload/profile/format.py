@@ -126,7 +126,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from frontload.base import files
-from frontload.base.errors import BadData
+from frontload.base.errors import BadData, Failure
 from frontload.elf.section_names import CLASSES
 from frontload.profile import generations as ages
 from frontload.profile import kept_runs
@@ -145,6 +145,7 @@ KINDS = ("function", "data", "section", "string")
 _MAKE_ONE = "make one with: frontload profile TRACE... -o FILE"
 _AGAIN = "make it again from its traces with: frontload profile TRACE... -o FILE"
 _NUMBER = re.compile(rb"0|[1-9][0-9]{0,18}")
+_MOST_RUNS = 10 ** 18 - 1
 _ESCAPE = re.compile(rb"\\(\\|t|n|x[0-9a-fA-F]{2}|)")
 _UNSAFE = re.compile("[\\\\\x00-\x1f\x7f\udc80-\udcff]")
 _PLAIN = bytes(byte for byte in range(0x20, 0x7f) if byte != 0x5c)
@@ -453,6 +454,10 @@ def unescape(text: bytes) -> bytes:
 
 
 def to_bytes(profile: Profile) -> bytes:
+    if profile.runs > _MOST_RUNS:
+        raise Failure(f"{os.fsdecode(profile.program)}: its runs count as {profile.runs}, of which "
+                      f"a profile can tell {_MOST_RUNS}",
+                      note="give smaller weights, or keep fewer generations")
     version = _WITHOUT_STRETCHES
     if any(touch.touched.stretch for touch in profile.touches.values()):
         version = _WITHOUT_SPREADS

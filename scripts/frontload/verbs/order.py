@@ -35,7 +35,7 @@ from frontload.order import (
 )
 from frontload.order.request import Request
 from frontload.profile import format as profile
-from frontload.profile import match, merge
+from frontload.profile import generations, match, merge
 from frontload.profile.format import Profile
 
 # What can take an order: its module, with the interface that order/request.py describes.
@@ -168,6 +168,7 @@ def _read(paths: list[str], folder: str) -> tuple[Profile, list[Profile], str]:
     merger = merge.Merger()
     for path in paths:
         merger.add(path)
-    merged = Path(folder, "merged.startup")
-    merged.write_bytes(profile.to_bytes(merger.result()))
+    result, merged = merger.result(), Path(folder, "merged.startup")
+    result.keep_generations(generations.MOST)
+    merged.write_bytes(profile.to_bytes(result))
     return profile.read(merged), [profile.read(path) for path in paths], str(merged)
