@@ -26,7 +26,9 @@
  *
  * A page counts as touched where the process has it in its page table. Unless the module is exact,
  * the kernel has put neighbours there as well that nobody has touched: on Linux those of the same
- * aligned window of 64 KiB that were in memory.
+ * aligned window of 64 KiB that were in memory. In an exact module that holds only for what was
+ * touched before the sampler began: by the dynamic linker, which relocates data, and around the
+ * entry of a static program.
  *
  * Compatibility: a reader refuses a newer major version. Within a major version, a newer minor
  * version may add header fields in the reserved space, which `header_size` tells the end of.
@@ -54,7 +56,7 @@ enum frontload_sample_end {
 
 enum frontload_sample_module_flags {
   FRONTLOAD_SAMPLE_MAIN = 1,    /* the program itself */
-  FRONTLOAD_SAMPLE_EXACT = 2,   /* each page was touched */
+  FRONTLOAD_SAMPLE_EXACT = 2,   /* each page was touched, since the sampler began */
   FRONTLOAD_SAMPLE_ORDERED = 4, /* the ranges are in the order of first touch */
 };
 

@@ -75,8 +75,10 @@ bool read_asked(char *const *environment, struct asked_sample *asked, const char
   if (!*problem)
     *problem = read_pattern(value, &pattern);
   enum { NEVER_WAIT = 1 };
-  if (*problem ||
+  if (!*problem &&
       system_call(SYS_getrandom, (long)chance, sizeof chance, NEVER_WAIT, 0, 0, 0) != sizeof chance)
+    *problem = "the kernel gives no random numbers";
+  if (*problem)
     return false;
   asked->run = ((uint64_t)chance[0] << 32 | chance[1]) | 1;
   return chance[2] % every == 0;

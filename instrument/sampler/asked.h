@@ -26,8 +26,8 @@ struct asked_sample {
   char pattern[PATH_MAX]; /* of text_add_pattern: %m is replaced */
 };
 
-/* False if this start is not sampled. `problem` says why if the environment is wrong, or is NULL.
- */
+/* False if this start is not sampled. `problem` says why if that is not what the
+ * environment says, or is NULL. */
 bool read_asked(char *const *environment, struct asked_sample *asked, const char **problem);
 
 #endif

@@ -12,27 +12,12 @@
 
 #include "mappings.h"
 
-#include <stdbool.h>
-#include <stdint.h>
+/* Registers what is mapped of files with code. Returns the descriptor, or a negative errno. What is
+ * mapped later is not registered, nor is anything once the program has closed the descriptor, or in
+ * a forked child: the page table tells (touched_pages.h). */
+int begin_exact_pages(const struct mappings *mappings);
 
-/* The files that are registered, until end_exact_pages. */
-struct exact_pages {
-  int fd; /* negative: none */
-  unsigned file_count;
-  struct {
-    uint64_t device, inode;
-  } file[32];
-};
-
-void begin_exact_pages(struct exact_pages *exact, const struct mappings *mappings);
-
-/* Whether the mappings are registered still: the program may have closed the descriptor, as some
- * close all, and have another file there. In a child that was forked they are not. */
-bool exact_pages_last(const struct exact_pages *exact);
-
-/* Whether all of a file was registered. */
-bool has_exact_pages(const struct exact_pages *exact, const struct mapped_file *file);
-
-void end_exact_pages(struct exact_pages *exact);
+/* Leaves the descriptor alone if the program has another file there. */
+void end_exact_pages(int fd);
 
 #endif

@@ -70,11 +70,16 @@ static bool parse(struct line line, struct mapping *mapping, struct mapped_file 
   return true;
 }
 
+static bool is_same_file(const struct mapped_file *a, const struct mapped_file *b) {
+  return a->inode == b->inode && a->device == b->device && a->path_size == b->path_size &&
+         same_bytes((const unsigned char *)a->path, (const unsigned char *)b->path, a->path_size);
+}
+
 static unsigned number_of(struct mappings *mappings, const struct mapped_file *file) {
   unsigned number = mappings->file_count;
-  /* The mappings of a file follow each other. */
-  while (number > 0 && (mappings->file[number - 1].inode != file->inode ||
-                        mappings->file[number - 1].device != file->device))
+  /* The mappings of a file mostly follow each other. On btrfs its number is that of another file in
+   * another subvolume, too. */
+  while (number > 0 && !is_same_file(&mappings->file[number - 1], file))
     --number;
   if (number > 0)
     return number - 1;

@@ -2,6 +2,7 @@
 #include "sample_file.h"
 
 #include "base/elf_start.h"
+#include "base/free_suffix.h"
 #include "base/notes.h"
 #include "base/system_calls.h"
 
@@ -48,15 +49,9 @@ static void add_number(struct sample *sample, uint64_t number) {
   add_bytes(sample, bytes, encode(bytes, number));
 }
 
-/* The number of a device as the kernel shows it among the mappings, from the one that stat(2)
- * gives. */
-static uint64_t shown_device(dev_t device) {
-  const uint64_t major = device >> 8 & 0xfff, minor = (device & 0xff) | (device >> 12 & 0xfff00);
-  return major << 32 | minor;
-}
-
 /* Of the file that was mapped, if it is still there by that path; the program itself is found in
- * any case. -1 if not. */
+ * any case. -1 if not. The devices are not compared: on btrfs and some overlays, stat(2) has others
+ * than the mappings. */
 static int open_file(const struct mapped_file *file, bool is_main) {
   char path[PATH_MAX];
   if (is_main)
@@ -67,8 +62,7 @@ static int open_file(const struct mapped_file *file, bool is_main) {
   path[file->path_size] = '\0';
   const int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
   struct stat status;
-  if (fd >= 0 && sys_fstat(fd, &status) == 0 && status.st_ino == file->inode &&
-      shown_device(status.st_dev) == file->device)
+  if (fd >= 0 && sys_fstat(fd, &status) == 0 && status.st_ino == file->inode)
     return fd;
   if (fd >= 0)
     sys_close(fd);
@@ -101,69 +95,100 @@ static long read_build_id(int fd, unsigned char *build_id) {
   return 0;
 }
 
-static void flush(struct sample *sample) {
-  if (sample->begin < sample->end) {
-    add_number(sample, sample->begin - sample->last);
-    add_number(sample, sample->end - sample->begin);
-    sample->last = sample->end;
-    ++sample->ranges;
-  }
-  sample->begin = sample->end;
+static bool is_touched(const struct sample *sample, uint64_t page) {
+  return sample->touched[page / 64] >> page % 64 & 1;
 }
 
-/* A page at the end of one segment may be mapped again at the beginning of the next: it is touched
- * if it is in either. */
-static void add_range(void *taker, uintptr_t begin, uintptr_t end) {
+/* Pages are numbered by file, and mappings may overlap there: a page at the end of one segment may
+ * be mapped again at the beginning of the next. It is touched if it is in either. */
+static void add_range(void *taker, uintptr_t begin, uintptr_t end, bool is_exact) {
   struct sample *sample = taker;
   const uint64_t page_size = sample->table->page_size;
   const uint64_t place = sample->mapping->offset - sample->mapping->begin;
-  uint64_t first = (begin + place) / page_size, last = (end + place) / page_size;
-  if (first < sample->end)
-    first = sample->end;
-  if (first >= last)
+  const uint64_t first = (begin + place) / page_size, last = (end + place) / page_size;
+  if (last > MOST_PAGES) {
+    sample->is_too_large = true;
     return;
-  if (first > sample->end) {
-    flush(sample);
-    sample->begin = first;
   }
-  sample->end = last;
+  for (uint64_t page = first; page < last; ++page)
+    sample->touched[page / 64] |= UINT64_C(1) << page % 64;
+  if (sample->end < last)
+    sample->end = last;
+  sample->is_exact &= is_exact;
+}
+
+/* The one behind `end`. */
+static bool next_range(const struct sample *sample, uint64_t *begin, uint64_t *end) {
+  *begin = *end;
+  while (*begin < sample->end && !is_touched(sample, *begin))
+    ++*begin;
+  *end = *begin;
+  while (*end < sample->end && is_touched(sample, *end))
+    ++*end;
+  return *begin < *end;
+}
+
+static void add_ranges(struct sample *sample) {
+  uint64_t begin, end, last, count = 0;
+  for (end = 0; next_range(sample, &begin, &end);)
+    ++count;
+  add_number(sample, count);
+  for (end = last = 0; next_range(sample, &begin, &end); last = end) {
+    add_number(sample, begin - last);
+    add_number(sample, end - begin);
+  }
+}
+
+/* False if the kernel does not tell. */
+static bool look_at_pages(struct sample *sample, const struct mappings *mappings, unsigned file) {
+  for (uint64_t i = 0; i < (sample->end + 63) / 64; ++i)
+    sample->touched[i] = 0;
+  sample->end = 0;
+  sample->is_exact = true;
+  for (unsigned i = 0; i < mappings->mapping_count; ++i) {
+    sample->mapping = &mappings->mapping[i];
+    if (sample->mapping->file == file && !touched_pages(sample->table, sample->mapping->begin,
+                                                        sample->mapping->end, add_range, sample))
+      return false;
+  }
+  return true;
+}
+
+/* A program that was replaced while it ran has " (deleted)" behind its path. */
+static size_t path_size(const struct mapped_file *file, bool is_main) {
+  static const char mark[] = " (deleted)";
+  const size_t size = sizeof mark - 1;
+  const char *const end = file->path + file->path_size;
+  return is_main && file->path_size > size &&
+                 same_bytes((const unsigned char *)end - size, (const unsigned char *)mark, size)
+             ? file->path_size - size
+             : file->path_size;
 }
 
 bool add_module(struct sample *sample, const struct mappings *mappings, unsigned number,
-                unsigned flags) {
+                bool is_main) {
   const struct mapped_file *file = &mappings->file[number];
   unsigned char build_id[LARGEST_BUILD_ID];
   const size_t before = sample->size;
-  const int fd = open_file(file, flags & FRONTLOAD_SAMPLE_MAIN);
+  const int fd = open_file(file, is_main);
   if (fd < 0)
     return false;
   const long id_size = read_build_id(fd, build_id);
   sys_close(fd);
-  if (id_size < 0)
+  if (id_size < 0 || !look_at_pages(sample, mappings, number))
     return false;
-  add_number(sample, flags);
+  add_number(sample, (is_main ? FRONTLOAD_SAMPLE_MAIN : 0) |
+                         (sample->is_exact ? FRONTLOAD_SAMPLE_EXACT : 0));
   add_number(sample, (uint64_t)id_size);
   add_bytes(sample, build_id, (size_t)id_size);
-  add_number(sample, file->path_size);
-  add_bytes(sample, file->path, file->path_size);
-  /* How many ranges there are is known when all are there. A number may have bytes to spare. */
-  const size_t count_at = sample->size;
-  add_number(sample, UINT64_C(1) << 27);
-  sample->ranges = sample->begin = sample->end = sample->last = 0;
-  bool is_told = true;
-  for (unsigned i = 0; i < mappings->mapping_count && is_told; ++i) {
-    sample->mapping = &mappings->mapping[i];
-    if (sample->mapping->file == number)
-      is_told = touched_pages(sample->table, sample->mapping->begin, sample->mapping->end,
-                              add_range, sample);
-  }
-  flush(sample);
-  if (!is_told || sample->is_too_large) {
+  add_number(sample, path_size(file, is_main));
+  add_bytes(sample, file->path, path_size(file, is_main));
+  add_ranges(sample);
+  if (sample->is_too_large) {
+    sample->is_too_large = false;
     sample->size = before;
     return false;
   }
-  for (unsigned i = 0; i < 4; ++i)
-    sample->bytes[count_at + i] = (unsigned char)((sample->ranges >> 7 * i & 0x7f) | (i < 3) << 7);
   ++header_of(sample)->modules;
   return true;
 }
@@ -180,27 +205,80 @@ static int create(const char *path) {
   return moved;
 }
 
-long write_sample(struct sample *sample, struct text *path, uint32_t suffix) {
-  header_of(sample)->size = (uint32_t)sample->size;
-  if (path->overflow)
-    return -ENAMETOOLONG;
-  int fd = create(path->start);
-  if (fd == -EEXIST) {
-    text_add_char(path, '.');
-    text_add_number(path, suffix);
-    fd = path->overflow ? -ENAMETOOLONG : create(path->start);
-  }
-  if (fd < 0)
-    return fd;
+/* 0, or a negative errno if the file is not whole. */
+static long write_all(int fd, const struct sample *sample) {
   /* Beyond the limit on file sizes there is a signal too, and it would end the program. */
   const signal_set pending = sys_pending_signals();
   const signal_set before = sys_change_blocked_signals(SIG_BLOCK, SIGNAL_BIT(SIGXFSZ));
   const long written = sys_write(fd, sample->bytes, sample->size);
   sys_discard_signal(SIGNAL_BIT(SIGXFSZ) & ~pending);
   sys_change_blocked_signals(SIG_SETMASK, before);
-  sys_close(fd);
   if (written == (long)sample->size)
     return 0;
-  sys_unlink(path->start);
   return written < 0 ? written : -ENOSPC;
+}
+
+/* -EEXIST if something has the name. Not all file systems can rename so; those that cannot have
+ * links. */
+static long give_name(const char *path, const char *name) {
+  enum { NO_REPLACE = 1 };
+  long error =
+      system_call(SYS_renameat2, AT_FDCWD, (long)path, AT_FDCWD, (long)name, NO_REPLACE, 0);
+  if (error != -EINVAL && error != -ENOSYS)
+    return error;
+  error = system_call(SYS_linkat, AT_FDCWD, (long)path, AT_FDCWD, (long)name, 0, 0);
+  if (error == 0)
+    sys_unlink(path);
+  return error;
+}
+
+static bool exists(const char *path) {
+  const int fd = sys_open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+  if (fd >= 0)
+    sys_close(fd);
+  return fd >= 0;
+}
+
+static long give_free_name(const char *path, struct text *name) {
+  const size_t size = name->size;
+  long error = give_name(path, name->start);
+  struct free_suffix search = FREE_SUFFIX;
+  for (uint32_t suffix; error == -EEXIST && (suffix = free_suffix_next(&search)) != 0;) {
+    text_cut(name, size);
+    text_add_char(name, '.');
+    text_add_number(name, suffix);
+    if (name->overflow)
+      return -ENAMETOOLONG;
+    bool is_taken;
+    if (free_suffix_is_wanted(&search, suffix)) {
+      error = give_name(path, name->start);
+      is_taken = error == -EEXIST;
+    } else {
+      is_taken = exists(name->start);
+    }
+    free_suffix_saw(&search, suffix, is_taken);
+  }
+  return error;
+}
+
+long write_sample(struct sample *sample, struct text *path, uint32_t number) {
+  char buffer[PATH_MAX];
+  struct text unfinished = text_in(buffer, sizeof buffer);
+  text_add(&unfinished, path->start);
+  text_add_char(&unfinished, '.');
+  text_add_number(&unfinished, number);
+  text_add(&unfinished, ".part"); /* by which `frontload profile` does not find it */
+  header_of(sample)->size = (uint32_t)sample->size;
+  if (path->overflow || unfinished.overflow)
+    return -ENAMETOOLONG;
+  const int fd = create(buffer);
+  if (fd < 0)
+    return fd;
+  long error = write_all(fd, sample);
+  sys_close(fd);
+  if (error == 0)
+    error = give_free_name(buffer, path);
+  if (error < 0)
+    sys_unlink(buffer);
+  return error;
 }

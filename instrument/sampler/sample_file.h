@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LARGEST_SAMPLE = 1 << 20 };
+enum { LARGEST_SAMPLE = 1 << 20, MOST_PAGES = 1 << 22 };
 
 struct sample {
   size_t size;
@@ -19,10 +19,10 @@ struct sample {
   const struct page_table *table;
   /* The module that is being added. */
   const struct mapping *mapping;
-  uint64_t last;       /* the page behind the last range that was written */
-  uint64_t begin, end; /* the range that is not written yet, in pages; empty: none */
-  uint64_t ranges;
-  size_t ranges_at;
+  bool is_exact;
+  uint64_t end;                      /* of its touched pages */
+  uint64_t touched[MOST_PAGES / 64]; /* a bit for each page of the file: it may be mapped anywhere,
+                                      * and twice */
   unsigned char bytes[LARGEST_SAMPLE];
 };
 
@@ -30,14 +30,15 @@ struct sample {
 struct sample *begin_sample(const struct frontload_sample_header *header,
                             const struct page_table *table);
 
-/* Adds what is touched of a file. Its ranges are those that the kernel tells. False if the file is
- * left out: it is none that code is loaded from, or the kernel does not tell. */
+/* Adds what is touched of a file. False if the file is left out: it is none that code is loaded
+ * from, it does not fit, or the kernel does not tell. */
 bool add_module(struct sample *sample, const struct mappings *mappings, unsigned file,
-                unsigned flags);
+                bool is_main);
 
-/* Writes it to a new file at `path`, or to one with `suffix` behind that if there is a file
- * already. 0 or a negative errno; then there is no file. */
-long write_sample(struct sample *sample, struct text *path, uint32_t suffix);
+/* Writes it to a new file at `path`, or at `path`.1, .2... if there is one already. 0 or a negative
+ * errno; then there is no file. It gets its name when it is whole: before that, a number that no
+ * other process has is in the name. */
+long write_sample(struct sample *sample, struct text *path, uint32_t number);
 
 void free_sample(struct sample *sample);
 

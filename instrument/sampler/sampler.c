@@ -3,8 +3,8 @@
  *
  * A constructor looks whether the environment asks for it (asked.h), and has the kernel map pages
  * one by one from then on (exact_pages.h). The start is over when the program says so, by
- * frontload_ready(), or when it ends by exit(). Nothing is held in between but the descriptor of
- * userfaultfd, above 200.
+ * frontload_ready(), or when it ends by exit(). Three descriptors are held in between, above 200:
+ * of userfaultfd, and of two files in /proc that the program may not be able to open then.
  *
  * A program that nobody samples does nothing but look through its environment once. Whatever fails
  * here, the program goes on as it would have: without a sample.
@@ -15,19 +15,22 @@
 #include "base/machine.h"
 #include "base/system_calls.h"
 #include "exact_pages.h"
+#include "filters.h"
 #include "format/frontload_trace.h"
 #include "frontload_sample.h"
+#include "kept_file.h"
 #include "mappings.h"
 #include "sample_file.h"
-
-#include <sys/prctl.h>
+#include "touched_pages.h"
 
 struct sampler {
   struct asked_sample asked;
-  struct exact_pages exact;
   struct auxiliary auxiliary;
+  struct filters filters;
+  struct kept_file page_table;
+  int exact_pages;
   uint32_t pid; /* where it began; forked children have the same */
-  bool had_stderr, was_filtered;
+  bool had_stderr;
   struct stat standard_error;
   char path[PATH_MAX];
 };
@@ -57,8 +60,9 @@ static void warn(const struct sampler *here, const char *thing, const char *what
   sys_change_blocked_signals(SIG_SETMASK, before);
 }
 
-/* Whether a filter of system calls is at work. */
-static bool is_filtered(void) { return system_call(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) != 0; }
+static void warn_of(const struct sampler *here, const char *thing, long error) {
+  warn(here, thing, error_text(-error) ? error_text(-error) : "cannot be used");
+}
 
 static void begin(char *const *environment) {
   struct sampler *here = sys_map_memory(sizeof *here);
@@ -75,13 +79,14 @@ static void begin(char *const *environment) {
     return;
   }
   here->pid = sys_getpid();
-  here->was_filtered = is_filtered();
-  here->exact.fd = -1;
+  here->exact_pages = -1;
   struct mappings *mappings = read_mappings();
   if (mappings) {
-    begin_exact_pages(&here->exact, mappings);
+    here->exact_pages = begin_exact_pages(mappings);
     free_mappings(mappings);
   }
+  keep_open(&here->page_table, "/proc/self/pagemap");
+  begin_filters(&here->filters);
   sampler = here;
 }
 
@@ -95,26 +100,25 @@ static unsigned main_file(const struct sampler *here, const struct mappings *map
 }
 
 static void add_modules(const struct sampler *here, struct sample *sample,
-                        const struct mappings *mappings, bool is_forked) {
+                        const struct mappings *mappings) {
   const unsigned main = main_file(here, mappings);
-  const bool is_exact = !is_forked && exact_pages_last(&here->exact);
-  for (unsigned i = 0; i < mappings->file_count; ++i) {
-    const struct mapped_file *file = &mappings->file[i];
-    if (!file->has_code && i != main)
-      continue;
-    unsigned flags = i == main ? FRONTLOAD_SAMPLE_MAIN : 0;
-    if (is_exact && has_exact_pages(&here->exact, file))
-      flags |= FRONTLOAD_SAMPLE_EXACT;
-    add_module(sample, mappings, i, flags);
-  }
+  for (unsigned i = 0; i < mappings->file_count; ++i)
+    if (mappings->file[i].has_code || i == main)
+      add_module(sample, mappings, i, i == main);
 }
 
 static void write_down(struct sampler *here, struct sample *sample) {
   struct text path = text_in(here->path, sizeof here->path);
   text_add_pattern(&path, here->asked.pattern, sys_getpid());
-  const long error = write_sample(sample, &path, (uint32_t)(here->asked.run >> 32));
+  /* The run's number is chosen by chance, and its processes have others each. */
+  const long error = write_sample(sample, &path, (uint32_t)(here->asked.run >> 32) + sys_getpid());
   if (error < 0)
-    warn(here, here->path, error_text(-error) ? error_text(-error) : "cannot be written");
+    warn_of(here, here->path, error);
+}
+
+/* A child in a process namespace of its own may have the number of its parent. */
+static bool is_forked(const struct sampler *here, uint32_t pid) {
+  return pid != here->pid || (here->filters.is_first && !*here->filters.is_first);
 }
 
 static void take(struct sampler *here, enum frontload_sample_end end) {
@@ -133,19 +137,29 @@ static void take(struct sampler *here, enum frontload_sample_end end) {
   header.page_size = (uint32_t)auxiliary_value(&here->auxiliary, AT_PAGESZ, 4096);
   header.pid = sys_getpid();
   header.run = here->asked.run;
-  header.forked = header.pid != here->pid;
+  header.forked = is_forked(here, header.pid);
   copy_bytes((unsigned char *)header.role, (const unsigned char *)here->asked.role,
              sizeof header.role);
   struct page_table table;
-  if (!open_page_table(&table, header.page_size))
+  const int error =
+      open_page_table(&table, header.forked ? NULL : &here->page_table, header.page_size);
+  if (error < 0) {
+    warn_of(here, "/proc/self/pagemap", error);
     return;
+  }
   struct mappings *mappings = read_mappings();
   struct sample *sample = mappings ? begin_sample(&header, &table) : NULL;
   if (sample) {
-    add_modules(here, sample, mappings, header.forked);
+    add_modules(here, sample, mappings);
     if (((struct frontload_sample_header *)(void *)sample->bytes)->modules > 0)
       write_down(here, sample);
+    else
+      warn(here, "", "no file of the program can be read, or the kernel does not tell its pages");
     free_sample(sample);
+  } else if (mappings) {
+    warn_of(here, "", -ENOMEM);
+  } else {
+    warn(here, "/proc/self/maps", "cannot be read, or has too many mappings");
   }
   if (mappings)
     free_mappings(mappings);
@@ -154,13 +168,13 @@ static void take(struct sampler *here, enum frontload_sample_end end) {
 
 static void end(enum frontload_sample_end how) {
   struct sampler *here = __atomic_exchange_n(&sampler, NULL, __ATOMIC_ACQ_REL);
-  if (!here)
-    return;
   /* A filter that the program has given itself may kill for what follows. */
-  if (here->was_filtered || !is_filtered()) {
-    take(here, how);
-    end_exact_pages(&here->exact);
-  }
+  if (!here || has_new_filter(&here->filters))
+    return;
+  take(here, how);
+  end_filters(&here->filters);
+  close_kept(&here->page_table);
+  end_exact_pages(here->exact_pages);
   sys_unmap(here, sizeof *here);
 }
 

@@ -22,7 +22,8 @@ struct scan {
 
 #define SCAN _IOWR('f', 16, struct scan)
 
-enum { PRESENT = 1 << 3, SWAPPED = 1 << 4 };
+/* What is allowed is to protect pages from writes without a listener: they are registered so. */
+enum { PROTECTION_ALLOWED = 1 << 0, PRESENT = 1 << 3, SWAPPED = 1 << 4 };
 
 enum { REGIONS = 128, ENTRIES = 256 };
 
@@ -37,12 +38,13 @@ static bool scan(int fd, uintptr_t begin, uintptr_t end, take_range *take, void 
     question.end = end;
     question.regions = (uintptr_t)regions;
     question.region_count = REGIONS;
-    question.any_of = question.told = PRESENT | SWAPPED;
+    question.any_of = PRESENT | SWAPPED;
+    question.told = PRESENT | SWAPPED | PROTECTION_ALLOWED;
     const long count = system_call(SYS_ioctl, fd, (long)SCAN, (long)&question, 0, 0, 0);
     if (count < 0 || count > REGIONS || question.walk_end <= begin)
       return false;
     for (long i = 0; i < count; ++i)
-      take(taker, regions[i].begin, regions[i].end);
+      take(taker, regions[i].begin, regions[i].end, regions[i].categories & PROTECTION_ALLOWED);
     begin = question.walk_end;
   }
   return true;
@@ -61,23 +63,25 @@ static bool read_entries(const struct page_table *table, uintptr_t begin, uintpt
       return false;
     for (unsigned i = 0; i < (unsigned long)size / sizeof *entries; ++i, begin += table->page_size)
       if (entries[i] & is_there)
-        take(taker, begin, begin + table->page_size);
+        take(taker, begin, begin + table->page_size, false);
   }
   return true;
 }
 
-bool open_page_table(struct page_table *table, uintptr_t page_size) {
+int open_page_table(struct page_table *table, const struct kept_file *kept, uintptr_t page_size) {
   table->page_size = page_size;
-  table->fd = sys_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
+  table->fd = kept && look_for_kept(kept) == 0
+                  ? sys_fcntl(kept->fd, F_DUPFD_CLOEXEC, LOWEST_DESCRIPTOR)
+                  : sys_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
   if (table->fd < 0)
-    return false;
+    return table->fd;
   struct scan nothing;
   for (unsigned i = 0; i < sizeof nothing / sizeof(uint64_t); ++i)
     ((volatile uint64_t *)&nothing)[i] = 0;
   nothing.size = sizeof nothing;
   nothing.any_of = nothing.told = PRESENT;
   table->scans = system_call(SYS_ioctl, table->fd, (long)SCAN, (long)&nothing, 0, 0, 0) >= 0;
-  return true;
+  return 0;
 }
 
 void close_page_table(struct page_table *table) { sys_close(table->fd); }

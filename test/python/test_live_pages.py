@@ -1,7 +1,9 @@
 """What a process that runs has touched, seen from outside."""
 
 import os
+import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -23,6 +25,16 @@ def sleeper():
     yield process
     process.kill()
     process.communicate()
+
+
+MAPPING = """
+import mmap, os, sys
+maps = [mmap.mmap(os.open(path, os.O_RDONLY), 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+        for path in sys.argv[1:]]
+assert all(each[0] for each in maps)
+print(flush=True)
+sys.stdin.read()
+"""
 
 
 def pages(found):
@@ -54,6 +66,32 @@ def test_page_by_page_it_is_the_same(sleeper, monkeypatch):
     scanned = pages(live_pages.sample(sleeper.pid, 1, False, ""))
     monkeypatch.setattr(live_pages, "_SCAN", 0x5401)
     assert pages(live_pages.sample(sleeper.pid, 1, False, "")) == scanned
+
+
+def test_files_of_one_number(spawn, quota, run):
+    """Files in two subvolumes of btrfs, which the mappings tell apart by their paths alone."""
+    folder, files = quota(10000), []
+    for name in ("true", "false"):
+        run("btrfs", "subvolume", "create", folder / name)
+        files.append(Path(shutil.copy(shutil.which(name), folder / name)))
+    assert len({path.stat().st_ino for path in files}) == 1
+    process = spawn(sys.executable, "-c", MAPPING, *files, stdin=subprocess.PIPE)
+    process.stdout.readline()
+    found = live_pages.sample(process.pid, 1, False, "")
+    build_ids = {module.path: module.build_id for module in found.modules}
+    assert len({build_ids.get(str(path)) for path in files} - {None}) == 2
+
+
+def test_a_program_that_was_replaced(spawn, tmp_path):
+    """It keeps its path, which the kernel puts a mark behind."""
+    program = Path(shutil.copy(shutil.which("cat"), tmp_path))
+    process = spawn(program, stdin=subprocess.PIPE)
+    process.stdin.write("started\n")
+    process.stdin.flush()
+    process.stdout.readline()
+    program.unlink()
+    found = live_pages.sample(process.pid, 1, False, "")
+    assert found.main.path == str(program) and found.main.build_id
 
 
 def test_a_process_that_has_ended():

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,8 +97,8 @@ class Taken:
 def sampled(run, library, tmp_path):
     """sampled(command...): runs it with the library preloaded, and a folder for samples."""
 
-    def sampled(*command, code=0, preload=True, pattern="%m.%p.flsample", **options):
-        folder = tmp_path / "samples"
+    def sampled(*command, code=0, preload=True, pattern="%m.%p.flsample", folder=None, **options):
+        folder = folder or tmp_path / "samples"
         folder.mkdir(exist_ok=True)
         variables = {"FRONTLOAD_SAMPLE": f"{folder}/{pattern}"}
         if preload:
@@ -106,6 +107,26 @@ def sampled(run, library, tmp_path):
         return Taken(folder, run(*command, code=code, env=environment, **options))
 
     return sampled
+
+
+@pytest.fixture
+def injecting(strace, library, tmp_path):
+    """injecting(fault): what goes before a command that is sampled with preload=False, so that
+    system calls fail by strace's --inject, which writes them to the file `calls`."""
+
+    def injecting(fault):
+        return [strace, "-o", tmp_path / "calls", "-e", f"trace={fault.partition(':')[0]}",
+                "-E", f"LD_PRELOAD={library}", "-e", f"inject={fault}"]
+
+    return injecting
+
+
+@pytest.fixture
+def everybodys():
+    """A folder that everybody may write to, which those of the tests are not in."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        yield Path(folder)
 
 
 @pytest.fixture

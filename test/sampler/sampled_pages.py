@@ -7,8 +7,8 @@ from frontload.profile import sample
 
 
 def touched(found: sample.PageSample, program: Path) -> set[str]:
-    """The functions of the program's own whose first page is in a sample."""
-    pages = set(found.touched[found.modules.index(found.main)].pages.tolist())
+    """The functions of a program, or of a library of it, whose first page is in a sample."""
+    pages = set(touched_of(found, program).pages.tolist())
     with program.open("rb") as stream:
         elf = ELFFile(stream)
         loads = list(elf.iter_segments("PT_LOAD"))
@@ -19,6 +19,13 @@ def touched(found: sample.PageSample, program: Path) -> set[str]:
                 if load["p_vaddr"] <= symbol["st_value"] < load["p_vaddr"] + load["p_filesz"]
                 and (symbol["st_value"] - load["p_vaddr"] + load["p_offset"]) // found.page_size
                 in pages and symbol["st_value"] % found.page_size == 0}
+
+
+def touched_of(found: sample.PageSample, file: Path) -> sample.TouchedPages:
+    """Of a file by its name: a program may have another path where it was sampled."""
+    (touched,) = (touched for module, touched in zip(found.modules, found.touched, strict=True)
+                  if module.name == file.name)
+    return touched
 
 
 def main_is_exact(found: sample.PageSample) -> bool:

@@ -2,11 +2,14 @@
 
 import ctypes
 import os
+import re
+import shutil
 import stat
+from pathlib import Path
 
 import pytest
 from frontload.profile import sample
-from sampled_pages import main_is_exact, touched
+from sampled_pages import main_is_exact, touched, touched_of
 
 TWO_OF_FOUR = """
 A(one) A(two) A(three) A(four)
@@ -26,7 +29,29 @@ OWN_PAGE int main(void) {
 """
 USERFAULTFD = {"x86_64": 323}.get(os.uname().machine, 282)
 IOCTL = {"x86_64": 16}.get(os.uname().machine, 29)
+GETRANDOM = {"x86_64": 318}.get(os.uname().machine, 278)
 PAGEMAP_SCAN = 0xc0606610
+NOBODY = 65534
+# confine(call): from then on the kernel ends the process, or the thread's, for this call.
+CONFINE = """
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+static void confine(int call) {
+  struct sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {4, filter};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) _exit(77);
+}
+"""
 
 
 def is_exact_here() -> bool:
@@ -64,11 +89,105 @@ def test_without_userfaultfd(cc, sampled, denying):
 
 @exactly
 def test_without_scan(cc, sampled, denying):
-    """A kernel that cannot scan tells page by page."""
+    """A kernel that cannot scan tells page by page, and not whether nothing else is among them."""
     program = cc(TWO_OF_FOUR)
     found = sampled(*denying(IOCTL, PAGEMAP_SCAN), program, code=7).only
     assert touched(found, program) == {"main", "two", "four"}
-    assert main_is_exact(found)
+    assert not main_is_exact(found)
+
+
+@exactly
+def test_a_mapping_that_is_not_registered(cc, sampled, injecting, tmp_path):
+    """Where the kernel refuses one mapping of several, the file is not called exact."""
+    program = cc(TWO_OF_FOUR)
+    found = sampled(*injecting("ioctl:error=EINVAL:when=3"), program, code=7, preload=False).only
+    calls = (tmp_path / "calls").read_text()
+    assert re.search(r"UFFDIO_REGISTER(?s:.*)UFFDIO_REGISTER[^\n]*INJECTED", calls)
+    assert touched(found, program) >= {"main", "two", "four"} and not main_is_exact(found)
+
+
+@exactly
+def test_many_libraries(cc, sampled, library):
+    """All are exact, however many there are."""
+    program = cc(TWO_OF_FOUR)
+    one = cc("int x = 1;", "-shared", "-fPIC", name="library.so")
+    copies = [one.with_name(f"copy{number}.so") for number in range(40)]
+    for copy in copies:
+        shutil.copy(one, copy)
+    found = sampled(program, code=7, variables={
+        "LD_PRELOAD": ":".join(map(str, [library, *copies]))}).only
+    assert all(touched_of(found, copy).exact for copy in copies)
+
+
+def test_a_library_that_is_mapped_whole(cc, sampled):
+    """As a profiler does with what it looks for names in: all pages are there, whichever mapping
+    they were touched in, and they are not called exact, which the second mapping is not."""
+    own = cc("A(one) A(two) A(three) A(four)", "-shared", "-fPIC", name="libown.so")
+    program = cc("""
+        #include <fcntl.h>
+        #include <sys/mman.h>
+        void two(void);
+        void four(void);
+        int main(int count, char **words) {
+          int fd = open(words[count - 1], O_RDONLY), size = lseek(fd, 0, SEEK_END);
+          volatile char *all = mmap(0, size, PROT_READ, MAP_PRIVATE, fd, 0);
+          two();
+          four();
+          return all[size - 1] * 0;
+        }""", own)
+    found = sampled(program, own).only
+    assert touched(found, own) >= {"two", "four"}
+    assert (own.stat().st_size - 1) // found.page_size in touched_of(found, own).pages
+    assert not touched_of(found, own).exact
+
+
+def test_libraries_in_subvolumes(cc, sampled, quota, run, tmp_path):
+    """On btrfs the mappings have another device than the files, and files of two subvolumes the
+    same number: each is found, with its own pages."""
+    folder, libraries = quota(10000), []
+    for name in "ab":
+        run("btrfs", "subvolume", "create", folder / name)
+        built = cc(f"A({name}_one) A({name}_two)", "-shared", "-fPIC", name=f"lib{name}.so")
+        libraries.append(Path(shutil.copy(built, folder / name)))
+    assert len({path.stat().st_ino for path in libraries}) == 1
+    program = cc("""
+        void a_one(void);
+        void b_two(void);
+        int main(void) { a_one(); b_two(); return 7; }""", *libraries)
+    found = sampled(program, code=7).only
+    for library, name in zip(libraries, ("a_one", "b_two"), strict=True):
+        assert name in touched(found, library)
+
+
+def test_a_file_that_does_not_fit(cc, sampled, run, tmp_path):
+    """It alone is left out, and what comes behind it is not."""
+    folder = tmp_path
+    while len(str(folder)) < 3700:
+        folder /= "x" * 200
+    folder.mkdir(parents=True)
+    own = cc("A(one)", "-shared", "-fPIC", name="libown.so")
+    program = cc("""
+        #include <fcntl.h>
+        #include <sys/mman.h>
+        int main(int count, char **words) {
+          char path[4096];
+          (void)count;
+          for (int number = 0; number < 300; ++number) {
+            snprintf(path, sizeof path, "%s/%d", words[1], number);
+            int to = open(path, O_RDWR | O_CREAT, 0700), from = open(words[2], O_RDONLY);
+            char all[1 << 16];
+            if (write(to, all, read(from, all, sizeof all)) < 0) return 1;
+            /* The dynamic linker, which is higher, comes behind them. */
+            if (mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, to, 0) == MAP_FAILED) return 2;
+            close(from);
+            close(to);
+          }
+          return 7;
+        }""")
+    found = sampled(program, folder, own, code=7).only
+    names = [module.name for module in found.modules]
+    assert 100 < sum(name.isdigit() for name in names) < 300
+    assert any(name.startswith("ld-") for name in names)
 
 
 @exactly
@@ -96,10 +215,18 @@ def test_static_program(cc, sampled, archive):
     assert "after" not in touched(found, program)
 
 
-def test_nobody_asks(cc, run, library, tmp_path):
-    """Without FRONTLOAD_SAMPLE nothing is opened and nothing is written."""
-    run(cc(UNTIL_READY), code=7, env={**os.environ, "LD_PRELOAD": str(library)}, cwd=tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} <= {"program", "main.c"}
+def test_nobody_asks(cc, run, strace, library, tmp_path):
+    """Without FRONTLOAD_SAMPLE the program opens the library, and nothing else that it would
+    not."""
+    program, calls = cc(UNTIL_READY), tmp_path / "calls"
+
+    def opened(code, *options):
+        run(strace, "-o", calls, "-e", "trace=/open|creat|userfaultfd", *options, program,
+            code=code)
+        return re.findall(r"^\w+\(.*?\)", calls.read_text(), re.MULTILINE)
+
+    of_library = opened(7, "-E", f"LD_PRELOAD={library}")
+    assert str(library) in of_library[0] and of_library[1:] == opened(8)
 
 
 def test_forked_processes(cc, sampled):
@@ -118,6 +245,21 @@ def test_forked_processes(cc, sampled):
     assert "in_child" in touched(child, program)
     if is_exact_here():
         assert "in_child" not in touched(parent, program) and not main_is_exact(child)
+
+
+def test_forked_processes_with_one_name(cc, sampled):
+    """Each has a sample, whole, under a number behind the name."""
+    taken = sampled(cc("""
+        #include <sys/wait.h>
+        int main(void) {
+          for (int i = 0; i < 4; ++i)
+            if (fork() == 0) return 0;
+          while (wait(0) > 0) {}
+          return 7;
+        }"""), code=7, pattern="x.flsample")
+    assert taken.result.stderr == "" and len({found.pid for found in taken.samples}) == 5
+    assert sorted(path.name for path in taken.folder.iterdir()) == \
+        ["x.flsample", *(f"x.flsample.{number}" for number in range(1, 5))]
 
 
 def test_executed_program(cc, sampled):
@@ -263,41 +405,119 @@ def test_files_of_others_are_left_alone(cc, sampled, tmp_path):
     assert [sample.read(path).main.name for path in others] == ["program"] * 2
 
 
-def test_program_that_confines_itself(cc, sampled):
-    """A filter that the program gives itself, which kills for opening files, does not come to kill
-    it at its end."""
-    program = cc("""
-        #include <linux/filter.h>
-        #include <linux/seccomp.h>
-        #include <stddef.h>
-        #include <sys/prctl.h>
-        #include <sys/syscall.h>
+@pytest.mark.parametrize("call", ["openat", "prctl", "munmap", "close", "lseek", "getpid", "gettid",
+                                  "pread64", "readlinkat", "fcntl"])
+def test_program_that_confines_itself(cc, sampled, call):
+    """A filter that the program gives itself, which kills for what it does not need, does not come
+    to kill it at its end."""
+    assert not sampled(cc(CONFINE + f"int main(void) {{ confine(SYS_{call}); return 7; }}"),
+                       code=7).samples
+
+
+def test_program_that_confines_itself_further(cc, sampled, denying):
+    """Nor does it where another filter was there from the start."""
+    if "Seccomp_filters" not in Path("/proc/self/status").read_text():
+        pytest.skip("needs Linux 5.9")
+    program = cc(CONFINE + "int main(void) { confine(SYS_openat); return 7; }")
+    assert not sampled(*denying(USERFAULTFD), program, code=7).samples
+
+
+def test_child_of_a_confined_program(cc, sampled):
+    """A child sees the filter that its parent had already."""
+    taken = sampled(cc(CONFINE + """
         int main(void) {
-          struct sock_filter filter[] = {
-              BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-              BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
-              BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-              BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-          };
-          struct sock_fprog program = {4, filter};
-          prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-          if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) return 77;
+          int status;
+          confine(SYS_prctl);
+          if (fork() == 0) return 5;
+          wait(&status);
+          return status >> 8;
+        }"""), code=5)
+    assert not taken.samples
+
+
+def test_parent_of_a_process_that_has_ended(cc, sampled):
+    """The parent sees its own filter after a child has looked for one."""
+    (found,) = sampled(cc(CONFINE + """
+        int main(void) {
+          if (fork() == 0) return 0;
+          wait(0);
+          confine(SYS_prctl);
           return 7;
+        }"""), code=7).samples
+    assert found.forked
+
+
+def test_child_that_confines_itself(cc, sampled):
+    """A filter of a child alone is seen as well."""
+    (found,) = sampled(cc(CONFINE + """
+        int main(void) {
+          int status;
+          if (fork() == 0) {
+            confine(SYS_openat);
+            return 7;
+          }
+          wait(&status);
+          return status >> 8;
+        }"""), code=7).samples
+    assert not found.forked
+
+
+def test_thread_that_confines_itself(cc, sampled):
+    """A filter of the thread alone that ends the program is seen as well."""
+    program = cc(CONFINE + """
+        #include <pthread.h>
+        static void *run(void *none) {
+          (void)none;
+          confine(SYS_openat);
+          exit(7);
+        }
+        int main(void) {
+          pthread_t thread;
+          pthread_create(&thread, 0, run, 0);
+          pthread_join(thread, 0);
         }""")
     assert not sampled(program, code=7).samples
 
 
-def test_privileged_program(cc, sampled, archive, tmp_path):
-    """A set-user-id program takes nothing from its environment."""
+def test_program_that_gives_up_root(cc, sampled, everybodys):
+    """A service that changes its user has a sample. Its forked child, which may not look at its
+    page table, says so."""
     if os.geteuid():
         pytest.skip("needs root")
-    program = cc(TWO_OF_FOUR, "-static", "-Wl,-u,frontload_ready", archive)
-    (tmp_path / "samples").mkdir()
-    for path, mode in ((program, 0o6755), (tmp_path / "samples", 0o777)):
-        os.chown(path, 12345, 12345)
-        os.chmod(path, mode)
-    taken = sampled(program, code=7, preload=False)
-    assert not taken.samples and taken.result.stderr == ""
+    program = cc(f"""
+        #include <sys/wait.h>
+        int main(int count, char **words) {{
+          if (setgid({NOBODY}) || setuid({NOBODY})) return 1;
+          if (count > 1 && fork() == 0) return 0;
+          wait(0);
+          return 7;
+        }}""")
+    assert sampled(program, code=7, folder=everybodys).only.main
+    taken = sampled(program, "fork", code=7, folder=everybodys)
+    assert taken.result.stderr == \
+        "frontload-sample: warning: /proc/self/pagemap: Permission denied (no sample)\n"
+
+
+def test_no_random_numbers(cc, sampled, denying):
+    """Without them there is no sample, and a line."""
+    taken = sampled(*denying(GETRANDOM), cc(TWO_OF_FOUR), code=7)
+    assert not taken.samples and taken.result.stderr == \
+        "frontload-sample: warning: the kernel gives no random numbers (no sample)\n"
+
+
+def test_privileged_program(cc, sampled, archive, everybodys):
+    """A program of root that anybody may start takes nothing from its environment."""
+    if os.geteuid():
+        pytest.skip("needs root")
+    program = shutil.copy(cc(TWO_OF_FOUR, "-static", "-Wl,-u,frontload_ready", archive), everybodys)
+    for mode, count in ((0o755, 1), (0o6755, 0)):
+        os.chmod(program, mode)
+        folder = everybodys / f"samples{count}"
+        folder.mkdir()
+        os.chmod(folder, 0o777)
+        taken = sampled(program, code=7, preload=False, folder=folder, user=NOBODY, group=NOBODY,
+                        extra_groups=[])
+        assert len(taken.samples) == count and taken.result.stderr == ""
 
 
 def test_nothing_but_pages(cc, sampled):
@@ -314,3 +534,27 @@ def test_nothing_but_pages(cc, sampled):
 def test_killed_program(cc, sampled):
     """A program that is killed before it is ready leaves nothing."""
     assert not sampled(cc("int main(void) { abort(); }"), code=-6).samples
+
+
+def test_killed_while_it_writes(cc, sampled, injecting):
+    """What is not whole does not have the name of a sample."""
+    taken = sampled(*injecting("write:retval=0:signal=KILL"), cc(TWO_OF_FOUR), code=-9,
+                    preload=False)
+    assert len(list(taken.folder.iterdir())) == 1 and not sample.find(taken.folder)
+
+
+def test_file_system_that_cannot_rename_so(cc, sampled, injecting):
+    """The sample is linked to its name then, and replaces nothing, either."""
+    for _ in range(2):
+        taken = sampled(*injecting("renameat2:error=EINVAL"), cc(TWO_OF_FOUR), code=7,
+                        preload=False, pattern="x.flsample")
+    assert [path.name for path in sorted(taken.folder.iterdir())] == \
+        ["x.flsample", "x.flsample.1"]
+    assert len(taken.samples) == 2
+
+
+def test_program_that_is_replaced(cc, sampled):
+    """It keeps its name where its file has another, or none, by the time that it is ready."""
+    program = cc("int main(int count, char **words) { return unlink(words[count - 1]) + 7; }")
+    found = sampled(program, code=7).only
+    assert found.main.path == str(program)

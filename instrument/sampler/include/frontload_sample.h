@@ -21,18 +21,26 @@
  *
  * It is written when the program says that it is ready, or else when it ends by exit(). A program
  * that is ended by a signal or by _exit() before that leaves none. Forked children have their own.
+ * If there is a file by that path, .1, .2... is put behind it. Until a sample is whole it has a
+ * number and .part there; a program that is killed meanwhile leaves that.
  *
  * While it is sampled, a start has one minor page fault for each page that it touches: the kernel
  * maps no neighbours along with it (userfaultfd(2), Linux 6.7). Where that is not to be had, as in
- * a container whose filter of system calls forbids it, the sample tells of windows of 64 KiB. The
- * descriptor of userfaultfd, above 200, is open until the program is ready. On Linux before 6.7,
- * /proc/self/pagemap is read instead of asked.
+ * a container whose filter of system calls forbids it, the sample tells of windows of 64 KiB. On
+ * Linux before 6.7, /proc/self/pagemap is read instead of asked. Three descriptors above 200 are
+ * open until the program is ready: of userfaultfd, of /proc/self/pagemap and of /proc/self/status.
  *
  * Whatever fails, the program goes on, without a sample; one line on stderr says why, if that is
- * still what the program was started with. Set-user-id programs are never sampled. A program that
- * gives itself a filter of system calls has to be ready before: otherwise there is no sample, and
- * if one filter was there already and the second kills for opening files, the program is killed at
- * its end.
+ * still what the program was started with. Set-user-id programs are never sampled, without a word,
+ * and nor are those that start where /proc is not mounted, which may be such ones.
+ *
+ * A program that gives itself a filter of system calls has to be ready before: otherwise there is
+ * no sample, nothing is said, and the three descriptors stay open. To see the filter takes fstat()
+ * and read(). Where these do not tell, in forked children (which use pread() instead), in other
+ * threads than the first, and in programs that have closed the descriptor, it takes prctl(): there,
+ * a filter that kills for these calls kills the program at its end. If another filter was there
+ * from the start, as in most containers, prctl() does not tell, either, nor does Linux before 5.9:
+ * then a filter that kills for opening files does so.
  */
 #ifndef FRONTLOAD_SAMPLE_READY_H
 #define FRONTLOAD_SAMPLE_READY_H

@@ -10,8 +10,10 @@ Data gets no name here: what relocates a program has touched most of the pages t
 a link with a front finds the constants that functions need by their relocations.
 """
 
-from collections import defaultdict
+import os
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -46,59 +48,75 @@ class Process(NamedTuple):
     touched: TouchedPages
 
 
-class Sampled:
-    """The sampled runs of a program."""
+@dataclass
+class _Runs:
+    """Runs, and the builds that their processes executed, which may be several in one run."""
 
-    def __init__(self):
+    count: int = 0
+    builds: dict[str, "Build"] = field(default_factory=dict)
+
+
+def usual_page_size(sizes: Iterable[int]) -> int:
+    """The one that most samples have; of several the smallest. 0 if there are no samples."""
+    return max(sorted(Counter(sizes).items()), key=lambda item: item[1], default=(0, 0))[0]
+
+
+class Sampled:
+    """The sampled runs of a program, whose pages all have one size."""
+
+    def __init__(self, page_size: int):
         # Where any pages are known exactly, windows of 64 KiB only blur them.
-        self._exact: dict[str, Build] = {}
-        self._windows: dict[str, Build] = {}
-        self._page_size = 0
+        self._exact, self._windows = _Runs(), _Runs()
+        self._page_size = page_size
 
     def process(self, binary: Binary, sample: PageSample, module: Module) -> Process:
         """What a sample has of a module; one that does not go with the others is refused."""
-        if self._page_size not in (0, sample.page_size):
+        if sample.page_size != self._page_size:
             raise BadData(sample.path, f"is of pages of {sample.page_size} bytes, others of "
                           f"{self._page_size}", note="merge the samples of each machine apart")
-        self._page_size = sample.page_size
         return Process(binary, sample.page_size, sample.touched[sample.modules.index(module)])
 
     def add(self, processes: Sequence[Process], weight: int) -> None:
         """Counts one run, as `weight` runs. Its processes may have executed different builds."""
-        for builds, exact in ((self._exact, True), (self._windows, False)):
+        for runs, exact in ((self._exact, True), (self._windows, False)):
             mine: defaultdict[str, list[Process]] = defaultdict(list)
             for each in processes:
                 if each.touched.exact == exact:
                     mine[each.binary.path].append(each)
             for path, together in mine.items():
-                if path not in builds:
-                    builds[path] = Build(together[0].binary.linked)
-                builds[path].add(together, weight)
+                if path not in runs.builds:
+                    runs.builds[path] = Build(together[0].binary.linked)
+                runs.builds[path].add(together, weight)
+            if mine:
+                runs.count += weight
 
     @property
-    def _used(self) -> dict[str, "Build"]:
-        return self._exact or self._windows
+    def _used(self) -> _Runs:
+        return self._exact if self._exact.count else self._windows
 
     def profile(self, known: Mapping[Name, Touch]) -> Profile:
         """What they add up to. `known`: what is known of the program from elsewhere."""
-        return profile(b"", [self._used[path] for path in sorted(self._used)], known)
+        if not self._used.count:
+            return Profile(b"", 0)
+        return _profile([self._used.builds[path] for path in sorted(self._used.builds)],
+                        self._used.count, known)
 
     def remarks(self) -> list[str]:
         """What to say of them."""
-        found = []
-        if self._exact and self._windows:
+        found, used = [], self._used.builds.values()
+        if self._exact.count and self._windows.count:
             found.append("left out what is only known in windows of 64 KiB, of "
-                         f"{errors.count(sum(b.runs for b in self._windows.values()), 'run')}, "
+                         f"{errors.count(self._windows.count, 'run')}, "
                          "because of others each page is known")
-        elif self._windows:
+        elif self._windows.count:
             found.append("the samples tell of windows of 64 KiB only, in which few functions need "
                          "have been touched; sample where userfaultfd is permitted (Linux 6.7 or "
                          "newer; in a container, by its seccomp profile)")
-        if self._used and min(each.crowded() for each in self._used.values()) > _CROWDED:
+        if used and min(each.crowded() for each in used) > _CROWDED:
             found.append("nearly all pages with functions are touched, so that they tell little of "
                          "each function; a build with fewer of them on a page would: "
                          "-falign-functions=1024, or 4096")
-        elif len(self._used) == 1:
+        elif len(used) == 1:
             found.append("these are samples of one build: samples of builds whose functions lie in "
                          "other orders (ld.lld --shuffle-sections) would tell apart what shares "
                          "pages")
@@ -115,23 +133,33 @@ class Build:
         self.names = named.names(np.arange(len(named.ranges.start)))
         self._begin = _offsets(elf, signed(named.ranges.start))
         self._size = signed(named.ranges.end) - signed(named.ranges.start)
+        self._file_size = os.path.getsize(elf.path)
         self.runs = 0
         self._touched: defaultdict[int, int] = defaultdict(int)
-        self._position: defaultdict[int, float] = defaultdict(float)  # sums, in the order of pages
-        self.ordered = False
+        # Of the runs whose order is known: how many touched a page, and the sums of its places.
+        self._ordered: defaultdict[int, int] = defaultdict(int)
+        self._position: defaultdict[int, int] = defaultdict(int)
         self.page_size = 0
 
     def add(self, processes: Sequence[Process], weight: int) -> None:
         """Counts a run of this build, as `weight` runs."""
         self.runs += weight
-        pages: dict[int, None] = {}
+        pages: set[int] = set()
+        in_order: dict[int, None] = {}
         for each in processes:
             self.page_size = each.page_size
-            self.ordered |= each.touched.ordered
-            pages.update(dict.fromkeys(each.touched.pages.tolist()))
-        for position, page in enumerate(pages):
+            pages.update(each.touched.pages.tolist())
+            if each.touched.ordered:
+                in_order.update(dict.fromkeys(each.touched.pages.tolist()))
+        for page in pages:
             self._touched[page] += weight
+        for position, page in enumerate(in_order):
+            self._ordered[page] += weight
             self._position[page] += weight * position
+
+    @property
+    def ordered(self) -> bool:
+        return bool(self._ordered)
 
     def shares(self) -> dict[int, float]:
         """In which share of the samples each page was touched."""
@@ -149,6 +177,11 @@ class Build:
         first = self._begin[placed] // self.page_size
         last = (self._begin[placed] + np.maximum(self._size[placed], 1) - 1) // self.page_size
         count = np.minimum(last - first + 1, _LAST_PAGES)
+        # Functions hardly overlap, so that they go on to no more pages than the file has. Symbols
+        # that say otherwise could ask for any memory: beyond twice as many pages, functions are
+        # only where they begin.
+        further = np.cumsum(count - 1)
+        count[further > 2 * (self._file_size // self.page_size + 1)] = 1
         group = np.repeat(placed, count)
         step = np.arange(len(group)) - np.repeat(np.cumsum(count) - count, count)
         return group, np.repeat(first, count) + step, \
@@ -156,12 +189,12 @@ class Build:
 
     def places(self) -> np.ndarray:
         """The order in which groups are to be taken: of first touch if it is known, as a share of
-        all touched pages, and NaN where there is none; else of address."""
+        all pages of which it is, and NaN where there is none; else of address."""
         if not self.ordered:
             return self._begin.astype(float)
         pages = self._begin // self.page_size
-        return np.array([self._position[page] / self._touched[page] / len(self._touched)
-                         if page in self._touched else np.nan for page in pages.tolist()])
+        return np.array([self._position[page] / self._ordered[page] / len(self._ordered)
+                         if page in self._ordered else np.nan for page in pages.tolist()])
 
 
 def _offsets(elf: Elf, address: np.ndarray) -> np.ndarray:
@@ -173,10 +206,9 @@ def _offsets(elf: Elf, address: np.ndarray) -> np.ndarray:
     return offsets
 
 
-def profile(program: bytes, builds: Iterable[Build], known: Mapping[Name, Touch]) -> Profile:
+def _profile(builds: list[Build], runs: int, known: Mapping[Name, Touch]) -> Profile:
     """What the samples of some builds add up to. `known` is what an older profile has: names that
     it has are likelier, and keep its order."""
-    builds = [build for build in builds if build.runs]
     number: dict[Name, int] = {}
     tests, shares, cells = [], [], 0
     best: list[np.ndarray] = []
@@ -205,12 +237,11 @@ def profile(program: bytes, builds: Iterable[Build], known: Mapping[Name, Touch]
     likely = group_testing.probabilities(
         group_testing.Evidence(*(np.concatenate(column) for column in zip(*tests, strict=True)),
                             np.concatenate(shares)), prior)
-    return _assemble(program, builds, list(number), best, likely, known)
+    return _assemble(builds, runs, list(number), best, likely, known)
 
 
-def _assemble(program: bytes, builds: list[Build], names: list[Name], best: list[np.ndarray],
+def _assemble(builds: list[Build], runs: int, names: list[Name], best: list[np.ndarray],
               likely: np.ndarray, known: Mapping[Name, Touch]) -> Profile:
-    runs = sum(build.runs for build in builds)
     touched, weight = np.zeros(len(names)), np.zeros(len(names))
     place = np.full(len(names), np.nan)
     ordered = any(build.ordered for build in builds)
@@ -228,7 +259,7 @@ def _assemble(program: bytes, builds: list[Build], names: list[Name], best: list
     far = 1 << 40
     chosen.sort(key=lambda index: (known[names[index]].rank if names[index] in known else far,
                                    place[index], names[index]))
-    made = Profile(program, runs)
+    made = Profile(b"", runs)
     for rank, index in enumerate(chosen):
         share = likely[index] * touched[index] / weight[index]
         made.touches[names[index]] = Touch(max(1, min(runs, round(share * runs))), rank)

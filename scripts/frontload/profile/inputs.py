@@ -35,15 +35,15 @@ class Input:
     forked: bool = False
     pid: int = 0
     content: Trace | PageSample | Profile | None = None
-    is_sample: bool = False
+    page_size: int = 0  # of a sample
 
     @property
     def is_profile(self) -> bool:
         return self.modules is None
 
     @property
-    def is_trace(self) -> bool:
-        return not self.is_profile and not self.is_sample
+    def is_sample(self) -> bool:
+        return self.page_size > 0
 
     @property
     def names(self) -> list[str]:
@@ -74,7 +74,7 @@ def of(path: str, content: Trace | PageSample | Profile, weight: int = 1,
     main = content.main.name if content.main is not None else None
     if isinstance(content, PageSample):
         return Input(path, weight, main, tuple(content.modules), False, content.role, content.run,
-                     content.forked, content.pid, kept, is_sample=True)
+                     content.forked, content.pid, kept, content.page_size)
     return Input(path, weight, main, tuple(content.modules), content.has_data, content.role,
                  content.run, content.forked, content.pid, kept)
 

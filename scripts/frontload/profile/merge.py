@@ -152,7 +152,7 @@ class Merger:
         merged = self._with_names(whole, program)
         if sampled:
             made = self._of_samples(whole, sampled, program, merged)
-            if self._generation:
+            if self._generation and made.runs:
                 made.label(self._generation)
             merged.add(made)
         self._report(whole, program, len(left_out))
@@ -349,7 +349,8 @@ class Merger:
     def _of_samples(self, whole: _Part, runs: list[list[Input]], program: str,
                     others: Profile) -> Profile:
         """What samples tell; what the other inputs have is known already."""
-        sampled = from_samples.Sampled()
+        sampled = from_samples.Sampled(from_samples.usual_page_size(
+            given.page_size for run in runs for given in run if given.module(program) is not None))
         for run in runs:
             processes = []
             for given in run:

@@ -29,6 +29,7 @@ _BOTH = 3 << 62  # of an entry of pagemap: present, or swapped
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (..)(.)p ([0-9a-f]+) ([0-9a-f:]+) (\d+) +(/.*)$")
 _REGISTERED = "uw"  # of VmFlags in smaps: with userfaultfd, for writes
+_REPLACED = " (deleted)"  # behind the path of a file that was, while it ran
 _LOWEST_HALF = 1 << 63  # what lies beyond is the kernel's
 
 
@@ -57,15 +58,15 @@ def sample(process: int, run: int, forked: bool, role: str) -> PageSample | None
     """None if the process has ended, or is not ours to look at."""
     try:
         files = _files(process)
-        program = os.stat(f"/proc/{process}/exe")
+        program = os.readlink(f"/proc/{process}/exe")
         found = []
         with open(f"/proc/{process}/pagemap", "rb", buffering=0) as table:
             for file in files:
-                status = _status(file.path)
-                is_main = status is not None and os.path.samestat(status, program)
+                is_main = file.path == program
                 build_id = _build_id(f"/proc/{process}/exe" if is_main else file.path)
                 if build_id is not None:
-                    found.append((Module(file.path, build_id, is_main),
+                    path = file.path.removesuffix(_REPLACED) if is_main else file.path
+                    found.append((Module(path, build_id, is_main),
                                   TouchedPages(_touched(table, file), file.exact, False)))
     except OSError:
         return None
@@ -77,13 +78,14 @@ def sample(process: int, run: int, forked: bool, role: str) -> PageSample | None
 
 def _files(process: int) -> list[_File]:
     """The files that code is loaded from."""
-    files: dict[tuple[str, str], _File] = {}
+    # By path as well: in subvolumes of btrfs, several files have one number on one device.
+    files: dict[tuple[str, str, str], _File] = {}
     current = None
     lines = Path(f"/proc/{process}/smaps").read_bytes().split(b"\n")
     for line in map(os.fsdecode, lines):
         if found := _MAPPING.match(line):
             begin, end, _, execute, offset, device, inode, path = found.groups()
-            current = files.setdefault((device, inode), _File(path))
+            current = files.setdefault((device, inode, path), _File(path))
             current.has_code |= execute == "x"
             current.mappings.append((int(begin, 16), int(end, 16), int(offset, 16)))
         elif line.startswith("VmFlags:"):
@@ -121,13 +123,6 @@ def _entries(table, begin: int, end: int) -> Iterator[tuple[int, int]]:
                                      begin // _PAGE * 8), np.uint64)
     for page in np.flatnonzero(entries & np.uint64(_BOTH)).tolist():
         yield begin + page * _PAGE, begin + (page + 1) * _PAGE
-
-
-def _status(path: str) -> os.stat_result | None:
-    try:
-        return os.stat(path)
-    except OSError:
-        return None
 
 
 def _build_id(path: str) -> bytes | None:

@@ -7,8 +7,10 @@ writes a sample when the program says that it is ready, or exits. Of a command t
 
 import os
 import secrets
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from frontload.base import errors, processes, tools
@@ -17,6 +19,7 @@ from frontload.base.exec_line import ExecLine
 from frontload.base.ready import Ready
 from frontload.base.scratch import scratch_folder
 from frontload.profile import sample
+from frontload.profile.sample import PageSample
 from frontload.recording import live_pages, page_order
 from frontload.tracing import perf
 
@@ -37,7 +40,10 @@ def run(words: Sequence[str], output: Path | str, *, role: str | None = None,
                       note="choose another folder with -o")
     earlier = set(sample.find(folder))
     at_ready: set[Path] | None = None
+    problem: Exception | None = None
     with ExitStack() as stack:
+        if is_new_folder:
+            stack.callback(_remove_if_empty, folder)
         before: list[str] = []
         data = None
         if ordered:
@@ -49,11 +55,14 @@ def run(words: Sequence[str], output: Path | str, *, role: str | None = None,
                       f"--name={words[0]}", "--"]
 
         def until_ready() -> None:
-            nonlocal at_ready
-            if b'"ready"' in line.read():
-                _look_at_all(folder, role or "")
-                at_ready = set(sample.find(folder))
-            line.release()
+            nonlocal at_ready, problem
+            try:
+                if b'"ready"' in line.read():
+                    at_ready = _look_at_all(folder, role or "", earlier)
+            except Exception as failure:  # told when the command has ended
+                at_ready, problem = earlier, failure
+            finally:
+                line.release()
 
         status = processes.run_in_foreground(
             [*before, "env", *_asked(folder, role), *words], os.environ,
@@ -62,19 +71,23 @@ def run(words: Sequence[str], output: Path | str, *, role: str | None = None,
             # What ends later tells of more than the start.
             for path in set(sample.find(folder)) - at_ready:
                 path.unlink()
+        if problem is not None:
+            raise problem
         written = sorted(set(sample.find(folder)) - earlier)
         if data and written:
             _put_in_order(written, data)
     if not written:
         errors.error(f"{output}: no sample was written")
         errors.note(_WHY_NONE)
-        if is_new_folder:
-            with suppress(OSError):
-                folder.rmdir()
         return status or EXIT_VERDICT
     errors.note(f"{errors.count(len(written), 'sample')} with "
                 f"{errors.count(_size(written), 'page')} in {output}")
     return status
+
+
+def _remove_if_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _asked(folder: Path, role: str | None) -> list[str]:
@@ -110,48 +123,98 @@ def _below_perf(data: Path) -> list[str]:
     return [*recorder.prefix, *recorder.command(data, events, "--count=1", "--data")]
 
 
-def _look_at_all(folder: Path, role: str) -> None:
-    """Takes samples of what the command has running."""
+def _look_at_all(folder: Path, role: str, earlier: set[Path]) -> set[Path]:
+    """Takes samples of what the command has running, but for processes that have written theirs
+    themselves; returns the samples that there are then."""
     run_number = secrets.randbits(63) | 1
     exec_program = os.stat(tools.tool("frontload-exec"))
     programs: dict[int, os.stat_result] = {}
+    ours = set()
     for process in live_pages.below(os.getpid()):
         with suppress(OSError):
             programs[process] = os.stat(f"/proc/{process}/exe")
+            if (os.path.samestat(programs[process], exec_program)
+                    or Path(f"/proc/{process}/comm").read_bytes().startswith(b"perf")):
+                ours.add(process)
+    looked: list[tuple[PageSample, int | None]] = []
     for process, program in programs.items():
-        is_perf = Path(f"/proc/{process}/comm").read_bytes().startswith(b"perf")
-        if os.path.samestat(program, exec_program) or is_perf:
+        if process not in ours:
+            parent = _parent(process)
+            forked = parent in programs and os.path.samestat(programs[parent], program)
+            found = live_pages.sample(process, run_number, forked, role)
+            if found is not None and found.main is not None:
+                looked.append((found, parent))
+    # What a process writes from here on comes too late: it has been looked at.
+    there = set(sample.find(folder))
+    known = list(_readable(sorted(there - earlier)))
+    for found, parent in looked:
+        if any((each.pid, each.main) == (found.pid, found.main) for each in known):
             continue
-        found = live_pages.sample(process, run_number, _is_forked(process, programs), role)
-        if found is None or found.main is None:
-            continue
-        _write_new(folder / f"{found.main.name}.{process}{sample.SUFFIX}", sample.to_bytes(found))
+        found = _in_its_run(found, parent, parent in ours, known)
+        known.append(found)
+        there.add(_write_new(folder / f"{found.main.name}.{found.pid}{sample.SUFFIX}",
+                             sample.to_bytes(found)))
+    return there
 
 
-def _is_forked(process: int, programs: dict[int, os.stat_result]) -> bool:
+def _parent(process: int) -> int | None:
     with suppress(OSError, ValueError, IndexError):
-        parent = int(Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()[1])
-        return parent in programs and os.path.samestat(programs[parent], programs[process])
-    return False
+        return int(Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()[1])
+    return None
+
+
+def _readable(paths: Iterable[Path]) -> Iterator[PageSample]:
+    for path in paths:
+        with suppress(Failure):  # comes again when a profile is made
+            yield sample.read(path)
+
+
+def _in_its_run(found: PageSample, parent: int | None, is_child_of_ours: bool,
+                known: Sequence[PageSample]) -> PageSample:
+    """The library chooses a run's number for each execution: if another process of this one has
+    written a sample, this sample is of the same run."""
+    alike = [each for each in known if each.main == found.main]
+    began = [each for each in alike if not each.forked]
+    forked = found.forked
+    if forked:
+        kin = [each for each in alike if each.pid == parent]
+    else:
+        # Children of an execution whose first process has not written anything.
+        kin = [each for each in alike if each.forked
+               and each.run not in {other.run for other in began}]
+        if not kin and is_child_of_ours:
+            # A daemon whose parent has ended becomes the child of frontload-exec.
+            kin = sorted((each for each in began if each.pid < found.pid),
+                         key=lambda each: -each.pid)
+            forked = bool(kin)
+    return replace(found, run=kin[0].run, forked=forked) if kin else found
 
 
 def _put_in_order(paths: Sequence[Path], data: Path) -> None:
     order = page_order.read(data, os.sysconf("SC_PAGE_SIZE"))
     for path in paths:
-        content = sample.to_bytes(order.of(sample.read(path)))
-        path.unlink()
-        _write_new(path, content)
+        _write(path, sample.to_bytes(order.of(sample.read(path))))
 
 
-def _write_new(path: Path, content: bytes) -> None:
-    """Nobody else reads what a process of ours has touched."""
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    except FileExistsError:  # of an earlier process of the same number
+def _write_new(path: Path, content: bytes) -> Path:
+    if os.path.lexists(path):  # of an earlier process of the same number
         path = path.with_name(f"{path.name}.{secrets.randbits(32)}")
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with open(descriptor, "wb") as stream:
-        stream.write(content)
+    _write(path, content)
+    return path
+
+
+def _write(path: Path, content: bytes) -> None:
+    """All of it, or nothing. Nobody else reads what a process of ours has touched."""
+    # Nobody takes this name for a sample's.
+    descriptor, unfinished = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part",
+                                              dir=path.parent)
+    try:
+        with open(descriptor, "wb") as stream:
+            stream.write(content)
+        os.replace(unfinished, path)
+    except BaseException:
+        os.unlink(unfinished)
+        raise
 
 
 def _size(paths: Sequence[Path]) -> int:
