@@ -1,55 +1,12 @@
 """frontload blame: between which commits, or files, and builds a profile lost its names."""
 
 import json
-import os
 import subprocess
 
 import pytest
+from blame_history import SOURCE, History, events, of
 from frontload.elf.functions import word_of
-from frontload.profile import format as profile
 from frontload.profile.format import Name
-
-# Functions whose code differs from each other, and is long enough to say something.
-SOURCE = """
-int counter; extern int table[];
-#define N __attribute__((noinline))
-N int PARSE(int x) { counter += x * 3; return table[x & 7] ^ (counter << 2) ^ 77; }
-N int print(int x) { counter -= x * 5; return table[x & 3] + counter * x + 11; }
-#ifdef WITH_OTHER
-N int other(int x) { return table[x] * 9 + counter / 5 - 3; }
-#endif
-int main(int argc, char **argv) { return PARSE(argc) + print(argc); }
-"""
-
-
-class History:
-    """A repository with a profile, and commits of which each has a message."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.git("init", "-q", "-b", "main")
-
-    def git(self, *arguments) -> str:
-        environment = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM":
-                       "/dev/null", "GIT_COMMITTER_DATE": "2026-11-24T12:00:00Z"}
-        return subprocess.run(
-            ["git", "-c", "user.name=A", "-c", "user.email=a@b.c", *map(str, arguments)],
-            check=True, cwd=self.folder, env=environment, capture_output=True,
-            text=True).stdout.strip()
-
-    def commit(self, message: str, **contents: str | bytes) -> str:
-        for file, content in contents.items():
-            path = self.folder / file.replace("_", ".")
-            path.write_bytes(content.encode() if isinstance(content, str) else content)
-        self.git("add", "-A")
-        self.git("commit", "-q", "--allow-empty", "-m", message)
-        return self.git("rev-parse", "--short", "HEAD")
-
-
-def of(*names: str | Name, data: bool = False) -> bytes:
-    return profile.to_bytes(profile.from_run(b"app", [
-        name if isinstance(name, Name) else Name("function", "text", name.encode())
-        for name in names], data))
 
 
 @pytest.fixture
@@ -65,10 +22,6 @@ def blamed(cli, tmp_path, tools):
         cli("blame", "--json", tmp_path / "blame.json", *arguments, **options)
         return json.loads((tmp_path / "blame.json").read_text())
     return blamed
-
-
-def events(described: dict) -> list[tuple]:
-    return [(each["what"], each["before"], each["after"]) for each in described["events"]]
 
 
 def test_a_loss_is_between_two_commits_of_the_profile(history, blamed):
@@ -195,6 +148,93 @@ def test_a_name_may_be_in_the_program_though_no_start_touches_it(history, blamed
     assert name["lost"]["in_program"] and name["lost"]["commits"] == 1
 
 
+def test_an_older_build_does_not_tell_what_the_newest_program_has(history, blamed, cli, built):
+    """It only tells that the name was lost later than that."""
+    history.commit("Record", app_startup=of("main", "parse"))
+    between = history.commit("Work")
+    history.commit("Work on")
+    history.commit("Record again", app_startup=of("main"))
+    arguments = [history.folder / "app.startup", f"--build={between}={built('a.o')}"]
+    lost = blamed(*arguments)["names"][0]["lost"]
+    assert (lost["first"], lost["commits"], lost["in_program"]) == (
+        f"the build of {between} (2026-11-24, Work)", 2, None)
+    assert "no start touches it" not in cli("blame", *arguments).out
+    assert "no start touches it" in cli("blame", *arguments, f"--build=HEAD={built('a.o')}").out
+
+
+def test_a_build_that_lacks_a_name_is_a_limit_alone(history, blamed, built):
+    """No other build has to have it: the older version of the profile does."""
+    history.commit("Record", app_startup=of("main", "parse"))
+    between = history.commit("Work")
+    history.commit("Work on")
+    last = history.commit("Record again", app_startup=of("main"))
+    lacks = [f"--build={commit}={built('a.o', parse='scan')}" for commit in (between, last)]
+    [name] = blamed(history.folder / "app.startup", *lacks)["names"]
+    assert name["lost"]["last"] == f"the build of {between} (2026-11-24, Work)"
+    assert (name["lost"]["commits"], name["lost"]["in_program"]) == (1, False)
+
+
+def test_what_the_build_of_the_first_version_lacks_says_nothing(history, blamed, built):
+    """A start of that version touched the name, so it was in what is no part of the builds. Once a
+    build has it, builds tell again."""
+    first = history.commit("Record", app_startup=of("main", "parse"))
+    between = [history.commit(f"Work {number}") for number in range(3)]
+    last = history.commit("Record again", app_startup=of("main"))
+    old, new = built("old.o"), built("new.o", parse="scan")
+    path = history.folder / "app.startup"
+    lacks = [f"--build={commit}={new}" for commit in (first, between[0], between[2])]
+    lost = blamed(path, *lacks)["names"][0]["lost"]
+    assert (lost["first"], lost["last"], lost["commits"]) == (
+        f"{first} (2026-11-24, Record)", f"{last} (2026-11-24, Record again)", 4)
+    assert lost["in_program"] is None
+    lost = blamed(path, *lacks, f"--build={between[1]}={old}")["names"][0]["lost"]
+    assert (lost["first"], lost["last"], lost["commits"]) == (
+        f"the build of {between[1]} (2026-11-24, Work 1)",
+        f"the build of {between[2]} (2026-11-24, Work 2)", 1)
+
+
+@pytest.mark.parametrize("revision", ["", "HEAD~1"])
+def test_many_names_are_asked_for_at_once(history, cli, built, tools, monkeypatch, revision):
+    """However many are lost, as many programs are run."""
+    processes, started = [], subprocess.run
+
+    def run(command, *arguments, **options):
+        processes.append(command)
+        return started(command, *arguments, **options)
+
+    options = [f"--build={revision}={built('a.o')}"] if revision else []
+    numbers = []
+    for number in (2, 30):
+        history.commit("Record", app_startup=of("main", "parse", *(
+            f"f{number}" for number in range(number))))
+        history.commit("Work")
+        history.commit("Record again", app_startup=of("main"))
+        with monkeypatch.context() as patched:
+            patched.setattr(subprocess, "run", run)
+            cli("blame", history.folder / "app.startup", *options)
+        numbers.append(len(processes))
+        processes.clear()
+        history.git("update-ref", "-d", "HEAD")
+    assert numbers[0] == numbers[1]
+
+
+@pytest.mark.parametrize(("path", "what"), [
+    ("new.o", "no commit has a file of this name"), ("none.o", "no commit has a file of this name"),
+    ("lib", "no commit has a file of this name"), ("gone.o", None), ("lib/a.o", None),
+    ("../a.o", "lies outside of the repository")])
+def test_objects_must_be_checked_in(history, cli, built, tools, path, what):
+    """Otherwise git has no versions of them; what was checked in once has."""
+    data = built("a.o").read_bytes()
+    history.commit("Record", app_startup=of("main", "parse"), gone_o=data, **{"lib/a_o": data})
+    (history.folder / "gone.o").unlink()
+    history.commit("Record again", app_startup=of("main"))
+    (history.folder / "new.o").write_bytes(data)
+    (history.folder.parent / "a.o").write_bytes(data)
+    result = cli("blame", history.folder / "app.startup", "--objects", history.folder / path,
+                 code=2 if what else 0)
+    assert what is None or (f"{path}: {what}" in result.err and "note: give " in result.err)
+
+
 @pytest.mark.parametrize("flags", [[], ["-fPIC"], ["--target=aarch64-linux-gnu"],
                                    ["--target=i386-linux-gnu"], ["--target=riscv64-linux-gnu"]])
 def test_a_function_is_found_by_its_code(tmp_path, blamed, built, flags):
@@ -289,7 +329,15 @@ def test_objects_that_are_checked_in_are_builds(history, blamed, built):
     [name] = blamed(history.folder / "app.startup", "--objects", history.folder / "app.o")["names"]
     assert name["lost"]["last"] == f"the build of {renamed} (2026-11-24, Rename)"
     assert (name["lost"]["commits"], name["lost"]["now"]["name"]) == (2, "scan")
-    assert [each["has"] for each in name["lost"]["builds"]] == [True, False]
+    assert [each["has"] for each in name["lost"]["builds"]] == [True, False, False]
+
+
+def test_objects_that_stay_are_of_the_newest_program_too(history, blamed, built):
+    """No commit has changed them, so the newest build has what the oldest has."""
+    history.commit("Record", app_startup=of("main", "parse"), app_o=built("a.o").read_bytes())
+    history.commit("Record again", app_startup=of("main"))
+    [name] = blamed(history.folder / "app.startup", "--objects", history.folder / "app.o")["names"]
+    assert name["lost"]["in_program"] and name["lost"]["commits"] == 1
 
 
 def test_versions_without_data_say_nothing_of_data(tmp_path, blamed):

@@ -39,14 +39,15 @@ class Seen:
 class Loss:
     """Where a name was lost: between `first` and `last`, which say what has it and what lacks it.
     `commits` are those from one to the other, None where git does not tell. `in_program` if the
-    last build there is still has it. `now` is the function that has its code."""
+    build of the version that lacks the name still has it, None if no build tells. `now` is the
+    function that has its code."""
 
     first: str
     last: str
     commits: int | None
     suspects: list[Commit]
     builds: list[Seen]
-    in_program: bool
+    in_program: bool | None
     now: Code | None
 
 
@@ -62,7 +63,8 @@ class Timeline:
     def __init__(self, versions: Sequence[Version], repository: Repository | None,
                  given: dict[str, list[str]], tracked: Sequence[str], folder: Path):
         self._versions, self._repository, self._folder = versions, repository, folder
-        self._tracked = [repository.inside(path) for path in tracked] if repository else []
+        self._tracked = [repository.tracked(path) for path in tracked] if repository else []
+        self._keys = [self._key_of(version) for version in versions]
         self._given: dict[str, Build] = {}
         for version, paths in given.items():
             key, label = self._key(version)
@@ -73,7 +75,7 @@ class Timeline:
         self._orders: dict[tuple[int, int], list[str]] = {}
         self._builds: dict[tuple[int, int], list[tuple[str, Build]]] = {}
         self._from_git: dict[str, Build | None] = {}
-        self._has: dict[tuple[int, int], list[set[Name]]] = {}
+        self._has: dict[tuple[int, str], dict[Name, bool]] = defaultdict(dict)
         self._now: dict[tuple[int, int], dict[bytes, Code]] = defaultdict(dict)
 
     def likeness(self, before: int, after: int, gone: Sequence[Name],
@@ -82,8 +84,7 @@ class Timeline:
         builds = self._between(before, after)
         if len(builds) < 2 or not gone:
             return {}
-        has = [build.has(gone, self._versions[before].profile) for _, build in builds]
-        self._has[before, after] = has
+        has = [self._having(before, key, build, gone) for key, build in builds]
         lost_in: dict[int, list[Name]] = defaultdict(list)
         for name in gone:
             last = max((place for place, names in enumerate(has) if name in names), default=None)
@@ -100,33 +101,50 @@ class Timeline:
         return {name: (arrived[same.symbol], CODE) for names in lost_in.values() for name in names
                 if (same := self._now[before, after].get(name.name)) and same.symbol in arrived}
 
-    def loss(self, event: Event, word: str = "") -> Loss:
-        """What is known of the loss of a name; `word` is what sources call it, to look for commits
-        that say it more or less often."""
+    def losses(self, events: Sequence[tuple[Event, str]]) -> list[Loss]:
+        """What is known of the losses of names, in their order; each with what sources call it, to
+        look for commits that say it more or less often, or with an empty text."""
+        together: dict[tuple[int, int], list[Name]] = defaultdict(list)
+        for event, _ in events:
+            together[event.before, event.after].append(event.name)
+        seen = {(before, after): self._seen(before, after, names)
+                for (before, after), names in together.items()}
+        return [self._loss(event, word, seen[event.before, event.after]) for event, word in events]
+
+    def _seen(self, before: int, after: int,
+              names: Sequence[Name]) -> list[tuple[str, str, set[Name]]]:
+        """The builds from between two versions: what each is of, how that is shown, and which of
+        these names of the older version it has."""
+        builds = {key: build for step in range(before, after)
+                  for key, build in self._between(step, step + 1)}
+        return [(key, build.label, self._having(before, key, build, names))
+                for key, build in builds.items()]
+
+    def _having(self, number: int, key: str, build: Build, names: Sequence[Name]) -> set[Name]:
+        """Which of these names of a version a build has. It is asked once for each."""
+        known = self._has[number, key]
+        unknown = [name for name in names if name not in known]
+        has = build.has(unknown, self._versions[number].profile)
+        known.update((name, name in has) for name in unknown)
+        return {name for name in names if known[name]}
+
+    def _loss(self, event: Event, word: str, seen: list[tuple[str, str, set[Name]]]) -> Loss:
         name = event.name
         first, last = self._versions[event.before], self._versions[event.after]
-        first_key, last_key = self._key_of(event.before), self._key_of(event.after)
+        first_key, last_key = self._keys[event.before], self._keys[event.after]
         labels = [first.label, last.label]
-        seen, now = [], None
-        for step in range(event.before, event.after):
-            builds = self._between(step, step + 1)
-            has = self._has.get((event.before, event.after)) or [
-                build.has([name], self._versions[event.before].profile) for _, build in builds]
-            seen += [(key, Seen(build.label, name in names))
-                     for (key, build), names in zip(builds, has, strict=True)
-                     if key not in [known for known, _ in seen]]
-            now = now or self._now[step, step + 1].get(name.name)
-        for key, each in seen:
-            if each.has:
-                first_key, labels[0] = key, each.label
-        in_program = bool(seen) and seen[-1][1].has
-        if in_program:  # a start lost it, not the program
-            first_key, labels[0] = self._key_of(event.before), first.label
-        else:
-            known = [key for key, _ in seen]
-            behind = known.index(first_key) + 1 if first_key in known else 0
-            if seen[behind:] and first_key in known:
-                last_key, labels[1] = known[behind], seen[behind][1].label
+        has = [name in names for _, _, names in seen]
+        behind = max((place + 1 for place, each in enumerate(has) if each), default=0)
+        # If the build of the first version lacks what a start of it touched, the name is in no part
+        # of the builds, as far as these tell: then nothing follows from others that lack it.
+        tells = behind or (seen and seen[0][0] != first_key)
+        in_program = False if tells and behind < len(seen) else None
+        if behind and seen[behind - 1][0] == last_key:
+            in_program = True  # a start lost it, not the program
+        elif behind:
+            first_key, labels[0], _ = seen[behind - 1]
+        if in_program is False:
+            last_key, labels[1], _ = seen[behind]
         between, suspects = None, []
         if self._repository:
             between = len(self._repository.between(first_key, last_key))
@@ -134,7 +152,10 @@ class Timeline:
                 suspects = self._repository.between(
                     first_key, last_key, f"-S{word}", "--",
                     *(f":(top,exclude,literal){path}" for path in sorted({first.path, last.path})))
-        return Loss(*labels, between, suspects, [each for _, each in seen], in_program, now)
+        now = next((code for step in range(event.before, event.after)
+                    if (code := self._now[step, step + 1].get(name.name))), None)
+        builds = [Seen(label, each) for (_, label, _), each in zip(seen, has, strict=True)]
+        return Loss(*labels, between, suspects, builds, in_program, now)
 
     def _key(self, version: str) -> tuple[str, str]:
         """What a version is known by, and what it is shown as."""
@@ -146,16 +167,15 @@ class Timeline:
                           note="a build is of one of the profiles, by the path that you gave")
         return version, f"the build of {version}"
 
-    def _key_of(self, number: int) -> str:
-        version = self._versions[number]
+    def _key_of(self, version: Version) -> str:
         if not self._repository:
             return version.label
-        return version.commit.hash if version.commit else self._repository.commit(_HEAD).hash
+        return (version.commit or self._repository.commit(_HEAD)).hash
 
     def _order(self, before: int, after: int) -> list[str]:
         """The versions that a build between two can be of, in their order."""
         if (before, after) not in self._orders:
-            first, last = self._key_of(before), self._key_of(after)
+            first, last = self._keys[before], self._keys[after]
             self._orders[before, after] = [first, last] if not self._repository else [
                 first, *(commit.hash for commit in self._repository.between(first, last))]
         return self._orders[before, after]
@@ -167,7 +187,8 @@ class Timeline:
             if self._tracked and order:
                 changed = self._repository.between(order[0], order[-1], "--", *(
                     f":(top,literal){path}" for path in self._tracked))
-                for commit in [self._repository.commit(order[0]), *changed]:
+                first, last = map(self._repository.commit, (order[0], order[-1]))
+                for commit in (first, *changed, last):
                     if commit.hash not in found and (build := self._checked_out(commit)):
                         found[commit.hash] = build
             self._builds[before, after] = [(key, found[key]) for key in order if key in found]

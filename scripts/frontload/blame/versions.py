@@ -28,7 +28,8 @@ def of_files(paths: list[str]) -> list[Version]:
 
 def of_git(repository: Repository, path: str) -> list[Version]:
     """All versions that differ from the one before, and the file itself if it is not checked in as
-    it is. One that cannot be read, such as of an old format, is told and left out."""
+    it is, or as a merge has made it. One that cannot be read, such as of an old format, is told and
+    left out."""
     found, last, left_out = [], None, 0
     for commit, name in repository.versions(path):
         data = repository.contents(commit.hash, name)
@@ -44,8 +45,11 @@ def of_git(repository: Repository, path: str) -> list[Version]:
         with files.open_input(path) as stream:
             data = stream.read()
         if data != last:
-            found.append(Version(f"{path} (not committed)", _parse(data, path),
-                                 repository.inside(path)))
+            name = repository.inside(path)
+            # A merge is none of the versions above, whatever it made of the file.
+            commit = repository.newest(name) if data == repository.contents("HEAD", name) else None
+            found.append(Version(str(commit or f"{path} (not committed)"), _parse(data, path), name,
+                                 commit))
     if not found:
         raise Failure(f"{path}: git has no version of it" + (
             " that can be read" if left_out else ""), note="check it in, or give its versions as "

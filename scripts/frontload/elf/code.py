@@ -12,8 +12,9 @@ with --emit-relocs; without, there is nothing to say of its code.
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -28,9 +29,10 @@ from frontload.elf.constants import (
     STT_FUNC,
 )
 from frontload.elf.contents import Contents, InMemory, OnDisk, Source, damaged
-from frontload.elf.symbols import Symbols, find_symbols
+from frontload.elf.symbols import find_symbols
 
 _SHT_CREL = 0x40000014  # relocations in fewer bytes, which nothing here reads
+_CODE = SHF_ALLOC | SHF_EXECINSTR
 _OBJECTS = "give the objects or archives of the build, or its program linked with --emit-relocs"
 # How many bytes a relocation of a type writes, where that is not the usual number: the processor
 # supplements of the System V ABI, tables of relocation types. RISC-V's calls are of two
@@ -42,6 +44,11 @@ _WIDTHS = {
     "EM_AARCH64": (4, {257: 8, 260: 8, 259: 2, 262: 2}),
     "EM_RISCV": (4, {18: 8, 19: 8}),
 }
+
+# Functions of a section that are so many times as large as the section: hashing them would take the
+# square of the file. One that has several names counts once; several entries into one function, and
+# parts of functions that several share, are far from this many.
+_OVERLAP = 8
 
 
 @dataclass(frozen=True)
@@ -80,21 +87,29 @@ def _functions_of(contents: Contents, source: Source) -> Iterator[Code]:
     relocated = _relocated(contents)
     if (linked and not relocated) or _SHT_CREL in contents.sections["type"]:
         return
-    which = np.flatnonzero((symbols.type == STT_FUNC) & (symbols.section > 0) & (symbols.size > 0))
+    has_code = contents.sections["flags"] & _CODE == _CODE
+    # A symbol that is in no section has a number below 1.
+    which = np.flatnonzero((symbols.type == STT_FUNC) & (symbols.section > 0) & (symbols.size > 0)
+                           & has_code[np.maximum(symbols.section, 0)])
     which = which[np.argsort(symbols.section[which], kind="stable")]
-    section, code = -1, None
-    for index in which.tolist():
-        if symbols.section[index] != section:
-            section = int(symbols.section[index])
-            code = _Section(contents, section, relocated.get(section, []), *_WIDTHS[machine],
-                            linked) if _has_code(contents, section) else None
-        if code is not None:
-            yield code.of(symbols, index)
+    sections, starts = np.unique(symbols.section[which], return_index=True)
+    _refuse_shared(contents, [each for section in sections.tolist()
+                              for each in (section, *relocated.get(section, ()))])
+    names = symbols.names.some(which)
+    bounds = [*starts.tolist(), len(which)]
+    for section, (first, last) in zip(sections.tolist(), pairwise(bounds), strict=True):
+        code = _Section(contents, section, relocated.get(section, []), *_WIDTHS[machine], linked)
+        rows = which[first:last]
+        yield from code.functions(symbols.value[rows], symbols.size[rows], names[first:last])
 
 
-def _has_code(contents: Contents, section: int) -> bool:
-    return int(contents.sections["flags"][section]) & (SHF_ALLOC | SHF_EXECINSTR) == \
-        (SHF_ALLOC | SHF_EXECINSTR)
+def _refuse_shared(contents: Contents, sections: Iterable[int]) -> None:
+    """Refuses sections that are in the same bytes, which may be read as often as there are
+    headers."""
+    total = sum(contents.place(section, "code, or its relocations,")[1] for section in sections)
+    if total > contents.size:
+        raise damaged(contents.path, f"sections of {total} bytes share bytes of a file of "
+                      f"{contents.size} bytes")
 
 
 def _relocated(contents: Contents) -> dict[int, list[int]]:
@@ -112,7 +127,6 @@ class _Section:
 
     def __init__(self, contents: Contents, index: int, tables: list[int], usual: int,
                  others: dict[int, int], linked: bool):
-        self._path = contents.path
         data = contents.section(index, "a section with code")
         self._base = int(contents.sections["addr"][index]) if linked else 0
         self._bytes = np.frombuffer(data, np.uint8).copy()
@@ -137,12 +151,21 @@ class _Section:
             self._bytes[masked[masked < len(self._bytes)]] = 0
         return places
 
-    def of(self, symbols: Symbols, index: int) -> Code:
-        first, size = int(symbols.value[index]) - self._base, int(symbols.size[index])
-        if not 0 <= first <= len(self._bytes) - size:
-            raise damaged(self._path, f"a function of {size} bytes runs past the end of its "
-                          "section")
+    def functions(self, values: np.ndarray, sizes: np.ndarray,
+                  names: Sequence[bytes]) -> Iterator[Code]:
+        """Those of these that are in the section as a whole; none if they overlap too much."""
+        firsts = values - np.uint64(self._base)
+        whole = len(self._bytes)
+        inside = np.flatnonzero((sizes <= whole) & (firsts <= whole - np.minimum(sizes, whole)))
+        spans = list(zip(firsts[inside].tolist(), sizes[inside].tolist(), strict=True))
+        if sum(size for _, size in set(spans)) > _OVERLAP * whole:
+            return
+        digests = {span: self._digest(*span) for span in set(spans)}
+        for row, span in zip(inside.tolist(), spans, strict=True):
+            yield Code(names[row], span[1], digests[span])
+
+    def _digest(self, first: int, size: int) -> bytes:
         low, high = np.searchsorted(self._places, (first, first + size))
         digest = hashlib.blake2b(self._bytes[first:first + size].tobytes(), digest_size=16)
         digest.update((self._places[low:high] - first).astype("<u8").tobytes())
-        return Code(symbols.names[index], size, digest.digest())
+        return digest.digest()

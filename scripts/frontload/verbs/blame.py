@@ -12,7 +12,7 @@ from frontload.cli.arguments import add_json, named
 
 if TYPE_CHECKING:
     from frontload.blame.lives import Event, Life
-    from frontload.blame.losses import Loss, Timeline
+    from frontload.blame.losses import Loss
     from frontload.blame.versions import Version
 
 SCHEMA = "frontload-blame/1"
@@ -85,7 +85,10 @@ def run(args: argparse.Namespace) -> int:
         timeline = Timeline(found, repository, given, args.objects, folder)
         all_lives = lives.follow([each.profile for each in found], timeline.likeness)
         chosen, words = _choose(all_lives, args.name)
-        described = [_describe(life, found, timeline, words.get(id(life), "")) for life in chosen]
+        lost = [life for life in chosen if life.lost]
+        losses = timeline.losses([(life.lost, words.get(id(life), "")) for life in lost])
+        losses_of = {id(life): loss for life, loss in zip(lost, losses, strict=True)}
+        described = [_describe(life, found, losses_of.get(id(life))) for life in chosen]
     document = {"schema": SCHEMA, "frontload": __version__,
                 "versions": [_version(each) for each in found], "names": described}
     if args.json:
@@ -130,7 +133,7 @@ def _version(version: "Version") -> dict:
                                   "subject": commit.subject}}
 
 
-def _describe(life: "Life", versions: "list[Version]", timeline: "Timeline", word: str) -> dict:
+def _describe(life: "Life", versions: "list[Version]", loss: "Loss | None") -> dict:
     from frontload.profile import summary
 
     def describe(event: "Event") -> dict:
@@ -138,11 +141,10 @@ def _describe(life: "Life", versions: "list[Version]", timeline: "Timeline", wor
                 "after": event.after, "name": summary.text(event.name.name),
                 "how": event.how or None}
 
-    last = life.lost
     name = summary.entry(versions[life.last_seen].profile, life.name)
     return {**{key: name[key] for key in ("name", "kind", "class", "file")},
             "events": [describe(event) for event in life.events],
-            "lost": _loss(timeline.loss(last, word)) if last else None}
+            "lost": _loss(loss) if loss else None}
 
 
 def _loss(loss: "Loss") -> dict:
@@ -152,7 +154,7 @@ def _loss(loss: "Loss") -> dict:
             "suspects": [{"hash": each.hash, "date": each.date, "subject": each.subject,
                           "shown": str(each)} for each in loss.suspects],
             "builds": [{"build": each.label, "has": each.has} for each in loss.builds],
-            "in_program": loss.in_program if loss.builds else None,
+            "in_program": loss.in_program,
             "now": loss.now and {"name": summary.text(loss.now.symbol), "bytes": loss.now.size}}
 
 
@@ -175,7 +177,7 @@ def _guesses(name: dict) -> Iterator[str]:
     """What is known of a lost name besides where that was, a line each."""
     lost = name["lost"]
     if lost["in_program"]:
-        yield "the program still has it, and no start touches it any more"
+        yield "the program still had it then, and no start touches it any more"
     if lost["now"]:
         yield (f"its code is now that of {lost['now']['name']} "
                f"({count(lost['now']['bytes'], 'byte')}), a guess")
