@@ -18,18 +18,23 @@ static double shareOfAllRuns(const StartupProfile &profile) {
   return 0.99 * most;
 }
 
+/// A thousand names are partitioned in 0.05 s, a hundred thousand in 10.
+static constexpr size_t mostNodes = 1024;
+
 /// Brings those entries together that the same kept runs touch: LLVM's balanced partitioning, which
 /// halves them again and again so that each run touches much of one half and little of the other
 /// (Dhulipala et al., "Compressing graphs and indexes with recursive graph bisection", KDD 2016).
-/// Those that the very same runs touch are one, so that a million names take no longer than the
-/// ways in which the runs differ, and keep their order.
+/// What it cannot tell apart keeps its order. Of more than `mostNodes`, those that the very same
+/// runs touch are one, so that a million names take no longer than the ways in which the runs
+/// differ.
 static void bringTogether(MutableArrayRef<ProfileEntry> entries) {
   std::unordered_map<uint64_t, size_t> groupOf; // DenseMap has no room for all 64 runs
   std::vector<SmallVector<size_t, 0>> groups;
   std::vector<BPFunctionNode> nodes;
   for (auto [number, entry] : enumerate(entries)) {
     auto [group, isNew] = groupOf.try_emplace(entry.keptBy, groups.size());
-    if (isNew) {
+    if (isNew || entries.size() <= mostNodes) {
+      group->second = groups.size();
       SmallVector<BPFunctionNode::UtilityNodeT, 0> runs;
       for (uint64_t kept = entry.keptBy; kept; kept &= kept - 1)
         runs.push_back(llvm::countr_zero(kept));
@@ -38,7 +43,7 @@ static void bringTogether(MutableArrayRef<ProfileEntry> entries) {
     }
     groups[group->second].push_back(number);
   }
-  if (groups.size() < 2)
+  if (groupOf.size() < 2)
     return;
   BalancedPartitioning(BalancedPartitioningConfig()).run(nodes);
   std::vector<ProfileEntry> sorted;

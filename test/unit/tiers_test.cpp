@@ -68,19 +68,26 @@ TEST(Tiers, BringTogetherWhatTheSameRunsTouch) {
                                   "4two", "5one", "5two", "6one", "6two"}));
 }
 
-// What 64 runs touch, or the first or the last 32, or all but one.
-TEST(Tiers, HaveRoomForAllKeptRuns) {
+// Of many names, those that the very same runs touch stay together and in order, also where these
+// are all 64 that are kept.
+TEST(Tiers, KeepNamesOfTheSameRunsTogether) {
+  constexpr size_t many = 500;
   StartupProfile profile;
   profile.runs = 1000;
-  for (const char *name : {"1", "2", "3"})
-    for (uint64_t runs : {UINT64_MAX, uint64_t{UINT32_MAX}, UINT64_MAX << 32, UINT64_MAX - 1})
-      profile.entries.emplace_back(entry(name, 100)).keptBy = runs;
+  for (size_t i = 0; i < many; ++i)
+    for (uint64_t runs : {UINT64_MAX, uint64_t{UINT32_MAX}, UINT64_MAX << 32, UINT64_MAX - 1}) {
+      ProfileEntry &e = profile.entries.emplace_back(entry("few", 100));
+      e.keptBy = runs;
+      e.position = i;
+    }
   profile.entries.push_back(entry("all", 1000));
   sortByTier(profile);
-  EXPECT_EQ(namesOf(profile),
-            (Names{"all", "1", "2", "3", "1", "2", "3", "1", "2", "3", "1", "2", "3"}));
-  for (size_t i = 1; i < profile.entries.size(); i += 3)
-    EXPECT_EQ(profile.entries[i].keptBy, profile.entries[i + 2].keptBy);
+  ASSERT_EQ(profile.entries.size(), 4 * many + 1);
+  EXPECT_EQ(profile.entries[0].name, "all");
+  for (size_t i = 0; i < 4 * many; ++i) {
+    EXPECT_EQ(profile.entries[1 + i].keptBy, profile.entries[1 + i / many * many].keptBy);
+    EXPECT_EQ(profile.entries[1 + i].position, i % many);
+  }
 }
 
 // Data that every run touched that could tell is in the first tier, however few these were.
