@@ -3,12 +3,15 @@
 
     test/mutants/run.py                        all of mutants.toml, in a copy of this checkout
     test/mutants/run.py --tree OTHER -o TABLE  those in another checkout, as of an older version
+    test/mutants/run.py FILE...                those of other files, such as recording.toml
 
-A mutant of mutants.toml is `old`, a text that must be in the sources exactly once, `new`, which
-takes its place, and `tests`, of which one should fail then: files of test/ without their end, or
-`unit` for the GoogleTests. It is *dead* if one fails, and has *survived* if none does: then nothing
-tests that text, or the fault is none (`x < n` for `x != n` at the end of a loop). Which were dead
-has to stay dead: run it before and after a change of the tests, and compare.
+A mutant is `old`, a text that must be in the sources exactly once, `new`, which takes its place,
+and `tests`, of which one should fail then: files of test/ without their end, with `::` and a
+function for only that one, or `unit` for the GoogleTests. A file may say what has to be built for
+its tests (`build`), and of a mutant which `fault` it lets happen, in which `recorder`. A mutant is
+*dead* if a test fails, and has *survived* if none does: then nothing tests that text, or the fault
+is none (`x < n` for `x != n` at the end of a loop). Which were dead has to stay dead: run it before
+and after a change of the tests, and compare.
 
 Nothing is done in the checkout itself: what git tracks of it is copied, and built there, with
 ccache where it is installed. Tests that fail without any fault are told, and left out.
@@ -47,14 +50,17 @@ class Copy:
         # The list of files is that of the original, which git knows.
         self.sources = Sources(tree)
 
-    def configure(self) -> None:
+    def configure(self, targets: list[str]) -> None:
+        """Builds these targets, or all. What is left without a use is only a warning, so that a
+        fault is not taken for dead because of that."""
         launcher = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
         self.call("cmake", "--preset", "ci", f"-DFRONTLOAD_PYTHON={self.python}",
-                  "-DFRONTLOAD_BUILD_TESTS=ON", *(launcher if shutil.which("ccache") else []))
-        self.call("ninja", "-C", self.build)
+                  "-DFRONTLOAD_BUILD_TESTS=ON", "-DFRONTLOAD_WERROR=OFF",
+                  *(launcher if shutil.which("ccache") else []))
+        self.call("ninja", "-C", self.build, *targets)
         listed = self.call("ninja", "-C", self.build, "-t", "targets", "all")
-        self.linked = [line.split(":")[0] for line in listed.splitlines()
-                       if "_LINKER__" in line.partition(": ")[2]]
+        self.linked = targets or [line.split(":")[0] for line in listed.splitlines()
+                                  if "_LINKER__" in line.partition(": ")[2]]
 
     def call(self, *command) -> str:
         done = subprocess.run([os.fspath(word) for word in command], cwd=self.root, text=True,
@@ -76,8 +82,9 @@ class Copy:
         if test == "unit":
             return all(self._run(self.build / "bin" / name) == 0
                        for name in ("plan_test", "prediction_test"))
+        name, separator, function = test.partition("::")
         return self._run(self.python, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider",
-                         self.root / "test" / f"{test}.py") in _SKIPPED
+                         f"{self.root}/test/{name}.py{separator}{function}") in _SKIPPED
 
     def _run(self, *command) -> int:
         with subprocess.Popen([os.fspath(word) for word in command], cwd=self.build,
@@ -112,6 +119,9 @@ def judge(copy: Copy, mutant: dict, left_out: list[str]) -> tuple[str, str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("files", nargs="*", metavar="FILE", type=Path,
+                        default=[Path(__file__).parent / "mutants.toml"],
+                        help="the mutants (default: mutants.toml)")
     parser.add_argument("--tree", type=Path, default=ROOT, help="the checkout (default: this one)")
     parser.add_argument("-o", "--output", type=Path, help="the file for the table")
     parser.add_argument("--python", type=Path, default=sys.executable,
@@ -123,8 +133,10 @@ def main() -> int:
     parser.add_argument("--check", action="store_true",
                         help="only look whether each text is in the sources exactly once")
     options = parser.parse_args()
-    with (Path(__file__).parent / "mutants.toml").open("rb") as file:
-        mutants = tomllib.load(file)["mutant"]
+    given = [tomllib.loads(file.read_text()) for file in options.files]
+    mutants = [mutant for each in given for mutant in each["mutant"]]
+    parts = [each.get("build", []) for each in given]
+    targets = [target for part in parts for target in part] if all(parts) else []
     if options.check:
         sources = Sources(options.tree)
         lost = [m for m in mutants if len(sources.places(m["old"])) != 1]
@@ -133,7 +145,7 @@ def main() -> int:
         return bool(lost)
     folder = options.folder or Path(tempfile.mkdtemp(prefix="frontload-mutants."))
     copy = Copy(options.tree, folder, options.python.absolute(), options.llvm)
-    copy.configure()
+    copy.configure(targets)
     print(f"built in {copy.build}", flush=True)
     tests = sorted({test for mutant in mutants for test in mutant["tests"]})
     fails = [] if options.trust else [test for test in tests if copy.noticed_by([test])]
@@ -141,8 +153,9 @@ def main() -> int:
     rows = []
     for number, mutant in enumerate(mutants, 1):
         verdict, place = judge(copy, mutant, fails)
-        rows.append((verdict, place, words(mutant["old"]), words(mutant["new"])))
-        print(f"{number}/{len(mutants)} {verdict}: {place}: {rows[-1][2]}", flush=True)
+        what = ": ".join(mutant[key] for key in ("fault", "recorder") if key in mutant)
+        rows.append((verdict, place, words(mutant["old"]), words(mutant["new"]), what))
+        print(f"{number}/{len(mutants)} {verdict}: {place}: {what or rows[-1][2]}", flush=True)
         dead = sum(row[0].startswith("dead") for row in rows)
         survived = sum(row[0] == "SURVIVED" for row in rows)
         told = f"{dead} of {len(rows)} dead, {survived} survived"
