@@ -9,14 +9,15 @@ function(_frontload_misuse target problem)
   _frontload_fail("frontload_target(${target}): ${problem}" "frontload_target(<target>
       [TRAIN COMMAND <command> [<argument>...] [WORKLOAD <name> [WEIGHT <n>]]
             [COMMAND ...]... [WORKING_DIRECTORY <folder>]]
-      [PROFILE <file>] [UNTIL <symbol>] [READY <option>...] [DATA] [INSTRUMENT]
+      [PROFILE <file>] [UNTIL <symbol>] [READY <option>...] [DATA] [BLOCKS]
+      [INSTRUMENT]
       [PREFETCH] [MIN_MATCH <percent>] [PGO [PGO_PROFILE <file or folder>]])")
 endfunction()
 
 # Reads the arguments of the calling function, whose first is `target`, and sets
 #   PROFILE UNTIL MIN_MATCH WORKING_DIRECTORY PGO_PROFILE    values, or empty
 #   READY                                        options of frontload record, or empty
-#   DATA INSTRUMENT PREFETCH PGO                 ON or OFF
+#   DATA BLOCKS INSTRUMENT PREFETCH PGO          ON or OFF; BLOCKS sets DATA, too
 #   COMMANDS                                     how many there are, and of each <i> from 1 on
 #   PROGRAM_<i> ARGUMENTS_<i>                    what to run; a list, as a custom command takes it
 #   WORKLOAD_<i> WEIGHT_<i>                      a name and a number, or empty
@@ -24,7 +25,7 @@ endfunction()
 # A macro, because ARGV0, ARGV1 and so on are what keeps the arguments apart.
 macro(_frontload_parse)
   set(values PROFILE UNTIL MIN_MATCH WORKING_DIRECTORY PGO_PROFILE)
-  set(options DATA INSTRUMENT PREFETCH PGO)
+  set(options DATA BLOCKS INSTRUMENT PREFETCH PGO)
   foreach(name IN LISTS values)
     set(${name} "")
   endforeach()
@@ -108,6 +109,9 @@ macro(_frontload_parse)
   if("READY" IN_LIST given AND READY STREQUAL "")
     _frontload_misuse("${target}" "READY has no value.")
   endif()
+  if(BLOCKS)
+    set(DATA ON)
+  endif()
   _frontload_check_values("${target}")
 endmacro()
 
@@ -119,7 +123,8 @@ function(_frontload_check_values target)
       "It is the percentage of the profile's names that must be found: 0 to 100.")
   endif()
   if(INSTRUMENT AND (DATA OR UNTIL))
-    _frontload_fail("frontload_target(${target}): INSTRUMENT cannot be combined with DATA or UNTIL."
+    _frontload_fail(
+      "frontload_target(${target}): INSTRUMENT cannot be combined with DATA, BLOCKS or UNTIL."
       "An instrumented program ends its startup itself: frontload_startup_done() of <frontload.h>.")
   endif()
   if(PGO AND INSTRUMENT)

@@ -116,6 +116,7 @@ endmacro()
 function(_frontload_train target profile)
   _frontload_find_recording()
   _frontload_keep_counts(keep_counts ${target})
+  _frontload_keep_trained_blocks(keep_blocks ${target} "${trained}")
   add_custom_target(frontload-train-${target}
     COMMAND "${CMAKE_COMMAND}" -E rm -rf "${traces}" "${folder}/counts"
     ${commands}
@@ -124,7 +125,7 @@ function(_frontload_train target profile)
       -o "${trained}"
     COMMAND "${CMAKE_COMMAND}" "-DTRAINED=${trained}" "-DPROFILE=${profile}" "-DTARGET=${target}"
       -DTOOL=frontload-train -P "${_frontload_scripts}/KeepProfile.cmake"
-    ${keep_counts}
+    ${keep_blocks} ${keep_counts}
     WORKING_DIRECTORY "${WORKING_DIRECTORY}"
     COMMENT "Recording how ${target} starts"
     VERBATIM)

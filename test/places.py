@@ -14,3 +14,5 @@ LLVM = Path(os.environ.get("FRONTLOAD_LLVM", "/usr/lib/llvm-22/bin"))
 SANITIZED = "FRONTLOAD_SANITIZED" in os.environ
 # Whether the matrix tries each with each, and not only each pair.
 WHOLE_MATRIX = os.environ.get("FRONTLOAD_MATRIX") == "whole"
+# Whether 64 threads make 100,000 first touches each, and not only 5,000.
+WHOLE_STORM = os.environ.get("FRONTLOAD_STORM") == "whole"

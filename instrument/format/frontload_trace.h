@@ -1,4 +1,4 @@
-/* The Frontload trace format, version 1.3: what one process recorded.
+/* The Frontload trace format, version 1.4: what one process recorded.
  *
  * A recorder writes a trace (instrument/runtime inside the program, instrument/tracer and
  * instrument/valgrind beside it), and scripts/frontload/profile/trace.py reads it. Only this header
@@ -36,8 +36,9 @@
  *     DATA      the first byte of a 16-byte granule that the program itself, not the loader
  *               relocating it, has read or written
  *     BLOCK     the start of a basic block
- *     CODE      (since 1.1) the first instruction executed in a 16-byte granule of code, at its
- *               exact address, which tells apart functions that share a granule
+ *     CODE      (since 1.1) the first instruction executed in a part of 4 bytes of code (before
+ *               1.4: in a granule of 16), at its exact address, which tells apart functions and
+ *               basic blocks that share a granule
  *   Events stand in the stream in the order of first touch, which agrees with each thread's own
  *   order. A recorder that cannot tell threads apart writes the process id as `thread`.
  *   Where a signal handler interrupted the recorder, an event may be in the stream twice: the first
@@ -82,10 +83,11 @@
   "\x89"                                                                                           \
   "FLT\r\n\x1a\n"
 #define FRONTLOAD_TRACE_MAJOR 1
-#define FRONTLOAD_TRACE_MINOR 3
+#define FRONTLOAD_TRACE_MINOR 4
 #define FRONTLOAD_TRACE_HEADER_SIZE 128
 #define FRONTLOAD_TRACE_SLOT_SIZE 16
-#define FRONTLOAD_GRANULE 16 /* bytes of data, or of code, whose first touch is one event */
+#define FRONTLOAD_GRANULE 16  /* bytes of data whose first touch is one event */
+#define FRONTLOAD_CODE_PART 4 /* the same of code: on x86 an instruction has four bytes or so */
 
 enum frontload_byte_order { FRONTLOAD_LITTLE_ENDIAN = 1, FRONTLOAD_BIG_ENDIAN = 2 };
 

@@ -134,6 +134,11 @@ static void forward(int signal, siginfo_t *info, void *context) {
 
 enum { SIGNALS = 65 }; /* their numbers are below */
 
+/* What our own writes cause, of the command's output as of the line: a reader that has gone, a file
+ * that may not grow. They would end us, and leave the command to itself. */
+static const int ofOurWrites[] = {SIGPIPE, SIGXFSZ};
+enum { OF_OUR_WRITES = sizeof ofOurWrites / sizeof *ofOurWrites };
+
 /* From a terminal, SIGINT and SIGQUIT reach the command too: it decides, and is waited for. What is
  * sent to one process is handed on. The command gets the old actions back. */
 static void takeSignals(struct sigaction *old, sigset_t *oldMask) {
@@ -152,6 +157,9 @@ static void takeSignals(struct sigaction *old, sigset_t *oldMask) {
       action.sa_handler = SIG_IGN;
     sigaction(signal, &action, &old[signal]);
   }
+  const struct sigaction ignored = {.sa_handler = SIG_IGN};
+  for (int i = 0; i < OF_OUR_WRITES; ++i)
+    sigaction(ofOurWrites[i], &ignored, &old[ofOurWrites[i]]);
 }
 
 static void giveSignalsBack(const struct sigaction *old, const sigset_t *oldMask) {
@@ -160,6 +168,8 @@ static void giveSignalsBack(const struct sigaction *old, const sigset_t *oldMask
   for (int signal = 1; signal < SIGNALS; ++signal)
     if (sigismember(&handled, signal) == 1)
       sigaction(signal, &old[signal], NULL);
+  for (int i = 0; i < OF_OUR_WRITES; ++i)
+    sigaction(ofOurWrites[i], &old[ofOurWrites[i]], NULL);
   sigprocmask(SIG_SETMASK, oldMask, NULL);
 }
 
@@ -171,7 +181,8 @@ struct End {
   int64_t readyNs;
 };
 
-static void writeLine(int fd, const struct End *end, int64_t wallNs, const struct Cost *cost) {
+/* Returns 0, or why the line could not be written. */
+static int writeLine(int fd, const struct End *end, int64_t wallNs, const struct Cost *cost) {
   char code[16], signal[16], ready[128] = "";
   snprintf(code, sizeof code, WIFEXITED(end->status) ? "%d" : "null", WEXITSTATUS(end->status));
   snprintf(signal, sizeof signal, WIFSIGNALED(end->status) ? "%d" : "null", WTERMSIG(end->status));
@@ -184,17 +195,19 @@ static void writeLine(int fd, const struct End *end, int64_t wallNs, const struc
              ", \"ready\": \"%s\", \"ready_ns\": %" PRId64 ", \"watching_us\": %" PRId64,
              end->ready, end->readyNs, watching.user_us + watching.system_us);
   }
-  if (dprintf(fd,
-              "{\"exit_status\": %s, \"signal\": %s, \"wall_ns\": %" PRId64
-              ", \"user_us\": %" PRId64 ", \"system_us\": %" PRId64 ", \"major_faults\": %" PRId64
-              ", \"minor_faults\": %" PRId64 ", \"max_rss_kib\": %" PRId64
-              ", \"blocks_in\": %" PRId64 ", \"voluntary_switches\": %" PRId64
-              ", \"involuntary_switches\": %" PRId64 "%s}\n",
-              code, signal, wallNs, cost->user_us, cost->system_us, cost->major_faults,
-              cost->minor_faults, cost->max_rss_kib, cost->blocks_in, cost->voluntary_switches,
-              cost->involuntary_switches, ready) < 0)
-    fail(EXIT_USAGE, "the result", "cannot be written", errno);
+  int size = dprintf(
+      fd,
+      "{\"exit_status\": %s, \"signal\": %s, \"wall_ns\": %" PRId64 ", \"user_us\": %" PRId64
+      ", \"system_us\": %" PRId64 ", \"major_faults\": %" PRId64 ", \"minor_faults\": %" PRId64
+      ", \"max_rss_kib\": %" PRId64 ", \"blocks_in\": %" PRId64 ", \"voluntary_switches\": %" PRId64
+      ", \"involuntary_switches\": %" PRId64 "%s}\n",
+      code, signal, wallNs, cost->user_us, cost->system_us, cost->major_faults, cost->minor_faults,
+      cost->max_rss_kib, cost->blocks_in, cost->voluntary_switches, cost->involuntary_switches,
+      ready);
+  return size < 0 ? errno : 0;
 }
+
+static void failToWrite(int error) { fail(EXIT_USAGE, "the result", "cannot be written", error); }
 
 enum {
   EXIT_TIMED_OUT = 124, /* timeout(1)'s */
@@ -277,25 +290,26 @@ static void handOnOthers(pid_t command, bool hasEnded, pid_t requester) {
   }
 }
 
-/* Starts a command of a shell, as the first that is asked of the program; returns its pid. */
-static pid_t startRequest(const char *command, const sigset_t *mask) {
-  pid_t child = fork();
-  if (child == 0) {
-    sigprocmask(SIG_SETMASK, mask, NULL);
-    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-    _exit(EXIT_NOT_FOUND);
-  }
-  return child;
-}
-
 struct Watch {
   struct Ready ready;
   const char *name;  /* what messages call the command */
   int64_t timeoutMs; /* for what does not end by itself */
   const char *request;
   int acknowledged; /* a descriptor whose end is waited for before the command is ended, or -1 */
-  sigset_t mask;    /* of signals, as the caller left it */
+  const struct sigaction *actions; /* and `mask`, of signals, as the caller left them */
+  sigset_t mask;
 };
+
+/* Starts the request, by a shell, as the first that is asked of the program; returns its pid. */
+static pid_t startRequest(const struct Watch *w) {
+  pid_t child = fork();
+  if (child == 0) {
+    giveSignalsBack(w->actions, &w->mask);
+    execl("/bin/sh", "sh", "-c", w->request, (char *)NULL);
+    _exit(EXIT_NOT_FOUND);
+  }
+  return child;
+}
 
 /* Waits until the command is ready, and ends it; or, if nothing but its end is waited for, until it
  * has ended. Returns the exit status of this program. */
@@ -333,7 +347,7 @@ static int watch(const struct Watch *w, pid_t child, int64_t startNs, int output
     int64_t sinceNs;
     if (!end.ready && (end.ready = ready_has_come(&w->ready, now_ns(), &sinceNs))) {
       end.readyNs = sinceNs - startNs;
-      if (w->request && (requester = startRequest(w->request, &w->mask)) < 0)
+      if (w->request && (requester = startRequest(w)) < 0)
         isRequestOver = true;
     }
     if ((end.ready && isRequestOver) || interruption ||
@@ -354,8 +368,8 @@ static int watch(const struct Watch *w, pid_t child, int64_t startNs, int output
     end.status = 0;
   else if (hasChildren && !isInTime)
     end.status = EXIT_TIMED_OUT << 8; /* as wait4 has it */
-  writeLine(output, &end, wallNs, &cost);
-  if (w->acknowledged >= 0 && end.ready) {
+  int problem = writeLine(output, &end, wallNs, &cost);
+  if (!problem && w->acknowledged >= 0 && end.ready) {
     if (output > STDERR_FILENO)
       close(output);
     char byte;
@@ -366,6 +380,8 @@ static int watch(const struct Watch *w, pid_t child, int64_t startNs, int output
     fprintf(stderr, "frontload-exec: warning: %s: not all that it has started could be ended\n",
             w->name);
   ready_end();
+  if (problem)
+    failToWrite(problem);
   if (interruption)
     return 128 + interruption;
   if (end.ready)
@@ -544,6 +560,7 @@ int main(int argc, char **argv) {
     _exit(EXIT_NOT_EXECUTABLE);
   }
   commandPid = child;
+  w.actions = oldActions;
   w.mask = oldMask;
   if (watches)
     letRequestsIn();
@@ -573,6 +590,8 @@ int main(int argc, char **argv) {
     return cannotRun(*command, error);
   struct Cost cost = {0};
   cost_add_ended(&cost, &use);
-  writeLine(output, &(struct End){.status = status}, endNs - startNs, &cost);
+  int problem = writeLine(output, &(struct End){.status = status}, endNs - startNs, &cost);
+  if (problem)
+    failToWrite(problem);
   return status_of_ended(status);
 }

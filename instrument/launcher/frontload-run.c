@@ -26,6 +26,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,10 @@ int main(int argc, char **argv) {
   char **command = argv + optind;
   if (!*command)
     return usageError("", "no command was given");
+  /* Where nobody reads what is said here, the command runs all the same. */
+  struct sigaction ofCommand;
+  const struct sigaction ignored = {.sa_handler = SIG_IGN};
+  sigaction(SIGPIPE, &ignored, &ofCommand);
   char program[PATH_MAX];
   if (listPath && !list_was_asked_for)
     askForList(device);
@@ -169,5 +174,8 @@ int main(int argc, char **argv) {
   if (verbose && !listPath && !foundAny)
     fprintf(stderr, "frontload-run: note: %s: neither it nor a library it needs has a front\n",
             *command);
-  return cannotRun(*command, -execute_command(command, environ, getenv("PATH")));
+  sigaction(SIGPIPE, &ofCommand, NULL);
+  int error = -execute_command(command, environ, getenv("PATH"));
+  sigaction(SIGPIPE, &ignored, NULL);
+  return cannotRun(*command, error);
 }

@@ -21,6 +21,8 @@ static void say(StringRef kind, const Twine &message) {
   }
   os << '\n';
   errs() << line;
+  // Nobody may read it, or there is no room. LLVM would end us for that with a status of its own.
+  errs().clear_error();
 }
 
 void frontload::error(const Twine &message) { say("error", message); }

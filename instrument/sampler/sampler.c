@@ -182,29 +182,36 @@ __attribute__((visibility("default"))) void frontload_ready(void) { end(FRONTLOA
 
 static __attribute__((destructor)) void end_at_exit(void) { end(FRONTLOAD_SAMPLE_EXIT); }
 
-#ifdef __GLIBC__
+extern char **environ __attribute__((weak));
 
-/* glibc hands constructors what main() gets. */
-static __attribute__((constructor)) void begin_at_start(int count, char **arguments,
-                                                        char **environment) {
-  (void)count, (void)arguments;
-  for (char **variable = environment; *variable; ++variable)
+static void begin_if_asked(char **environment) {
+  for (char **variable = environment; variable && *variable; ++variable)
     if (after(*variable, "FRONTLOAD_SAMPLE=")) {
       begin(environment);
       return;
     }
 }
 
+#ifdef __GLIBC__
+
+/* The first is in glibc's libc.so.6, the second in what glibc begins each program with. */
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
+extern const int _IO_stdin_used __attribute__((weak));
+
+/* glibc hands constructors what main() gets, and may set `environ` after they have run. What was
+ * compiled with its headers may be in a program with another libc, such as musl's, which hands them
+ * nothing. */
+static __attribute__((constructor)) void begin_at_start(int count, char **arguments,
+                                                        char **environment) {
+  (void)count, (void)arguments;
+  const bool is_glibc = gnu_get_libc_version || &_IO_stdin_used;
+  begin_if_asked(is_glibc ? environment : &environ ? environ : NULL);
+}
+
 #else
 
-extern char **environ __attribute__((weak));
-
 static __attribute__((constructor)) void begin_at_start(void) {
-  for (char **variable = &environ ? environ : NULL; variable && *variable; ++variable)
-    if (after(*variable, "FRONTLOAD_SAMPLE=")) {
-      begin(environ);
-      return;
-    }
+  begin_if_asked(&environ ? environ : NULL);
 }
 
 #endif

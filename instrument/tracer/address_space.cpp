@@ -156,7 +156,8 @@ AddressSpace::Hit AddressSpace::hit(pid_t thread, uint64_t address, bool isRecor
     module.untouched.reset(*function);
     if (module.traceNumber == 0)
       module.traceNumber = trace.addModule({program.path, program.buildId});
-    trace.addEvent(FRONTLOAD_FUNCTION, module.traceNumber, sites.front().address, thread);
+    trace.addEvent(program.isBlock(*function) ? FRONTLOAD_BLOCK : FRONTLOAD_FUNCTION,
+                   module.traceNumber, sites.front().address, thread);
     ++counts.hit;
     return {true, program.endsRecording(*function)};
   }

@@ -313,6 +313,14 @@ static void visitShortJumps(ArrayRef<uint8_t> code, uint64_t address, Witnesses 
       witnesses.reaches(*target);
 }
 
+const CodeSection *frontload::sectionAt(ArrayRef<CodeSection> sections, uint64_t address) {
+  auto next = llvm::upper_bound(
+      sections, address, [](uint64_t value, auto &section) { return value < section.begin; });
+  if (next == sections.begin() || address >= std::prev(next)->end)
+    return nullptr;
+  return std::prev(next);
+}
+
 BitVector frontload::knownCode(const ELFFile<Elf> &elf, ArrayRef<CodeSection> code,
                                ArrayRef<CodeRange> claims) {
   Witnesses witnesses(claims);

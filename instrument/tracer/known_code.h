@@ -22,6 +22,9 @@ struct CodeSection {
   llvm::ArrayRef<uint8_t> bytes;
 };
 
+/// The section that has an address, of those that are sorted and do not overlap; null if none does.
+const CodeSection *sectionAt(llvm::ArrayRef<CodeSection> sections, uint64_t address);
+
 /// Where something of the file claims to be code. One that is entered at its beginning has size 1.
 struct CodeRange {
   uint64_t begin, size;

@@ -11,16 +11,22 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <linux/capability.h>
+#include <linux/xattr.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 
 using namespace llvm;
 using namespace frontload;
 
-Loading::Loading(TraceFolder &traces, std::vector<std::string> modules, std::string untilFunction)
-    : folder(traces), wanted(std::move(modules)), until(untilFunction), programs(untilFunction) {}
+Loading::Loading(TraceFolder &traces, std::vector<std::string> modules, std::string untilFunction,
+                 bool wantsBlocks)
+    : folder(traces), wanted(std::move(modules)), until(untilFunction),
+      programs(untilFunction, wantsBlocks) {}
 
 static std::string procPath(pid_t thread, const Twine &file) {
   return ("/proc/" + Twine(thread) + "/" + file).str();
@@ -54,17 +60,45 @@ static Expected<AuxiliaryVector> readAuxiliaryVector(pid_t process) {
   return vector;
 }
 
-/// A traced program is not given the rights of its owner, which may change what it does.
-static void noteLostPrivileges(const std::string &link, StringRef path,
-                               const AuxiliaryVector &vector) {
-  sys::fs::file_status status;
-  if (sys::fs::status(link, status))
+/// The capabilities that a file gives to whoever executes it.
+static uint64_t capabilitiesOf(const std::string &link) {
+  vfs_ns_cap_data data = {};
+  ssize_t size = getxattr(link.c_str(), XATTR_NAME_CAPS, &data, sizeof data);
+  if (size < ssize_t(XATTR_CAPS_SZ_2))
+    return 0; // most have none; files of old kernels have 32 at most
+  return data.data[0].permitted | uint64_t(data.data[1].permitted) << 32;
+}
+
+/// A number of /proc/PID/status. Names are escaped there, so that only a field begins a line.
+static uint64_t statusField(StringRef processStatus, StringRef name, unsigned base) {
+  uint64_t value = 0;
+  StringRef line = processStatus.split(("\n" + name + ":").str()).second.split('\n').first;
+  (void)line.trim().getAsInteger(base, value);
+  return value;
+}
+
+/// A traced program is not given the rights of its file, which may change what it does.
+static void noteLostRights(pid_t process, StringRef path, const AuxiliaryVector &vector) {
+  std::string link = procPath(process, "exe");
+  sys::fs::file_status file;
+  struct statvfs mount;
+  auto text = MemoryBuffer::getFileAsStream(procPath(process, "status"));
+  if (sys::fs::status(link, file) || statvfs(link.c_str(), &mount) != 0 || !text)
     return;
-  auto has = [&](sys::fs::perms bit) { return (status.permissions() & bit) != 0; };
-  if ((has(sys::fs::set_uid_on_exe) && status.getUser() != vector.effectiveUser) ||
-      (has(sys::fs::set_gid_on_exe) && status.getGroup() != vector.effectiveGroup))
+  auto field = [&](StringRef name, unsigned base) {
+    return statusField((*text)->getBuffer(), name, base);
+  };
+  if ((mount.f_flag & ST_NOSUID) || field("NoNewPrivs", 10))
+    return; // nor would it be given them otherwise
+  auto has = [&](sys::fs::perms bit) { return (file.permissions() & bit) != 0; };
+  if ((has(sys::fs::set_uid_on_exe) && file.getUser() != vector.effectiveUser) ||
+      (has(sys::fs::set_gid_on_exe) && file.getGroup() != vector.effectiveGroup))
     noteOnce(path + ": set-user-id or set-group-id program: it runs without these rights while it "
                     "is traced; record it as that user");
+  // Those outside of the bounding set are given to nobody.
+  if (capabilitiesOf(link) & field("CapBnd", 16) & ~field("CapPrm", 16))
+    noteOnce(path + ": program with capabilities: it runs without these rights while it is traced; "
+                    "record it as root");
 }
 
 void Loading::plant(AddressSpace &space, pid_t stopped, const ProgramRef &program, uint64_t bias) {
@@ -76,6 +110,9 @@ void Loading::plant(AddressSpace &space, pid_t stopped, const ProgramRef &progra
     noteOnce(program->path + ": " + Twine(program->doubtful()) +
              " of its functions are not recorded, since only their symbols say that they are code: "
              "build it with unwind information (-fasynchronous-unwind-tables)");
+  else if (programs.wantsBlocks() && !program->hasBlocks())
+    noteOnce(program->path + ": has no map of its basic blocks that fits its code, so only its "
+                             "functions are recorded: compile it with -fbasic-block-address-map");
   // What would end the program is not begun. The other half of what is left is for itself.
   uint64_t needed = program->plantedBytes();
   uint64_t left =
@@ -154,7 +191,7 @@ Expected<std::shared_ptr<AddressSpace>> Loading::begin(pid_t process, const std:
   auto vector = readAuxiliaryVector(process);
   if (!vector)
     return createStringError((*program)->path + ": not recorded: " + toString(vector.takeError()));
-  noteLostPrivileges(link, (*program)->path, *vector);
+  noteLostRights(process, (*program)->path, *vector);
   auto space =
       std::make_shared<AddressSpace>(folder, counts, *program, process, TraceRun::begin(role));
   if ((*program)->isLoader()) // what is to be recorded is not there yet

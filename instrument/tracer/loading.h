@@ -15,7 +15,8 @@ namespace frontload {
 class Loading {
 public:
   /// `modules`: file names, sonames or paths of libraries that are recorded too.
-  Loading(TraceFolder &traces, std::vector<std::string> modules, std::string untilFunction);
+  Loading(TraceFolder &traces, std::vector<std::string> modules, std::string untilFunction,
+          bool wantsBlocks);
 
   /// The program that `process` is about to begin, with its breakpoints planted. Nothing if it
   /// cannot be recorded. Its role is that in its environment or, without one, what it was before.

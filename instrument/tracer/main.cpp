@@ -25,6 +25,10 @@ static cl::opt<std::string>
                 cl::desc("End the recording when this function is entered"));
 static cl::opt<double> forOption("for", cl::cat(recorderOptions()), cl::value_desc("seconds"),
                                  cl::desc("End the recording after this time"));
+static cl::opt<bool>
+    blocksOption("blocks", cl::cat(recorderOptions()),
+                 cl::desc("Record basic blocks, too, of code that was compiled with "
+                          "-fbasic-block-address-map"));
 static cl::opt<int> pidOption("pid", cl::cat(recorderOptions()), cl::value_desc("pid"),
                               cl::desc("Record this process from now on, instead of a command"));
 static cl::opt<bool> summaryOption("summary", cl::cat(recorderOptions()),
@@ -104,7 +108,7 @@ static int attach(pid_t process, OutputPattern pattern, const std::string &role)
   if (Error problem = pattern.check(path))
     return fail(std::move(problem), EXIT_FAILED, howToWrite);
   TraceFolder folder(std::move(pattern), FRONTLOAD_RECORDER_TRACER);
-  Loading loading(folder, moduleOption, untilOption);
+  Loading loading(folder, moduleOption, untilOption, blocksOption);
   auto begin = std::chrono::steady_clock::now();
   if (Error problem = Tracer(loading, environment, recordingTime()).attach(process, role)) {
     bool isDenied = false;
@@ -146,7 +150,7 @@ static int record(char **arguments, OutputPattern pattern) {
   if (command.pid < 0)
     return fail(systemError("fork", "cannot start the command"));
   TraceFolder folder(std::move(pattern), FRONTLOAD_RECORDER_TRACER);
-  Loading loading(folder, moduleOption, untilOption);
+  Loading loading(folder, moduleOption, untilOption, blocksOption);
   auto begin = std::chrono::steady_clock::now();
   auto status = Tracer(loading, environment, recordingTime()).run(command);
   if (!status)

@@ -1,6 +1,7 @@
 // Reads an ELF file's functions, with LLVM's checked accessors: the file is untrusted.
 #include "program.h"
 
+#include "block_starts.h"
 #include "instructions.h"
 #include "known_code.h"
 #include "recorder/bytes_left.h"
@@ -25,6 +26,7 @@ struct Entry {
   bool isUntil;
   bool isLeakCheck; // of LeakSanitizer
   bool isMain;      // which only libc calls, by its address
+  bool isBlock = false;
 };
 } // namespace
 
@@ -63,14 +65,6 @@ static std::vector<CodeSection> codeSections(const ELFFile<Elf> &elf, Elf::ShdrR
     return !isBehind;
   });
   return found;
-}
-
-static const CodeSection *sectionAt(ArrayRef<CodeSection> sections, uint64_t address) {
-  auto next = llvm::upper_bound(
-      sections, address, [](uint64_t value, auto &section) { return value < section.begin; });
-  if (next == sections.begin() || address >= std::prev(next)->end)
-    return nullptr;
-  return std::prev(next);
 }
 
 static Expected<std::vector<Entry>> functionSymbols(const ELFFile<Elf> &elf,
@@ -149,7 +143,37 @@ static void dropDoubtful(const ELFFile<Elf> &elf, ArrayRef<CodeSection> code,
                  [&](const Entry &entry) { return !known.test(index++) && !entry.isMain; });
 }
 
-Expected<Program> Program::read(MemoryBufferRef file, StringRef until) {
+/// Adds the basic blocks of functions that have a map of them. A part that was split off is entered
+/// where its blocks are.
+static void addBlocks(MemoryBufferRef file, ArrayRef<CodeSection> code,
+                      std::vector<Entry> &entries) {
+  auto entryAt = [&](uint64_t address) -> Entry * {
+    auto found = llvm::lower_bound(
+        entries, address, [](const Entry &entry, uint64_t value) { return entry.address < value; });
+    return found != entries.end() && found->address == address ? &*found : nullptr;
+  };
+  std::vector<Entry> blocks;
+  auto sizeAt = [&](uint64_t begin) {
+    const Entry *entry = entryAt(begin);
+    return entry ? std::optional(entry->size) : std::nullopt;
+  };
+  for (uint64_t address : blockStarts(file, code, sizeAt)) {
+    if (Entry *entry = entryAt(address))
+      entry->isSplitPart = false;
+    else
+      blocks.push_back({.address = address,
+                        .size = 0,
+                        .isSplitPart = false,
+                        .isUntil = false,
+                        .isLeakCheck = false,
+                        .isMain = false,
+                        .isBlock = true});
+  }
+  llvm::append_range(entries, blocks);
+  llvm::sort(entries, [](auto &a, auto &b) { return a.address < b.address; });
+}
+
+Expected<Program> Program::read(MemoryBufferRef file, StringRef until, bool wantsBlocks) {
   auto identity = LinkedFile::read(file);
   if (!identity)
     return identity.takeError();
@@ -175,6 +199,8 @@ Expected<Program> Program::read(MemoryBufferRef file, StringRef until) {
   size_t all = entries->size();
   dropDoubtful(*elf, code, *entries);
   program.doubtfulCount = all - entries->size();
+  if (wantsBlocks)
+    addBlocks(file, code, *entries);
 
   auto addSite = [&](const CodeSection &section, uint64_t address, uint32_t function) {
     ArrayRef<uint8_t> bytes = section.bytes.drop_front(address - section.begin);
@@ -196,6 +222,7 @@ Expected<Program> Program::read(MemoryBufferRef file, StringRef until) {
     if (!addSite(section, entry.address, function))
       continue;
     program.firstSites.push_back(firstSite);
+    program.blockFunctions.push_back(entry.isBlock);
     if (entry.isUntil)
       program.untilFunctions.insert(function);
     if (!entry.isSplitPart)

@@ -4,6 +4,9 @@
 // its symbol's address, so it has one site there. A part that the compiler split off (foo.cold) is
 // jumped into at any of its instructions, so each of them is a site, and the first one that is hit
 // stands for the whole part. Aliases (several names at one address) are one function.
+//
+// If basic blocks are wanted, and the file says where they begin, each of them is a function here,
+// with one site.
 #ifndef FRONTLOAD_TRACER_PROGRAM_H
 #define FRONTLOAD_TRACER_PROGRAM_H
 
@@ -11,6 +14,7 @@
 #include "recorder/linked_file.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
 
 #include <optional>
@@ -29,7 +33,8 @@ class Program : public LinkedFile {
 public:
   /// `file` is untrusted. A file without symbols is a program with no sites; one that is made for
   /// another machine is an error. Functions named `until` are remembered.
-  static llvm::Expected<Program> read(llvm::MemoryBufferRef file, llvm::StringRef until);
+  static llvm::Expected<Program> read(llvm::MemoryBufferRef file, llvm::StringRef until,
+                                      bool wantsBlocks = false);
 
   /// In order of address; the sites of one function are neighbours, its entry is the first.
   llvm::ArrayRef<Site> sites() const { return siteList; }
@@ -37,6 +42,9 @@ public:
   /// The function that has a site at this address.
   std::optional<uint32_t> functionWithSiteAt(uint64_t address) const;
   uint32_t functionCount() const { return siteList.empty() ? 0 : siteList.back().function + 1; }
+  /// Whether it is a basic block of a function, other than the first.
+  bool isBlock(uint32_t function) const { return blockFunctions.test(function); }
+  bool hasBlocks() const { return blockFunctions.any(); }
   bool endsRecording(uint32_t function) const { return untilFunctions.contains(function); }
   /// The memory that a process has of its own once they are planted.
   uint64_t plantedBytes() const;
@@ -56,6 +64,7 @@ private:
   size_t doubtfulCount = 0;
   std::vector<Site> siteList;
   std::vector<uint32_t> firstSites; // per function
+  llvm::BitVector blockFunctions;
   llvm::DenseSet<uint32_t> untilFunctions;
 };
 

@@ -51,7 +51,7 @@ Expected<ProgramRef> ProgramCache::parse(sys::fs::file_t file, StringRef path, u
   auto buffer = MemoryBuffer::getOpenFile(file, path, size, /*RequiresNullTerminator=*/false);
   if (!buffer)
     return notRecorded(path, buffer.getError().message());
-  auto program = Program::read(**buffer, until);
+  auto program = Program::read(**buffer, until, blocksToo);
   if (!program)
     return notRecorded(path, toString(program.takeError()));
   untilSeen |= program->hasUntilFunction();

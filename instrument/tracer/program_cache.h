@@ -13,7 +13,8 @@ namespace frontload {
 
 class ProgramCache {
 public:
-  explicit ProgramCache(std::string untilFunction) : until(std::move(untilFunction)) {}
+  ProgramCache(std::string untilFunction, bool blocksWanted)
+      : until(std::move(untilFunction)), blocksToo(blocksWanted) {}
 
   /// The program in the file that `link` leads to. The links of /proc also lead to files that were
   /// deleted or belong to another mount namespace. An error begins with the path of the file.
@@ -21,6 +22,7 @@ public:
 
   /// Whether a program with the function of --until was seen.
   bool sawUntilFunction() const { return untilSeen; }
+  bool wantsBlocks() const { return blocksToo; }
 
 private:
   using Key = std::tuple<llvm::sys::fs::UniqueID, llvm::sys::TimePoint<>, uint64_t>;
@@ -28,6 +30,7 @@ private:
   llvm::Expected<ProgramRef> parse(llvm::sys::fs::file_t file, llvm::StringRef path, uint64_t size);
 
   std::string until;
+  bool blocksToo;
   std::map<Key, ProgramRef> programs;
   bool untilSeen = false;
 };

@@ -1,5 +1,6 @@
-/* For each access, and once for each granule of code in a superblock: a test of one byte, and a
- * call of touches.c if that says that the first touch is awaited. */
+/* For each access, and once for each granule of code in a piece of a superblock that is executed as
+ * a whole or not at all: a test of one byte, and a call of touches.c if that says that the first
+ * touch is awaited. */
 #include "checks.h"
 
 #include <pub_tool_libcassert.h>
@@ -76,10 +77,33 @@ static void check_data(IRSB *out, IRExpr *address, SizeT size, IRExpr *guard) {
   }
 }
 
-static void check_code(IRSB *out, Addr address) {
-  IRExpr *byte = byte_at(out, word((Addr)touches_bytes() + (address >> GRANULE_SHIFT)));
-  call(out, 1, "touches_code", &touches_code, mkIRExprVec_1(word(address)),
-       has_bit(out, byte, AWAITS_CODE));
+/* Where instructions begin in a granule: those from statement `first` on that are executed if the
+ * first one is, because nothing between them leaves the superblock. */
+static UWord starts_in_granule(const IRSB *in, Int first) {
+  const Addr granule = in->stmts[first]->Ist.IMark.addr >> GRANULE_SHIFT;
+  UWord starts = 0;
+  for (Int i = first; i < in->stmts_used; ++i) {
+    const IRStmt *s = in->stmts[i];
+    if (s && s->tag == Ist_Exit)
+      break;
+    if (!s || s->tag != Ist_IMark)
+      continue;
+    const Addr address = s->Ist.IMark.addr;
+    if (address >> GRANULE_SHIFT != granule)
+      break;
+    starts |= (UWord)1 << (address & (GRANULE - 1));
+  }
+  return starts;
+}
+
+static void check_code(IRSB *out, Addr granule, UWord starts) {
+  UChar awaited = 0;
+  for (UInt i = 0; i < GRANULE; ++i)
+    if (starts >> i & 1)
+      awaited |= AWAITS_FIRST_PART << (i >> PART_SHIFT);
+  IRExpr *byte = byte_at(out, word((Addr)touches_bytes() + granule));
+  call(out, 2, "touches_code", &touches_code, mkIRExprVec_2(word(granule), word(starts)),
+       has_bit(out, byte, awaited));
 }
 
 static SizeT size_of(const IRSB *sb, IRExpr *value) {
@@ -175,10 +199,12 @@ IRSB *add_checks(const IRSB *in, const VexGuestLayout *layout, CodeKind (*kind_o
         call(out, 0, "touches_end", &touches_end, mkIRExprVec_0(), NULL);
       if (kind.is_recorded && address >> GRANULE_SHIFT != granule) {
         granule = address >> GRANULE_SHIFT;
-        check_code(out, address);
+        check_code(out, granule, starts_in_granule(in, i));
       }
       continue;
     }
+    if (s->tag == Ist_Exit)
+      granule = ~(Addr)0; /* what follows need not be executed */
     if (makes_stack_address(s, layout, is_stack))
       is_stack[s->Ist.WrTmp.tmp] = True;
     /* Before it is done: it may end the program. */

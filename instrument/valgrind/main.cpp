@@ -129,8 +129,12 @@ static int record(char **arguments, const OutputPattern &pattern, const std::str
       "--trace-children=yes",
       "--output=" + pattern.absolute(),
   };
-  for (const std::string &name : moduleOption)
-    words.push_back("--module=" + name);
+  for (const std::string &name : moduleOption) {
+    SmallString<256> path(name);
+    if (path.str().contains('/')) // it leads from here, not from where the program goes
+      sys::fs::make_absolute(path);
+    words.push_back(("--module=" + path).str());
+  }
   if (!role.empty()) {
     setenv(FRONTLOAD_ROLE_VARIABLE, role.c_str(), 1);
     words.push_back("--role=" + role);

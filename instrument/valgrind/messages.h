@@ -8,4 +8,8 @@
 
 #define warn(format, ...) VG_(printf)("frontload-valgrind: warning: " format "\n", __VA_ARGS__)
 
+/* Where standard error was closed, the core has kept 2. That belongs to the program: it would not
+ * get a file of this number, or find messages in it. */
+void messages_leave_standard_error(void);
+
 #endif

@@ -26,6 +26,15 @@ static ModuleFile *files;
 
 ModuleFile *module_files(void) { return files; }
 
+/* Valgrind's strrchr misses a slash at the beginning. */
+const HChar *module_name(const HChar *path) {
+  const HChar *name = path;
+  for (; *path; ++path)
+    if (*path == '/')
+      name = path + 1;
+  return name;
+}
+
 static Bool read_at(Int fd, ULong offset, void *bytes, ULong size) {
   return size <= 0x7fffffff && VG_(lseek)(fd, offset, VKI_SEEK_SET) == (Off64T)offset &&
          VG_(read)(fd, bytes, size) == (Int)size;
@@ -158,16 +167,16 @@ Bool module_can_run(const HChar *name) {
          head.e_ident[EI_DATA] == ELFDATA2LSB && head.e_machine == FRONTLOAD_MACHINE;
 }
 
-static Bool is_same(const ModuleFile *a, const ModuleFile *b) {
-  return a->build_id_size == b->build_id_size && VG_STREQ(a->path, b->path) &&
-         VG_(memcmp)(a->build_id, b->build_id, a->build_id_size) == 0;
+/* Whether two files are of one build, as far as their headers tell. */
+static Bool is_alike(const ModuleFile *a, const ModuleFile *b) {
+  return a->build_id_size == b->build_id_size &&
+         VG_(memcmp)(a->build_id, b->build_id, a->build_id_size) == 0 && a->begin == b->begin &&
+         a->end == b->end && a->num_code == b->num_code &&
+         VG_(memcmp)(a->code, b->code, sizeof a->code) == 0;
 }
 
 Bool module_is_copy(const ModuleFile *a, const ModuleFile *b) {
-  return a == b || (a->build_id_size && a->build_id_size == b->build_id_size &&
-                    VG_(memcmp)(a->build_id, b->build_id, a->build_id_size) == 0 &&
-                    a->begin == b->begin && a->end == b->end && a->num_code == b->num_code &&
-                    VG_(memcmp)(a->code, b->code, sizeof a->code) == 0);
+  return a == b || (a->build_id_size && is_alike(a, b));
 }
 
 ModuleFile *module_file(const HChar *name) {
@@ -179,7 +188,7 @@ ModuleFile *module_file(const HChar *name) {
   if (!file || file->begin >= file->end)
     return NULL;
   for (ModuleFile *known = files; known; known = known->next)
-    if (is_same(known, file)) {
+    if (VG_STREQ(known->path, file->path) && is_alike(known, file)) {
       VG_(free)(file->path);
       VG_(free)(file->interpreter);
       VG_(free)(file->soname);

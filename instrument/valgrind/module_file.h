@@ -28,7 +28,7 @@ typedef struct ModuleFile {
 } ModuleFile;
 
 /* Reads the file that is mapped under this name. NULL if it is no ELF file of this machine. The
- * same file is read once: by its path and build-id. */
+ * same file is read once: by its path, its build-id and its segments. */
 ModuleFile *module_file(const HChar *name);
 /* Whether two files have the same build-id, and the same segments; a file without a build-id has no
  * copies. */
@@ -36,6 +36,8 @@ Bool module_is_copy(const ModuleFile *a, const ModuleFile *b);
 /* Whether Valgrind can run a program: it is one of this machine that runs as whoever starts it, or
  * a script. Valgrind looks at more of the headers than kernels do. */
 Bool module_can_run(const HChar *name);
+/* The name of a file: what follows the last slash of its path. */
+const HChar *module_name(const HChar *path);
 /* All that were read. */
 ModuleFile *module_files(void);
 

@@ -13,6 +13,7 @@
 #include <pub_tool_libcfile.h>
 #include <pub_tool_libcproc.h>
 #include <pub_tool_machine.h>
+#include <pub_tool_mallocfree.h>
 #include <pub_tool_options.h>
 #include <pub_tool_tooliface.h>
 #include <pub_tool_vki.h>
@@ -25,13 +26,23 @@
 #include "touches.h"
 #include "trace_file.h"
 
-enum { MOST_MODULES = 256, MOST_STARTED = 8, SECCOMP_SET_MODE_FILTER = 1 };
+enum { MOST_STARTED = 8, SECCOMP_SET_MODE_FILTER = 1 };
 
 static const HChar *output, *role, *until;
 static Int milliseconds;
-static const HChar *wanted[MOST_MODULES];
-static Bool was_seen[MOST_MODULES];
-static UInt num_wanted;
+
+/* What --module names. If that is a path, `file` is what it leads to at the start (NULL: nothing),
+ * and `status` says where that lies: the program may go to where the path leads elsewhere. */
+typedef struct Wanted {
+  const HChar *name;
+  Bool is_path, was_seen;
+  ModuleFile *file;
+  struct vg_stat status;
+  struct Wanted *next;
+} Wanted;
+static Wanted *wanted, **last_wanted = &wanted;
+/* Code was mapped, and nothing says from which file. */
+static Bool was_file_unknown;
 
 /* The files that the kernel has mapped: the program and its loader, and where Valgrind lets the
  * program see a page of this tool. */
@@ -51,6 +62,17 @@ static Addr loader_begin, loader_end;
 static Addr end_of_startup;
 static Bool was_end_found;
 
+static void want(const HChar *name) {
+  Wanted *w = VG_(calloc)("frontload.wanted", 1, sizeof *w);
+  w->name = name;
+  w->is_path = VG_(strchr)(name, '/') != NULL;
+  /* What is no file may be a pipe, to which nobody writes. */
+  if (w->is_path && !sr_isError(VG_(stat)(name, &w->status)) && VKI_S_ISREG(w->status.mode))
+    w->file = module_file(name);
+  *last_wanted = w;
+  last_wanted = &w->next;
+}
+
 static Bool read_option(const HChar *option) {
   const HChar *name;
   if VG_STR_CLO (option, "--output", output) {
@@ -58,8 +80,7 @@ static Bool read_option(const HChar *option) {
   } else if VG_STR_CLO (option, "--until", until) {
   } else if VG_INT_CLO (option, "--for-milliseconds", milliseconds) {
   } else if VG_STR_CLO (option, "--module", name) {
-    if (num_wanted < MOST_MODULES)
-      wanted[num_wanted++] = name;
+    want(name);
   } else {
     return False;
   }
@@ -73,11 +94,6 @@ static void print_options(void) {
 }
 static void print_no_more(void) {}
 
-static const HChar *last_part(const HChar *path) {
-  const HChar *slash = VG_(strrchr)(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 /* Whether a file is called so, but for what may follow a dot: libfoo and libfoo.so are names of
  * libfoo.so.1, too. */
 static Bool begins_with(const HChar *file, const HChar *name) {
@@ -85,20 +101,24 @@ static Bool begins_with(const HChar *file, const HChar *name) {
   return file && VG_STREQN(length, file, name) && (file[length] == 0 || file[length] == '.');
 }
 
-static Bool is_named(const ModuleFile *file, const HChar *name) {
-  if (!VG_(strchr)(name, '/'))
-    return begins_with(last_part(file->path), name) || begins_with(file->soname, name);
-  struct vg_stat one, other;
-  return !sr_isError(VG_(stat)(name, &one)) && !sr_isError(VG_(stat)(file->path, &other)) &&
-         one.dev == other.dev && one.ino == other.ino;
+static Bool is_named(const ModuleFile *file, const Wanted *w) {
+  if (!w->is_path)
+    return begins_with(module_name(file->path), w->name) || begins_with(file->soname, w->name);
+  if (file == w->file)
+    return True;
+  struct vg_stat now, other;
+  if (sr_isError(VG_(stat)(file->path, &other)))
+    return False;
+  return (w->file && w->status.dev == other.dev && w->status.ino == other.ino) ||
+         (!sr_isError(VG_(stat)(w->name, &now)) && now.dev == other.dev && now.ino == other.ino);
 }
 
 /* Whether --module names the file; takes note of that. */
 static Bool is_wanted(const ModuleFile *file) {
   Bool result = False;
-  for (UInt i = 0; i < num_wanted; ++i)
-    if (is_named(file, wanted[i]))
-      result = was_seen[i] = True;
+  for (Wanted *w = wanted; w; w = w->next)
+    if (is_named(file, w))
+      result = w->was_seen = True;
   return result;
 }
 
@@ -143,6 +163,16 @@ static void begin(void) {
   record(program->file, program->bias, True);
 }
 
+/* Where /proc is missing, as it may be in another root folder, nothing has the name of a file that
+ * is mapped; those that --module names by a path are told by where they lie. */
+static ModuleFile *file_without_name(const NSegment *segment) {
+  for (const Wanted *w = wanted; w; w = w->next)
+    if (w->file && w->status.dev == segment->dev && w->status.ino == segment->ino)
+      return w->file;
+  was_file_unknown = True;
+  return NULL;
+}
+
 /* The file that is mapped at an address as code, and how far above its own addresses. NULL if that
  * is none. */
 static ModuleFile *file_at(Addr address, Addr *bias) {
@@ -150,7 +180,7 @@ static ModuleFile *file_at(Addr address, Addr *bias) {
   if (!segment || segment->kind != SkFileC)
     return NULL;
   const HChar *name = VG_(am_get_filename)(segment);
-  ModuleFile *file = name ? module_file(name) : NULL;
+  ModuleFile *file = name ? module_file(name) : file_without_name(segment);
   ULong offset = segment->offset + (address - segment->start);
   return file && module_bias(file, offset, address, bias) ? file : NULL;
 }
@@ -168,7 +198,7 @@ static void mapped(Addr address, SizeT size, Bool reads, Bool writes, Bool execu
     begin();
   Addr bias;
   /* No file is read that nobody asked for. */
-  ModuleFile *file = executes && num_wanted ? file_at(address, &bias) : NULL;
+  ModuleFile *file = executes && wanted ? file_at(address, &bias) : NULL;
   if (file && is_wanted(file))
     record(file, bias, False);
 }
@@ -218,19 +248,8 @@ static void before_fork(ThreadId thread) {
 
 static void forked(ThreadId thread) { touches_begin_again(); }
 
-/* Of the core: where its messages and ours go. In every version of it this begins with a
- * descriptor, beyond those of the program, and below 0 nothing is written. */
-extern Int VG_(log_output_sink)[];
-
-/* Where standard error was closed, the core has kept 2. That belongs to the program: it would not
- * get a file of this number, or find messages in it. */
-static void leave_standard_error(void) {
-  if (VG_(log_output_sink)[0] == 2)
-    VG_(log_output_sink)[0] = -1;
-}
-
 static void after_options(void) {
-  leave_standard_error();
+  messages_leave_standard_error();
   first_process = VG_(getpid)();
   if (!output || !touches_begin()) {
     warn("%s", "there is no room for what was touched: nothing is recorded");
@@ -244,9 +263,11 @@ static void after_options(void) {
 static void at_end(Int status) {
   if (VG_(getpid)() != first_process)
     return;
-  for (UInt i = 0; i < num_wanted; ++i)
-    if (!was_seen[i])
-      warn("--module=%s: the program did not load it", wanted[i]);
+  for (const Wanted *w = wanted; w; w = w->next)
+    if (!w->was_seen)
+      warn("--module=%s: %s", w->name,
+           was_file_unknown ? "not seen: code was mapped without /proc, which tells from which file"
+                            : "the program did not load it");
   if (until && !was_end_found)
     warn("--until=%s: no recorded module has a function of this name", until);
   else if (until && !touches_has_ended())

@@ -14,6 +14,7 @@
 extern SysRes VG_(am_mmap_anon_float_valgrind)(SizeT size);
 
 _Static_assert(1 << GRANULE_SHIFT == FRONTLOAD_GRANULE, "the granules of the trace");
+_Static_assert(1 << PART_SHIFT == FRONTLOAD_CODE_PART, "their parts");
 
 typedef struct Mapped {
   ModuleFile *file;
@@ -158,11 +159,18 @@ void touches_data(Addr address, SizeT size) {
   }
 }
 
-void touches_code(Addr address) {
-  Mapped *m = module_at(address);
-  if (!m || !(bytes[address >> GRANULE_SHIFT] & AWAITS_CODE) || !is_awaited())
+void touches_code(Addr granule, UWord starts) {
+  if (!is_awaited())
     return;
-  record_touch(m, address >> GRANULE_SHIFT, AWAITS_CODE, FRONTLOAD_CODE, address);
+  for (UInt i = 0; i < FRONTLOAD_GRANULE; ++i) {
+    const UChar part = AWAITS_FIRST_PART << (i >> PART_SHIFT);
+    const Addr address = (granule << GRANULE_SHIFT) + i;
+    if (!(starts >> i & 1) || !(bytes[granule] & part))
+      continue;
+    Mapped *m = module_at(address);
+    if (m)
+      record_touch(m, granule, part, FRONTLOAD_CODE, address);
+  }
 }
 
 void touches_end(void) {

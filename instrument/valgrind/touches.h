@@ -1,6 +1,6 @@
 /* What is still to be touched: a byte for each granule of memory, in which bits say whether the
- * granule's first touch is awaited. Nearly all of it is zero and takes no room: only recorded
- * modules have bits.
+ * first touch of its data, and of each part of its code, is awaited. Nearly all of it is zero and
+ * takes no room: only recorded modules have bits.
  *
  * The code that Valgrind makes of the program tests the bits itself, and calls touches_data() or
  * touches_code() for what is awaited; so what costs is one test for each access and each granule of
@@ -11,7 +11,13 @@
 
 #include "module_file.h"
 
-enum { AWAITS_DATA = 1, AWAITS_CODE = 2, GRANULE_SHIFT = 4 };
+enum {
+  AWAITS_DATA = 1,
+  AWAITS_CODE = 0xf0, /* a bit for each part, that of the first is the lowest */
+  AWAITS_FIRST_PART = 0x10,
+  GRANULE_SHIFT = 4,
+  PART_SHIFT = 2,
+};
 
 /* Gets room for the bytes. False if there is none. */
 Bool touches_begin(void);
@@ -30,7 +36,9 @@ Bool touches_has(Addr address);
 
 /* What the program does. */
 VG_REGPARM(2) void touches_data(Addr address, SizeT size);
-VG_REGPARM(1) void touches_code(Addr address);
+/* Instructions of one granule are executed. Bit i of `starts` says that one begins at its byte i.
+ */
+VG_REGPARM(2) void touches_code(Addr granule, UWord starts);
 
 /* Nothing is awaited any more, because the startup is over. */
 void touches_end(void);

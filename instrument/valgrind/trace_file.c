@@ -18,11 +18,8 @@
 #include "messages.h"
 
 /* Of the core, and in every version of it: moves a descriptor to where programs neither see nor
- * close it; takes a signal that waits; maps a file where they do not see it. */
+ * close it; maps a file where they do not see it. */
 extern Int VG_(safe_fd)(Int oldfd);
-extern Int VG_(sigemptyset)(vki_sigset_t *set);
-extern Int VG_(sigaddset)(vki_sigset_t *set, Int signal);
-extern Int VG_(sigtimedwait_zero)(const vki_sigset_t *set, vki_siginfo_t *info);
 extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt protection, Int fd,
                                                       Off64T offset);
 
@@ -71,8 +68,7 @@ static Bool can_count(void) { return !moves || can_store_to(header); }
 
 /* The name of the trace. What is longer than any path may be is cut, and still longer than that. */
 static void expand(const HChar *program) {
-  const HChar *name = VG_(strrchr)(program, '/');
-  name = name ? name + 1 : program;
+  const HChar *name = module_name(program);
   SizeT at = 0;
   for (const HChar *c = pattern; *c && at < LONGEST_PATH; ++c) {
     if (*c != '%') {
@@ -147,16 +143,7 @@ static UWord write_all(const void *bytes, Int size) {
   Int written = VG_(write)(file, bytes, size);
   if (written == size)
     return 0;
-  if (written != -VKI_EFBIG)
-    return written < 0 ? -written : VKI_ENOSPC;
-  /* The limit for file sizes is the program's; the signal that comes with it would end it. Valgrind
-   * blocks signals but when it hands them on. */
-  vki_sigset_t beyond_limit;
-  vki_siginfo_t ignored;
-  VG_(sigemptyset)(&beyond_limit);
-  VG_(sigaddset)(&beyond_limit, VKI_SIGXFSZ);
-  VG_(sigtimedwait_zero)(&beyond_limit, &ignored);
-  return VKI_EFBIG;
+  return written < 0 ? -written : VKI_ENOSPC;
 }
 
 static void append(const void *record, Int size) {

@@ -254,6 +254,7 @@ static bool parseHeaderLine(StringRef line, StartupProfile &profile) {
     profile.knowsColdParts = value != "unknown";
   if (key == "generations")
     return parseGenerations(value, profile);
+  profile.hasBlocks |= key.starts_with("blocks:");
   return key != "data-runs" || parseCount(value, profile.dataRuns, /*least=*/0);
 }
 

@@ -81,6 +81,9 @@ struct StartupProfile {
   /// Whether a cold part that is not among the entries was not entered. In a profile of a build
   /// that counts for PGO it may have been: cold parts are the work of the counts.
   bool knowsColdParts = true;
+  /// Whether it knows basic blocks of functions. Then a cold part has the blocks that no run
+  /// touched.
+  bool hasBlocks = false;
   /// How many generations the runs are of; 0 if none has a label. The runs, those of the entries
   /// and the weights of kept runs are weighed by their age already.
   unsigned generations = 0;

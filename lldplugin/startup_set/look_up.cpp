@@ -99,6 +99,9 @@ static void lookUpSections(ObjectScan<ELFT> &scan, const WantedNames &wanted) {
   StringMap<uint32_t> entryOf;
   for (uint32_t entry : scan.sectionEntries)
     entryOf.try_emplace(wanted.profile.entries[entry].name, entry);
+  for (uint32_t entry : scan.sectionEntries)
+    if (std::string name = unmarkedName(wanted.profile.entries[entry].name); !name.empty())
+      entryOf.try_emplace(name, entry);
   for (auto [index, section] : enumerate(object.sections())) {
     // One of a group (COMDAT) is as good as that of the recorded object, and may be the one that is
     // kept.
@@ -123,11 +126,18 @@ static void lookUpSections(ObjectScan<ELFT> &scan, const WantedNames &wanted) {
         return;
       scan.matches.push_back(found);
     };
-    auto owned = mayTell ? wanted.contents.ownedSections(name, hash) : ArrayRef<uint32_t>();
-    if (!owned.empty())
+    auto matchAll = [&](StringRef called, uint32_t itsHash) {
+      auto owned = mayTell ? wanted.contents.ownedSections(called, itsHash) : ArrayRef<uint32_t>();
+      auto own = owned.empty() ? entryOf.find(called, itsHash) : entryOf.end();
       llvm::for_each(owned, match);
-    else if (auto own = entryOf.find(name, hash); own != entryOf.end())
-      match(own->second);
+      if (own != entryOf.end())
+        match(own->second);
+      return !owned.empty() || own != entryOf.end();
+    };
+    if (matchAll(name, hash))
+      continue;
+    if (std::string unmarked = unmarkedName(name); !unmarked.empty())
+      matchAll(unmarked, StringMapImpl::hash(unmarked));
   }
 }
 

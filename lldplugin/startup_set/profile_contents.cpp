@@ -13,6 +13,15 @@ static bool tellsOwner(StringRef sectionName, SectionClass c) {
                                  : sectionName.starts_with(stem);
 }
 
+std::string unmarkedName(StringRef sectionName) {
+  constexpr StringLiteral stem = ".rodata.";
+  StringRef owner = sectionName;
+  if (owner.consume_front(stem) &&
+      (owner.consume_front("hot.") || owner.consume_front("unlikely.")))
+    return (stem + owner).str();
+  return "";
+}
+
 ProfileContents::ProfileContents(const StartupProfile &profile) : hasData(profile.dataRuns) {
   for (uint32_t i = 0; i < profile.entries.size(); ++i) {
     const ProfileEntry &entry = profile.entries[i];
@@ -25,10 +34,14 @@ ProfileContents::ProfileContents(const StartupProfile &profile) : hasData(profil
       continue;
     hasSections = true;
     ofObject[entry.file].push_back(i);
-    if (tellsOwner(entry.name, entry.sectionClass)) {
-      owned[entry.name].push_back(i);
-      ownedNames.add(StringMapImpl::hash(entry.name));
-    }
+    if (!tellsOwner(entry.name, entry.sectionClass))
+      continue;
+    std::string unmarked = unmarkedName(entry.name);
+    for (StringRef name : {StringRef(entry.name), StringRef(unmarked)})
+      if (!name.empty()) {
+        owned[name].push_back(i);
+        ownedNames.add(StringMapImpl::hash(name));
+      }
   }
 }
 
@@ -43,7 +56,9 @@ ArrayRef<uint32_t> ProfileContents::ownedSections(StringRef name, uint32_t hash)
 }
 
 bool ProfileContents::hasOwnedSection(StringRef name, SectionClass c) const {
-  return tellsOwner(name, c) && owned.contains(name);
+  if (!tellsOwner(name, c))
+    return false;
+  return owned.contains(name) || owned.contains(unmarkedName(name));
 }
 
 } // namespace frontload

@@ -31,7 +31,8 @@ public:
   llvm::ArrayRef<uint32_t> sectionsOf(llvm::StringRef object) const;
   /// Whether there are entries of sections whose name tells their owner.
   bool hasOwnedSections() const { return !owned.empty(); }
-  /// Those of this name, of which `hash` is that of StringMap; of any object.
+  /// Those of this name, of which `hash` is that of StringMap; of any object. There are also those
+  /// that compilers have called after how often they run (see unmarkedName).
   llvm::ArrayRef<uint32_t> ownedSections(llvm::StringRef name, uint32_t hash) const;
   /// Whether a section of this name and class tells its owner, and is among the entries.
   bool hasOwnedSection(llvm::StringRef name, SectionClass c) const;
@@ -48,6 +49,12 @@ private:
 inline bool mayTellOwner(llvm::StringRef begin) {
   return begin.starts_with(".rodata.") || begin.starts_with(".data.");
 }
+
+/// The name of a section without what a compiler that knows how often its function runs has put
+/// into it: `.rodata.f` of `.rodata.hot.f` and `.rodata.unlikely.f`. clang does so with tables of
+/// jumps, by a profile and by clusters of basic blocks. Empty if there is nothing of that kind in
+/// the name.
+std::string unmarkedName(llvm::StringRef sectionName);
 
 } // namespace frontload
 

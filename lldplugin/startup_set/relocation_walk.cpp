@@ -86,7 +86,7 @@ void RelocationWalk<ELFT>::referTo(Scan &scan, uint32_t section, uint64_t offset
     bool isColdPart = scan.coldParts.contains(section) && scan.object->name(header) != ".text";
     if (notesCalls && !isColdPart)
       scan.calledSections.push_back(section);
-    else if (notesCalls && !profile.knowsColdParts)
+    else if (notesCalls && (!profile.knowsColdParts || profile.hasBlocks))
       scan.unlikelyParts.push_back({section, rank});
     return;
   }

@@ -34,13 +34,18 @@ _TESTS = ["test/scenarios", "test/tracer", "test/runtime"]
 _LLVM = "22"
 # What the machine starts with, what the tests call, and what Frontload is linked with.
 _PACKAGES = f"""dash bash coreutils util-linux mount libc-bin busybox-static linux-image-arm64
-  grep sed findutils procps strace python3 gcc g++ binutils musl-tools gdb valgrind libcap2-bin
+  grep sed findutils procps strace btrfs-progs python3 gcc g++ binutils musl-tools gdb valgrind
+  libcap2-bin
   clang-{_LLVM} lld-{_LLVM} llvm-{_LLVM} libclang-rt-{_LLVM}-dev
   llvm-{_LLVM}-dev liblld-{_LLVM}-dev zlib1g-dev libzstd-dev""".split()
+# /lib is /usr/lib, as in every Debian 12. Else musl-gcc does not find its own libc.so, and links a
+# program in which nothing can be opened.
+_ONE_USR = "/usr/share/mmdebstrap/hooks/merged-usr"
 _WHEELS = ("manylinux_2_28_aarch64", "manylinux_2_27_aarch64", "manylinux2014_aarch64")
 _TARGETS = ("frontload-trace", "frontload-exec", "frontload-run", "frontload_rt_static",
             "frontload_rt_shared", "frontload_prefetch_static", "frontload_prefetch_shared",
-            "frontload-valgrind", "frontload-arm64-linux")
+            "frontload_sample_static", "frontload_sample_shared", "frontload-valgrind",
+            "frontload-arm64-linux")
 _GIGABYTES = 6  # of the disk; what nobody writes takes no room
 _MACHINE = ["-M", "virt", "-cpu", "max,pauth-impdef=on", "-smp", "2", "-m", "2048", "-nographic",
             "-nodefaults", "-serial", "stdio", "-no-reboot"]
@@ -64,11 +69,11 @@ def sources() -> list[str]:
 def make_root(folder: Path) -> Path:
     """The packages' files. Nothing of them is run, so nothing is configured."""
     root, made_of = folder / "root", folder / "packages"
-    wanted = " ".join(_PACKAGES)
+    wanted = " ".join([_ONE_USR, *_PACKAGES])
     if not made_of.exists() or made_of.read_text() != wanted:
         made_of.unlink(missing_ok=True)
         shutil.rmtree(root, ignore_errors=True)
-        call("mmdebstrap", "--variant=extract", "--architectures=arm64",
+        call("mmdebstrap", "--variant=extract", "--architectures=arm64", f"--hook-dir={_ONE_USR}",
              f"--include={','.join(_PACKAGES)}", "", root, *sources())
         made_of.write_text(wanted)
     return root

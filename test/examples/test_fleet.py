@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from frontload.profile import format as profile
-from frontload.profile.format import Name, Stretch, Touched
+from frontload.profile.startup_profile import Name, Stretch, Touched, from_run
 from trace_writer import CODE, DATA, TraceWriter, build_id
 
 SOURCE = """
@@ -112,7 +112,7 @@ def test_sql_merges_names_of_any_kind(project):
              Name("data", "rodata", b"near"): Touched(32, 1, Stretch(32, 63)),
              Name("function", "text", b'"quoted"', b"b.c"): Touched(3)}
     for number, touched in enumerate((one, other)):
-        made = profile.from_run(b"app", touched, True)
+        made = from_run(b"app", touched, True)
         made.knows_cold_parts = bool(number)
         (fleet.folder / "parts" / f"{number}.startup").write_bytes(profile.to_bytes(made))
     fleet.run("frontload", "profile", "parts/0.startup", "parts/1.startup", "-o", "expected")
@@ -124,7 +124,7 @@ def test_sql_refuses_generations(project):
     fleet = project("fleet")
     (fleet.folder / "parts").mkdir()
     for label in (b"1", b""):
-        made = profile.from_run(b"app", [Name("function", "text", b"main")])
+        made = from_run(b"app", [Name("function", "text", b"main")])
         if label:
             made.label(label)
         (fleet.folder / "parts" / f"{label.decode()}.startup").write_bytes(profile.to_bytes(made))

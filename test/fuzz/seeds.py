@@ -31,6 +31,7 @@ SOURCE = """
     int main(void) { return helper(zeros[0]) + shared(variable); }
     void _start(void) { main(); __builtin_trap(); }
 """
+BLOCKS = ["--target=x86_64-linux-gnu", "-fbasic-block-address-map"]
 FLAGS = ["-O1", "-ffunction-sections", "-fdata-sections", "-fno-asynchronous-unwind-tables",
          "-ffreestanding", "-fno-ident"]
 PROFILE = (b"frontload-startup-profile 5\nprogram seed\nruns 2\ndata-runs 1\n"
@@ -69,6 +70,7 @@ def objects(folder: Path) -> dict[str, bytes]:
         "powerpc": clang(folder, "e.o", "-c", "--target=powerpc-linux-gnu"),
         "crel": clang(folder, "f.o", "-c", "--target=x86_64-linux-gnu",
                       "-Wa,--crel,--allow-experimental-crel"),
+        "blocks": clang(folder, "g.o", "-c", *BLOCKS),
     }
     subprocess.run([LLVM / "llvm-ar", "rc", "lib.a", "a.o", "c.o"], cwd=folder, check=True)
     return made
@@ -81,7 +83,9 @@ def linked(folder: Path, build: Path) -> dict[str, bytes]:
               "-Wl,--startup-profile=profile,--min-match=0,--front-always,-z,max-page-size=4096",
               "-Wl,--build-id,--eh-frame-hdr", "-fasynchronous-unwind-tables"]
     made = {"plain": clang(folder, "plain", "-nostdlib", "-static", f"--ld-path={LLVM}/ld.lld",
-                           "-Wl,--nmagic")}
+                           "-Wl,--nmagic"),
+            "blocks": clang(folder, "blocks", *BLOCKS, "-nostdlib", "-static",
+                            f"--ld-path={LLVM}/ld.lld", "-Wl,--nmagic")}
     for name, flags in (("pie", ["-fPIE", "-pie", "-Wl,--dynamic-linker=/lib/ld.so"]),
                         ("library", ["-fPIC", "-shared", "-Wl,-soname,libinput.so.1",
                                      "-Wl,-z,pack-relative-relocs"])):
@@ -167,6 +171,14 @@ def main() -> None:
                        ("itself", b"#!/proc/self/fd/3\n"),
                        ("long", b"#!/bin/" + b"/" * 250 + b"sh")):
         write("refused_exec", name, text)
+    write("mappings", "program", b"55d0c0000000-55d0c0001000 r--p 00000000 fe:00 123   /bin/a b\n"
+          b"55d0c0001000-55d0c0002000 r-xp 00001000 fe:00 123   /bin/a b\n"
+          b"7f0000000000-7f0000001000 rw-s 00000000 00:01 9     /memfd:x (deleted)\n"
+          b"7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0     [stack]\n")
+    for name, text in (("version-2", b"0::/system.slice/a.service\n"), ("root", b"0::/\n"),
+                       ("version-1", b"9:name=systemd:/\n4:cpu,memory:/a/../b\n1:cpu:/\n0::/\n"),
+                       ("deep", b"0::" + b"/x" * 100 + b"\n")):
+        write("memory_limit", name, text)
     for name, text in (("clone", b"_ZN3fooC2Ev.isra.0.cold"), ("version", b"f@@VERS_1"),
                        ("rust", b"_ZN3foo17h0123456789abcdefE.llvm.9"),
                        ("rust-v0", b"_RNvCs1234_7mycrate3foo"), ("part", b"_ZN1AD0Ev.part.3"),

@@ -16,8 +16,8 @@ from trace_writer import CODE, DATA, FUNCTION, TraceWriter, build_id
 
 sys.path.insert(0, str(ROOT / "scripts"))
 from frontload.elf import file as elves
-from frontload.profile import format as profile
 from frontload.profile import merge
+from frontload.profile.startup_profile import Profile
 
 LD_FRONTLOAD = BUILD / "bin" / "ld.frontload"
 LD_LLD = LLVM / "ld.lld"
@@ -116,7 +116,7 @@ class Bench:
 
 
 def train(linked: Linked, link_map: Path, folder: Path, has_data: bool = True,
-          weights: Sequence[int] = ()) -> profile.Profile:
+          weights: Sequence[int] = ()) -> Profile:
     """The startup profile of all runs, as `frontload profile` makes it."""
     merger = merge.Merger(binary=str(linked.path), link_map=str(link_map) if has_data else None)
     runs = range(len(linked.program.runs))

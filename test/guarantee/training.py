@@ -7,8 +7,8 @@ trained is the one without these.
 from collections.abc import Collection
 from dataclasses import replace
 
-from frontload.profile.format import Name, Profile
 from frontload.profile.kept_runs import KeptRuns
+from frontload.profile.startup_profile import Name, Profile
 from generated import Part
 
 # The share of a program's parts that the training does not know.

@@ -78,10 +78,12 @@ def test_a_cold_part_does_not_follow_the_front(tmp_path, program):
     assert address["helper"] < address["complain"] < address["work.cold"]
 
 
-def test_cold_parts_that_the_profile_knows_nothing_of(tmp_path, program):
-    """Those of startup's functions come first behind the front, before what these call."""
+@pytest.mark.parametrize("header", ["cold-parts unknown", "blocks:0123456789abcdef:work 1 0"])
+def test_cold_parts_that_may_be_needed(tmp_path, program, header):
+    """Those of startup's functions come first behind the front, before what these call: if the
+    profile knows nothing of them, and if it knows blocks, of which they are what did not run."""
     profile = write_profile(tmp_path, "main", "work")
-    profile.write_text(profile.read_text().replace("runs 1\n", "runs 1\ncold-parts unknown\n", 1))
+    profile.write_text(profile.read_text().replace("runs 1\n", f"runs 1\n{header}\n", 1))
     for flags in ([], [PREFIXES]):
         link(tmp_path / "out", program, *flags, profile=profile)
         image = Image(tmp_path / "out")

@@ -66,6 +66,32 @@ def test_data_of_runs_without_a_record(tmp_path):
     assert image.section_of("b_data") == ".rodata.front"
 
 
+@pytest.mark.parametrize("recorded", [".rodata.f", ".rodata.hot.f", ".rodata.unlikely.f"])
+@pytest.mark.parametrize("now", [".rodata.f", ".rodata.hot.f", ".rodata.unlikely.f"])
+@pytest.mark.parametrize("group", ["", ",group,comdat"])
+def test_tables_that_the_compiler_has_marked(tmp_path, recorded, now, group):
+    """A compiler that knows how often a function runs calls its tables after that, too: these are
+    the same tables."""
+    flags = "aG" if group else "a"
+    o = compile_text(tmp_path, "a.s", f"""
+        .section {now},"{flags}",@progbits{group.replace("group", "f")}
+        .quad 1, 2, 3
+        .section .rodata.other,"a",@progbits
+        .quad 4
+        .text
+        .globl main
+        .type main,@function
+        main: xorl %eax, %eax
+        ret
+        .size main, .-main
+        .section .note.GNU-stack,"",@progbits
+    """)
+    entry = Entry("section", "rodata", recorded, file="a.o", touched="24")
+    out, report = linked(tmp_path, o, entries=[measured("main"), entry])
+    check_run(out)
+    assert not report.missing and Image(out).sections[".rodata.front"].sh_size == 24
+
+
 def test_local_data_of_one_name_is_told_apart_by_object(tmp_path):
     """As `archive(member)`."""
     members = [compile_text(tmp_path, f"{n}.c", f"""

@@ -13,7 +13,7 @@ from elftools.elf.elffile import ELFFile
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
 from frontload.profile import format as profile
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name, from_run
 
 COMPILERS = {"gcc": "g++", "clang": None}  # clang: LLVM's own
 COMPILED = ("-O1", "-g0", "-ffunction-sections", "-fdata-sections")
@@ -152,7 +152,7 @@ class Built:
         names = [entry if isinstance(entry, Name) else Name("function", "text", entry.encode())
                  for entry in entries]
         path = self.folder / "app.startup"
-        path.write_bytes(profile.to_bytes(profile.from_run(b"app", names)))
+        path.write_bytes(profile.to_bytes(from_run(b"app", names)))
         return path
 
     def order(self, linker: str, startup: Path, *options, code=0, output=None):

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 from ordered_program import START, START_UNITS, UNITS, Linked, mangled, startup_entries
 
 KINDS = {

@@ -1,7 +1,7 @@
 """frontload order --linker gold: names of input sections, which gold places last, in order."""
 
 import pytest
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 from ordered_program import START, START_UNITS, UNITS, mangled, startup_entries
 
 

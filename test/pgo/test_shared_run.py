@@ -4,8 +4,8 @@ build."""
 import shutil
 
 import pytest
-from frontload.profile.format import Name
 from frontload.profile.instrumented import is_left_out
+from frontload.profile.startup_profile import Name
 from shared_run import TOOL, SharedRun, frontload, function_names
 
 pytest_plugins = ["shared_fixture"]

@@ -5,6 +5,8 @@ cgroup of the machine.
 """
 
 import os
+import re
+import shutil
 import subprocess
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,6 +14,10 @@ from pathlib import Path
 import noted
 import pytest
 from frontload.pagecache import cache as pagecache
+from frontload.pagecache import mounts
+from frontload.pagecache.kernel import PAGE_SIZE
+from frontload.reading import listing
+from left_processes import wait_until_none
 
 PROGRAMS = Path(__file__).parent / "programs"
 NO_LIMIT = (1 << 64) - 1
@@ -207,3 +213,42 @@ def test_in_a_cgroup(program, strace, run, build, tmp_path, limit, least, most):
         assert end % 4096 == 0
         assert f"{end / 1e6:.1f} of {front / 1e6:.1f} MB are asked for" in said
         assert "the cgroup's memory limit is near" in said
+
+
+LISTED = 32 * MIB
+
+
+def memory_is_short() -> bool:
+    """Whether the kernel says so: a list asks for nothing then."""
+    with suppress(OSError):
+        return float(re.search(r"some avg10=([\d.]+)",
+                               Path("/proc/pressure/memory").read_text())[1]) >= 10
+    return False
+
+
+@pytest.mark.parametrize("limit, least, most", [(40 * MIB, 15 * MIB, 20 * MIB),
+                                                (200 * MIB, LISTED, LISTED)], ids=["near", "far"])
+def test_a_list_in_a_cgroup(run, build, tmp_path, limit, least, most):
+    """Of a reading list of 32 MiB no more is asked for, either, and how much that leaves is said.
+    (It is asked for by a process that nobody waits for, in the same cgroup.)"""
+    if mounts.file_system(tmp_path) in mounts.IN_MEMORY:
+        pytest.skip(f"{tmp_path} is in memory: nothing there can be cold")
+    file, of_start = tmp_path / "file", tmp_path / "app.files"
+    file.write_bytes(os.urandom(LISTED))
+    status = file.stat()
+    of_start.write_bytes(listing.to_bytes(listing.ReadingList(1, {
+        listing.File(str(file), status.st_size, status.st_mtime_ns): {
+            page: listing.Touch(page, 1, listing.MAP) for page in range(LISTED // 4096)}})))
+    pagecache.make_cold(file)
+    launcher = shutil.copy(build / "bin/frontload-run", tmp_path)
+    with limited(limit) as folder:
+        said = run(build / "bin/frontload-exec", f"--cgroup={folder}", f"--output={tmp_path}/line",
+                   "--", launcher, "--verbose", f"--files={of_start}", "true").stderr
+        wait_until_none("exe", str(launcher))
+    if memory_is_short():
+        pytest.skip("this machine is short of memory")
+    asked, over = (float(re.search(rf"([\d.]+) MB {words}", said)[1]) * 1e6
+                   for words in ("of 1 files are asked for", "are too much"))
+    assert least <= asked + 1e5 and asked - 1e5 <= most
+    assert abs(asked + over - LISTED) < 1e5
+    assert pagecache.settled(file).pages.sum() * PAGE_SIZE <= most + MIB

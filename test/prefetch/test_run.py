@@ -138,6 +138,29 @@ def test_verbose_says_what_was_done(launcher, plain, run):
         "frontload-run: note: true: neither it nor a library it needs has a front\n")
 
 
+@pytest.mark.parametrize("stderr", ["a pipe without a reader", "a full device"])
+@pytest.mark.parametrize("options, command, code", [
+    (["--files=/missing"], ["sh", "-c", "exit 7"], 7), (["--verbose"], ["sh", "-c", "exit 7"], 7),
+    ([], ["/missing"], 127)], ids=["list", "verbose", "command"])
+def test_broken_stderr(launcher, run, options, command, code, stderr):
+    """A message that cannot be written does not keep the command from running."""
+    if stderr == "a full device":
+        writing = os.open("/dev/full", os.O_WRONLY)
+    else:
+        reading, writing = os.pipe()
+        os.close(reading)
+    run(launcher, *options, "--", *command, code=code, capture_output=False, stderr=writing)
+    os.close(writing)
+
+
+def test_its_own_signals_are_the_commands(launcher, run):
+    """A write that nobody reads ends the command as ever, whatever had to be said before."""
+    for ignored in ("", "trap '' PIPE; "):
+        script = f"{ignored}{launcher} --files=/missing -- grep SigIgn /proc/self/status"
+        found = run("sh", "-c", script).stdout.split()[1]
+        assert bool(int(found, 16) & 1 << signal.SIGPIPE - 1) == bool(ignored)
+
+
 @pytest.mark.parametrize("name, code", [("./missing", 127), ("missing", 127), ("/", 126)])
 def test_a_command_that_cannot_be_run(launcher, run, name, code):
     """A message, and the exit code a shell would give."""

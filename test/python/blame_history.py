@@ -4,7 +4,7 @@ import os
 import subprocess
 
 from frontload.profile import format as profile
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name, from_run
 
 # Functions whose code differs from each other, and is long enough to say something.
 SOURCE = """
@@ -51,7 +51,7 @@ class History:
 
 
 def of(*names: str | Name, data: bool = False) -> bytes:
-    return profile.to_bytes(profile.from_run(b"app", [
+    return profile.to_bytes(from_run(b"app", [
         name if isinstance(name, Name) else Name("function", "text", name.encode())
         for name in names], data))
 

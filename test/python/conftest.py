@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
 from frontload.cli import main as command_line
 from frontload.profile import format as profile
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name, from_run
 from trace_writer import TraceWriter, build_id
 
 # The same examples in every run, however slow the machine, and nothing kept in the working folder.
@@ -61,7 +61,7 @@ def startup(tmp_path):
         touched = [name if isinstance(name, Name) else Name("function", "text", name.encode())
                    for name in names]
         path = tmp_path / file
-        path.write_bytes(profile.to_bytes(profile.from_run(b"app", touched)))
+        path.write_bytes(profile.to_bytes(from_run(b"app", touched)))
         return path
 
     return startup

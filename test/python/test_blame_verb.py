@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from blame_history import SOURCE, History, events, of
 from frontload.elf.functions import word_of
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.profile import coverage
 from frontload.profile import format as profile
-from frontload.profile.format import Name
 from frontload.profile.resolver import Places
+from frontload.profile.startup_profile import Name, Profile, from_run
 from hypothesis import given
 from hypothesis import strategies as st
 from test_resolve import BSS, RODATA, datum, function, linked
@@ -26,8 +26,8 @@ def named(*names: str | Name) -> list[Name]:
             for name in names]
 
 
-def of_run(*names: str | Name) -> profile.Profile:
-    return profile.from_run(b"app", named(*names))
+def of_run(*names: str | Name) -> Profile:
+    return from_run(b"app", named(*names))
 
 
 def write(path, *names: str | Name):
@@ -286,7 +286,7 @@ def test_names_are_escaped(link, cli, tmp_path):
     assert [entry["name"] for entry in report["missing"]] == ["\\x1b[31mred", "\\xff\\n"]
 
 
-def looked_up(file: elf.Elf, startup: profile.Profile, left_out=()) -> coverage.Report:
+def looked_up(file: elf.Elf, startup: Profile, left_out=()) -> coverage.Report:
     """Examines a file of which frontload-resolve would find all symbols of the profile's names."""
     symbols = file.linked_symbols()
     names_there = symbols.names.some(np.arange(len(symbols.value)))
@@ -423,6 +423,6 @@ def test_wild_symbol_values_do_no_harm():
 def test_the_result_is_the_same_for_shuffled_profiles(with_front):
     """The order of entries in memory does not matter, only their ranks."""
     startup = of_run(*ORDER, "f2")
-    backwards = profile.Profile(b"app", 1, dict(reversed(startup.touches.items())))
+    backwards = Profile(b"app", 1, dict(reversed(startup.touches.items())))
     read = elf.read(with_front.path)
     assert looked_up(read, startup) == looked_up(read, backwards)

@@ -5,9 +5,9 @@ import json
 import pytest
 from frontload.elf import file as elf
 from frontload.measure import described_start, prediction
-from frontload.profile import difference, made_trace, trace
+from frontload.profile import difference, made_trace, same_names, trace
 from frontload.profile import format as profile
-from frontload.profile.format import Name, Profile, Stretch, Touch, Touched
+from frontload.profile.startup_profile import Name, Profile, Stretch, Touch, Touched, from_run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -201,7 +201,7 @@ def test_too_little_overlap_fails(cli, made):
 
 def test_profiles_of_two_programs_are_told(cli, tmp_path, startup):
     """They are compared, as a program may have been renamed."""
-    (tmp_path / "other").write_bytes(profile.to_bytes(profile.from_run(b"b", [function("main")])))
+    (tmp_path / "other").write_bytes(profile.to_bytes(from_run(b"b", [function("main")])))
     assert "is a profile of app, " in cli("diff", startup("main"), tmp_path / "other").err
 
 
@@ -218,8 +218,8 @@ profiles = st.dictionaries(names_of_any_bytes, st.builds(
 def test_every_name_is_somewhere_once(old, new):
     """Whatever bytes names have: shared, gone or come; and the overlap is the same backwards."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(difference.resolver, "resolve_listed",
-                      lambda *_: difference.resolver.Resolved([], set()))
+        patch.setattr(same_names.resolver, "resolve_listed",
+                      lambda *_: same_names.resolver.Resolved([], set()))
         found, back = difference.compare(old, new), difference.compare(new, old)
     assert {*found.gone, *(pair.old for pair in found.shared)} == old.touches.keys()
     assert {*found.come, *(pair.new for pair in found.shared)} == new.touches.keys()

@@ -13,8 +13,8 @@ from frontload.profile import coverage, trace
 from frontload.profile import format as profile
 from frontload.profile import resolver as names
 from frontload.profile.addresses import Resolver
-from frontload.profile.format import Name
 from frontload.profile.link_map import LinkMap
+from frontload.profile.startup_profile import Name, from_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -83,11 +83,14 @@ def test_other_word_sizes_and_byte_orders(tmp_path, run, llvm, flags):
     assert sizes[b"second"] == 4 and sizes[b"first"] > 0
 
 
-def test_more_sections_than_a_symbol_can_number(tmp_path, run, llvm):
-    """An object with 66,000 sections keeps section numbers in extra tables, which are used."""
+@pytest.mark.parametrize("assembler", ["clang", "gcc"])
+def test_more_sections_than_a_symbol_can_number(tmp_path, run, llvm, assembler):
+    """An object with 66,000 sections keeps section numbers in extra tables, which are used. The GNU
+    assembler has the names of sections in the last of these."""
     lines = [f".section .text.f{i},\"ax\"\nf{i}: ret\n" for i in range(66000)]
     (tmp_path / "a.s").write_text("".join(lines))
-    run(llvm / "clang", "-c", "a.s", "-o", "a.o", cwd=tmp_path)
+    run(llvm / "clang" if assembler == "clang" else assembler, "-c", "a.s", "-o", "a.o",
+        cwd=tmp_path)
     read = elf.read(tmp_path / "a.o")
     assert len(read.sections) > 66000
     rows = dict(zip(read.symbols.names.all(), range(len(read.symbols.value)), strict=True))
@@ -137,7 +140,7 @@ def test_a_damaged_program_never_crashes_anything(small_program, build, data):
     for position in data.draw(st.lists(place, max_size=6)):
         damaged[position] = data.draw(st.integers(0, 255))
     del damaged[data.draw(st.just(len(damaged)) | st.integers(0, len(damaged))):]
-    startup = profile.from_run(b"app", [Name("function", "text", b"f"),
+    startup = from_run(b"app", [Name("function", "text", b"f"),
                                         Name("data", "relro", b"_DYNAMIC")])
     path, startup_path = small_program.with_name("damaged"), small_program.with_name("p.startup")
     path.write_bytes(damaged)

@@ -261,9 +261,10 @@ def test_what_a_start_waits_for(record, tmp_path):
     sleep = main["waits_ns"]["clock_nanosleep"]
     # Less than both sleeps: until the new thread or process sleeps itself, somebody runs.
     assert 20_000_000 < sleep <= main["end_ns"] - main["start_ns"]
+    # On a busy machine, the child may have to wait for a processor: then its parent waits for it.
     long = [(reason, process) for reason, process, duration in zip(
         *(document["waits"][name] for name in ("reason", "process", "duration_ns")), strict=True)
-        if reason != "disk" and duration > 10_000_000]
+        if reason not in ("disk", "wait4") and duration > 10_000_000]
     assert long == [("clock_nanosleep", 0), ("clock_nanosleep", 1)]
 
 

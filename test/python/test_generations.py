@@ -7,7 +7,7 @@ import pytest
 from frontload.base.errors import BadData, Failure
 from frontload.profile import format as profile
 from frontload.profile import generations as ages
-from frontload.profile.format import Name, Profile, Stretch, Touched
+from frontload.profile.startup_profile import Name, Profile, Stretch, Touched, from_run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +21,7 @@ def of(label: bytes, *runs: list[Name] | dict[Name, Touched], data: bool = False
     """The profile of some runs of one generation."""
     made = Profile(b"app", 0, knows_cold_parts=knows_cold_parts)
     for run in runs:
-        made.add(profile.from_run(b"app", run, data))
+        made.add(from_run(b"app", run, data))
     if label:
         made.label(label)
     return made

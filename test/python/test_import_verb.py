@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from frontload.profile import format as profile
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 
 pytestmark = pytest.mark.usefixtures("tools")
 DATA = Path(__file__).parent / "data"

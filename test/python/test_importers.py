@@ -14,9 +14,8 @@ from frontload.importers import lackey, order_files, text_lines
 from frontload.importers.interface import Mention, NamedRun, Source
 from frontload.order import lld as order_lld
 from frontload.order.request import Request
-from frontload.profile import format as profile
 from frontload.profile import trace
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name, from_run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -273,7 +272,7 @@ names_for_lld = st.binary(min_size=1, max_size=30).filter(
 @given(st.lists(names_for_lld, min_size=1, unique=True))
 def test_what_order_writes_for_lld_import_reads(tmp_path_factory, symbols):
     """The order of any names survives the way through an order file."""
-    wanted = profile.from_run(b"app", [Name("function", "text", name) for name in symbols])
+    wanted = from_run(b"app", [Name("function", "text", name) for name in symbols])
     path = tmp_path_factory.mktemp("lld") / "order"
     request = Request("app.startup", wanted, argparse.Namespace())
     path.write_bytes(order_lld.make(request).data)
@@ -334,8 +333,8 @@ class Log:
             offset = address - self.base
             if not self.first <= offset < self.end:
                 continue
-            if kind == "I" and (trace.CODE, offset // 16) not in seen:
-                seen.add((trace.CODE, offset // 16))
+            if kind == "I" and (trace.CODE, offset // 4) not in seen:
+                seen.add((trace.CODE, offset // 4))
                 touches.append((trace.CODE, offset))
             if kind != "I" and not by_loader:
                 for granule in range(offset // 16, (min(offset + size, self.end) - 1) // 16 + 1):

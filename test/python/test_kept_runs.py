@@ -12,9 +12,8 @@ def name(number: int) -> str:
     return f"name {number % 9}"
 
 
-def names(numbers) -> list[str]:
-    return [name(number) for number in numbers]
-
+NUMBERS = array(range(10), int64)
+NAMES = list(map(name, range(10)))
 
 # Some runs do the same, others have ids on both sides of what is kept.
 one_run = st.tuples(st.integers(0, 3 * MOST), st.integers(1, 30)).flatmap(
@@ -50,10 +49,10 @@ def test_any_partition_keeps_the_same(runs, random):
             set(map(name, touched))
     random.shuffle(runs)
     cut = random.randint(0, len(runs))
-    assert by_number(runs).named(names) == expected
+    assert by_number(runs).named(NUMBERS, NAMES) == expected
     parts = by_number(runs[:cut]), by_number(runs[cut:])
     parts[1].merge(parts[0])
-    assert parts[1].named(names) == expected
+    assert parts[1].named(NUMBERS, NAMES) == expected
     merged = by_name(runs[cut:])
     merged.merge(by_name(runs[:cut]))
     assert merged == expected

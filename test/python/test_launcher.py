@@ -69,6 +69,16 @@ def test_a_command_that_cannot_be_run_leaves_no_line(launch, name, code):
     assert "\nfrontload-exec: note: give its path" in launch.result.stderr
 
 
+def test_a_line_that_nobody_reads(build, run):
+    """It is an error of ours, once the command has run to its end."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = run(build / "bin/frontload-exec", "--", "sh", "-c", "sleep 0.1; echo end", code=2,
+               capture_output=False, stdout=subprocess.PIPE, stderr=writing)
+    os.close(writing)
+    assert done.stdout == "end\n"
+
+
 def test_memory_of_the_parent_is_not_counted(launch):
     """Peak memory is the command's own even if a fat process asked for it."""
     fat = bytearray(os.urandom(1 << 20) * 200)

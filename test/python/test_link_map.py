@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from frontload.elf import file as elf
 from frontload.profile import format as profile
-from frontload.profile.format import Name, Touched
 from frontload.profile.link_map import LinkMap, Span
 from frontload.profile.merged_strings import MergedStrings
+from frontload.profile.startup_profile import Name, Touched
 from hypothesis import given
 from hypothesis import strategies as st
 from test_resolve import function, linked

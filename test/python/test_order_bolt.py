@@ -3,7 +3,7 @@
 import pytest
 from frontload.elf import constants
 from frontload.elf import file as elf
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 
 pytestmark = pytest.mark.usefixtures("tools")
 MAIN = """

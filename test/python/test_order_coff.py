@@ -6,7 +6,7 @@ import struct
 import pytest
 from conftest import FREESTANDING, symbol_addresses
 from frontload.order import foreign
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 
 pytestmark = pytest.mark.usefixtures("tools")
 FUNCTIONS = ["start", "f4", "helper", "f3", "f1"]  # and not f2, which comes last

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from conftest import FREESTANDING, symbol_addresses
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 
 pytestmark = pytest.mark.usefixtures("tools")
 FUNCTIONS = ["_start", "_f4", "_helper", "_f3", "_f1"]  # and not _f2, which comes last

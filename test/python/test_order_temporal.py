@@ -5,7 +5,7 @@ import re
 import pytest
 from conftest import symbol_addresses
 from frontload.base import tools
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 
 pytestmark = pytest.mark.usefixtures("tools")
 ORDER = ["f3", "helper", "main", "f1", "f5"]

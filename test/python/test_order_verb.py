@@ -8,8 +8,8 @@ from conftest import symbol_addresses
 from frontload.base import response_files
 from frontload.order.aliases import Aliases
 from frontload.profile import format as profile
-from frontload.profile.format import Name
 from frontload.profile.resolver import Place, Places
+from frontload.profile.startup_profile import Name
 
 pytestmark = pytest.mark.usefixtures("tools")
 ORDER = ["f3", "helper", "main", "f1", "f5"]

@@ -5,13 +5,21 @@ import string
 import pytest
 from frontload.base.errors import BadData, Failure
 from frontload.profile import format as profile
-from frontload.profile.format import LONGEST_STRETCH, Name, Profile, Stretch, Touched
 from frontload.profile.kept_runs import MOST, KeptRuns
+from frontload.profile.startup_profile import (
+    KINDS,
+    LONGEST_STRETCH,
+    Name,
+    Profile,
+    Stretch,
+    Touched,
+    from_run,
+)
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 raw_names = st.binary(min_size=1, max_size=12)
-names = st.builds(Name, st.sampled_from(profile.KINDS), st.sampled_from(profile.CLASSES), raw_names,
+names = st.builds(Name, st.sampled_from(KINDS), st.sampled_from(profile.CLASSES), raw_names,
                   st.just(b"") | raw_names)
 # Near to each other, so that some fit into one stretch, and others do not.
 stretched = st.builds(lambda first, size: Touched(16, 1, Stretch(first, first + size - 1)),
@@ -29,7 +37,7 @@ def merged(*parts: Profile) -> Profile:
 
 
 def from_runs(*touched: list[Name] | dict[Name, Touched]) -> Profile:
-    return merged(*(profile.from_run(b"app", run) for run in touched))
+    return merged(*(from_run(b"app", run) for run in touched))
 
 
 def function(name: str, file: str = "") -> Name:
@@ -38,7 +46,7 @@ def function(name: str, file: str = "") -> Name:
 
 def test_runs_that_know_nothing_of_cold_parts():
     """One such run is enough for the merged profile to say so; and what is written is read back."""
-    exact, counting = (profile.from_run(b"app", [function("main")]) for _ in range(2))
+    exact, counting = (from_run(b"app", [function("main")]) for _ in range(2))
     counting.knows_cold_parts = False
     assert b"cold-parts" not in profile.to_bytes(exact)
     for parts in ((exact, counting), (counting, exact)):
@@ -77,8 +85,8 @@ def test_without_data_runs_there_is_no_line_for_them():
 
 def test_a_run_that_found_no_data_is_a_data_run_too():
     """That a run with data touched none of a program's is something else than not to know."""
-    assert profile.from_run(b"app", [function("main")], data=True).data_runs == 1
-    assert profile.from_run(b"app", [function("main")]).data_runs == 0
+    assert from_run(b"app", [function("main")], data=True).data_runs == 1
+    assert from_run(b"app", [function("main")]).data_runs == 0
 
 
 def test_the_most_bytes_and_the_most_windows_count():
@@ -126,11 +134,11 @@ def test_a_run_that_knows_no_bytes_leaves_the_stretch():
 def test_runs_that_went_astray_move_nothing():
     """What ninety-nine runs touch late stays late, if one touched it first, or nothing else."""
     names = [function(f"f{n:03}") for n in range(100)]
-    usual = profile.from_run(b"app", names)
+    usual = from_run(b"app", names)
     made = Profile(b"app", 0)
     made.add(usual, 98)
-    made.add(profile.from_run(b"app", [names[99], *names[:99]]))
-    made.add(profile.from_run(b"app", names[50:51]))
+    made.add(from_run(b"app", [names[99], *names[:99]]))
+    made.add(from_run(b"app", names[50:51]))
     assert [name for name, _ in made.in_order()] == names
     assert made.touches[names[99]].spread == ((0, 1, 0), (7, 98, 99))
     text = profile.to_bytes(made)
@@ -172,7 +180,7 @@ def test_what_is_written_is_read_back(touched, program):
 @given(st.lists(st.tuples(runs, st.booleans()), min_size=1, max_size=5), st.randoms())
 def test_order_and_grouping_of_runs_do_not_matter(touched, random):
     """Runs merged in any order, through any partial profiles written and read, give equal bytes."""
-    parts = [profile.from_run(b"app", run, data) for run, data in touched]
+    parts = [from_run(b"app", run, data) for run, data in touched]
     whole = profile.to_bytes(merged(*parts))
     random.shuffle(parts)
     cut = random.randint(0, len(parts))
@@ -194,7 +202,7 @@ def test_kept_runs_tell_what_was_touched_together():
     """Two names have as many runs, but not the same ones; a weight is that of the same run."""
     a, b, c = map(function, "abc")
     made = from_runs([a, b], [a, b], [a, c])
-    made.add(profile.from_run(b"app", [a, c], data=True), 5)
+    made.add(from_run(b"app", [a, c], data=True), 5)
     by_run = {run.weight: {each.name for each in (a, b, c) if made.kept.touches[each] >> bit & 1}
               for bit, run in enumerate(made.kept.runs)}
     assert by_run == {2: {b"a", b"b"}, 1: {b"a", b"c"}, 5: {b"a", b"c"}}

@@ -18,6 +18,7 @@ from frontload.profile import format as profile
 from frontload.profile import sample
 from frontload.profile.from_samples import Build, Process
 from frontload.profile.sample import PageSample, TouchedPages
+from frontload.profile.startup_profile import Name, from_run
 from frontload.profile.trace import Module
 from frontload.recording import live_pages, page_order, sampled
 from left_processes import wait_until_none
@@ -124,7 +125,7 @@ def test_known_names_keep_their_order(frontload, builds, tmp_path):
     """With an older profile, what it knows comes first, in its order."""
     take_samples(frontload, tmp_path, builds(4))
     known = ["f370", "main", "f0", "f74"]
-    old = profile.from_run(b"app", [profile.Name("function", "text", each.encode())
+    old = from_run(b"app", [Name("function", "text", each.encode())
                                     for each in known])
     (tmp_path / "old.startup").write_bytes(profile.to_bytes(old))
     frontload("profile", "samples", "--known", "old.startup", "-o", "app.startup")
@@ -134,17 +135,56 @@ def test_known_names_keep_their_order(frontload, builds, tmp_path):
     assert [name for name in ranked if name in known] == known and ranked[:4] == known
 
 
+def hashed(tmp_path, number):
+    """A release of the program that has another hash in each name, as Rust has."""
+    folder = tmp_path / f"release{number}"
+    folder.mkdir()
+    source = re.sub(r"void f([0-9]+)\(void\) {",
+                    rf'void f\1(void) __asm__("_ZN3app1f17h{number:08x}0000\1E");\n'
+                    r"void f\1(void) {", SOURCE)
+    source = re.sub(r"_ZN3app1f17h([0-9a-f]{12})([0-9]+)E", lambda found: (
+        f"_ZN3app{1 + len(found[2])}f{found[2]}17h{found[1]}0000E"), source)
+    return compile_to(
+        folder / "app", LLVM / "clang", "-O1", "-ffunction-sections", "app.c", "-fuse-ld=lld",
+        "-Wl,--build-id", f"-Wl,--shuffle-sections=.text.*={number}", sources={"app.c": source})
+
+
+def test_releases_whose_names_have_other_hashes(frontload, tmp_path):
+    """Names that a link takes for the same are of one function, which is in the profile once."""
+    releases = [hashed(tmp_path, number) for number in range(1, 6)]
+    take_samples(frontload, tmp_path, releases)
+    frontload("profile", "samples", "-o", "app.startup")
+    found = [each for each in names(tmp_path / "app.startup") if each.startswith("_ZN3app")]
+    plain = {re.sub(r"_ZN3app[0-9](f[0-9]+)17h.*", r"\1", each) for each in found}
+    touched = {f"f{i}" for i in TOUCHED}
+    assert len(found) == len(plain)
+    assert plain >= touched and len(plain - touched) < 40
+
+
+def test_names_with_other_hashes_are_known(frontload, tmp_path):
+    """They keep the order that an older release had."""
+    take_samples(frontload, tmp_path, [hashed(tmp_path, number) for number in (1, 2, 3, 4)])
+    old = from_run(b"app", [Name("function", "text", each) for each in (
+        b"_ZN3app4f37017h0000000000000000E", b"main", b"_ZN3app3f7417h0000000000000000E")])
+    (tmp_path / "old.startup").write_bytes(profile.to_bytes(old))
+    frontload("profile", "samples", "--known", "old.startup", "-o", "app.startup")
+    ranked = [name.name.decode() for name, _ in
+              profile.read(tmp_path / "app.startup").in_order()]
+    assert [re.sub("17h.*", "", each) for each in ranked[:3]] == [
+        "_ZN3app4f370", "main", "_ZN3app3f74"]
+
+
 def test_samples_merge_with_other_inputs(frontload, builds, tmp_path):
     """Beside a profile, samples count as more runs."""
     take_samples(frontload, tmp_path, builds(3))
-    old = profile.from_run(b"app", [profile.Name("function", "text", b"f1"),
-                                    profile.Name("function", "text", b"main")])
+    old = from_run(b"app", [Name("function", "text", b"f1"),
+                                    Name("function", "text", b"main")])
     (tmp_path / "old.startup").write_bytes(profile.to_bytes(old))
     frontload("profile", "samples", "old.startup", "-o", "app.startup")
     made = profile.read(tmp_path / "app.startup")
     assert made.runs == 4
-    assert made.touches[profile.Name("function", "text", b"main")].runs == 4
-    assert profile.Name("function", "text", b"f1") in made.touches
+    assert made.touches[Name("function", "text", b"main")].runs == 4
+    assert Name("function", "text", b"f1") in made.touches
 
 
 def test_builds_that_moved_are_given(frontload, builds, tmp_path):
@@ -301,6 +341,32 @@ def test_samples_without_an_order_beside_one_with(cli, link, made, tmp_path):
     assert ranked.index("f4") > ranked.index("f2")
 
 
+@pytest.mark.parametrize("samples, there", [(3, True), (40, False)])
+def test_what_one_start_in_some_touches(cli, link, made, tmp_path, samples, there):
+    """Starts of one kind in three tell what only they need; one in forty went astray."""
+    app = link(flags=ALIGNED)
+    taken = [made(f"of{run}", app.path, pages_of(app, "main", *["f1"][run:]), run=run + 1)
+             for run in range(samples)]
+    cli("profile", *taken, "-o", tmp_path / "app.startup")
+    found = names(tmp_path / "app.startup")
+    assert "main" in found and ("f1" in found) == there
+
+
+def test_a_known_name_on_a_page_of_others_keeps_its_share(cli, link, made, tmp_path):
+    """The page is touched by all starts for what else is there, so it tells nothing of the name."""
+    app = link()
+    taken = [made(f"of{run}", app.path, pages_of(app, "main"), run=run + 1) for run in range(6)]
+    old = from_run(b"app", [Name("function", "text", b"main")])
+    old.add(from_run(b"app", [Name("function", "text", name)
+                                      for name in (b"main", b"f1")]))
+    old.add(from_run(b"app", [Name("function", "text", b"main")]))
+    (tmp_path / "old.startup").write_bytes(profile.to_bytes(old))
+    cli("profile", *taken, "--known", tmp_path / "old.startup", "-o", tmp_path / "app.startup")
+    touches = {name.name: touch for name, touch in
+               profile.read(tmp_path / "app.startup").touches.items()}
+    assert (touches[b"main"].runs, touches[b"f1"].runs) == (6, 2)
+
+
 @pytest.mark.parametrize("exact", [True, False])
 def test_a_run_of_two_builds_is_one_run(cli, link, made, tmp_path, exact):
     """Its processes may have executed both."""
@@ -382,6 +448,17 @@ def test_several_executions_are_several_runs(frontload, server, tmp_path):
     for each in found:
         runs.setdefault(each.run, []).append(each.forked)
     assert sorted(map(sorted, runs.values())) == [[False], [False, True]]
+
+
+def test_samples_that_others_write_stay(frontload, server, tmp_path):
+    """Of another recording into the same folder, also those that come once this one is ready."""
+    (tmp_path / "other").write_bytes(b"a sample")
+    late = tmp_path / "samples" / f"other.7{sample.SUFFIX}"
+    frontload("record", "--sample", "--until-output", "ready", "-o", "samples", "--", "sh", "-c",
+              f'trap "cp other {late}; exit" TERM; "$0" fork & wait', server)
+    assert late.read_bytes() == b"a sample"
+    assert {"server", "other"} <= {path.name.partition(".")[0] for path in late.parent.iterdir()}
+    assert set(late.parent.iterdir()) == set(sample.find(late.parent))
 
 
 def test_a_child_that_ends_while_it_is_looked_at(cli, tools, server, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import os
 import pytest
 from frontload.profile import format as profile
 from frontload.profile import inputs, merge
-from frontload.profile.format import Touched
+from frontload.profile.startup_profile import Touched
 from trace_writer import CODE, DATA, TraceWriter
 
 NAMES = ["main", "f1", "f2", "helper", "f5"]

@@ -2,6 +2,7 @@
 programs. Whatever comes, nothing of the program is left."""
 
 import json
+import os
 import shutil
 import signal
 import socket
@@ -168,6 +169,37 @@ def test_much_output_before(launch):
     script = "head -c 3000000 /dev/zero | tr '\\0' 'x'; printf rea; sleep 0.1; printf dy; sleep 60"
     assert launch("--until-output=ready", command=["sh", "-c", script])["ready"] == "output"
     assert launch.result.stdout == "x" * 3000000 + "ready"
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_nobody_reads_what_it_writes(stream, build, server, tmp_path):
+    """It is measured to its end, and ended in time, as if somebody did."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    how = {"stdout": "output", "stderr": "error"}[stream]
+    done = subprocess.run([build / "bin/frontload-exec", f"--output={tmp_path}/line",
+                           "--until-output=never", "--timeout=1", "--", server, how, "up"],
+                          **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL,
+                             stream: writing})
+    os.close(writing)
+    assert done.returncode == 124
+    assert json.loads((tmp_path / "line").read_text())["exit_status"] == 124
+
+
+def test_a_line_that_cannot_be_written(build, run, server):
+    """Where there is no room for what was measured, the program is ended all the same."""
+    result = run(build / "bin/frontload-exec", "--output=/dev/full", "--for=0.1", "--", server,
+                 "workers", code=2)
+    assert result.stderr == ("frontload-exec: error: the result: cannot be written: No space left "
+                             "on device\n")
+
+
+def test_what_a_request_inherits(launch, server):
+    """A write that nobody reads ends the program, and the request, as without us."""
+    script = f"grep SigIgn /proc/self/status; exec {server} simple"
+    launch("--for=0.1", "--request=grep SigIgn /proc/self/status", command=["sh", "-c", script])
+    sets = [int(line.split()[1], 16) for line in launch.result.stdout.splitlines()]
+    assert len(sets) == 2 and not any(found & 1 << signal.SIGPIPE - 1 for found in sets)
 
 
 def test_file(launch, server, tmp_path):
@@ -341,6 +373,29 @@ def test_record_data_of_what_does_not_become_ready(frontload, server, port, tmp_
     result = frontload("record", "--data", "-o", tmp_path / "traces", "--until-file",
                        tmp_path / "none", "--timeout", "5", "--", server, "workers", port, code=124)
     assert "was not ready in time" in result.stderr and is_free(port)
+
+
+@pytest.mark.parametrize("until", [[], ["--until", "answer"], ["--until-file", "/none"]],
+                         ids=["to its end", "function", "file"])
+@pytest.mark.parametrize("data", [False, True])
+def test_an_interrupted_recording(data, until, build, server, spawn, tmp_path):
+    """Ctrl-C ends the program and its recorder: the status is that of the signal, what was recorded
+    stays, and no temporary file does."""
+    if data and not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed")
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    limit = ["--timeout", "600"] if until else []
+    process = spawn(build / "bin/frontload", "record", *["--data"] * data, "-o",
+                    tmp_path / "traces", *until, *limit, "--", server, "output", "up",
+                    start_new_session=True, env={**os.environ, "TMPDIR": str(temporary)},
+                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    assert process.stdout.readline() == "first\n"  # the program runs
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(60) == 128 + signal.SIGINT
+    assert not list(temporary.iterdir())
+    recorded = [trace.read(path).main.path for path in trace.find(tmp_path / "traces")]
+    assert str(server) in recorded
 
 
 @pytest.mark.parametrize("verb", [["measure", "--runs", "2"], ["faults", "--allow-warm"]])

@@ -12,7 +12,7 @@ from frontload.elf import constants, relocations, relocations_report
 from frontload.elf import file as elf
 from frontload.elf.loading import parse_loading, read_loading
 from frontload.profile import format as profile
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name, from_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -243,7 +243,7 @@ def test_hash_tables_are_told(make, cli, tmp_path):
 
 
 def checked(cli, tmp_path, path, name: str, *options):
-    startup = profile.from_run(b"app", [Name("function", "text", name.encode())])
+    startup = from_run(b"app", [Name("function", "text", name.encode())])
     (tmp_path / "p").write_bytes(profile.to_bytes(startup))
     return cli("check", path, "--profile", tmp_path / "p", *options)
 

@@ -8,7 +8,7 @@ from frontload.elf import file as elf
 from frontload.elf.strings import Names, Strings
 from frontload.elf.symbols import ABSOLUTE, UNDEFINED, Columns, Symbols
 from frontload.profile.addresses import WINDOW, Resolver
-from frontload.profile.format import LONGEST_STRETCH, Name, Touched
+from frontload.profile.startup_profile import LONGEST_STRETCH, Name, Touched
 from hypothesis import given
 from hypothesis import strategies as st
 from trace_writer import BLOCK, CODE, DATA, FUNCTION

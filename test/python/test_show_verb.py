@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from frontload.profile import format as profile
 from frontload.profile import sample, summary
-from frontload.profile.format import Name, Profile, Touch, Touched
 from frontload.profile.sample import TouchedPages
+from frontload.profile.startup_profile import KINDS, Name, Profile, Touch, Touched, from_run
 from frontload.profile.trace import Module
 from frontload.reading import listing
 from frontload.reading.listing import BOTH, MAP, PAGE, File, ReadingList
@@ -160,13 +160,13 @@ def test_a_long_name_stays_in_one_line(cli, tmp_path):
 
 def test_unknown_cold_parts_are_told(cli, tmp_path):
     """A profile of a build that collects counts does not know them."""
-    startup = profile.from_run(b"app", [MAIN])
+    startup = from_run(b"app", [MAIN])
     startup.knows_cold_parts = False
     (tmp_path / "p").write_bytes(profile.to_bytes(startup))
     assert any(line.startswith("cold parts: not known") for line in shown(cli, tmp_path / "p"))
 
 
-names = st.builds(Name, st.sampled_from(profile.KINDS), st.sampled_from(profile.CLASSES),
+names = st.builds(Name, st.sampled_from(KINDS), st.sampled_from(profile.CLASSES),
                   st.binary(min_size=1, max_size=4))
 touches = st.builds(Touch, st.integers(1, 8), st.integers(0, 9),
                     st.builds(Touched, st.integers(0, 999), st.just(1)))
@@ -234,7 +234,7 @@ def test_names_from_files_are_escaped(cli, link, tmp_path):
 ])
 def test_bad_files_are_refused(cli, tmp_path, content, what):
     """A damaged file is named with the place of the damage, and nothing is shown or written."""
-    (tmp_path / "good").write_bytes(profile.to_bytes(profile.from_run(b"app", [MAIN])))
+    (tmp_path / "good").write_bytes(profile.to_bytes(from_run(b"app", [MAIN])))
     (tmp_path / "bad").write_bytes(content)
     result = cli("show", "--json", tmp_path / "out", tmp_path / "good", tmp_path / "bad", code=65)
     assert f"error: {tmp_path / 'bad'}" in result.err and what in result.err

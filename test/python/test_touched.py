@@ -1,8 +1,14 @@
 """Sums of numbers are what merging profiles by name gives, whoever has summed up which runs."""
 
-from frontload.profile import format as profile
 from frontload.profile import touched as sums
-from frontload.profile.format import LONGEST_STRETCH, Name, Profile, Stretch, Touched
+from frontload.profile.startup_profile import (
+    LONGEST_STRETCH,
+    Name,
+    Profile,
+    Stretch,
+    Touched,
+    from_run,
+)
 from frontload.profile.touched import Sum, TouchedNumbers
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,7 +54,7 @@ def by_name(runs) -> Profile:
     merged = Profile(b"app", 0)
     for touched, weight in runs:
         run = {name(number): amount for number, amount in touched.items()}
-        merged.add(profile.from_run(b"app", run, True), weight)
+        merged.add(from_run(b"app", run, True), weight)
     return merged
 
 

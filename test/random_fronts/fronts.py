@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from frontload.profile.format import Name, Profile, Touch, Touched, to_bytes
+from frontload.profile.format import to_bytes
+from frontload.profile.startup_profile import Name, Profile, Touch, Touched
 from linking import ALWAYS, LD_FRONTLOAD, LD_LLD
 from names import names_of
 from places import BUILD

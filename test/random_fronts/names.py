@@ -9,7 +9,7 @@ from places import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts"))
 from frontload.elf import file as elves
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 from frontload.profile.symbol_names import nameable
 
 _WRITE, _ALLOC, _CODE, _MERGE, _STRINGS = 1, 2, 4, 0x10, 0x20

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Lower rooms first: each may use those that are named, and nothing else of ours.
 ROOMS = {
     "lldplugin/program": set(),
-    "lldplugin/elf": set(),
+    "lldplugin/elf": {"format"},
     "lldplugin/cold_start": {"format", "elf"},
     "lldplugin/profile": {"elf", "program"},
     "lldplugin/names": {"elf", "profile"},
@@ -22,6 +22,7 @@ ROOMS = {
     "lldplugin/other_lld": {"program", "elf", "profile", "names", "startup_set", "plan"},
     "lldplugin/lld": {"program", "elf", "profile", "names", "startup_set", "plan", "other_lld"},
     "lldplugin/gold": {"program", "elf", "profile", "names", "startup_set", "plan"},
+    "tools/blocks": {"format", "program", "elf"},
     "tools/cc": {"base", "program", "elf", "profile"},
     "tools/lazyfs": set(),
     "tools/predict": {"format", "program", "elf", "cold_start", "startup_set"},

@@ -66,7 +66,7 @@ def decode(path: Path) -> Trace:
     (magic, order, word, machine, major, minor, header_size, slot_size, recorder, pid, claimed,
      dropped, done, role) = HEADER.unpack_from(data)
     assert magic == b"\x89FLT\r\n\x1a\n" and (order, word) == (1, 8) and machine in (62, 183, 243)
-    assert (major, minor, header_size, slot_size, recorder) == (1, 3, 128, 16, 1)
+    assert (major, minor, header_size, slot_size, recorder) == (1, 4, 128, 16, 1)
     assert data[49] in (0, 1) and any(data[56:64]) and not any(data[50:56] + data[96:128])
     trace = Trace(pid, claimed, dropped, bool(done), role.rstrip(b"\0").decode())
     slot, end = 0, min(claimed, (len(data) - 128) // 16)

@@ -5,6 +5,7 @@ import re
 import subprocess
 
 import pytest
+from places import ROOT
 
 HOOKS = {"__cyg_profile_func_enter", "__cyg_profile_func_exit", "__cyg_profile_func_enter_bare",
          "__sanitizer_cov_trace_pc",
@@ -71,6 +72,18 @@ def test_no_neighbour_in_its_cache_lines(cc, run):
     assert start % 128 == 0 and size == 128
 
 
+@pytest.mark.parametrize("target", ["i386-linux-gnu", "x86_64-linux-gnux32",
+                                    "armv7a-linux-gnueabihf", "riscv32-linux-gnu",
+                                    "s390x-linux-gnu"])
+def test_where_it_does_not_record(llvm, run, target):
+    """For a processor that it does not know, or of 32 bits, it does not compile, and says why."""
+    result = run(llvm / "clang", f"--target={target}", "-fsyntax-only", "-ffreestanding", "-x", "c",
+                 ROOT / "instrument/base/machine.h", code=1)
+    errors = [line for line in result.stderr.splitlines() if "error: " in line]
+    assert len(errors) == 1 and errors[0].endswith(
+        '"frontload records on x86-64, AArch64 and 64-bit RISC-V Linux only"')
+
+
 FEATURES = {"x86_64": "x86 feature: IBT, SHSTK", "aarch64": "AArch64 feature: BTI, PAC"}
 
 
@@ -78,7 +91,7 @@ def features(path, run):
     return FEATURES[platform.machine()] in run("readelf", "-n", path).stdout
 
 
-@pytest.mark.parametrize("name", ["rt", "prefetch"])
+@pytest.mark.parametrize("name", ["rt", "prefetch", "sample"])
 @pytest.mark.parametrize("linker", ["bfd", "lld"])
 def test_takes_no_branch_protection_away(build, cc, run, llvm, linker, name):
     """A program that is protected by IBT and shadow stacks (on AArch64, BTI and PAC) is so when it
@@ -88,7 +101,8 @@ def test_takes_no_branch_protection_away(build, cc, run, llvm, linker, name):
         flags = ["-fcf-protection=full", "-Wl,-z,cet-report=error"]
     else:
         flags = ["-mbranch-protection=standard"]
-    start = {"rt": "__cyg_profile_func_enter", "prefetch": "frontload_prefetch_at_start"}[name]
+    start = {"rt": "__cyg_profile_func_enter", "prefetch": "frontload_prefetch_at_start",
+             "sample": "frontload_ready"}[name]
     lld = [f"-B{llvm}", "-fuse-ld=lld"] if linker == "lld" else []
     # The compiler's own start-up code may not be protected.
     program = cc("""

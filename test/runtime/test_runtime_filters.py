@@ -175,8 +175,10 @@ def test_handler_during_dlopen_of_musl(cc, record, tmp_path, known):
           after();
           trap_open(0);
           void *other = dlopen("./other.so", RTLD_NOW);
-          if (!other)
+          if (!other) {
+            fputs(dlerror(), stderr);
             return 1;
+          }
           ((void (*)(void))dlsym(other, "from_other"))();
           return 0;
         }""", library, f"-Wl,-rpath,{tmp_path},--export-dynamic", f"-DKNOWN={known:d}",

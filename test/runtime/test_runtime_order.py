@@ -195,6 +195,29 @@ def test_before_and_after_main(cc, record, linking):
     assert names == ["first", "second", "main", "at_exit", "destroyed"]
 
 
+@pytest.mark.parametrize("linking, recorded", [
+    (["-pie", "-fPIE"], True), (["-no-pie"], True), (["-static"], False)])
+def test_constructors_that_do_not_run(cc, record, linking, recorded):
+    """A program with an entry point of its own that calls no constructors is recorded from its
+    first touch on if it is dynamic. A static one, whose libc is never made ready, is left alone."""
+    program = cc("""
+        #include <unistd.h>
+        KEPT void called(void) {}
+        #ifdef __x86_64__
+        __attribute__((force_align_arg_pointer))
+        #endif
+        void begin(void) {
+          called();
+          called();
+          _exit(7);
+        }
+        int main(void) { return 1; }""", "-Wl,-e,begin", *linking)
+    recording = record(program, code=7)
+    assert recording.result.stderr == ""
+    assert [trace.names() for trace in recording.traces.values()] == (
+        [["begin", "called"]] if recorded else [])
+
+
 @pytest.mark.parametrize("linking", [
     ["-pie", "-fPIE"], ["-no-pie"], ["-static"], ["-static-pie"], ["-pie", "-fPIE", "-Wl,-z,now"],
     ["-pie", "-fPIE", "-Wl,-z,pack-relative-relocs"]])

@@ -113,7 +113,7 @@ def test_fork_in_a_signal_handler(cc, record):
 
 def test_vfork_and_exec(cc, record):
     """A vfork child runs in its parent's memory: what it touches, and its startup_done, leave no
-    mark there; the program it executes has a trace of its own."""
+    mark there, nor does an exec that fails; the program it executes has a trace of its own."""
     program = cc(WAIT + """
         #include <frontload.h>
         KEPT void between(void) {}
@@ -128,6 +128,7 @@ def test_vfork_and_exec(cc, record):
           if (child == 0) {
             between();
             frontload_startup_done();
+            execv("/nonexistent", arguments);
             execv(argv[0], arguments);
             _exit(1);
           }
@@ -179,11 +180,13 @@ def test_vfork_child_comes_first(cc, record, forked):
 
 
 def test_posix_spawn(cc, record):
-    """A spawned program has a trace of its own."""
+    """A spawned program has a trace of its own. That there is none of that name is said to the
+    parent, which is recorded on."""
     program = cc(WAIT + """
         #include <spawn.h>
         extern char **environ;
         KEPT void spawned(void) {}
+        KEPT void after(void) {}
         int main(int argc, char **argv) {
           if (argc > 1) {
             spawned();
@@ -191,14 +194,53 @@ def test_posix_spawn(cc, record):
           }
           char *arguments[] = {argv[0], "again", 0};
           pid_t child;
+          if (posix_spawn(&child, "/nonexistent", 0, 0, arguments, environ) != ENOENT)
+            return 1;
           posix_spawn(&child, argv[0], 0, 0, arguments, environ);
           waitpid(child, 0, 0);
-          printf("%d", child);
+          after();
+          printf("%d %d", getpid(), child);
           return 0;
         }""")
     recording = record(program)
+    parent, child = recording.result.stdout.split()
     assert len(recording.traces) == 2
-    assert recording.of(recording.result.stdout).names() == ["main", "spawned"]
+    assert recording.of(parent).names() == ["main", "after"]
+    assert recording.of(child).names() == ["main", "spawned"]
+
+
+def test_child_of_another_user(cc, record, root, traces):
+    """A process that has become a user who may not write to the folder is recorded on, in its file;
+    the children that it forks then run unrecorded, each with one warning."""
+    traces.chmod(0o755)
+    program = cc(WAIT + """
+        #include <grp.h>
+        KEPT void before(void) {}
+        KEPT void after(void) {}
+        KEPT void in_child(void) {}
+        int main(void) {
+          before();
+          if (setgroups(0, 0) || setgid(65534) || setuid(65534))
+            return 1;
+          after();
+          int status, sum = 0;
+          for (int i = 1; i <= 2; ++i) {
+            if (fork() == 0) {
+              in_child();
+              before();
+              _exit(i);
+            }
+            wait(&status);
+            sum += WEXITSTATUS(status);
+          }
+          return sum + 4;
+        }""")
+    recording = record(program, code=1 + 2 + 4)
+    assert recording.only.names() == ["main", "before", "after"]
+    lines = recording.result.stderr.splitlines()
+    assert len(lines) == 2 and all(
+        line.startswith(f"frontload-rt: warning: {traces}/program.")
+        and "Permission denied (the program runs unrecorded)" in line for line in lines)
 
 
 def test_exec_keeps_what_was_before(cc, record):

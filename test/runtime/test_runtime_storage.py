@@ -269,6 +269,16 @@ def test_quota_used_up(cc, run, quota):
     assert [file.name for file in folder.iterdir()] == ["zeros"]
 
 
+def test_path_too_long_by_its_pid(cc, run, tmp_path):
+    """A path is not cut where there is no more room for it, or another file would be made."""
+    program, folder = cc(SMALL), tmp_path / "traces"
+    folder.mkdir()
+    pattern = (f"{folder}/" + "./" * 2048)[:4090].rstrip(".").ljust(4092, "x") + "-%p"
+    assert run_unrecorded(run, program, pattern).endswith(
+        ": cannot create the trace: File name too long (the program runs unrecorded)\n")
+    assert not list(folder.iterdir())
+
+
 @pytest.mark.parametrize("kilobytes", [100, 400])
 def test_quota(many, run, quota, kilobytes):
     """A quota is used up while the trace grows: as with a full disk. This file system writes a page

@@ -7,6 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 from conftest import COVERAGE, INSTRUMENT, PROGRAMS
+from places import ROOT, WHOLE_STORM
 from runtime_trace import datum, many_functions
 
 COUNT = 400
@@ -120,7 +121,8 @@ def test_system_calls_of_a_first_touch(cc, run, strace, traces, threaded):
 
 def test_thread_storm(cc, run, traces):
     """64 threads, each with functions of its own and some of another's, all at the same time: each
-    function once, each thread's own in its order."""
+    function once, each thread's own in its order. FRONTLOAD_STORM=whole has 6.4 million first
+    touches."""
     program = cc("""
         #include <pthread.h>
         #include <stdio.h>
@@ -151,7 +153,7 @@ def test_thread_storm(cc, run, traces):
             pthread_join(threads[i], 0);
           return 0;
         }""", "-pthread")
-    each = 100_000 if os.environ.get("FRONTLOAD_STORM") == "whole" else 5_000
+    each = 100_000 if WHOLE_STORM else 5_000
     result = run(program, str(each), env={**os.environ, "FRONTLOAD_TRACE": f"{traces}/t"})
     (trace,) = traces.iterdir()  # "t.1", if a second thread was done before the one that made "t"
     events = many_functions(trace)
@@ -213,28 +215,56 @@ def test_threads_in_a_new_module(cc, plugin, record, tmp_path):
     assert trace.names() == ["main"] + 100 * ["a"] and len(trace.modules) == 101
 
 
+@pytest.fixture
+def sanitized(cc, compilers, run):
+    """sanitized(sanitizers, source, ...): a program with the runtime itself compiled in, both with
+    these sanitizers, which the build's own archive, that calls nothing, has not."""
+    runtime = ROOT / "instrument/runtime"
+
+    def sanitized(sanitizers, source, *more, **options):
+        flags = [f"-fsanitize={sanitizers}", "-fno-sanitize-recover=all", "-g", "-O1", "-pthread"]
+        empty = cc("int main(void) { return 0; }", *flags, compiler="clang", name="empty",
+                   runtime=[], instrument=None)
+        if subprocess.run([empty], capture_output=True).returncode:
+            pytest.skip(f"-fsanitize={sanitizers} does not work on this machine")
+        objects = []
+        for file in sorted(runtime.glob("*.c")):
+            objects.append(empty.with_name(f"{file.name}.o"))
+            run(compilers["clang"], *flags, "-D_GNU_SOURCE", "-I", runtime.parent,
+                "-I", runtime / "include", "-c", file, "-o", objects[-1])
+        return cc(source, *flags, *more, compiler="clang", runtime=objects, **options)
+
+    return sanitized
+
+
 @pytest.mark.parametrize("source, instrument, check", WAYS)
-def test_thread_sanitizer(cc, record, compilers, source, instrument, check):
+def test_thread_sanitizer(sanitized, record, source, instrument, check):
     """The runtime itself, compiled with ThreadSanitizer, has no data race."""
-    runtime = os.path.join(os.path.dirname(__file__), "../../instrument/runtime")
-    files = [os.path.join(runtime, f) for f in sorted(os.listdir(runtime)) if f.endswith(".c")]
-    flags = ["-fsanitize=thread", "-g", "-O1", "-pthread"]
-    folder = cc("int main(void) { return 0; }", *flags, compiler="clang", name="empty", runtime=[],
-                instrument=None).parent
-    if subprocess.run([folder / "empty"], capture_output=True).returncode:
-        pytest.skip("ThreadSanitizer does not work on this machine")
-    objects = []
-    for file in files:
-        objects.append(folder / f"{os.path.basename(file)}.o")
-        subprocess.run([compilers["clang"], *flags, "-D_GNU_SOURCE", "-I", f"{runtime}/..",
-                        "-I", f"{runtime}/include", "-c", file, "-o", objects[-1]], check=True)
-    program = cc(source, *flags, compiler="clang", runtime=objects, instrument=instrument)
+    program = sanitized("thread", source, instrument=instrument)
     for _ in range(5):
         recording = record(program, environment={"TSAN_OPTIONS": "exitcode=66"})
         assert recording.result.stderr == ""
         check(recording)
         for path in recording.traces:
             path.unlink()
+
+
+@pytest.mark.parametrize("source, instrument, check", WAYS)
+def test_address_sanitizer(sanitized, record, source, instrument, check):
+    """The runtime itself, compiled with AddressSanitizer and UndefinedBehaviorSanitizer, does
+    nothing that they find while threads make its first touches."""
+    recording = record(sanitized("address,undefined", source, instrument=instrument))
+    assert recording.result.stderr == ""
+    check(recording)
+
+
+def test_address_sanitizer_while_growing(sanitized, record):
+    """Nor does it while a trace grows from chunk to chunk."""
+    program = sanitized("address,undefined", (PROGRAMS / "many.c").read_text(), "-O0", "-g0",
+                        name="many")
+    recording = record(program, code=7)
+    assert recording.result.stderr == ""
+    assert recording.only.names() == ["main", *(f"f{n}" for n in range(10000, 40000))]
 
 
 def test_signal_handlers(cc, record):

@@ -68,8 +68,8 @@ def archive(build) -> Path:
 def cc(tmp_path):
     """cc(text, *flags): a program of which each function has pages of its own."""
 
-    def cc(text, *flags, name="program"):
-        return compile_to(tmp_path / name, "gcc", "-O1", "-falign-functions=4096", "-pthread",
+    def cc(text, *flags, name="program", compiler="gcc"):
+        return compile_to(tmp_path / name, compiler, "-O1", "-falign-functions=4096", "-pthread",
                           "-Wl,--build-id", "main.c", *flags,
                           sources={"main.c": PRELUDE + text})
 

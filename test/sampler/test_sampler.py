@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from frontload.profile import sample
+from places import ROOT
 from sampled_pages import main_is_exact, touched, touched_of
 
 TWO_OF_FOUR = """
@@ -215,6 +216,19 @@ def test_static_program(cc, sampled, archive):
     assert "after" not in touched(found, program)
 
 
+@exactly
+@pytest.mark.skipif(shutil.which("musl-gcc") is None, reason="needs musl-gcc")
+@pytest.mark.parametrize("flags", [["-static"], [], None], ids=["static", "archive", "preloaded"])
+def test_musl(cc, sampled, archive, flags):
+    """musl hands constructors nothing, in a program that is linked with the archive or has the
+    library preloaded, both of which were compiled for glibc."""
+    is_linked = flags is not None
+    program = cc(TWO_OF_FOUR, *(["-Wl,-u,frontload_ready", archive, *flags] if is_linked else []),
+                 compiler="musl-gcc")
+    found = sampled(program, code=7, preload=not is_linked).only
+    assert touched(found, program) >= {"main", "two", "four"}
+
+
 def test_nobody_asks(cc, run, strace, library, tmp_path):
     """Without FRONTLOAD_SAMPLE the program opens the library, and nothing else that it would
     not."""
@@ -276,24 +290,47 @@ def test_executed_program(cc, sampled):
     assert not first.forked and not second.forked and first.run != second.run
 
 
+READY_TOGETHER = """
+#include <pthread.h>
+static pthread_barrier_t all;
+static void *run(void *none) {
+  pthread_barrier_wait(&all);
+  frontload_ready();
+  return none;
+}
+int main(void) {
+  pthread_t thread[16];
+  pthread_barrier_init(&all, 0, 16);
+  for (int i = 0; i < 16; ++i) pthread_create(&thread[i], 0, run, 0);
+  for (int i = 0; i < 16; ++i) pthread_join(thread[i], 0);
+  return 0;
+}
+"""
+
+
 def test_threads(cc, sampled):
     """Many threads that are ready at once write one sample."""
-    program = cc("""
-        #include <pthread.h>
-        static pthread_barrier_t all;
-        static void *run(void *none) {
-          pthread_barrier_wait(&all);
-          frontload_ready();
-          return none;
-        }
-        int main(void) {
-          pthread_t thread[16];
-          pthread_barrier_init(&all, 0, 16);
-          for (int i = 0; i < 16; ++i) pthread_create(&thread[i], 0, run, 0);
-          for (int i = 0; i < 16; ++i) pthread_join(thread[i], 0);
-          return 0;
-        }""")
-    assert sampled(program).only.main.name == "program"
+    assert sampled(cc(READY_TOGETHER)).only.main.name == "program"
+
+
+@pytest.mark.parametrize("sanitizers", ["thread", "address,undefined"])
+def test_sanitized(cc, sampled, run, llvm, tmp_path, sanitizers):
+    """The sampler itself, compiled with sanitizers, does nothing that they find: neither while many
+    threads are ready at once, nor while it takes the sample."""
+    flags = [f"-fsanitize={sanitizers}", "-fno-sanitize-recover=all", "-g"]
+    run(llvm / "clang", *flags, "-x", "c", "-o", tmp_path / "empty", "-", input="int main(){}")
+    if run(tmp_path / "empty", code=None).returncode:
+        pytest.skip(f"-fsanitize={sanitizers} does not work on this machine")
+    instrument = ROOT / "instrument"
+    objects = []
+    for file in [*sorted(instrument.glob("sampler/*.c")), instrument / "base/elf_start.c"]:
+        objects.append(tmp_path / f"{file.name}.o")
+        run(llvm / "clang", *flags, "-O1", "-D_GNU_SOURCE", "-I", instrument,
+            "-I", instrument / "sampler/include", "-c", file, "-o", objects[-1])
+    program = cc(READY_TOGETHER, *flags, *objects, compiler=llvm / "clang")
+    taken = sampled(program, preload=False)
+    assert taken.result.stderr == ""
+    assert taken.only.main.name == "program"
 
 
 def test_own_descriptors(cc, sampled):
@@ -358,6 +395,20 @@ def test_no_place_for_it(cc, sampled, pattern, said):
     assert not list(taken.folder.iterdir())
 
 
+@pytest.mark.parametrize("stderr", ["a pipe without a reader", "a full device"])
+def test_broken_stderr(cc, sampled, stderr):
+    """Where nobody can be told that there is no sample, the program goes on all the same."""
+    if stderr == "a full device":
+        writing = os.open("/dev/full", os.O_WRONLY)
+    else:
+        reading, writing = os.pipe()
+        os.close(reading)
+    taken = sampled(cc(TWO_OF_FOUR), code=7, pattern="no-such-folder/x", capture_output=False,
+                    stderr=writing)
+    os.close(writing)
+    assert not list(taken.folder.iterdir())
+
+
 def test_limit_on_file_sizes(cc, sampled):
     """Neither the signal of the limit nor half a sample comes of a file that may not grow."""
     program = cc("""
@@ -385,6 +436,28 @@ def test_full_disk(cc, sampled, library, tmp_path):
         pytest.skip("no mounts here")
     assert (taken.result.returncode, taken.result.stdout) == (7, "full\n")
     assert "No space left on device (no sample)" in taken.result.stderr
+
+
+def test_read_only(cc, sampled, library, tmp_path):
+    """On a file system that nobody can write to there is no sample."""
+    if os.geteuid():
+        pytest.skip("mounting needs root")
+    program, folder = cc(TWO_OF_FOUR), tmp_path / "samples"
+    script = (f"mount -t tmpfs -o ro none {folder} || exit 77; LD_PRELOAD={library} {program}; "
+              f"status=$?; ls {folder}; exit $status")
+    taken = sampled("unshare", "--mount", "sh", "-c", script, code=None, preload=False)
+    if taken.result.returncode == 77:
+        pytest.skip("no mounts here")
+    assert (taken.result.returncode, taken.result.stdout) == (7, "")
+    assert "Read-only file system (no sample)" in taken.result.stderr
+
+
+def test_quota(cc, sampled, quota):
+    """Where a quota is used up, there is no sample, and no file that looks like one."""
+    folder = quota(64, full=True)
+    taken = sampled(cc(TWO_OF_FOUR), code=7, folder=folder)
+    assert [file.name for file in folder.iterdir()] == ["zeros"]
+    assert "Disk quota exceeded (no sample)" in taken.result.stderr
 
 
 def test_files_of_others_are_left_alone(cc, sampled, tmp_path):

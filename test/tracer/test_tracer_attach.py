@@ -39,6 +39,14 @@ def tracers_of(pid):
     return found
 
 
+def enter_later(busy):
+    """Makes the process enter a function for the first time. Once there are breakpoints, it is
+    certain then that something was recorded."""
+    busy.stdin.write("x")
+    busy.stdin.flush()
+    assert busy.stdout.readline() == "later\n"
+
+
 def end(process):
     process.communicate(timeout=60)
     assert process.returncode == 3
@@ -98,17 +106,50 @@ def test_under_load(kind, compile, spawn, attach):
 def test_ends_by_an_interrupt(program, busy, start, finish):
     """Ctrl-C ends the recording, with status 0; what was entered by then is in the trace."""
     recorder = start(f"--pid={busy.pid}")
-    until(lambda: tracers_of(busy.pid) == {recorder.pid})
-    # It is certain that its breakpoints are in when one was hit.
-    busy.stdin.write("x")
-    busy.stdin.flush()
-    assert busy.stdout.readline() == "later\n"
     until(lambda: not code_is_that_of_the_file(busy.pid, program))
+    assert tracers_of(busy.pid) == {recorder.pid}
+    enter_later(busy)
     recorder.send_signal(signal.SIGINT)
     recording = finish(recorder)
     assert (recording.status, recording.stderr) == (0, "")
     assert tracers_of(busy.pid) == {0} and code_is_that_of_the_file(busy.pid, program)
     end(busy)
+
+
+def test_closed_standard_descriptors(compile, spawn, start, finish):
+    """What the recorder has to say does not get into its trace, which would have the number of the
+    standard error output."""
+    program = compile(r"""
+        #include <stdio.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        __attribute__((noinline)) void later(void) { __asm__ volatile(""); }
+        __attribute__((noinline)) void latest(void) { __asm__ volatile(""); }
+        int main(void) {
+          char byte;
+          puts("ready");
+          fflush(stdout);
+          if (read(0, &byte, 1) != 1)
+            return 4;
+          later();
+          if (fork() == 0)
+            execl("/bin/true", "true", (char *)0); /* of which there is something to say */
+          wait(0);
+          latest();
+          puts("later");
+          fflush(stdout);
+          return read(0, &byte, 1) == 0 ? 3 : 5;
+        }""", "-O1", name="says")
+    process = spawn(program, stdin=subprocess.PIPE)
+    assert process.stdout.readline() == "ready\n"
+    recorder = start(f"--pid={process.pid}", preexec_fn=lambda: (os.close(1), os.close(2)))
+    until(lambda: not code_is_that_of_the_file(process.pid, program))
+    enter_later(process)
+    recorder.send_signal(signal.SIGINT)
+    recording = finish(recorder)
+    assert recording.status == 0
+    assert Binary(program).named(recording.of(program)[0].addresses()) == ["later", "latest"]
+    end(process)
 
 
 def test_ends_at_a_function(program, busy, start, finish):
@@ -142,6 +183,7 @@ def test_other_signals_are_nobodys(busy, program, start, finish):
     recorder = start(f"--pid={busy.pid}")
     until(lambda: not code_is_that_of_the_file(busy.pid, program))
     recorder.send_signal(signal.SIGUSR1)
+    enter_later(busy)
     recorder.send_signal(signal.SIGTERM)
     assert finish(recorder).status == 0
     end(busy)

@@ -2,6 +2,8 @@
 sentence."""
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -14,21 +16,22 @@ AS_NOBODY = "setpriv --reuid 65534 --regid 65534 --clear-groups"
 
 
 @pytest.fixture
-def program(compile):
-    return compile("order.c")
+def folder():
+    """Where others may read and write. pytest's folders are their owner's alone, and each pytest
+    that starts makes them so again."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o777)
+        yield Path(name)
 
 
 @pytest.fixture
-def confined(tracer, program, run, tmp_path):
+def confined(tracer, compile, run, folder):
     """confined(how, before, prefix, code): what the tracer says when a shell, in new namespaces,
-    has run `before`."""
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
-    (tmp_path / "traces").mkdir()
-    (tmp_path / "traces").chmod(0o777)
+    has run `before`. The trace is `t` in the folder."""
+    program = shutil.copy(compile("order.c"), folder)
 
     def confined(how, before, prefix="", code=0):
-        command = f"{prefix} {tracer} -o {tmp_path}/traces/t -- {program}"
+        command = f"{prefix} {tracer} -o {folder}/t -- {program}"
         return run("unshare", *how, "sh", "-c", f"{before} && {command}", code=code)
 
     return confined
@@ -56,11 +59,11 @@ def test_proc_of_other_processes(confined):
 
 @needs_root
 @pytest.mark.parametrize("option", ["hidepid=1", "hidepid=2", "hidepid=ptraceable"])
-def test_hidden_processes(option, confined, tmp_path):
+def test_hidden_processes(option, confined, folder):
     """A /proc that hides the processes of others does not hide the user's own."""
     result = confined(["-m"], f"mount -t proc -o {option} proc /proc", AS_NOBODY, code=3)
     assert (result.stdout, result.stderr) == ("done\n", "")
-    assert (tmp_path / "traces/t").exists()
+    assert (folder / "t").exists()
 
 
 @pytest.mark.parametrize(("scope", "prefix", "code"), [("1", AS_NOBODY, 3), ("2", AS_NOBODY, 125),

@@ -81,12 +81,13 @@ def test_command_that_cannot_run(command, status, reason, record):
     ("missing/t", "cannot write traces there: No such file or directory"),
     ("file/t", "cannot write traces there: Not a directory"),
     ("folder", "cannot be the trace: Is a directory"),
-])
+    ("." + "/." * 2100 + "/t", "cannot write traces there: File name too long"),
+], ids=["missing", "file", "folder", "path-too-long"])
 def test_place_that_cannot_be(place, reason, compile, record, tmp_path):
     """Where no trace can be written, that is said before the program starts, with status 125."""
     (tmp_path / "file").touch()
     (tmp_path / "folder").mkdir()
-    recording = record("-o", tmp_path / place, "--", "touch", tmp_path / "started")
+    recording = record("-o", f"{tmp_path}/{place}", "--", "touch", tmp_path / "started")
     assert recording.status == 125
     line, note = recording.stderr.splitlines()
     assert line.startswith("frontload-trace: error: ") and line.endswith(reason)
@@ -141,6 +142,23 @@ def test_full_disk(compile, tracer, run, tmp_path):
     assert result.stdout == ""
 
 
+def test_full_disk_of_one_program(program, tracer, run, tmp_path):
+    """Where only the name of a program leads to a full disk, that is one warning, the program runs,
+    and no file is left."""
+    disk = tmp_path / "disks/order"
+    disk.mkdir(parents=True)
+    mount = f"mount -t tmpfs -o size=4k none {disk}"
+    tried = run("unshare", "-m", "sh", "-c", mount, code=None)
+    if tried.returncode:
+        pytest.skip(f"no tmpfs can be mounted here: {tried.stderr.strip()}")
+    full = f"head -c 20000 /dev/zero >{disk}/zeros 2>/dev/null"
+    traced = f"{tracer} -o {tmp_path}/disks/%m/t -- {program}"
+    result = run("unshare", "-m", "sh", "-c", f"{mount}; {full}; {traced}; ls {disk}")
+    assert result.stdout == "done\nzeros\n"
+    assert result.stderr == (f"frontload-trace: warning: {disk}/t: cannot write the trace: No "
+                             "space left on device\n")
+
+
 def test_quota(compile, record, quota):
     """The same where not the disk is full, but a quota is used up, at the start or later. (Such a
     file system has no room for the number of what was lost, either.)"""
@@ -166,13 +184,67 @@ def test_quota(compile, record, quota):
     assert names[first:] == [f"f{n}" for n in range(len(names) - first)]
 
 
-@pytest.mark.parametrize("name", ["x" * 300, "%m/trace"])
+@pytest.fixture
+def read_only(run, tmp_path):
+    """Runs a command where tmp_path/disk is a file system that nobody can write to. In it is a
+    folder of the program's name."""
+
+    def read_only(command, **options):
+        disk = tmp_path / "disk"
+        disk.mkdir()
+        mount = (f"mount -t tmpfs none {disk} && mkdir {disk}/order && "
+                 f"mount -o remount,ro {disk}")
+        tried = run("unshare", "-m", "sh", "-c", mount, code=None)
+        if tried.returncode:
+            pytest.skip(f"no tmpfs can be mounted here: {tried.stderr.strip()}")
+        return run("unshare", "-m", "sh", "-c", f"{mount}; {command}", **options)
+
+    return read_only
+
+
+def test_read_only_place(tracer, read_only, tmp_path):
+    """On a file system that is read-only no trace can be written: the program does not start."""
+    result = read_only(f"{tracer} -o {tmp_path}/disk/t -- touch {tmp_path}/started", code=125)
+    assert result.stderr == (
+        f"frontload-trace: error: {tmp_path}/disk: cannot write traces there: Read-only file "
+        "system\nfrontload-trace: note: choose another place with --output\n")
+    assert not (tmp_path / "started").exists()
+
+
+def test_read_only_place_of_one_program(program, tracer, read_only, tmp_path):
+    """Where only the name of a program leads there, that is one warning, and the program runs."""
+    result = read_only(f"{tracer} -o {tmp_path}/disk/%m/t -- {program}", code=3)
+    assert result.stdout == "done\n"
+    assert result.stderr == (
+        f"frontload-trace: warning: {tmp_path}/disk/order/t: cannot create the trace: Read-only "
+        "file system\n")
+
+
+@pytest.mark.parametrize("stderr", ["a pipe without a reader", "a full device"])
+def test_broken_stderr(stderr, program, record, tmp_path):
+    """A message that cannot be written changes nothing of the program, nor its status."""
+    if stderr == "a full device":
+        writing = os.open("/dev/full", os.O_WRONLY)
+    else:
+        reading, writing = os.pipe()
+        os.close(reading)
+    # The program itself is in the place of the folder, of which there is something to say.
+    recording = record("-o", tmp_path / "%m/trace", "--", program, stderr=writing)
+    assert (recording.status, recording.stdout) == (3, "done\n")
+    assert record("--", "/nonexistent/program", stderr=writing).status == 127
+    os.close(writing)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "%m/trace", "of-%m" + "/." * 2100 + "/trace"],
+                         ids=["name-too-long", "no-folder", "path-too-long"])
 def test_trace_that_cannot_be_made_later(name, program, record, tmp_path):
     """What only shows when the trace is made is one warning; the status is the program's."""
-    recording = record("-o", tmp_path / name, "--", "sh", "-c", f"{program}; {program}")
+    (tmp_path / "of-order").mkdir()
+    recording = record("-o", f"{tmp_path}/{name}", "--", "sh", "-c", f"{program}; {program}")
     assert (recording.status, recording.stdout) == (3, "done\ndone\n")
     warnings = [line for line in recording.stderr.splitlines() if "warning" in line]
     assert len(warnings) == 1 and "cannot create the trace: " in warnings[0]
+    assert not list((tmp_path / "of-order").iterdir())
 
 
 @pytest.mark.parametrize(("exit_status", "status"), [(0, 125), (3, 3)])
@@ -353,9 +425,10 @@ def test_ptrace_not_permitted(program, tracer, tmp_path):
 
 
 @pytest.fixture
-def as_nobody(tracer):
-    """as_nobody(program, mode): runs a copy of the program, which belongs to root and has this
-    mode, traced by an ordinary user. Returns the result and the folder with copy and trace."""
+def as_nobody(tracer, run):
+    """as_nobody(program, mode, output="trace", capabilities=None, by=()): runs a copy of the
+    program, which belongs to root and has this mode and these capabilities, traced by an ordinary
+    user, by way of a command. Returns the result and the folder with copy and trace."""
     if os.geteuid():
         pytest.skip("making a program of another user needs root")
     folder = Path("/tmp") / f"frontload-test-{os.getpid()}"
@@ -363,25 +436,69 @@ def as_nobody(tracer):
     folder.chmod(0o777)
     shutil.copy(tracer, folder / "tracer")
 
-    def as_nobody(program, mode):
+    def as_nobody(program, mode, output="trace", capabilities=None, by=()):
         shutil.copy(program, folder / "program")
         (folder / "program").chmod(mode)
-        return subprocess.run([folder / "tracer", "-o", folder / "trace", "--", folder / "program"],
-                              user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True,
-                              text=True, timeout=30), folder
+        if capabilities:
+            if not shutil.which("setcap"):
+                pytest.skip("needs setcap")
+            if run("setcap", capabilities, folder / "program", code=None).returncode:
+                pytest.skip("needs a file system that keeps capabilities")
+        return subprocess.run([*by, folder / "tracer", "-o", folder / output, "--",
+                               folder / "program"], user=NOBODY, group=NOBODY, extra_groups=[],
+                              capture_output=True, text=True, timeout=30), folder
 
     yield as_nobody
     shutil.rmtree(folder)
 
 
-def test_set_user_id(as_nobody, program):
-    """A set-user-id program does not get its rights while it is traced: that is said."""
-    result, folder = as_nobody(program, 0o4755)
+@pytest.mark.parametrize(("mode", "capabilities", "said"), [
+    (0o4755, None, "set-user-id or set-group-id program: it runs without these rights while it is "
+                   "traced; record it as that user"),
+    (0o2755, None, "set-user-id or set-group-id program: it runs without these rights while it is "
+                   "traced; record it as that user"),
+    (0o755, "cap_net_raw+ep", "program with capabilities: it runs without these rights while it is "
+                              "traced; record it as root"),
+], ids=["set-user-id", "set-group-id", "capabilities"])
+def test_rights_of_its_own(mode, capabilities, said, as_nobody, program):
+    """A program does not get the rights that its file has while it is traced: that is said."""
+    result, folder = as_nobody(program, mode, capabilities=capabilities)
     assert (result.returncode, result.stdout) == (3, "done\n")
-    assert result.stderr == (
-        f"frontload-trace: note: {folder}/program: set-user-id or set-group-id program: it runs "
-        "without these rights while it is traced; record it as that user\n")
+    assert result.stderr == f"frontload-trace: note: {folder}/program: {said}\n"
     assert decode(folder / "trace").events
+
+
+@pytest.mark.parametrize(("mode", "capabilities"), [(0o6755, None), (0o755, "cap_net_raw+ep")],
+                         ids=["ids", "capabilities"])
+def test_rights_that_it_would_not_get(mode, capabilities, as_nobody, program):
+    """Where no program is given more rights than its user's, nothing is lost, and nothing said."""
+    if not shutil.which("setpriv"):
+        pytest.skip("needs setpriv")
+    result, _ = as_nobody(program, mode, capabilities=capabilities,
+                          by=["setpriv", "--no-new-privs"])
+    assert (result.returncode, result.stdout, result.stderr) == (3, "done\n", "")
+
+
+def test_rights_that_it_has(program, record, run):
+    """To a program that root records nothing is lost, and nothing is said."""
+    if not shutil.which("setcap") or run("setcap", "cap_net_raw+ep", program, code=None).returncode:
+        pytest.skip("needs root, setcap, and a file system that keeps capabilities")
+    assert record("--", program).stderr == ""
+
+
+def test_place_of_somebody_else(as_nobody, program):
+    """A folder that the user may not write to is refused before the program starts."""
+    own = Path("/tmp") / f"frontload-test-root-{os.getpid()}"
+    own.mkdir(mode=0o755)
+    try:
+        result, _ = as_nobody(program, 0o755, output=own / "trace")
+        assert not list(own.iterdir())
+    finally:
+        shutil.rmtree(own)
+    assert (result.returncode, result.stdout) == (125, "")
+    assert result.stderr == (
+        f"frontload-trace: error: {own}: cannot write traces there: Permission denied\n"
+        "frontload-trace: note: choose another place with --output\n")
 
 
 def test_unreadable_program(as_nobody, program):

@@ -1,5 +1,6 @@
 """Shared libraries named by --module: linked, opened, closed and opened again."""
 
+import os
 import platform
 import shutil
 
@@ -11,11 +12,13 @@ from traced import Binary
 EARLY = ["part_indirect", "part_constructor", "chosen"]
 
 
+LIBRARY = ["-shared", "-fPIC", "-Wl,-soname,libpart.so.1,-z,now"]
+
+
 @pytest.fixture
 def library(compile):
     """A file whose name is not its soname."""
-    return compile("part.c", "-shared", "-fPIC", "-Wl,-soname,libpart.so.1,--build-id,-z,now",
-                   name="libpart-1.0.so")
+    return compile("part.c", *LIBRARY, "-Wl,--build-id", name="libpart-1.0.so")
 
 
 @pytest.fixture
@@ -74,11 +77,13 @@ def test_opened_library(loader, library, record):
     assert entered(trace, library) == [*EARLY, "part_one", "part_destructor"]
 
 
-@pytest.mark.parametrize("copied", [False, True])
-def test_reloaded_library(copied, loader, library, record, tmp_path):
-    """A library that is closed and opened again elsewhere, or a copy of it, is one module: what was
-    touched is not touched again, what was not is recorded. Data that lies where it was before stays
-    as it is, also when the recording ends."""
+@pytest.mark.parametrize(("id_flag", "copied"), [("--build-id", False), ("--build-id", True),
+                                                 ("--build-id=none", False)])
+def test_reloaded_library(id_flag, copied, compile, loader, record, tmp_path):
+    """A library that is closed and opened again elsewhere, or a copy of it, is one module, by its
+    build-id or, without one, by its file: what was touched is not touched again, what was not is
+    recorded. Data that lies where it was before stays as it is, also when the recording ends."""
+    library = compile("part.c", *LIBRARY, f"-Wl,{id_flag}", name="libpart-1.0.so")
     again = tmp_path / "libpart.so"
     if copied:
         shutil.copy(library, again)
@@ -86,8 +91,70 @@ def test_reloaded_library(copied, loader, library, record, tmp_path):
                        again if copied else library)
     assert recording.status == 0
     trace = recording.trace
-    assert len(trace.modules) == 2
+    assert [m.build_id for m in trace.modules.values() if not m.is_main] == [
+        Binary(library).build_id]
+    assert bool(Binary(library).build_id) == (id_flag == "--build-id")
     assert entered(trace, library) == [*EARLY, "part_one", "part_destructor", "part_two"]
+
+
+def test_another_library_in_its_place(compile, record, tmp_path):
+    """A library that is opened where another one was has a module of its own, and what is entered
+    is recorded of the one that is there; so when the first one comes back."""
+    functions = "".join(f'void part_{name}(void) {{ __asm__ volatile(""); }}'
+                        for name in ("one", "two", "three"))
+    one, two = (compile(functions, "-shared", "-fPIC", name=name)
+                for name in ("libone.so", "libtwo.so"))
+    program = compile("""
+        #include <dlfcn.h>
+        #include <link.h>
+        static struct link_map *library;
+        static void call(const char *path, const char *first, const char *second) {
+          library = dlopen(path, RTLD_NOW);
+          ((void (*)(void))dlsym(library, first))();
+          ((void (*)(void))dlsym(library, second))();
+        }
+        int main(int n, char **argv) {
+          call(argv[1], "part_one", "part_one");
+          unsigned long place = library->l_addr;
+          dlclose(library);
+          call(argv[2], "part_three", "part_one");
+          if (library->l_addr != place)
+            return 77;
+          dlclose(library);
+          call(argv[1], "part_two", "part_one");
+          return library->l_addr != place ? 77 : 0;
+        }""", name="opens")
+    recording = record("--module=libone.so", "--module=libtwo.so", "--", program, one, two)
+    if recording.status == 77:
+        pytest.skip("the dynamic linker chose another place")
+    assert (recording.status, recording.stderr) == (0, "")
+    trace = recording.trace
+    assert entered(trace, one) == ["part_one", "part_two"]
+    assert entered(trace, two) == ["part_three", "part_one"]
+    assert len(trace.modules) == 3
+
+
+def test_library_in_another_root(compile, library, record, tmp_path):
+    """A program that has made another folder its root opens a library there, by a path that leads
+    to nothing outside."""
+    if os.geteuid():
+        pytest.skip("needs root, to change it")
+    program = compile("""
+        #include <dlfcn.h>
+        #include <unistd.h>
+        int main(int n, char **argv) {
+          if (chroot(argv[1]) || chdir("/")) return 8;
+          void *library = dlopen("/libpart.so", RTLD_NOW);
+          if (!library) return 9;
+          ((void (*)(void))dlsym(library, "part_two"))();
+          return 0;
+        }""", name="enters")
+    (tmp_path / "root").mkdir()
+    inside = tmp_path / "root/libpart.so"
+    shutil.copy(library, inside)
+    recording = record("--module=libpart.so", "--", program, inside.parent)
+    assert (recording.status, recording.stderr) == (0, "")
+    assert entered(recording.trace, inside) == [*EARLY, "part_two", "part_destructor"]
 
 
 def test_library_that_is_loaded_twice(loader, library, record):

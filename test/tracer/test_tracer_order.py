@@ -3,6 +3,7 @@
 import subprocess
 
 import pytest
+from places import ROOT
 from traced import PROGRAMS, Binary
 
 KINDS = {
@@ -11,7 +12,7 @@ KINDS = {
     "static": ["-fno-pie", "-static"],
     "static-pie": ["-fPIE", "-static-pie"],
 }
-EARLY = {"_start", "indirect", "first_constructor", "second_constructor"}
+EARLY = {"_start", "indirect", "before_constructors", "first_constructor", "second_constructor"}
 STEPS = ["main", "outer", "inner", "alias_target", "chosen", "last", "at_exit", "destructor"]
 
 
@@ -35,7 +36,7 @@ def witness(tmp_path, run):
 @pytest.mark.parametrize("cc", ["gcc", "clang"])
 def test_exactly_what_is_entered(cc, kind, compile, record, witness, llvm):
     """The trace is, function by function, what single-stepping the program finds; libc's startup
-    code and IFUNC resolvers included."""
+    code, IFUNC resolvers and what runs before all constructors included."""
     program = compile("order.c", "-O1", *KINDS[kind], cc=llvm / cc if cc == "clang" else cc)
     recording = record("--", program)
     assert (recording.status, recording.stdout) == (3, "done\n")
@@ -45,6 +46,19 @@ def test_exactly_what_is_entered(cc, kind, compile, record, witness, llvm):
     names = binary.named(touched)
     assert "never" not in names and set(names) >= EARLY
     assert [n for n in names if n in STEPS] == STEPS
+
+
+def test_thirty_thousand_functions(compile, record):
+    """However many functions are entered, all are in the trace, in their order."""
+    program = compile((ROOT / "test/runtime/programs/many.c").read_text(), "-O0", "-pthread",
+                      name="many")
+    recording = record("--", program)
+    assert (recording.status, recording.stderr) == (7, "")
+    trace = recording.trace
+    names = Binary(program).named(trace.addresses())
+    own = [name for name in names if name == "main" or name[1:].isdigit()]
+    assert own == ["main", *(f"f{n}" for n in range(10000, 40000))]
+    assert trace.dropped == 0
 
 
 def test_module_is_named(compile, record):

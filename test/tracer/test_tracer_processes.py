@@ -1,6 +1,8 @@
 """Threads, child processes and execs: one trace per address space, every function once in each."""
 
 import pytest
+from frontload.profile import format as profile
+from trace_decoder import decode
 from traced import Binary
 
 SHARED = [f"shared_{i:02}" for i in range(100)]
@@ -36,16 +38,39 @@ def test_threads_enter_once(recorded):
     assert {thread for _, _, thread in trace.events} != {trace.pid}
 
 
+def test_order_of_threads(program, record):
+    """Ten threads enter the same hundred functions, each from another one on. Each function is
+    recorded once, and before a function that a thread was first to enter is all that this thread
+    has entered before."""
+    for _ in range(10):
+        recording = record("--", program, "threads-apart")
+        assert (recording.status, recording.stderr) == (0, "")
+        trace = recording.trace
+        names = Binary(program).named(trace.addresses())
+        places = {name: place for place, name in enumerate(names) if name in SHARED}
+        assert sorted(places) == SHARED
+        firsts = dict(map(int, line.split()) for line in recording.stdout.splitlines())
+        for name, (_, _, thread) in zip(names, trace.events, strict=True):
+            if name in SHARED:
+                first, own = firsts[thread], SHARED.index(name)
+                earlier = [SHARED[(first + i) % 100] for i in range((own - first) % 100)]
+                assert all(places[other] < places[name] for other in earlier)
+        for file in recording.files:
+            file.unlink()
+
+
 def test_thread_outlives_first_thread(recorded):
     """When the first thread ends, the others are recorded on."""
     ((_, names),) = recorded("leader-exit")
     assert names == ["main", *SHARED]
 
 
-def test_fork(recorded):
+def test_fork(recorded, tmp_path):
     """A forked child has a trace of its own, named by its pid, with what was not touched before the
     fork; the parent's trace misses nothing, has nothing of the child's, and nothing twice."""
     (parent, parent_names), (child, child_names), (grandchild, grandchild_names) = recorded("fork")
+    for trace in (parent, child, grandchild):
+        assert decode(tmp_path / f"traces/processes.{trace.pid}.fltrace") == trace
     assert parent_names == ["main", "before", "after", "in_parent", "in_both"]
     assert child_names == ["in_child", "in_both"]
     assert grandchild_names == ["in_grandchild"]
@@ -68,7 +93,7 @@ def test_fork_among_threads(recorded):
 @pytest.mark.parametrize("what", ["vfork", "clone-vm"])
 def test_shared_memory_is_one_trace(what, recorded):
     """A child that shares its parent's memory is recorded in the parent's trace, with its own id,
-    until it executes a program."""
+    until it executes a program. An exec that fails before that changes nothing."""
     (trace, names), *leaf = recorded(what)
     assert names == ["main", "in_child", "after"]
     assert len({thread for _, _, thread in trace.events}) == 2
@@ -85,6 +110,12 @@ def test_posix_spawn(recorded):
     """A program started by posix_spawn is recorded from its beginning."""
     (_, parent), (_, child) = recorded("spawn")
     assert (parent, child) == (["main", "after"], ["main", "leaf"])
+
+
+def test_posix_spawn_of_nothing(recorded):
+    """That there is no such program is said to the parent, which is recorded on."""
+    ((_, names),) = recorded("failed-spawn")
+    assert names == ["main", "before", "after"]
 
 
 @pytest.mark.parametrize(("what", "first"),
@@ -104,14 +135,20 @@ def test_daemon(recorded):
     assert child == ["in_child"]
 
 
-def test_thousand_processes(compile, record):
-    """A thousand processes, each its own whole trace, by one tracer."""
+def test_thousand_processes(compile, record, frontload, tmp_path):
+    """A thousand processes, each its own whole trace, by one tracer; they make one profile of a
+    thousand runs."""
     program = compile("void f(void){} int main(void){ f(); return 0; }", "-static", name="tiny")
     recording = record("--", "sh", "-c", f"for i in $(seq 1000); do {program} & done; wait")
     assert recording.status == 0
     traces = recording.of(program)
     assert len({trace.pid for trace in traces}) == 1000
     assert len({tuple(trace.addresses()) for trace in traces}) == 1
+    files = [tmp_path / f"traces/tiny.{trace.pid}.fltrace" for trace in traces]
+    frontload("profile", *files, "-o", tmp_path / "tiny.startup")
+    runs = {name.name: touch.runs for name, touch in
+            profile.read(tmp_path / "tiny.startup").in_order()}
+    assert runs.items() >= {b"main": 1000, b"f": 1000}.items()
 
 
 def test_thousand_processes_in_one_name(compile, record, tmp_path):

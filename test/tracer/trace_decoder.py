@@ -9,9 +9,9 @@ import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
-FUNCTION, DATA, CODE, MODULE = 1, 2, 4, 0x80
+FUNCTION, DATA, BLOCK, CODE, MODULE = 1, 2, 3, 4, 0x80
 TRACER, VALGRIND = 2, 3  # recorders
-_KINDS = {TRACER: {FUNCTION}, VALGRIND: {DATA, CODE}}
+_KINDS = {TRACER: {FUNCTION, BLOCK}, VALGRIND: {DATA, CODE}}
 
 
 @dataclass
@@ -47,7 +47,7 @@ def decode(path: Path, wanted_recorder: int = TRACER) -> Trace:
     assert data[:8] == b"\x89FLT\r\n\x1a\n"
     order, word, machine, major, minor = struct.unpack_from("<BBHHH", data, 8)
     header_size, slot_size, recorder, pid, slots, dropped = struct.unpack_from("<IIIIQQ", data, 16)
-    assert (order, word, major, minor) == (1, 8, 1, 3) and machine in (62, 183)
+    assert (order, word, major, minor) == (1, 8, 1, 4) and machine in (62, 183)
     assert (header_size, slot_size, recorder) == (128, 16, wanted_recorder)
     assert data[48] in (0, 1) and data[49] in (0, 1) and any(data[56:64])
     assert not any(data[50:56] + data[96:128])

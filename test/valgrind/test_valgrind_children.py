@@ -24,6 +24,11 @@ PROGRAM = r"""
         my_turns[0] += 1;
       return NULL;
     }
+    static int cloned(void *unused) {
+      (void)unused;
+      my_child[0] = 1;
+      return 5;
+    }
     static int reap(void) {
       int status;
       return wait(&status) < 0 || !WIFEXITED(status) ? 99 : WEXITSTATUS(status);
@@ -75,6 +80,13 @@ PROGRAM = r"""
         pid_t child;
         if (posix_spawn(&child, spawned[0], NULL, NULL, spawned, environ) == 0)
           status = reap();
+      } else if (!strcmp(how, "failed posix_spawn")) {
+        pid_t child;
+        status = posix_spawn(&child, "/no/such/program", NULL, NULL, spawned, environ) ? 5 : reap();
+      } else if (!strcmp(how, "clone")) {
+        static char stack[65536] __attribute__((aligned(16)));
+        clone(cloned, stack + sizeof stack, CLONE_VM | SIGCHLD, NULL);
+        status = reap();
       }
       my_after[0] = 1;
       return status;
@@ -116,6 +128,21 @@ def test_children(how, program, start, finish):
     assert [name for name in data.pop(process.pid) if name not in of_threads] == [
         "my_before+0", "my_after+0"]
     assert list(data.values()) == CHILDREN[how]
+
+
+@pytest.mark.parametrize(("how", "status", "said"), [
+    ("failed posix_spawn", 127, None), ("clone", 1, "Unsupported clone() flags")])
+def test_children_that_valgrind_cannot_make(how, status, said, program, record, run):
+    """A child that shares the memory of its parent is one of its own, or none, with any tool of
+    valgrind. What the parent has touched is in its trace."""
+    run(program, how, code=5)
+    stock = run("valgrind", "--quiet", "--tool=none", "--trace-children=yes", program, how,
+                code=None)
+    recording = record("--", program, how)
+    assert recording.status == stock.returncode == status
+    assert (said in recording.stderr) if said else recording.stderr == ""
+    traces = recording.of(program)
+    assert touched(program, traces[0]) == ["my_before+0", *["my_after+0"] * (said is None)]
 
 
 PROCESSES = 60

@@ -1,9 +1,11 @@
 """Shared libraries, and programs with debug info."""
 
+import os
 import shutil
 
 import pytest
 from recorded import Binary
+from trace_decoder import VALGRIND, decode
 
 LIBRARY = """
     __attribute__((aligned(16))) int my_table[16] = {1};
@@ -127,6 +129,36 @@ def test_reloaded_library(identity, compile, record, tmp_path):
                                                          "my_data+32"]
 
 
+def test_another_library_in_the_same_place(compile, record):
+    """A library that is opened where another one was is recorded as itself, and so is the first one
+    when it comes back: what was touched of it is not touched again."""
+    libraries = [compile(f"int my_own_{name}(void) {{ return 0; }}" + LIBRARY, "-shared", "-fPIC",
+                         name=f"lib{name}.so") for name in ("one", "two")]
+    program = compile(OPENER + """
+        int main(int argc, char **argv) {
+          (void)argc;
+          void *library = dlopen(argv[1], RTLD_NOW);
+          void *place = use(library, 0);
+          dlclose(library);
+          library = dlopen(argv[2], RTLD_NOW);
+          if (use(library, 1) != place)
+            return 77;
+          dlclose(library);
+          library = dlopen(argv[1], RTLD_NOW);
+          ((int (*)(void))dlsym(library, "my_own_one"))();
+          return use(library, 2) != place ? 77 : 0;
+        }""", "-ldl", name="opener")
+    recording = record("--module=libone", "--module=libtwo", "--", program, *libraries)
+    if recording.status == 77:
+        pytest.skip("the dynamic linker chose another place")
+    assert (recording.status, recording.stderr) == (0, "")
+    one, two = libraries
+    assert [m.path for m in recording.trace.modules.values()] == [str(program), str(one), str(two)]
+    assert Binary(one).touches(recording.trace) == [
+        "my_function", "my_table+16", "my_data+0", "my_own_one", "my_data+32"]
+    assert Binary(two).touches(recording.trace) == ["my_function", "my_table+16", "my_data+16"]
+
+
 def test_only_a_copy_is_asked_for(compile, record, tmp_path):
     """A copy is recorded under its own name where nobody has asked for the other one."""
     library = compile(LIBRARY, "-shared", "-fPIC", name="libmy.so")
@@ -175,12 +207,76 @@ def test_library_that_is_loaded_twice(library, compile, record):
         ["my_function", "my_table+16", "my_data+32", "my_data+48"]]
 
 
-def test_unseen_module_is_a_warning(compile, record):
+@pytest.mark.parametrize("kind", ["not there", "a pipe"])
+def test_unseen_module_is_a_warning(kind, compile, record, tmp_path):
     """A --module that was never loaded is said; the program's status stays."""
-    recording = record("--module=libnone", "--", compile("int main(void) { return 3; }"))
+    name = "libnone" if kind == "not there" else tmp_path / "pipe"
+    os.mkfifo(tmp_path / "pipe")
+    recording = record(f"--module={name}", "--", compile("int main(void) { return 3; }"))
     assert recording.status == 3
-    assert recording.stderr == ("frontload-valgrind: warning: --module=libnone: the program did "
+    assert recording.stderr == (f"frontload-valgrind: warning: --module={name}: the program did "
                                 "not load it\n")
+
+
+@pytest.mark.parametrize("who", ["the program", "what executes it"])
+def test_a_path_from_the_first_folder(who, library, compile, record, tmp_path):
+    """A path leads from where the recorder was started, wherever the program has gone since."""
+    program = compile("""
+        #include <dlfcn.h>
+        #include <unistd.h>
+        int main(int argc, char **argv) {
+          if (argc > 2 && chdir(argv[2]))
+            return 1;
+          return ((int (*)(void))dlsym(dlopen(argv[1], RTLD_NOW), "my_function"))();
+        }""", "-ldl", name="opener")
+    command = {"the program": [program, library, "/"],
+               "what executes it": ["sh", "-c", 'cd / && exec "$0" "$1"', program, library]}[who]
+    recording = record("--module=./libmy.so", "--", *command, cwd=tmp_path)
+    assert (recording.status, recording.stderr) == (0, "")
+    (trace,) = recording.of(program)
+    assert Binary(library).touches(trace) == ["my_function", "my_table+16"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to make another root folder")
+def test_files_in_the_root_folder(library, compile, recorder, run, tmp_path):
+    """Programs and libraries that lie directly in the root folder, as in many containers, have
+    names as those in any other."""
+    program, root = compile(USER, library, "-Wl,-rpath,/", name="user"), tmp_path / "root"
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    shutil.copy(library, library.with_name("libmy.so.1"))
+    # All of this machine but its root folder; nobody else sees that, and it is gone afterwards.
+    script = """
+        mount -t tmpfs none "$1" || exit 77
+        for folder in /*/; do
+          mkdir "$1$folder" && mount --rbind "$folder" "$1$folder" || exit 77
+        done
+        mkdir "$1/traces" && mount --bind "$2" "$1/traces" || exit 77
+        cp "$3" "$4" "$1/" || exit 77
+        exec chroot "$1" "$5" -o /traces/of-%m --module=libmy -- /user"""
+    root.mkdir()
+    result = run("unshare", "--mount", "--propagation=private", "sh", "-c", script, "sh", root,
+                 traces, program, library.with_name("libmy.so.1"), recorder, code=None)
+    if result.returncode == 77:
+        pytest.skip("file systems cannot be mounted here")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert [trace.name for trace in traces.iterdir()] == ["of-user"]
+    trace = decode(traces / "of-user", VALGRIND)
+    assert [m.path for m in trace.modules.values()] == ["/user", "/libmy.so.1"]
+
+
+def test_many_modules(library, compile, record):
+    """However many are asked for, each is recorded, or said not to have been loaded."""
+    program = compile(USER, library.rename(library.with_name("libmy.so.1")),
+                      f"-Wl,-rpath,{library.parent}", "-fPIC", name="user")
+    others = [f"libnone{number}" for number in range(300)]
+    recording = record(*[f"--module={other}" for other in others], "--module=libmy", "--", program)
+    assert recording.status == 0
+    assert recording.stderr.splitlines() == [
+        f"frontload-valgrind: warning: --module={other}: the program did not load it"
+        for other in others]
+    assert Binary(library.with_name("libmy.so.1")).touches(recording.trace) == [
+        "my_function", "my_table+16", "my_data+32"]
 
 
 @pytest.mark.parametrize("kind", ["DWARF 5", "unreadable"])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from recorded import Binary
+from traced import PROGRAMS
 
 PROGRAM = r"""
     #include <signal.h>
@@ -141,6 +142,19 @@ def test_exec(program, record):
     assert by_name.keys() == {"program", "echo"}
     assert data(program, by_name["program"]) == ["my_early+0"]
     assert len(by_name["echo"].events) > 100
+
+
+def test_exec_by_a_thread(compile, record):
+    """So it is when not the first thread executes another program, which has the process id."""
+    program = compile((PROGRAMS / "processes.c").read_text(), "-pthread", name="processes")
+    recording = record("--", program, "thread-exec")
+    assert (recording.status, recording.stderr) == (0, "")
+    assert len(recording.files) == 2 and len({trace.pid for trace in recording.traces}) == 1
+    functions = {"main", "in_child", "leaf"}
+    addresses = {address: name for name, (address, *_) in Binary(program).symbols.items()
+                 if name in functions}
+    assert sorted([addresses[a] for a in trace.addresses() if a in addresses]
+                  for trace in recording.traces) == [["main", "in_child"], ["main", "leaf"]]
 
 
 @pytest.mark.parametrize("way", ["env", "shell", "script"])

@@ -115,3 +115,24 @@ def test_a_fault_that_ends_the_program(fault, status, compile, record):
     assert "main" in Binary(program).touches(recording.trace)
     assert " at 0x" in recording.stderr and " by 0x" not in recording.stderr
     assert "5EC2E7" not in recording.stderr
+
+
+def test_what_valgrind_cannot_do(compile, record):
+    """It ends the program and says where each thread is, without what is on their stacks."""
+    program = compile("""
+        #define _GNU_SOURCE
+        #include <sched.h>
+        #include <signal.h>
+        static int body(void *unused) { return unused != 0; }
+        int main(void) {
+          static char stack[65536] __attribute__((aligned(16)));
+          volatile long secrets[64];
+          for (int i = 0; i < 64; ++i)
+            secrets[i] = 0x5ec2e75ec2e7;
+          return clone(body, stack + sizeof stack, CLONE_VM | SIGCHLD, 0) < 0 || !secrets[0];
+        }""")
+    recording = record("--", program, env={"SECRET": "abcdefgh" * 100})
+    assert recording.status == 1
+    assert "Unsupported clone() flags" in recording.stderr
+    assert " at 0x" in recording.stderr and " by 0x" not in recording.stderr
+    assert "5EC2E7" not in recording.stderr

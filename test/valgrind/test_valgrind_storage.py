@@ -23,8 +23,7 @@ GOES_ON = """
         signal(SIGXFSZ, beyond);
       for (int i = 0; i < 1 << 12; i += 4)
         my_data[i] = 1;
-      for (int i = 0; i < 1000; ++i)
-        getppid();
+      usleep(1000); /* signals reach a program when it makes a system call that may wait */
       return 7;
     }"""
 

@@ -1,5 +1,7 @@
 """What is recorded: the code and data that the program itself touches, in order, and no more."""
 
+import platform
+
 import pytest
 from recorded import Binary
 from trace_decoder import CODE, DATA
@@ -37,7 +39,7 @@ def test_order(mode, compile, touches):
 
 def test_events(compile, record):
     """A data event is the first byte of a granule; a code event is an instruction, the first one
-    executed in its granule, so a function's is its entry. The thread is the process."""
+    executed in its part of four bytes, so a function's is its entry. The thread is the process."""
     program = compile(ORDER)
     recording = record("--", program)
     trace, binary = recording.trace, Binary(program)
@@ -45,13 +47,33 @@ def test_events(compile, record):
                zip(trace.kinds, trace.events, strict=True) if kind == DATA)
     code = [address for kind, (_, address, _) in zip(trace.kinds, trace.events, strict=True)
             if kind == CODE]
-    assert len({address // 16 for address in code}) == len(code)
+    assert len({address // 4 for address in code}) == len(code)
     assert {binary["main"], binary["my_first"], binary["my_second"]} <= set(code)
     assert any(address % 16 for address in code)
     assert {thread for _, _, thread in trace.events} == {trace.pid}
     assert trace.main.path == str(program)
     assert trace.main.build_id == binary.build_id != ""
     assert recording.files[0].name == f"program.{trace.pid}.fltrace"
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="in the assembly of x86-64")
+def test_branches_in_one_granule(compile, record):
+    """Code that shares a granule with other code is told from it, and only what is executed."""
+    program = compile("""
+        int my_code(int);
+        __asm__(".p2align 4\\n.globl my_code\\n.type my_code, @function\\nmy_code:\\n"
+                "testl %edi, %edi\\njne 1f\\n"           /* bytes 0 and 2 */
+                "movl $1, %eax\\nret\\n.skip 2, 0x90\\n" /* 4 and 9 */
+                "1: xorl %eax, %eax\\nret\\n"            /* 12 and 14 */
+                ".size my_code, .-my_code");
+        int main(int argc, char **argv) { (void)argv; return my_code(argc) + my_code(0) - 1; }
+        """)
+    recording = record("--", program)
+    assert recording.status == 0
+    begin = Binary(program)["my_code"]
+    trace = recording.trace
+    assert [address - begin for kind, (_, address, _) in zip(trace.kinds, trace.events, strict=True)
+            if kind == CODE and begin <= address < begin + 16] == [0, 12, 4, 9]
 
 
 def test_access_over_an_edge(compile, touches):

@@ -45,6 +45,15 @@ static bool keepsItsOrder(StringRef name) {
       [&](StringRef moved) { return name.starts_with(moved); });
 }
 
+/// The basic blocks of a file; none if it does not tell.
+static std::vector<FunctionBlocks> blocksOf(const ELFObjectFileBase &file) {
+  auto blocks = readBlockMap(file.getMemoryBufferRef());
+  if (blocks)
+    return std::move(*blocks);
+  consumeError(blocks.takeError());
+  return {};
+}
+
 Expected<SymbolMap> SymbolMap::create(const ELFObjectFileBase &recordedFile,
                                       const ELFObjectFileBase &targetFile) {
   SymbolMap map(recordedFile, targetFile);
@@ -73,6 +82,14 @@ Expected<SymbolMap> SymbolMap::create(const ELFObjectFileBase &recordedFile,
     if (auto found = inTarget.find(name); found != inTarget.end())
       map.sections.push_back({section, found->second});
   });
+  if (std::vector<FunctionBlocks> inBoth = blocksOf(recordedFile); !inBoth.empty())
+    map.blocks = BlockPairs(inBoth, blocksOf(targetFile), [&](uint64_t address) {
+      auto symbol = map.symbolAt(address);
+      const Symbol *other = symbol != map.recorded.end() && symbol->address == address
+                                ? map.inTarget(*symbol)
+                                : nullptr;
+      return other ? std::optional(other->address) : std::nullopt;
+    });
   map.isX86 = recordedFile.getEMachine() == ELF::EM_X86_64;
   map.pairPointers();
   return map;
@@ -131,8 +148,8 @@ const SymbolMap::Symbol *SymbolMap::inTarget(const Symbol &symbol) const {
 }
 
 std::optional<uint64_t> SymbolMap::find(uint64_t address) const {
-  for (auto by : {&SymbolMap::findByName, &SymbolMap::findByReference, &SymbolMap::findByNeighbours,
-                  &SymbolMap::findBySection})
+  for (auto by : {&SymbolMap::findByBlock, &SymbolMap::findByName, &SymbolMap::findByReference,
+                  &SymbolMap::findByNeighbours, &SymbolMap::findBySection})
     if (std::optional<uint64_t> place = (this->*by)(address))
       return place;
   return std::nullopt;

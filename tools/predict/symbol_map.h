@@ -1,14 +1,16 @@
 //===- symbol_map.h - finds what a trace touched in another build ----------===//
 //
 // A trace has addresses of the build that was recorded. Another layout of the same program has the
-// same functions and data elsewhere, under the same names. What has no name is found by what refers
-// to it (references.h).
+// same functions and data elsewhere, under the same names. Code of functions that were split is
+// found by their basic blocks (block_pairs.h), and what has no name by what refers to it
+// (references.h).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FRONTLOAD_TOOLS_PREDICT_SYMBOL_MAP_H
 #define FRONTLOAD_TOOLS_PREDICT_SYMBOL_MAP_H
 
+#include "predict/block_pairs.h"
 #include "predict/references.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Object/ELFObjectFile.h"
@@ -55,6 +57,7 @@ private:
   /// The symbol of `recorded` before or at an address; the end if there is none.
   std::vector<Symbol>::const_iterator symbolAt(uint64_t address) const;
   const Symbol *inTarget(const Symbol &symbol) const;
+  std::optional<uint64_t> findByBlock(uint64_t address) const { return blocks.find(address); }
   std::optional<uint64_t> findByName(uint64_t address) const;
   std::optional<uint64_t> findByNeighbours(uint64_t address) const;
   std::optional<uint64_t> findByReference(uint64_t address) const;
@@ -63,6 +66,7 @@ private:
   void pairPointers();
 
   LinkedImage recordedImage, targetImage;
+  BlockPairs blocks;
   std::vector<Symbol> recorded; // ascending
   llvm::DenseMap<Name, Symbol> target;
   std::vector<AddressPair> references, fromPointers; // sorted; the former have the latter

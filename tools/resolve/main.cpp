@@ -32,6 +32,9 @@ static cl::opt<bool>
     startupSetOption("startup-set", cl::cat(category),
                      cl::desc("Write the sections of the front instead of the names"));
 
+static cl::opt<bool>
+    blocksOption("blocks", cl::cat(category),
+                 cl::desc("Write the basic blocks of functions instead of the names"));
 static cl::opt<bool> listedOption("listed", cl::cat(category),
                                   cl::desc("FILE lists the symbols of files that are not ELF"));
 
@@ -59,8 +62,8 @@ exit status:
 
 /// What is in a list of symbols.
 static void resolveListed(const StartupProfile &profile) {
-  if (fileArguments.size() != 1 || startupSetOption)
-    fail(exitUsage, "--listed takes one FILE, and cannot be combined with --startup-set",
+  if (fileArguments.size() != 1 || startupSetOption || blocksOption)
+    fail(exitUsage, "--listed takes one FILE, and no other option",
          "try: frontload-resolve --help");
   auto list = MemoryBuffer::getFile(fileArguments[0], /*IsText=*/false,
                                     /*RequiresNullTerminator=*/false);
@@ -90,8 +93,10 @@ static void resolveFiles(StartupProfile &profile) {
   outs() << resolvedHeader;
   if (startupSetOption)
     writeSections(outs(), sections, files.objects());
-  else
+  else if (!blocksOption)
     writePlaces(outs(), profile, set, files.objects());
+  else if (Error error = writeBlocks(outs(), profile, set, files.objects()))
+    fail(std::move(error), "compile it again");
 }
 
 int main(int argc, char **argv) {

@@ -1,9 +1,12 @@
 //===- resolved_lines.cpp - how frontload-resolve says what it has found ---===//
 
 #include "resolve/resolved_lines.h"
+#include "elf/block_map.h"
 #include "resolve/namesakes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include <map>
 #include <tuple>
 
 using namespace llvm;
@@ -28,6 +31,43 @@ void writePlaces(raw_ostream &os, const StartupProfile &profile, const StartupSe
   for (auto [entry, isUnmovable] : enumerate(set.entryPlaces().isKept))
     if (isUnmovable)
       os << "unmovable\t" << entry << '\n';
+}
+
+static void writeBlocks(raw_ostream &os, const FunctionBlocks &function) {
+  os << '\t' << format_hex_no_prefix(function.hash, 16);
+  for (const Block &block : function.blocks)
+    os << '\t' << block.id << ':' << block.size << (block.isLandingPad ? "p" : "");
+  os << '\n';
+}
+
+Error writeBlocks(raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
+                  ArrayRef<InputObject> objects) {
+  // By object and section; a linked file has one map.
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<FunctionBlocks>> maps;
+  for (const EntryPlace &place : set.entryPlaces().movable) {
+    if (profile.entries[place.entry].kind != EntryKind::Function)
+      continue;
+    const InputObject &object = objects[place.object];
+    std::optional<uint32_t> section;
+    if (!object.isLinked)
+      section = place.section;
+    auto [found, isNew] = maps.try_emplace({place.object, section.value_or(0)});
+    if (isNew) {
+      auto read = readBlockMap(object.buffer, section);
+      if (!read)
+        return createStringError(object.name() + ": " + toString(read.takeError()));
+      found->second = std::move(*read);
+    }
+    auto function = llvm::lower_bound(
+        found->second, place.value,
+        [](const FunctionBlocks &each, uint64_t address) { return each.address < address; });
+    if (function == found->second.end() || function->address != place.value)
+      continue;
+    os << "blocks\t" << place.entry << '\t' << escapeName(object.name()) << '\t'
+       << escapeName(place.symbol);
+    writeBlocks(os, *function);
+  }
+  return Error::success();
 }
 
 void writeListed(raw_ostream &os, ArrayRef<ListedPlace> places) {

@@ -22,6 +22,14 @@
 // With --listed, FILE is not a linked file or object but lists the symbols of such files, as
 // listed_symbols.h says; SECTION is empty, and VALUE is the line of the list, from 0.
 //
+// With --blocks it writes instead, for each place of a function whose file has a map of its basic
+// blocks (clang -fbasic-block-address-map),
+//
+//   blocks ENTRY OBJECT SYMBOL HASH BLOCK...
+//
+//     HASH     of what does not change when its blocks move (block_map.h), in 16 digits
+//     BLOCK    ID:SIZE, and behind it `p` if it is a landing pad; by address
+//
 // With --startup-set it writes, in planned order, the sections that a front would hold, and those
 // that would follow it:
 //
@@ -52,6 +60,10 @@ inline constexpr char resolvedHeader[] = "frontload-resolve 1\n";
 /// Where the entries of `profile` are in `objects`.
 void writePlaces(llvm::raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
                  llvm::ArrayRef<InputObject> objects);
+
+/// The blocks of the functions of `profile`; an error says which object is damaged.
+llvm::Error writeBlocks(llvm::raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
+                        llvm::ArrayRef<InputObject> objects);
 
 /// Where they are in a list of symbols.
 void writeListed(llvm::raw_ostream &os, llvm::ArrayRef<ListedPlace> places);

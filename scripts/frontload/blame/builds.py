@@ -20,7 +20,7 @@ from frontload.elf import code
 from frontload.elf.code import Code
 from frontload.profile import format as profile
 from frontload.profile import resolver
-from frontload.profile.format import Name, Profile
+from frontload.profile.startup_profile import Name, Profile
 
 _ENDS = (".o", ".obj", ".a")  # of what counts in a folder
 SHORTEST = 16  # bytes of code that say something

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from frontload.profile import difference
-from frontload.profile.format import Name, Profile
+from frontload.profile.startup_profile import Name, Profile
 
 CAME, RENAMED, LOST, CAME_BACK = "came", "renamed", "lost", "came back"
 

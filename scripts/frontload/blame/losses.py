@@ -21,7 +21,7 @@ from frontload.blame.git import Commit, Repository
 from frontload.blame.lives import Event
 from frontload.blame.versions import Version
 from frontload.elf.code import Code
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 
 CODE = "code"  # how a name was found that another function's code is the same
 _HEAD = "HEAD"

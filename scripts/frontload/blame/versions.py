@@ -9,7 +9,7 @@ from frontload.base import errors, files
 from frontload.base.errors import BadData, Failure
 from frontload.blame.git import Commit, Repository
 from frontload.profile import format as profile
-from frontload.profile.format import Profile
+from frontload.profile.startup_profile import Profile
 
 
 @dataclass(frozen=True)

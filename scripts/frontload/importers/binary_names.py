@@ -29,7 +29,7 @@ from frontload.profile import format as profile
 from frontload.profile import resolver as names
 from frontload.profile import trace
 from frontload.profile.addresses import Resolver
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name, from_run
 from frontload.profile.symbol_names import nameable
 
 _PAGE = 4096
@@ -138,7 +138,7 @@ class BinaryNames:
             if mention.section_class != "text":
                 section_class = mention.section_class or "data"
                 asked[Name("data", section_class, mention.name, mention.file)].append(mention)
-        question = profile.from_run(b"unknown", list(asked))
+        question = from_run(b"unknown", list(asked))
         with tempfile.NamedTemporaryFile(suffix=".startup") as file:
             file.write(profile.to_bytes(question))
             file.flush()

@@ -8,8 +8,8 @@
 All other lines are valgrind's own messages, ==PID== ... or ### ... The log has run-time addresses
 and does not say where the program was. We assume the place where valgrind puts a program of its
 kind, or --base, and the entry point must be among the instructions. Like frontload-valgrind, this
-keeps the granules of 16 bytes in order of first touch, and ignores the loader's own accesses, which
-relocate all of the program's data.
+keeps the granules of data, of 16 bytes, and the parts of code, of 4, in order of first touch, and
+ignores the loader's own accesses, which relocate all of the program's data.
 
 A log has tens of millions of lines, so numpy parses pieces of it, column by column.
 """
@@ -30,6 +30,7 @@ from frontload.profile.trace import GRANULE, Module, Trace
 PIE_BASE = 0x108000  # where valgrind loads what can be anywhere
 _PIECE = 1 << 24
 _MOST_DIGITS = 16
+_PART = 4  # FRONTLOAD_CODE_PART in instrument/format/frontload_trace.h
 _LARGEST = 4096  # bytes of an access
 # The loader is the first to run. It is smaller than this, and valgrind leaves more room behind it.
 _LOADER_REACH = 1 << 20
@@ -59,7 +60,7 @@ class _Reader:
         self._began = False
         self._process = b""
         self._lines = 0
-        self._known = np.empty(0, np.uint64)  # sorted keys of granules
+        self._known = np.empty(0, np.uint64)  # sorted keys of granules and parts
         self._kinds: list[np.ndarray] = []
         self._addresses: list[np.ndarray] = []
 
@@ -85,7 +86,7 @@ class _Reader:
                 np.concatenate([np.empty(0, np.uint64), *self._addresses]))
 
     def _check_entry(self) -> None:
-        if self._entry and self._entry // GRANULE * 2 not in self._known:
+        if self._entry and self._entry // _PART * 2 not in self._known:
             raise BadData(self._path, f"no instruction at the program's entry point, which is at "
                           f"{self._base + self._entry:#x} if it was loaded at {self._base:#x}",
                           note="give the program that ran with --binary; if valgrind loaded it "
@@ -155,8 +156,8 @@ class _Reader:
             place = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
             granule = np.repeat(granule, many) + place.astype(np.uint64)
             offset, data = np.repeat(offset, many), np.repeat(data, many)
-        # Of code, the address of the instruction tells which of two functions in a granule it is.
-        self._keep(granule, data, np.where(data, granule * np.uint64(GRANULE), offset))
+        # Of code, the address of the instruction tells which of two functions in a part it is.
+        self._keep(data, np.where(data, granule * np.uint64(GRANULE), offset))
 
     def _begin(self, address: int) -> None:
         self._began = True
@@ -173,10 +174,10 @@ class _Reader:
         self._in_loader = bool(result[-1])
         return result
 
-    def _keep(self, granule: np.ndarray, data: np.ndarray, address: np.ndarray) -> None:
+    def _keep(self, data: np.ndarray, address: np.ndarray) -> None:
         """Notes the first touches, which are in order."""
-        keys = granule << np.uint64(1) | data.astype(np.uint64)
-        # Most instructions follow one of the same granule, which is cheaper to see than to sort.
+        keys = address // np.uint64(_PART) << np.uint64(1) | data.astype(np.uint64)
+        # Many instructions follow one of the same part, which is cheaper to see than to sort.
         changes = np.ones(len(keys), bool)
         changes[1:] = keys[1:] != keys[:-1]
         index = np.flatnonzero(changes)

@@ -21,7 +21,7 @@ from frontload.elf.file import Elf
 from frontload.measure import prediction
 from frontload.profile import format as profile
 from frontload.profile import made_trace, resolver
-from frontload.profile.format import Name, Touched
+from frontload.profile.startup_profile import Name, Touched
 from frontload.profile.summary import text
 
 FIGURES = ("major_faults", "read_bytes", "requests")

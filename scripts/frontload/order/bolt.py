@@ -18,7 +18,7 @@ from frontload.elf import file as elf
 from frontload.elf.symbols import Symbols
 from frontload.order.request import Order, Request
 from frontload.order.symbols import FUNCTIONS, list_symbols
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 
 USE = "llvm-bolt --reorder-functions=user --function-order=FILE"
 ANY_ORDER = True

@@ -30,7 +30,7 @@ from frontload.order.coff_symbols import CoffParser
 from frontload.order.objdump import Symbol
 from frontload.order.request import Order, Request
 from frontload.order.symbols import WHITE_SPACE, list_symbols, unversioned
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 
 _VECTORCALL = re.compile(rb"([^?@].*)@@\d+", re.DOTALL)
 _FASTCALL = re.compile(rb"@(.+)@\d+", re.DOTALL)

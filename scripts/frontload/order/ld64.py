@@ -15,7 +15,7 @@ from frontload.order.macho_symbols import MachoParser
 from frontload.order.objdump import Symbol
 from frontload.order.request import Order, Request
 from frontload.order.symbols import WHITE_SPACE, list_symbols, unversioned
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 
 USE = "-order_file FILE"
 ANY_ORDER = True

@@ -20,7 +20,7 @@ from frontload.elf import file as elf
 from frontload.elf.symbols import COMMON, Symbols
 from frontload.order.request import Order, Request
 from frontload.order.symbols import WHITE_SPACE, list_symbols, unversioned
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 
 USE = "-Wl,--symbol-ordering-file=FILE"
 ANY_ORDER = True

@@ -14,13 +14,13 @@ the linker cannot do.
 """
 
 import argparse
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from frontload.order import balanced
 from frontload.profile import resolver as names
-from frontload.profile.format import Name, Profile
+from frontload.profile.startup_profile import Name, Profile
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,13 @@ class Request:
         return [[numbers[name] for name, _ in scenario.in_order() if name.has_symbol]
                 for scenario in self.scenarios]
 
-    @cached_property
-    def sequence(self) -> list[tuple[int, Name]]:
+    @property
+    def sequence(self) -> Iterator[tuple[int, Name]]:
         """The entries with their numbers, in the order that the file shall have."""
         numbers = range(len(self.entries))
         if self.balanced:
             numbers = dict.fromkeys([*balanced.order(self.traces), *numbers])
-        return [(number, self.entries[number]) for number in numbers]
+        return ((number, self.entries[number]) for number in numbers)
 
     @cached_property
     def resolved(self) -> names.Resolved:
@@ -110,4 +110,4 @@ class Order:
 
 
 def lines(names: Iterable[bytes]) -> bytes:
-    return b"".join(name + b"\n" for name in names)
+    return b"\n".join([*names, b""])

@@ -4,7 +4,7 @@ from collections.abc import Callable, Container
 
 from frontload.base import errors
 from frontload.order.request import Order, Request, lines
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 
 WHITE_SPACE = b" \t\n\v\f\r"  # what LLVM's readers strip from the ends of a line
 FUNCTIONS, SYMBOLS = ("function",), ("function", "data")

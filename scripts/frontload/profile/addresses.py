@@ -27,9 +27,9 @@ from frontload.elf import file as elves
 from frontload.elf.strings import hashes_of_few, mixed
 from frontload.profile import touched as sums
 from frontload.profile import trace as traces
-from frontload.profile.format import Name, Touched
 from frontload.profile.link_map import LinkMap
 from frontload.profile.merged_strings import MergedStrings
+from frontload.profile.startup_profile import Name, Touched
 from frontload.profile.symbol_names import SymbolNames, nameable
 from frontload.profile.touched import TouchedNumbers
 
@@ -117,6 +117,12 @@ class Resolver:
     def names(self, numbers: Iterable[int]) -> list[Name]:
         """The names of numbers from `resolve`, also of another process."""
         return self._made(np.array(list(numbers), np.int64))
+
+    def functions(self, addresses: np.ndarray) -> list[Name | None]:
+        """The functions that are at addresses."""
+        group = self._functions.ranges.innermost(addresses)
+        names = iter(self._functions.names(group[group >= 0]))
+        return [next(names) if found else None for found in (group >= 0).tolist()]
 
     def _made(self, groups: np.ndarray) -> list[Name | None]:
         found = np.empty(len(groups), object)

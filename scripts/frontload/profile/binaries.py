@@ -9,11 +9,12 @@ import numpy as np
 from frontload.base import errors
 from frontload.base.errors import BadData, Failure
 from frontload.elf import file as elf
-from frontload.profile import instrumented
+from frontload.profile import instrumented, touched_blocks
 from frontload.profile.addresses import Resolver
 from frontload.profile.link_map import LinkMap
 from frontload.profile.touched import TouchedNumbers
-from frontload.profile.trace import Module, Trace
+from frontload.profile.touched_blocks import Touched
+from frontload.profile.trace import BLOCK, CODE, FUNCTION, Module, Trace
 
 T = TypeVar("T")
 
@@ -34,6 +35,18 @@ class Binary:
             return touched, touched.numbers[:0]
         left_out = self._is_left_out(touched.numbers)
         return touched.only(~left_out), touched.numbers[left_out]
+
+    def blocks(self, trace: Trace, module: Module) -> list[Touched]:
+        """The basic blocks that a trace touched, if it has any and the binary tells of them."""
+        if self.collects or not trace.tells_parts or not touched_blocks.has_map(self.linked):
+            return []
+        mine = trace.owners == trace.modules.index(module)
+        are_starts = bool((trace.kinds[mine] == BLOCK).any())
+        # A function's event is that of its first block.
+        told = np.isin(trace.kinds, (BLOCK, FUNCTION) if are_starts else (CODE,)) & mine
+        if not told.any():
+            return []
+        return list(touched_blocks.find(self.path, trace.addresses[told], are_starts=are_starts))
 
     def _is_left_out(self, numbers: np.ndarray) -> np.ndarray:
         new = [number for number in numbers.tolist() if number not in self.judged]

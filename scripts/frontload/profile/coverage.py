@@ -43,8 +43,9 @@ from frontload.elf.file import Elf
 from frontload.elf.section_names import CLASSES
 from frontload.elf.strings import hashes_of, mixed
 from frontload.elf.symbols import Symbols
-from frontload.profile.format import Name, Profile, escape
+from frontload.profile.format import escape
 from frontload.profile.resolver import Places
+from frontload.profile.startup_profile import Name, Profile
 
 _SLACK = 1.25
 _ROUNDING = 16
@@ -341,17 +342,14 @@ def _startup_blocks(elf: Elf, pieces: _Pieces) -> tuple[list[Block], np.ndarray]
 
 def _longest_run(elf: Elf, symbols: Symbols, pieces: _Pieces, names: list[Name]) -> OrderedRun:
     real = symbols.placed() & (symbols.size > 0)
-    section_of, all_start, all_end = _ranges(elf, symbols, np.flatnonzero(real))
     longest = OrderedRun()
     for section, mine in pieces.by_section():
         start, end, entry = pieces.start[mine], pieces.end[mine], pieces.entry[mine]
-        here = section_of == section
-        everything = Cover(np.concatenate([all_start[here], start]),
-                           np.concatenate([all_end[here], end]))
-        startup = Cover(start, end)
-        gap_start, gap_end = end[:-1], np.maximum(start[1:], end[:-1])
-        strange = everything.between(gap_start, gap_end) - startup.between(gap_start, gap_end)
-        breaks = np.flatnonzero((start[1:] < start[:-1]) | (strange > 0)) + 1
+        used = _Used(Cover(start, end))
+        rows = np.flatnonzero(real & (symbols.section == section))
+        for begin in range(0, len(rows), _PIECE):
+            used.add(*_ranges(elf, symbols, rows[begin:begin + _PIECE])[1:])
+        breaks = np.flatnonzero((start[1:] < start[:-1]) | used.between(end[:-1], start[1:])) + 1
         first = np.concatenate([[0], breaks])
         last = np.append(breaks, len(mine)) - 1
         number = np.cumsum(np.diff(entry, prepend=entry[0]) > 0)
@@ -361,3 +359,29 @@ def _longest_run(elf: Elf, symbols: Symbols, pieces: _Pieces, names: list[Name])
             longest = OrderedRun(int(length[best]), elf.section_names[section],
                                  names[entry[first[best]]].name, names[entry[last[best]]].name)
     return longest
+
+
+class _Used:
+    """Which of the holes between the ranges of a cover have bytes of other ranges, of which there
+    may be millions: none of them is kept."""
+
+    def __init__(self, cover: Cover):
+        is_hole = cover.end[:-1] < cover.start[1:]
+        self._start, self._end = cover.end[:-1][is_hole], cover.start[1:][is_hole]
+        self._changes = np.zeros(len(self._start) + 1, np.int64)  # of how many ranges use a hole
+
+    def add(self, start: np.ndarray, end: np.ndarray) -> None:
+        first = np.searchsorted(self._end, start, "right")
+        behind = np.searchsorted(self._start, end, "left")
+        some = first < behind
+        count = len(self._changes)
+        self._changes += np.bincount(first[some], minlength=count)
+        self._changes -= np.bincount(behind[some], minlength=count)
+
+    def between(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Whether there are such bytes in each range; both of its ends are ends of a range of the
+        cover, or of one that it was made of."""
+        before = np.concatenate([[0], np.cumsum(np.cumsum(self._changes[:-1]) > 0)])
+        first = np.searchsorted(self._start, start, "left")
+        behind = np.searchsorted(self._end, end, "right")
+        return before[np.maximum(first, behind)] > before[first]

@@ -5,7 +5,7 @@ import os
 from frontload.base import console
 from frontload.base.errors import count, percent, printable
 from frontload.profile.coverage import Reason, Report
-from frontload.profile.format import Profile
+from frontload.profile.startup_profile import Profile
 from frontload.profile.summary import text
 
 _SHOWN = 5  # missing names that are shown for each reason

@@ -19,21 +19,17 @@ only functions are compared, and the rest is left out.
 """
 
 import math
-import tempfile
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from frontload.profile import format as profile
-from frontload.profile import resolver
-from frontload.profile.format import Name, Profile
+from frontload.profile.same_names import alike
+from frontload.profile.startup_profile import Name, Profile
 
 _OCTAVE = 2
 # How names are found, the surest first.
 _LIKENESS = ("exact", "suffix", "clone", "variant", "hash", "part")
-_FIELD, _LINE = b"\0", b"\n"  # what ends these in a list of symbols
 
 
 class Shared(NamedTuple):
@@ -69,7 +65,7 @@ def compare(old: Profile, new: Profile) -> Difference:
                       if both_have_data or name.kind == "function"] for each in (old, new))
     gone = [name for name in before if name not in new.touches]
     come = [name for name in after if name not in old.touches]
-    renamed = {pair.new: pair for pair in _renamed(old, gone, come)}
+    renamed = {pair.new: pair for pair in _renamed(gone, come)}
     found = {pair.old for pair in renamed.values()}
     gone = [name for name in gone if name not in found]
     come = [name for name in come if name not in renamed]
@@ -85,29 +81,13 @@ def compare(old: Profile, new: Profile) -> Difference:
         (len(old.touches) - len(before), len(new.touches) - len(after)))
 
 
-def _renamed(old: Profile, gone: list[Name], come: list[Name]) -> list[Shared]:
+def _renamed(gone: list[Name], come: list[Name]) -> list[Shared]:
     """Pairs of names that a link would take for the same, each in one pair at most."""
-    lost = replace(old, touches={name: old.touches[name] for name in gone if name.has_symbol})
-    listed = [name for name in come
-              if name.has_symbol and not any(end in name.name + name.file
-                                             for end in (_FIELD, _LINE))]
-    if not lost.touches or not listed:
-        return []
-    entries = [name for name, _ in lost.in_order()]
-    with tempfile.TemporaryDirectory(prefix="frontload-") as folder:
-        path, symbols = Path(folder, "gone"), Path(folder, "come")
-        path.write_bytes(profile.to_bytes(lost))
-        symbols.write_bytes(b"".join(
-            _FIELD.join((name.file or b"-", b"local" if name.file else b"global", name.name, b""))
-            + _LINE for name in listed))
-        places = resolver.resolve_listed(str(path), str(symbols)).places
     pairs, used = [], set()
-    for place in sorted(places, key=lambda place: (_LIKENESS.index(place.how), place.entry,
-                                                   place.value)):
-        before, after = entries[place.entry], listed[place.value]
-        if before.kind == after.kind and not {(0, before), (1, after)} & used:
+    for before, after, how in sorted(alike(gone, come), key=lambda pair: _LIKENESS.index(pair.how)):
+        if not {(0, before), (1, after)} & used:
             used |= {(0, before), (1, after)}
-            pairs.append(Shared(before, after, place.how))
+            pairs.append(Shared(before, after, how))
     return pairs
 
 

@@ -3,7 +3,8 @@
 A page says less than an entry: all names on it may have been touched. Builds whose names lie in
 other orders tell more (group_testing.py says how), such as nightly builds that are linked with
 lld's --shuffle-sections, or releases. Names are compared as profiles compare them: kind, class,
-name and file.
+name and file; what one release calls otherwise than another is one function where a link would
+take it for that (same_names.py).
 
 What tells of a function is the page of its entry, and, less surely, the pages that it goes on to.
 Data gets no name here: what relocates a program has touched most of the pages that data is in, and
@@ -24,8 +25,9 @@ from frontload.base.intervals import signed
 from frontload.elf.file import Elf
 from frontload.profile import group_testing
 from frontload.profile.binaries import Binary
-from frontload.profile.format import Name, Profile, Touch
+from frontload.profile.same_names import SameNames
 from frontload.profile.sample import PageSample, TouchedPages
+from frontload.profile.startup_profile import Name, Profile, Touch
 from frontload.profile.symbol_names import SymbolNames, nameable
 from frontload.profile.trace import Module
 
@@ -35,8 +37,13 @@ from frontload.profile.trace import Module
 # 15.8 with 0.02. How likely a name is shows in its runs, so that doubtful names come last in a
 # front.
 LIKELY = 0.05
+# A page that so many of a build's samples touch tells as much as one that all touch: starts of one
+# kind among several have functions that no other start needs. What fewer touch, starts that went
+# astray may have.
+_OFTEN = 0.1
 # From so many touched pages on, in each build, pages tell next to nothing (docs/sampling.md).
 _CROWDED = 0.8
+_FAR = 1 << 40  # a rank behind all others
 _LAST_PAGES = 64  # of a long function: what lies behind tells nothing of it
 
 
@@ -209,7 +216,10 @@ def _offsets(elf: Elf, address: np.ndarray) -> np.ndarray:
 def _profile(builds: list[Build], runs: int, known: Mapping[Name, Touch]) -> Profile:
     """What the samples of some builds add up to. `known` is what an older profile has: names that
     it has are likelier, and keep its order."""
+    same = SameNames()
+    known_names = same.add(list(known))
     number: dict[Name, int] = {}
+    called: dict[int, list[Name]] = {}  # by the last build that has touched pages of it
     tests, shares, cells = [], [], 0
     best: list[np.ndarray] = []
     for build in builds:
@@ -217,33 +227,65 @@ def _profile(builds: list[Build], runs: int, known: Mapping[Name, Touch]) -> Pro
         share_of = build.shares()
         pages, cell = np.unique(page, return_inverse=True)
         share = np.array([share_of.get(each, 0.0) for each in pages.tolist()])
-        names = np.array([number.setdefault(name, len(number)) for name in build.names], np.int64)
+        names = np.array([number.setdefault(name, len(number)) for name in same.add(build.names)],
+                         np.int64)
         begins = reach == 1
         of_group = np.zeros(len(build.names))
         of_group[group[begins]] = share[cell[begins]]
         # Of several places that have the same name, the one that is touched the most.
         order = np.lexsort((-of_group, names))
         chosen = order[np.append(True, np.diff(names[order]) != 0)[:len(order)]]
+        called.update(_names_of(names, build, of_group))
         kept = np.isin(group, chosen)
         tests.append((names[group[kept]], cell[kept] + cells, reach[kept]))
-        shares.append(share)
+        shares.append(np.minimum(share / _OFTEN, 1))
         cells += len(pages)
         best.append(np.column_stack([names[chosen], of_group[chosen],
                                      build.places()[chosen]]))
-    prior = np.full(len(number), group_testing.PRIOR)
-    for name in known:
+    # What an older profile has of each name: its rank, and which share of its runs touched it,
+    # which is how likely they do, too. All runs touch some name, such as the entry.
+    known_runs = max((touch.runs for touch in known.values()), default=1)
+    ranks, before = np.full(len(number), _FAR), np.zeros(len(number))
+    for name, touch in zip(known_names, known.values(), strict=True):
         if name in number:
-            prior[number[name]] = group_testing.KNOWN
+            index = number[name]
+            ranks[index] = min(ranks[index], touch.rank)
+            before[index] = max(before[index], touch.runs / known_runs)
+    prior = np.clip(before, group_testing.PRIOR, group_testing.KNOWN)
     likely = group_testing.probabilities(
         group_testing.Evidence(*(np.concatenate(column) for column in zip(*tests, strict=True)),
                             np.concatenate(shares)), prior)
-    return _assemble(builds, runs, list(number), best, likely, known)
+    # A page that is touched for other names, too, is touched at least as often as a known one: then
+    # that has the share that it had. One that was doubtful and is now convicted has that of its
+    # pages.
+    is_known, is_likely = before > 0, likely > 0.5
+    most = np.where(is_known & ~(is_likely & (before <= 0.5)), before, 1)
+    certain = np.where(is_likely, 1, np.where(is_known, np.minimum(likely / prior, 1), likely))
+    return _assemble(builds, runs, called, best, likely, _Known(ranks, most, certain))
 
 
-def _assemble(builds: list[Build], runs: int, names: list[Name], best: list[np.ndarray],
-              likely: np.ndarray, known: Mapping[Name, Touch]) -> Profile:
-    touched, weight = np.zeros(len(names)), np.zeros(len(names))
-    place = np.full(len(names), np.nan)
+class _Known(NamedTuple):
+    """What is known of each name from elsewhere: its rank, the largest share of the runs that may
+    have touched it, and how much of its share is sure."""
+
+    ranks: np.ndarray
+    most: np.ndarray
+    certain: np.ndarray
+
+
+def _names_of(numbers: np.ndarray, build: Build, share: np.ndarray) -> dict[int, list[Name]]:
+    """What the build calls each number that has touched pages, with all its names that have some.
+    """
+    found: defaultdict[int, list[Name]] = defaultdict(list)
+    for group in np.flatnonzero(share).tolist():
+        found[numbers[group]].append(build.names[group])
+    return found
+
+
+def _assemble(builds: list[Build], runs: int, called: Mapping[int, list[Name]],
+              best: list[np.ndarray], likely: np.ndarray, known: _Known) -> Profile:
+    touched, weight = np.zeros(len(likely)), np.zeros(len(likely))
+    place = np.full(len(likely), np.nan)
     ordered = any(build.ordered for build in builds)
     for build, found in zip(builds, best, strict=True):
         index = found[:, 0].astype(np.int64)
@@ -256,11 +298,11 @@ def _assemble(builds: list[Build], runs: int, names: list[Name], best: list[np.n
             place[index] = np.where(np.isnan(place[index]), found[:, 2], place[index])
     place[np.isnan(place)] = np.inf
     chosen = np.flatnonzero((likely > LIKELY) & (touched > 0)).tolist()
-    far = 1 << 40
-    chosen.sort(key=lambda index: (known[names[index]].rank if names[index] in known else far,
-                                   place[index], names[index]))
+    chosen.sort(key=lambda index: (known.ranks[index], place[index], called[index]))
     made = Profile(b"", runs)
-    for rank, index in enumerate(chosen):
-        share = likely[index] * touched[index] / weight[index]
-        made.touches[names[index]] = Touch(max(1, min(runs, round(share * runs))), rank)
+    for index in chosen:
+        share = known.certain[index] * min(touched[index] / weight[index], known.most[index])
+        touch = max(1, min(runs, round(share * runs)))
+        for name in called[index]:
+            made.touches.setdefault(name, Touch(touch, len(made.touches)))
     return made

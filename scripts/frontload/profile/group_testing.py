@@ -18,14 +18,15 @@ bounds and belief propagation reconstruction", 2010). With p(n) for the prior of
     hit             = 1 - (1 - reach(n, P)) * (1 - other), at most 1 - MISS
     x(m, P)         = what the other pages tell of m, as a probability
 
-s is the share of a build's samples in which the page is touched. The samples of one build are one
-test, however many there are: they have the same names on the same pages, so that a second one tells
-of starts, not of names. `reach` is 1 for the page where a function begins: its entry is touched
+s is 1 if so many of a build's samples touch the page as starts of one kind among several would, and
+less if fewer do (from_samples.py says how many). The samples of one build are one test, however
+many there are: they have the same names on the same pages, so that a second one tells of starts,
+not of names. `reach` is 1 for the page where a function begins: its entry is touched
 whenever the function is. It is HALF for pages that it goes on to; and if such a page is not
 touched, that clears nobody: a function that returns early, or has a cold end, does so in each build
 alike, so that many builds would be the same evidence many times.
 
-A few odd samples do no harm: what they lack costs s a little, and MISS keeps the loss of a whole
+A few odd samples do no harm: what they add costs s a little, and MISS keeps the loss of a whole
 build finite.
 """
 
@@ -46,8 +47,8 @@ _FARTHEST = 30.0  # log odds: what is beyond is as certain
 @dataclass(frozen=True)
 class Evidence:
     """Edge i says that `name[i]` lies on page `page[i]`, of which so much is touched whenever the
-    name is (`reach[i]`). `share` is, of each page, in how many of its build's samples it was
-    touched."""
+    name is (`reach[i]`). `share` is, of each page, how much of a touched page it is, by the share
+    of its build's samples that touched it."""
 
     name: np.ndarray
     page: np.ndarray

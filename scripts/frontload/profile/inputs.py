@@ -14,8 +14,8 @@ from frontload.base import errors, files
 from frontload.base.errors import EXIT_DATA
 from frontload.profile import format as profile
 from frontload.profile import sample, trace
-from frontload.profile.format import Profile
 from frontload.profile.sample import PageSample
+from frontload.profile.startup_profile import Profile
 from frontload.profile.trace import Module, Trace
 
 _LIST = "@"  # begins what names a list of inputs, as in response files of compilers

@@ -18,7 +18,7 @@ import re
 
 from frontload.elf import section_names
 from frontload.elf.symbols import Symbols
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 
 # Of the functions that such a program cannot be without.
 _SIGNS = (b"__llvm_profile_", b"__gcov_")

@@ -10,7 +10,7 @@ newest come first.
 
 import hashlib
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
 
@@ -74,16 +74,19 @@ class KeptNumbers:
     def _leave_out(self) -> None:
         self._kept = {each: self._kept[each] for each in sorted(self._kept)[:MOST]}
 
-    def named(self, names: Callable[[Iterable[int]], list[Key]]) -> "KeptRuns[Key]":
-        """The same with names, which `names` gives to numbers. Of two numbers with one name, a run
-        may have touched the one or the other."""
+    def named(self, numbers: np.ndarray, names: Sequence[Key]) -> "KeptRuns[Key]":
+        """The same with the names of these numbers, which ascend, and among which all of these
+        are. Of two numbers with one name, a run may have touched the one or the other."""
         self._leave_out()
-        words: dict[Key, int] = {}
         kept = list(self._kept.values())
-        for bit, (_, numbers) in enumerate(kept):
-            for name in names(numbers.tolist()):
-                words[name] = words.get(name, 0) | 1 << bit
-        return KeptRuns([run for run, _ in kept], words)
+        words = np.zeros(len(numbers), np.uint64)
+        for bit, (_, mine) in enumerate(kept):
+            words[np.searchsorted(numbers, mine)] |= np.uint64(1 << bit)
+        touches: dict[Key, int] = {}
+        for name, word in zip(names, words.tolist(), strict=True):
+            if word:
+                touches[name] = touches.get(name, 0) | word
+        return KeptRuns([run for run, _ in kept], touches)
 
 
 class KeptRuns(Generic[Key]):
@@ -107,6 +110,10 @@ class KeptRuns(Generic[Key]):
     def merge(self, other: "KeptRuns[Key]", weight: int = 1) -> None:
         """Adds other runs, each of which counts as `weight` runs. Associative and commutative."""
         if not any(map(self._has_room, other.runs)):
+            return
+        if not self.runs:
+            self.runs = [run._replace(weight=weight * run.weight) for run in other.runs]
+            self.touches = dict(other.touches)
             return
         merged = {run.key: run for run in self.runs}
         for run in other.runs:

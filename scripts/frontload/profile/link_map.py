@@ -27,7 +27,7 @@ from frontload.base.errors import BadData
 from frontload.base.intervals import Ranges
 from frontload.elf import constants
 from frontload.elf import file as elves
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name
 
 _HEADER = re.compile(rb" *VMA +LMA +Size +Align +Out +In +Symbol\n")
 _LINE = re.compile(rb" *([0-9a-f]{1,16}) +[0-9a-f]+ +([0-9a-f]{1,16}) +[0-9]+ "

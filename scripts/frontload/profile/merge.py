@@ -21,14 +21,14 @@ import numpy as np
 
 from frontload.base import console, errors, workers
 from frontload.base.errors import EXIT_DATA, BadData, Failure
-from frontload.profile import format as profile
-from frontload.profile import from_samples, odd_runs
+from frontload.profile import from_samples, odd_runs, touched_blocks
 from frontload.profile import inputs as reading
 from frontload.profile.binaries import Binaries, Binary
-from frontload.profile.format import Profile
+from frontload.profile.block_counts import BlockCounts, Blocks, Shape
 from frontload.profile.inputs import Input
 from frontload.profile.kept_runs import KeptNumbers, KeptRun, identify
 from frontload.profile.odd_runs import Sample
+from frontload.profile.startup_profile import Name, Profile, Touched, from_run
 from frontload.profile.touched import Sum, TouchedNumbers, together
 from frontload.profile.trace import Module, Trace, digest
 
@@ -42,6 +42,9 @@ class _Part:
 
     sums: defaultdict[str, Sum] = field(default_factory=lambda: defaultdict(Sum))  # by binary
     kept: defaultdict[str, KeptNumbers] = field(default_factory=lambda: defaultdict(KeptNumbers))
+    # By binary, then by address and hash.
+    blocks: defaultdict[str, Blocks[tuple[int, bytes]]] = field(
+        default_factory=lambda: defaultdict(Blocks))
     named: Profile = field(default_factory=lambda: Profile(b"", 0))  # what has names already
     profiles: Profile = field(default_factory=lambda: Profile(b"", 0))  # the inputs that are some
     left_out: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
@@ -54,6 +57,8 @@ class _Part:
             self.sums[path].merge(numbers)
         for path, runs in other.kept.items():
             self.kept[path].merge(runs)
+        for path, blocks in other.blocks.items():
+            self.blocks[path].add(blocks)
         for path, numbers in other.left_out.items():
             self.left_out[path] |= numbers
         for path, samples in other.samples.items():
@@ -283,6 +288,7 @@ class Merger:
                 part.counts["other"] += 1
             return
         processes, contents = [], []
+        blocks: defaultdict[str, list[touched_blocks.Touched]] = defaultdict(list)
         data, knows_cold_parts = False, True
         for given in run:
             with self._gathering(part):
@@ -297,8 +303,11 @@ class Merger:
                     processes.append(found)
                     contents.append(digest(content, module))
                     knows_cold_parts &= not found[0].collects
+                    blocks[found[0].path] += found[0].blocks(content, module)
         if not any(len(touched.numbers) for _, touched in processes):
             return
+        for path, touched in blocks.items():
+            part.blocks[path].add(touched_blocks.of_run(touched), weight)
         kept = KeptRun(identify(data, sorted(contents)), weight, data)
         if len({binary.path for binary, _ in processes}) == 1:
             path, touched = processes[0][0].path, together([each for _, each in processes])
@@ -307,7 +316,7 @@ class Merger:
             part.samples[path].append(odd_runs.sample(run[0].path, weight, touched.numbers))
             made = Profile(b"", 1, data_runs=int(data))
         else:
-            made = profile.from_run(b"", _by_name(processes), data)
+            made = from_run(b"", _by_name(processes), data)
             made.kept.runs = [kept._replace(weight=1)]
         made.knows_cold_parts = knows_cold_parts
         part.named.add(made, weight)
@@ -332,19 +341,30 @@ class Merger:
 
     def _with_names(self, whole: _Part, program: str) -> Profile:
         merged = Profile(os.fsencode(os.path.basename(program)), 0)
-        names, kept = {}, {}
+        merged.add(whole.named)
+        names, kept, blocks = {}, {}, Blocks()
         for path, each in whole.sums.items():
-            resolver = self._binaries.at(path).resolver
-            names[path] = resolver.names(each.numbers())
-            kept[path] = whole.kept[path].named(resolver.names)
+            numbers = each.numbers()
+            names[path] = self._binaries.at(path).resolver.names(numbers)
+            kept[path] = whole.kept[path].named(numbers, names[path])
+            blocks.add(self._named_blocks(path, whole.blocks[path]))
         self._binaries.forget()  # a large program and a million names take much memory each
         for path, each in whole.sums.items():
-            whole.named.add(Profile(b"", 0, each.touches(names.pop(path)), kept=kept.pop(path)))
+            merged.add(Profile(b"", 0, each.touches(names.pop(path)), kept=kept.pop(path)))
+        merged.blocks = blocks
         if self._generation:
-            whole.named.label(self._generation)
-        merged.add(whole.named)
+            merged.label(self._generation)
         merged.add(whole.profiles)
         return merged
+
+    def _named_blocks(self, path: str, blocks: Blocks[tuple[int, bytes]]) -> Blocks[Shape]:
+        addresses = np.array([address for address, _ in blocks], np.uint64)
+        names = self._binaries.at(path).resolver.functions(addresses)
+        found: Blocks[Shape] = Blocks()
+        for name, ((_, digits), counts) in zip(names, blocks.items(), strict=True):
+            if name is not None:  # of two with one name, that of either
+                found.setdefault(Shape(name.name, name.file, digits), BlockCounts()).add(counts)
+        return found
 
     def _of_samples(self, whole: _Part, runs: list[list[Input]], program: str,
                     others: Profile) -> Profile:
@@ -417,12 +437,12 @@ def _look_at(given: Sequence[tuple[str, int]]) -> list[Input | Failure]:
 
 
 def _by_name(processes: list[tuple[Binary, TouchedNumbers]]
-             ) -> dict[profile.Name, profile.Touched]:
+             ) -> dict[Name, Touched]:
     """What the processes of a run touched, if they were not all of one binary."""
-    touched: dict[profile.Name, profile.Touched] = {}
+    touched: dict[Name, Touched] = {}
     for binary, mine in processes:
         for name, amount in binary.resolver.names_of(mine).items():
-            touched[name] = touched.get(name, profile.Touched()).merged(amount)
+            touched[name] = touched.get(name, Touched()).merged(amount)
     return touched
 
 

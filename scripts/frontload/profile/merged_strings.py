@@ -11,8 +11,8 @@ import numpy as np
 from frontload.base.errors import BadData
 from frontload.base.intervals import Ranges
 from frontload.elf import file as elves
-from frontload.profile.format import Name
 from frontload.profile.link_map import Span
+from frontload.profile.startup_profile import Name
 
 
 class MergedStrings:

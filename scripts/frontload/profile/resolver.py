@@ -22,7 +22,8 @@ import numpy as np
 from frontload.base import errors, response_files
 from frontload.base.errors import EXIT_OK, Failure
 from frontload.base.tools import failure_of, tool
-from frontload.profile.format import Name, unescape
+from frontload.profile.format import unescape
+from frontload.profile.startup_profile import Name
 
 _RESOLVER = "frontload-resolve"
 _HEADER = b"frontload-resolve 1"
@@ -162,6 +163,38 @@ def resolve_listed(profile_path: str, list_path: str, entries: Sequence[Name] = 
     """Where the entries of a profile are in a list of symbols, which is described in
     tools/resolve/listed_symbols.h; the value of a place is its line, from 0."""
     return _resolved(profile_path, [list_path], entries, "--listed")
+
+
+class Block(NamedTuple):
+    """A basic block of a function in a link; ids are the compiler's."""
+
+    id: int
+    size: int  # in bytes
+    is_landing_pad: bool
+
+
+class FunctionBlocks(NamedTuple):
+    """All blocks of a function that an entry of a profile stands for, by address."""
+
+    entry: int  # its number in the profile, from 0
+    object: bytes  # base name of the file, or archive(member)
+    symbol: bytes  # its name there
+    hash: bytes  # of its map (block_counts.py)
+    blocks: list[Block]
+
+
+def blocks(profile_path: str, files: Iterable[str]) -> list[FunctionBlocks]:
+    """The blocks of the functions of a profile that have a map in objects and archives, or in one
+    linked file."""
+    return [FunctionBlocks(int(entry), unescape(owner), unescape(symbol), digits,
+                           list(map(_block, each)))
+            for lines in _ask(profile_path, files, "--blocks")
+            for _, entry, owner, symbol, digits, *each in lines]
+
+
+def _block(text: bytes) -> Block:
+    number, _, rest = text.partition(b":")
+    return Block(int(number), int(rest.rstrip(b"p")), rest.endswith(b"p"))
 
 
 def startup_set(profile_path: str, files: Iterable[str]) -> list[Section]:

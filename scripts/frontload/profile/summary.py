@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from frontload.elf.section_names import CLASSES
-from frontload.profile.format import KINDS, Name, Profile, Touch, escape
+from frontload.profile.format import escape
+from frontload.profile.startup_profile import KINDS, Name, Profile, Touch
 
 
 class Tier(NamedTuple):
@@ -60,6 +61,9 @@ def describe(profile: Profile) -> dict:
                              "data_runs": each.data_runs, "last_seen": last_seen[place]}
                             for place, each in enumerate(profile.generations)],
             **sum_of(profile.touches.values()),
+            "basic_blocks": {
+                "functions": len({(shape.name, shape.file) for shape in profile.blocks}),
+                "touched": sum(len(counts.blocks) for counts in profile.blocks.values())},
             "classes": [{"kind": kind, "class": section_class,
                          **sum_of(by_class[kind, section_class])} for kind, section_class in order],
             "tiers": [{"touched_by": label, **sum_of(by_tier[label])} for label in by_tier]}

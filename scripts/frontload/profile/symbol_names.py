@@ -22,8 +22,8 @@ from frontload.elf import constants
 from frontload.elf.file import Elf
 from frontload.elf.strings import hashes_of, hashes_of_few, mixed
 from frontload.elf.symbols import Symbols
-from frontload.profile.format import Name
 from frontload.profile.link_map import LinkMap
+from frontload.profile.startup_profile import Name
 
 _CODE_TYPES = (constants.STT_FUNC, constants.STT_GNU_IFUNC, constants.STT_NOTYPE)
 _BIND_ORDER = {constants.STB_GLOBAL: 0, constants.STB_WEAK: 1, constants.STB_LOCAL: 2}

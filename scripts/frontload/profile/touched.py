@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from frontload.profile.format import (
+from frontload.profile.startup_profile import (
     LONGEST_STRETCH,
     Name,
     Octave,

@@ -32,7 +32,7 @@ MAGIC = b"\x89FLT\r\n\x1a\n"
 MAJOR = 1
 HEADER_SIZE = 128
 SLOT_SIZE = 16
-_HAS_RUNS, _HAS_ROLES = 2, 3  # the minor versions that have them
+_HAS_RUNS, _HAS_ROLES, _HAS_PARTS = 2, 3, 4  # the minor versions that have them
 
 FUNCTION, DATA, BLOCK, CODE, MODULE = 1, 2, 3, 4, 0x80
 GRANULE = 16  # bytes: what DATA and CODE tell apart
@@ -80,6 +80,7 @@ class Trace:
     run: int = 0  # the same in all processes of a run; 0: the recorder does not say
     forked: bool = False  # by another process of the run
     role: str = ""  # what the user calls processes of this kind; or none
+    tells_parts: bool = False  # it tells parts of granules of code, which tell basic blocks apart
 
     @property
     def main(self) -> Module | None:
@@ -112,6 +113,7 @@ class _Header:
     run: int
     forked: bool
     role: str
+    tells_parts: bool
 
 
 def find(folder: os.PathLike | str) -> list[Path]:
@@ -202,7 +204,8 @@ def _read_header(stream: BinaryIO, path) -> _Header:
     role = role.partition(b"\0")[0].decode("latin-1") if minor >= _HAS_ROLES else ""
     if role and not is_role(role):
         raise _damaged(path, f"its role is {NO_ROLE}", offset=_ROLE_AT)
-    return _Header(order, header_size, next_slot, dropped, pid, run, bool(forked), role)
+    return _Header(order, header_size, next_slot, dropped, pid, run, bool(forked), role,
+                   minor >= _HAS_PARTS)
 
 
 def _count_slots(stream: BinaryIO, path, header: _Header) -> int:
@@ -288,4 +291,4 @@ def _assemble(path: str, header: _Header, modules: dict[int, Module], events: np
                  (events["word"][known] >> _KIND_SHIFT).astype(np.uint8),
                  (events["word"][known] & _ADDRESS_MASK).astype(np.uint64),
                  owners[known], header.dropped, int(np.count_nonzero(~known)), header.pid,
-                 header.run, header.forked, header.role)
+                 header.run, header.forked, header.role, header.tells_parts)

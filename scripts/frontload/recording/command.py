@@ -15,11 +15,14 @@ def pattern_in(folder: Path) -> str:
     return os.path.join(str(folder.resolve()).replace("%", "%%"), "%m.%p" + trace.SUFFIX)
 
 
-def recorder(pattern: str, *, data: bool = False, modules: Sequence[str] = (),
-             until: str | None = None, role: str | None = None) -> list[str]:
-    """What runs a command and records it: goes before the command."""
+def recorder(pattern: str, *, data: bool = False, blocks: bool = False,
+             modules: Sequence[str] = (), until: str | None = None,
+             role: str | None = None) -> list[str]:
+    """What runs a command and records it: goes before the command. The recorder of data tells basic
+    blocks apart anyway."""
     program = "frontload-valgrind" if data else "frontload-trace"
-    return [*_recorder(program, pattern, modules, until, role), "--"]
+    options = ["--blocks"] if blocks and not data else []
+    return [*_recorder(program, pattern, modules, until, role), *options, "--"]
 
 
 def attached(pattern: str, process: int, *, modules: Sequence[str] = (),

@@ -14,13 +14,14 @@ from frontload.recording.command import attached, pattern_in, recorder
 from frontload.recording.watched import Watched
 
 
-def run(words: list[str], output: Path | str, *, data: bool = False, modules: Sequence[str] = (),
-        until: str | None = None, role: str | None = None, ready: Ready | None = None) -> int:
-    """Records a command by breakpoints, or in valgrind with `data`; returns its exit status. The
-    recording ends when it enters `until`, a function. With `ready` the command is ended when that
-    has come, or has entered the function, and the status is 0."""
-    before = recorder(pattern_in(Path(output)), data=data, modules=modules, until=until,
-                      role=role)
+def run(words: list[str], output: Path | str, *, data: bool = False, blocks: bool = False,
+        modules: Sequence[str] = (), until: str | None = None, role: str | None = None,
+        ready: Ready | None = None) -> int:
+    """Records a command by breakpoints, in functions or `blocks`, or in valgrind with `data`;
+    returns its exit status. The recording ends when it enters `until`, a function. With `ready` the
+    command is ended when that has come, or has entered the function, and the status is 0."""
+    before = recorder(pattern_in(Path(output)), data=data, blocks=blocks, modules=modules,
+                      until=until, role=role)
     return _record(words, output, before=before, ready=ready, has_end=until is not None)
 
 

@@ -7,9 +7,11 @@ writes a sample when the program says that it is ready, or exits. Of a command t
 
 import os
 import secrets
+import shutil
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,12 +40,14 @@ def run(words: Sequence[str], output: Path | str, *, role: str | None = None,
     if not os.access(folder, os.W_OK | os.X_OK):
         raise Failure(f"{folder}: no permission to write there",
                       note="choose another folder with -o")
-    earlier = set(sample.find(folder))
     at_ready: set[Path] | None = None
     problem: Exception | None = None
     with ExitStack() as stack:
         if is_new_folder:
             stack.callback(_remove_if_empty, folder)
+        # What ends later tells of more than the start: it is left behind, and nothing of others.
+        place = stack.enter_context(_folder_within(folder)) if ready else folder
+        earlier = set(sample.find(place))
         before: list[str] = []
         data = None
         if ordered:
@@ -58,22 +62,20 @@ def run(words: Sequence[str], output: Path | str, *, role: str | None = None,
             nonlocal at_ready, problem
             try:
                 if b'"ready"' in line.read():
-                    at_ready = _look_at_all(folder, role or "", earlier)
+                    at_ready = _look_at_all(place, role or "")
             except Exception as failure:  # told when the command has ended
-                at_ready, problem = earlier, failure
+                at_ready, problem = set(), failure
             finally:
                 line.release()
 
         status = processes.run_in_foreground(
-            [*before, "env", *_asked(folder, role), *words], os.environ,
+            [*before, "env", *_asked(place, role), *words], os.environ,
             *([until_ready] if line else []))
-        if at_ready is not None:
-            # What ends later tells of more than the start.
-            for path in set(sample.find(folder)) - at_ready:
-                path.unlink()
         if problem is not None:
             raise problem
-        written = sorted(set(sample.find(folder)) - earlier)
+        written = sorted(set(sample.find(place)) - earlier if at_ready is None else at_ready)
+        if ready:
+            written = [path.rename(_free_name(folder / path.name)) for path in written]
         if data and written:
             _put_in_order(written, data)
     if not written:
@@ -83,6 +85,17 @@ def run(words: Sequence[str], output: Path | str, *, role: str | None = None,
     errors.note(f"{errors.count(len(written), 'sample')} with "
                 f"{errors.count(_size(written), 'page')} in {output}")
     return status
+
+
+@contextmanager
+def _folder_within(folder: Path) -> Iterator[Path]:
+    """One that only this recording knows, for who may write into the other."""
+    path = Path(tempfile.mkdtemp(prefix=".until-ready.", dir=folder))
+    try:
+        path.chmod(stat.S_IMODE(folder.stat().st_mode))
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _remove_if_empty(folder: Path) -> None:
@@ -123,7 +136,7 @@ def _below_perf(data: Path) -> list[str]:
     return [*recorder.prefix, *recorder.command(data, events, "--count=1", "--data")]
 
 
-def _look_at_all(folder: Path, role: str, earlier: set[Path]) -> set[Path]:
+def _look_at_all(folder: Path, role: str) -> set[Path]:
     """Takes samples of what the command has running, but for processes that have written theirs
     themselves; returns the samples that there are then."""
     run_number = secrets.randbits(63) | 1
@@ -146,7 +159,7 @@ def _look_at_all(folder: Path, role: str, earlier: set[Path]) -> set[Path]:
                 looked.append((found, parent))
     # What a process writes from here on comes too late: it has been looked at.
     there = set(sample.find(folder))
-    known = list(_readable(sorted(there - earlier)))
+    known = list(_readable(sorted(there)))
     for found, parent in looked:
         if any((each.pid, each.main) == (found.pid, found.main) for each in known):
             continue
@@ -196,9 +209,14 @@ def _put_in_order(paths: Sequence[Path], data: Path) -> None:
         _write(path, sample.to_bytes(order.of(sample.read(path))))
 
 
-def _write_new(path: Path, content: bytes) -> Path:
+def _free_name(path: Path) -> Path:
     if os.path.lexists(path):  # of an earlier process of the same number
-        path = path.with_name(f"{path.name}.{secrets.randbits(32)}")
+        return path.with_name(f"{path.name}.{secrets.randbits(32)}")
+    return path
+
+
+def _write_new(path: Path, content: bytes) -> Path:
+    path = _free_name(path)
     _write(path, content)
     return path
 

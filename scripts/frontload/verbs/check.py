@@ -13,13 +13,16 @@ from frontload.cli.arguments import add_json, add_min_match, percentage
 
 if TYPE_CHECKING:
     from frontload.profile.coverage import Report
-    from frontload.profile.format import Profile
+    from frontload.profile.startup_profile import Profile
 
 SCHEMA, FOLDER_SCHEMA = "frontload-check/1", "frontload-check-folder/1"
 DESCRIPTION = """\
 Look in a linked program or shared library, not yet stripped, for what a startup profile names: how
 much of it is in the file, how much lies in the front, what is missing and why. In a file that
 ld.frontload did not link, the front is one block of each output section.
+
+If the profile and the program have basic blocks, check counts the functions whose blocks are still
+those that were recorded. The others were split by blocks that they no longer have.
 
 One line tells what the loader has to do before the first instruction. With --relocations, check
 tells in full what relocations cost and what other linker options would change. This is not part of
@@ -75,6 +78,7 @@ class _Judged:
     profile: str
     startup: "Profile"
     report: "Report"
+    shapes: tuple[int, int]  # functions with the blocks that were recorded, and of how many
     relocated: object
     lacks_front: bool
     good: bool
@@ -85,14 +89,15 @@ def _judge(binary: str, profile_path: str, args: argparse.Namespace) -> _Judged:
     from frontload.elf import file as elf
     from frontload.elf import relocations
     from frontload.elf.loading import read_loading
-    from frontload.profile import coverage, front_report
+    from frontload.profile import coverage, front_report, shapes
     from frontload.profile import format as profile
     from frontload.profile import resolver as names
 
     startup = profile.read(profile_path)
     linked = elf.read(binary)
     linked.linked_symbols()  # refuses what has none, and says what to do
-    report = coverage.examine(linked, startup, names.resolve(profile_path, [binary]).places,
+    resolved = names.resolve(profile_path, [binary], list(startup.touches))
+    report = coverage.examine(linked, startup, resolved.places,
                               front_report.left_out(args.front_report) if args.front_report else ())
     if not report.names:
         raise Failure(f"{profile_path}: names no function and no data", code=EXIT_DATA,
@@ -100,6 +105,7 @@ def _judge(binary: str, profile_path: str, args: argparse.Namespace) -> _Judged:
     lacks_front = args.require_front and report.blocks is not None
     good = not lacks_front and coverage.suffices(report, args.min_coverage, args.min_match)
     return _Judged(binary, profile_path, startup, report,
+                   shapes.count(startup, profile_path, binary),
                    relocations.examine(linked, read_loading(binary)), lacks_front, good)
 
 
@@ -116,6 +122,7 @@ def _as_json(judged: _Judged, args: argparse.Namespace) -> dict:
         "min_coverage": args.min_coverage,
         "min_match": args.min_match,
         **coverage_report.as_json(judged.binary, judged.report),
+        "basic_blocks": dict(zip(("as_recorded", "functions"), judged.shapes, strict=True)),
         "relocations": relocations_report.as_json(judged.relocated),
     }
 
@@ -222,6 +229,9 @@ def _run_file(args: argparse.Namespace) -> int:
             errors.warning(f"{args.binary}: more than a quarter of what is read with the front is "
                            "in sections that neither the profile nor anything that it names leads "
                            "to")
+        if judged.shapes[1]:
+            print("with the basic blocks that were recorded: {} of {}".format(
+                judged.shapes[0], errors.count(judged.shapes[1], "function")))
         print(relocations_report.summary(relocated))
         if args.relocations and relocated:
             relocations_report.show(relocated)

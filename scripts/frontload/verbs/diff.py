@@ -13,7 +13,7 @@ from frontload.cli.arguments import add_json, percentage, percentage_above
 
 if TYPE_CHECKING:
     from frontload.profile.difference import Difference
-    from frontload.profile.format import Name, Profile
+    from frontload.profile.startup_profile import Name, Profile
 
 SCHEMA = "frontload-diff/1"
 DESCRIPTION = """\

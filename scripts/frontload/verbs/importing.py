@@ -18,7 +18,7 @@ from frontload.importers.binary_names import BinaryNames
 from frontload.importers.interface import Mention, NamedRun, Source
 from frontload.profile import format as profile
 from frontload.profile import inputs, match, merge
-from frontload.profile.format import Name
+from frontload.profile.startup_profile import Name, from_run
 from frontload.profile.trace import Trace
 
 _SHOWN = 3  # of names that a diagnostic counts
@@ -153,7 +153,7 @@ def _merge(merger: merge.Merger, read: list[tuple[str, NamedRun | Trace]], progr
             continue
         found = [name for mention in run.mentions
                  for name in ([_unchecked(mention)] if known is None else known.get(mention, ()))]
-        content = profile.from_run(program, found)
+        content = from_run(program, found)
         if content.touches:
             merger.add_content(path, content, run.weight)
         else:

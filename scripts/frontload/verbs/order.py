@@ -16,6 +16,9 @@ from frontload.order import (
     bolt as order_bolt,
 )
 from frontload.order import (
+    clang as order_clang,
+)
+from frontload.order import (
     coff as order_coff,
 )
 from frontload.order import (
@@ -36,7 +39,7 @@ from frontload.order import (
 from frontload.order.request import Request
 from frontload.profile import format as profile
 from frontload.profile import generations, match, merge
-from frontload.profile.format import Profile
+from frontload.profile.startup_profile import Profile
 
 # What can take an order: its module, with the interface that order/request.py describes.
 FORMATS = {
@@ -50,6 +53,7 @@ FORMATS = {
     "ld64.lld": order_ld64,
     "bolt": order_bolt,
     "llvm-profdata": order_temporal,
+    "clang": order_clang,
 }
 FIRST_TOUCH, BALANCED = "first-touch", "bp"
 # What compilers add to each link, by the names of objects in a profile, of their source files if it
@@ -82,8 +86,8 @@ def add_parser(verbs) -> argparse.ArgumentParser:
         lists={"how each linker takes the file": uses})
     parser.add_argument("profiles", metavar="PROFILE", nargs="+",
                         help="a startup profile of the program")
-    parser.add_argument("--linker", required=True, choices=tuple(FORMATS),
-                        help="the linker that will read the file")
+    parser.add_argument("--linker", required=True, choices=tuple(FORMATS), metavar="LINKER",
+                        help="what will read the file: one of the list below")
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="the file to write (default: stdout, as with -)")
     where = parser.add_mutually_exclusive_group()

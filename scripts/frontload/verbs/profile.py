@@ -18,7 +18,7 @@ from frontload.cli.arguments import (
 from frontload.profile.generations import KEPT, MOST
 
 if TYPE_CHECKING:
-    from frontload.profile.format import Profile
+    from frontload.profile.startup_profile import Profile
 
 DESCRIPTION = """\
 Make the startup profile of a program from traces, samples, folders of these, and other startup

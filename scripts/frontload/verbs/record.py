@@ -67,9 +67,12 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         help="the folder for the traces, made if it does not exist (default "
                         "%(default)s)")
     parser.add_argument("--data", action="store_true",
-                        help="also record the data that is touched, and code in steps of 16 bytes, "
+                        help="also record the data that is touched, and code in steps of 4 bytes, "
                         "by running the command in valgrind. This works for any program, and slows "
                         "it down some forty times")
+    parser.add_argument("--blocks", action="store_true",
+                        help="also record basic blocks, of code that clang has compiled with "
+                        "-fbasic-block-address-map; --data does so anyway")
     parser.add_argument("--files", action="store_true",
                         help="instead, record which pages of all files the command and what it "
                         "starts read, as a list for `frontload run --files`; without root it "
@@ -113,6 +116,9 @@ def run(args: argparse.Namespace) -> int:
     if args.data and args.recorder == "runtime":
         args.usage_error("--data runs the command in valgrind; what a program with the runtime "
                          "records is decided when it is compiled")
+    if args.blocks and (args.recorder == "runtime" or args.files or args.sample):
+        args.usage_error("--blocks is for the recorders that see code: it goes without --files, "
+                         "--sample and --with runtime")
     if args.recorder == "runtime" and (args.module or args.until):
         args.usage_error("--module and --until are for --with trace; a program with the runtime "
                          "ends its startup itself, by frontload_startup_done()")
@@ -135,8 +141,8 @@ def run(args: argparse.Namespace) -> int:
                            ordered=args.page_order)
     if args.recorder == "runtime":
         return recording.run_with_runtime(words, args.output, role=args.role, ready=ready)
-    return recording.run(words, args.output, data=args.data, modules=args.module,
-                         until=args.until, role=args.role, ready=ready)
+    return recording.run(words, args.output, data=args.data, blocks=args.blocks,
+                         modules=args.module, until=args.until, role=args.role, ready=ready)
 
 
 def _attach(args: argparse.Namespace) -> int:
@@ -144,7 +150,7 @@ def _attach(args: argparse.Namespace) -> int:
 
     chosen = ready_options.chosen(args)
     only_time = replace(chosen, seconds=None) if chosen else None
-    if args.command or args.data or args.files or args.sample or \
+    if args.command or args.data or args.blocks or args.files or args.sample or \
             args.recorder == "runtime" or args.tty or (
             only_time and only_time.can_be_seen) or args.timeout is not None:
         args.usage_error("--pid plants breakpoints in a process that runs and goes on: it goes "

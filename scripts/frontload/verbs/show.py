@@ -179,6 +179,9 @@ def _show_profile(document: dict) -> None:
     print(f"touched bytes: {_bytes(document)}"
           + (f", of {count(document['telling'], 'name')} of which a run tells"
              if document["telling"] else ", because only record --data tells them"))
+    if document["basic_blocks"]["functions"]:
+        print(f"basic blocks: {document['basic_blocks']['touched']:,} touched, of "
+              + count(document["basic_blocks"]["functions"], "function"))
     if document["generations"]:
         print(f"generations: {len(document['generations'])}; a run of each counts as two of the "
               "one before, so that one of the oldest counts as one")

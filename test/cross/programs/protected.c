@@ -12,7 +12,9 @@ __asm__(".globl _start\n.type _start,%function\n_start: hint #34\n" /* bti c */
         "adrp x0, main\nadd x0, x0, :lo12:main\nmov x3, #0\nmov x4, #0\n"
         "bl __libc_start_main\nbl abort\n.size _start, . - _start\n"
         ".section .text.hot_3_bare,\"ax\"\n.globl hot_3_bare\n.type hot_3_bare,%function\n"
-        "hot_3_bare: mov w0, #7\nret\n.size hot_3_bare, . - hot_3_bare\n.text\n");
+        /* The tracer wants to be told that it is code. */
+        "hot_3_bare: .cfi_startproc\nmov w0, #7\nret\n.cfi_endproc\n"
+        ".size hot_3_bare, . - hot_3_bare\n.text\n");
 int hot_3_bare(int x);
 
 __attribute__((noinline)) int hot_1_add(int x) { return x + 1; }

@@ -10,7 +10,7 @@ const char frontload::toolName[] = "fuzz";
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   MemoryBufferRef file(StringRef(reinterpret_cast<const char *>(data), size), "input");
-  auto program = Program::read(file, "main");
+  auto program = Program::read(file, "main", /*wantsBlocks=*/true);
   if (!program) {
     consumeError(program.takeError());
     return 0;

@@ -13,13 +13,18 @@ __attribute__((used)) static void *resolver(void) {
 }
 void indirect(void) __attribute__((ifunc("resolver")));
 
+STEP before_constructors(void) { WORK; }
+__attribute__((section(".preinit_array"), used)) static void (*preinit)(void) = before_constructors;
 __attribute__((constructor(101))) STEP first_constructor(void) { WORK; }
 __attribute__((constructor(102))) STEP second_constructor(void) { WORK; }
 __attribute__((destructor)) STEP destructor(void) { WORK; }
 STEP never(void) { WORK; }
 STEP at_exit(void) { WORK; }
 STEP inner(void) { WORK; }
-STEP outer(void) { inner(); WORK; }
+STEP outer(void) {
+  inner();
+  WORK;
+}
 STEP alias_target(void) { WORK; }
 void another_name(void) __attribute__((alias("alias_target")));
 STEP last(void) { WORK; }

@@ -1,0 +1,92 @@
+# BLOCKS: only the basic blocks that a start runs are in the front, not the whole functions.
+#
+#   record  clang writes a map of the basic blocks (-fbasic-block-address-map), which is not loaded.
+#           frontload-train writes, beside the startup profile, <target>.blocks: for each function the
+#           blocks that ran
+#   use     clang puts these blocks into one section of each function, and the others into another one
+#           (-fbasic-block-sections=list=). The map goes on, so that the program can be recorded anew
+#
+# This takes other compile options in record and use, so each change of the mode compiles again. A
+# function that has changed since its recording is split by blocks of another number: it works, and
+# starts no better. `frontload check` counts these.
+
+# Remembers where the file is, and checks that clang compiles.
+function(_frontload_keep_blocks target profile)
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  set(has_clang OFF)
+  foreach(language IN ITEMS C CXX OBJC OBJCXX)
+    if(language IN_LIST languages AND CMAKE_${language}_COMPILER_ID STREQUAL "Clang"
+       AND CMAKE_${language}_COMPILER_VERSION VERSION_GREATER_EQUAL 19)
+      set(has_clang ON)
+    endif()
+  endforeach()
+  if(NOT has_clang)
+    _frontload_fail("frontload_target(${target}): BLOCKS does not work with the compilers of this project."
+      "It needs clang 19 or newer: leave BLOCKS out.")
+  endif()
+  string(REGEX REPLACE "\\.startup$" "" stem "${profile}")
+  set_target_properties(${target} PROPERTIES FRONTLOAD_BLOCKS "${stem}.blocks")
+endfunction()
+
+# Called when all of the project is known: the options of the target and of all that is linked into it.
+function(_frontload_add_blocks target)
+  get_target_property(file ${target} FRONTLOAD_BLOCKS)
+  if(NOT file)
+    return()
+  endif()
+  get_target_property(mode ${target} FRONTLOAD_MODE)
+  set(options -fbasic-block-address-map)
+  # Where the linker compiles.
+  set(linked --lto-basic-block-address-map)
+  set(is_used OFF)
+  if(mode STREQUAL "use" AND EXISTS "${file}")
+    set(is_used ON)
+    list(APPEND options "-fbasic-block-sections=list=${file}")
+    list(APPEND linked "--lto-basic-block-sections=${file}")
+  elseif(mode STREQUAL "use")
+    message(WARNING "${file}: there are no basic blocks yet: ${target} is compiled with whole "
+      "functions.\n  Record them with -DFRONTLOAD=record and the target frontload-train, then "
+      "configure again.")
+  endif()
+  foreach(option IN LISTS linked)
+    _frontload_own_option(option "${option}")
+    target_link_options(${target} PRIVATE "${option}")
+  endforeach()
+  _frontload_linked_objects(objects ${target})
+  foreach(one IN LISTS objects)
+    get_target_property(type ${one} TYPE)
+    get_target_property(other ${one} FRONTLOAD_BLOCKS_COMPILED)
+    if(type STREQUAL "INTERFACE_LIBRARY" OR other STREQUAL file)
+      continue()
+    elseif(other AND is_used)
+      _frontload_fail("${one} is linked into targets with two files of blocks, ${other} and ${file}."
+        "It is compiled only once: leave BLOCKS out of all these calls of frontload_target but one.")
+    endif()
+    set_target_properties(${one} PROPERTIES FRONTLOAD_BLOCKS_COMPILED "${file}")
+    if(other)
+      continue()
+    endif()
+    foreach(language IN ITEMS C CXX OBJC OBJCXX)
+      target_compile_options(${one} PRIVATE "$<$<COMPILE_LANG_AND_ID:${language},Clang>:${options}>")
+    endforeach()
+    if(is_used)
+      _frontload_compile_again_with(${one} "${file}")
+    endif()
+  endforeach()
+endfunction()
+
+# Sets `result` to the last commands of a training, which write the blocks of the `trained` profile.
+function(_frontload_keep_trained_blocks result target trained)
+  set(${result} "" PARENT_SCOPE)
+  get_target_property(file ${target} FRONTLOAD_BLOCKS)
+  if(NOT file)
+    return()
+  endif()
+  get_property(bin GLOBAL PROPERTY FRONTLOAD_BIN_DIR)
+  set(${result}
+    COMMAND "${bin}/frontload" order "${trained}" --linker clang --binary "$<TARGET_FILE:${target}>"
+      --min-match 0 -o "${trained}.blocks"
+    COMMAND "${CMAKE_COMMAND}" "-DTRAINED=${trained}.blocks" "-DPROFILE=${file}"
+      "-DTARGET=${target}" -DTOOL=frontload-train -P "${_frontload_scripts}/KeepProfile.cmake"
+    PARENT_SCOPE)
+endfunction()

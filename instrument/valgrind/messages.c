@@ -1,0 +1,55 @@
+/* Writing, which may not harm the program, and what Valgrind says of it, which may not tell its
+ * secrets. (The functions of the core that are replaced here are linked with --wrap.) */
+#include "messages.h"
+
+#include <pub_tool_vki.h>
+
+#include "base/system_calls.h"
+
+/* Of the core: where its messages and ours go. In every version of it this begins with a
+ * descriptor, beyond those of the program, and below 0 nothing is written. */
+extern Int VG_(log_output_sink)[];
+
+void messages_leave_standard_error(void) {
+  if (VG_(log_output_sink)[0] == 2)
+    VG_(log_output_sink)[0] = -1;
+}
+
+Int real_write(Int descriptor, const void *bytes, Int size) __asm__("__real_vgPlain_write");
+Int wrap_write(Int descriptor, const void *bytes, Int size) __asm__("__wrap_vgPlain_write");
+
+/* The program's own signals may wait, and stay. Valgrind does not block any while it starts. */
+static Int write_message(Int descriptor, const void *bytes, Int size) {
+  const signal_set sent = SIGNAL_BIT(SIGPIPE) | SIGNAL_BIT(SIGXFSZ);
+  signal_set blocked;
+  system_call(SYS_rt_sigprocmask, SIG_BLOCK, (long)&sent, (long)&blocked, sizeof sent, 0, 0);
+  const signal_set own = sys_pending_signals();
+  const Int written = real_write(descriptor, bytes, size);
+  sys_discard_signal(SIGNAL_BIT(SIGPIPE) & ~own);
+  sys_discard_signal(SIGNAL_BIT(SIGXFSZ) & ~own);
+  system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&blocked, 0, sizeof blocked, 0, 0);
+  return written;
+}
+
+/* In place of the core's, by which it and we write messages and traces: the signal that comes with
+ * a reader that has gone, or with a limit on file sizes, would end the program, which has not
+ * caused it. */
+Int wrap_write(Int descriptor, const void *bytes, Int size) {
+  if (descriptor == VG_(log_output_sink)[0])
+    return write_message(descriptor, bytes, size);
+  const Int written = real_write(descriptor, bytes, size);
+  if (written == -VKI_EFBIG)
+    sys_discard_signal(SIGNAL_BIT(SIGXFSZ));
+  return written;
+}
+
+/* In place of the core's, which says where a thread is and who has called that. There is no debug
+ * info here: callers would be what happens to be on the stack, such as the environment. What
+ * --num-callers=1 says is not asked where Valgrind gives up. */
+void real_stack_trace(ThreadId thread,
+                      UInt most_callers) __asm__("__real_vgPlain_get_and_pp_StackTrace");
+void wrap_stack_trace(ThreadId thread,
+                      UInt most_callers) __asm__("__wrap_vgPlain_get_and_pp_StackTrace");
+void wrap_stack_trace(ThreadId thread, UInt most_callers) {
+  real_stack_trace(thread, most_callers ? 1 : 0);
+}

@@ -1,0 +1,43 @@
+//===- block_map.h - the basic blocks of a function ------------------------===//
+//
+// clang -fbasic-block-address-map tells which addresses belong to which basic block, in sections of
+// the type SHT_LLVM_BB_ADDR_MAP. LLVM reads them; here is what Frontload asks of them. The format
+// is described in LLVM's docs/Extensions.rst.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_LLDPLUGIN_ELF_BLOCK_MAP_H
+#define FRONTLOAD_LLDPLUGIN_ELF_BLOCK_MAP_H
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBufferRef.h"
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace frontload {
+
+struct Block {
+  uint64_t address; ///< in a linked file, otherwise the offset in its section
+  uint32_t size;    ///< in bytes; 0 is possible: then it shares its address with the next
+  uint32_t id;      ///< what clang -fbasic-block-sections=list= calls it; 0 is the entry
+  bool isLandingPad;
+};
+
+struct FunctionBlocks {
+  uint64_t address; ///< of the entry, as that of a block
+  /// Of what does not change when blocks move: their ids, their calls, how they end. Two functions
+  /// with the same hash have, as far as the map tells, the same blocks by the same ids.
+  uint64_t hash;
+  std::vector<Block> blocks; ///< by address
+};
+
+/// The functions that have a map, by address: of a linked file, or those of one section of an
+/// object. There are none in a file that was compiled without maps. An error says what is wrong
+/// with the file.
+llvm::Expected<std::vector<FunctionBlocks>>
+readBlockMap(llvm::MemoryBufferRef file, std::optional<uint32_t> section = std::nullopt);
+
+} // namespace frontload
+
+#endif

@@ -1,0 +1,112 @@
+"""The basic blocks of functions in a startup profile: how many runs touched which.
+
+Blocks have numbers, which the compiler gives them, and which mean something only for one shape of a
+function: the hash of its map of blocks (lldplugin/elf/block_map.h) tells which. A profile that was
+merged from several builds has the blocks of each shape. Merging adds, so it is associative and
+commutative.
+
+In a profile they are header lines, one for each shape of a function, which readers that do not know
+them pass over:
+
+    blocks:HASH:NAME[:FILE] RUNS BLOCK,... [LABEL]
+
+NAME and FILE are those of the function's entry, in which `:` and spaces are written as `\\x3a` and
+`\\x20`. RUNS is how many runs with blocks touched the function in this shape, and each BLOCK is
+`ID`, or `ID=RUNS` if fewer runs touched it, by id. LABEL is that of the newest generation
+(generations.py) that touched it, if it has one: with that, the shape goes. Runs of all generations
+count alike, because only those that have this shape, and so these blocks, count at all.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import NamedTuple, TypeVar
+
+from frontload.profile import generations as ages
+
+KEY = b"blocks:"
+_HASH = re.compile(rb"[0-9a-f]{16}")
+_NUMBER = re.compile(rb"0|[1-9][0-9]{0,17}")
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Shape(NamedTuple):
+    """A function, by its name and file as in its entry, and the hash of its map of blocks."""
+
+    name: bytes
+    file: bytes
+    hash: bytes  # 16 hexadecimal digits
+
+
+class BlockCounts:
+    """How many runs touched a shape of a function, and each of its blocks; and the label of the
+    newest generation that did."""
+
+    def __init__(self, runs: int = 0, blocks: Iterable[tuple[int, int]] = (), newest: bytes = b""):
+        self.runs = runs
+        self.blocks: Counter[int] = Counter(dict(blocks))
+        self.newest = newest
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BlockCounts) and \
+            (self.runs, self.blocks, self.newest) == (other.runs, other.blocks, other.newest)
+
+    def add(self, other: "BlockCounts", weight: int = 1) -> None:
+        self.runs += weight * other.runs
+        self.newest = max(self.newest, other.newest, key=ages.age)
+        for block, runs in other.blocks.items():
+            self.blocks[block] += weight * runs
+
+
+class Blocks(dict[Key, BlockCounts]):
+    """The blocks of all functions that have any."""
+
+    def add(self, other: "Blocks[Key]", weight: int = 1) -> None:
+        for key, counts in other.items():
+            self.setdefault(key, BlockCounts()).add(counts, weight)
+
+
+def header_lines(blocks: Blocks[Shape], escape: Callable[[bytes], bytes]) -> Iterator[bytes]:
+    """The lines of a profile, by name; `escape` is that of its names."""
+    for shape in sorted(blocks):
+        counts = blocks[shape]
+        key = b":".join([shape.hash, *(_escaped(part, escape)
+                                       for part in (shape.name, shape.file) if part)])
+        listed = b",".join(b"%d" % block if runs == counts.runs else b"%d=%d" % (block, runs)
+                           for block, runs in sorted(counts.blocks.items()))
+        label = b" " + counts.newest if counts.newest else b""
+        yield KEY + key + b" %d " % counts.runs + listed + label
+
+
+def _escaped(part: bytes, escape: Callable[[bytes], bytes]) -> bytes:
+    return escape(part).replace(b":", b"\\x3a").replace(b" ", b"\\x20")
+
+
+def parse(key: bytes, value: bytes, unescape: Callable[[bytes], bytes]
+          ) -> tuple[Shape, BlockCounts]:
+    """The blocks of a header line, whose key begins with KEY; raises ValueError."""
+    digits, *parts = key.removeprefix(KEY).split(b":", 3)
+    if not _HASH.fullmatch(digits) or not 1 <= len(parts) <= 2:
+        raise ValueError("blocks of what is not HASH:NAME or HASH:NAME:FILE")
+    name, file = [*map(unescape, parts), b""][:2]
+    number, listed, newest = [*value.split(b" "), b"", b""][:3]
+    if value.count(b" ") > 2 or (newest and not ages.is_label(newest.decode())):
+        raise ValueError("what stands behind the blocks is not a label")
+    runs = _number(number)
+    counts = BlockCounts(runs, newest=newest)
+    last = -1
+    for each in listed.split(b","):
+        block, equals, some = each.partition(b"=")
+        mine = _number(some) if equals else runs
+        if _number(block) <= last or not 1 <= mine <= runs or (equals and mine == runs):
+            raise ValueError("blocks that do not ascend, or with more runs than their function")
+        last = int(block)
+        counts.blocks[last] = mine
+    return Shape(name, file, digits), counts
+
+
+def _number(text: bytes) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise ValueError("blocks and their runs are numbers")
+    return int(text)

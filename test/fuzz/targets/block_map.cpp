@@ -1,0 +1,28 @@
+// What is read of basic blocks: of a linked file, or of each section of an object.
+#include "blocks/touched_blocks.h"
+#include "llvm/Object/ELFObjectFile.h"
+
+using namespace frontload;
+using namespace llvm;
+
+static void check(Expected<std::vector<FunctionBlocks>> functions) {
+  if (!functions)
+    return consumeError(functions.takeError());
+  const uint64_t addresses[] = {0, 0x10, 0x1000, 0x1018, UINT64_MAX};
+  uint64_t last = 0;
+  for (const FunctionBlocks &function : *functions) {
+    if (function.address < last)
+      abort();
+    last = function.address;
+    if (blockStates(function, addresses).size() != function.blocks.size())
+      abort();
+  }
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  MemoryBufferRef file(StringRef(reinterpret_cast<const char *>(data), size), "input");
+  check(readBlockMap(file));
+  for (uint32_t section = 0; section < 4; ++section)
+    check(readBlockMap(file, section));
+  return 0;
+}

@@ -1,0 +1,111 @@
+"""--blocks: basic blocks are recorded, each once, and only where the map of them fits the code."""
+
+import platform
+import re
+import subprocess
+
+import pytest
+from places import LLVM
+from trace_decoder import BLOCK, FUNCTION, decode
+
+# Each function in a page of its own, so that it is at the same address however it is compiled.
+FLAGS = ("-fbasic-block-address-map", "-falign-functions=4096", f"--ld-path={LLVM}/ld.lld",
+         "-Wl,--build-id")
+SOURCE = """
+    #include <stdlib.h>
+    #include <unistd.h>
+    #include <sys/wait.h>
+    __attribute__((noinline)) int choose(int x) {
+      int sum = 0;
+      for (int i = 0; i < x; ++i)
+        sum += i % 3 == 0 ? i * 7 : i % 5 == 1 ? i - 9 : 3;
+      switch (sum & 7) {
+        case 1: return sum * 3; case 2: return sum ^ 5; case 3: return abs(sum - 40);
+        case 5: return sum / 3; case 6: return 11; default: return sum + 2;
+      }
+    }
+    int main(int argc, char **argv) {
+      (void)argv;
+      int result = 0;
+      for (int i = 0; i < 20; ++i)
+        result = (result * 31 + choose(i)) % 251;
+      int status = 0;
+      if (argc > 1) {
+        if (!fork())
+          _exit(choose(100) & 1);
+        wait(&status);
+      }
+      return result % 100;
+    }"""
+
+pytestmark = pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"),
+                                reason="LLVM writes these maps for x86-64 and AArch64 only")
+
+
+@pytest.fixture
+def mapped(compile):
+    return lambda name, *flags: compile(SOURCE, *flags, *FLAGS, cc=str(LLVM / "clang"), name=name)
+
+
+def events(path):
+    trace = decode(path)
+    return [(kind, address) for kind, (module, address, _) in
+            zip(trace.kinds, trace.events, strict=True)
+            if trace.modules[module].path == trace.main.path]
+
+
+def instructions(program) -> set[int]:
+    """The addresses of all instructions, by another reader than the tracer's."""
+    said = subprocess.run([LLVM / "llvm-objdump", "-d", "--no-show-raw-insn", program],
+                          capture_output=True, text=True, check=True).stdout
+    return {int(address, 16) for address in re.findall(r"^ *([0-9a-f]+):", said, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("kind", [["-pie", "-fPIE"], ["-no-pie", "-fno-pie"]])
+def test_each_block_once(mapped, record, kind):
+    program = mapped("app", "-O2", *kind)
+    status = subprocess.run([program]).returncode
+    plain = record("--", program)
+    functions = [event for event in events(plain.files[0]) if event[0] == FUNCTION]
+    recording = record("--blocks", "--", program)
+    assert (recording.status, recording.stderr) == (status, "")
+    found = events(recording.files[-1])
+    assert len(set(found)) == len(found)
+    assert [event for event in found if event[0] == FUNCTION] == functions
+    blocks = [address for kind, address in found if kind == BLOCK]
+    assert len(blocks) > 8 and set(blocks) <= instructions(program)
+
+
+def test_blocks_of_a_forked_child(mapped, record):
+    """It has those that were not run before; the parent goes on with its own."""
+    program = mapped("app", "-O2")
+    recording = record("--blocks", "--", program, "fork")
+    assert recording.status == subprocess.run([program, "fork"]).returncode
+    parent, child = sorted(map(events, recording.files), key=len, reverse=True)
+    assert child and not set(child) & set(parent[:len(parent) // 2])
+
+
+def planted(record, program, *options) -> int:
+    """How many breakpoints there are, none of which is executed: the loader ends the program."""
+    said = record("--summary", *options, "--", "env", "LD_TRACE_LOADED_OBJECTS=1", program).stderr
+    return int(re.search(r"(\d+) functions planted", said)[1])
+
+
+def test_a_map_that_does_not_fit(mapped, record, tmp_path):
+    """What moved the code left the map as it was: a breakpoint by it would be in the midst of an
+    instruction, and what the program then does nobody knows. So it is not run here."""
+    program, other = mapped("app", "-O2", "-no-pie"), mapped("other", "-O0", "-no-pie")
+    assert planted(record, program, "--blocks") > planted(record, program) + 8
+    section = f".llvm_bb_addr_map={tmp_path / 'map'}"
+    subprocess.run([LLVM / "llvm-objcopy", f"--dump-section={section}", other, "/dev/null"],
+                   check=True)
+    subprocess.run([LLVM / "llvm-objcopy", f"--update-section={section}", program], check=True)
+    assert planted(record, program, "--blocks") == planted(record, program)
+
+
+def test_without_a_map(compile, record):
+    program = compile(SOURCE, "-O1", cc="gcc", name="app")
+    recording = record("--blocks", "--", program)
+    assert recording.status == subprocess.run([program]).returncode
+    assert "has no map of its basic blocks that fits its code" in recording.stderr
+    assert {kind for kind, _ in events(recording.files[0])} == {FUNCTION}

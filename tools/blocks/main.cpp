@@ -1,0 +1,115 @@
+//===- main.cpp - frontload-blocks: which basic blocks were touched --------===//
+//
+// A startup profile is made by the scripts, and the maps of basic blocks are read by LLVM. This
+// program is between them: from the addresses that ran it makes the blocks that ran.
+//
+// Its output are lines of fields, separated by TAB. First
+//
+//   frontload-blocks 1
+//
+// then, for each function of which a block was touched, by address,
+//
+//   function ADDRESS HASH BLOCK...
+//
+//     ADDRESS  of its entry, in hexadecimal
+//     HASH     of what does not change when its blocks move (block_map.h), in 16 digits
+//     BLOCK    the id of a block that was touched; `?` behind it if it may have been: another one
+//              was first where it begins. By address.
+//
+//===----------------------------------------------------------------------===//
+
+#include "blocks/touched_blocks.h"
+#include "program/diagnostics.h"
+#include "program/option_parser.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace frontload;
+
+const StringLiteral frontload::programName = "frontload-blocks";
+
+static cl::OptionCategory category("Options");
+static cl::opt<std::string> programArgument(cl::Positional, cl::Required, cl::desc("PROGRAM"),
+                                            cl::cat(category));
+static cl::opt<std::string> addressesArgument(cl::Positional, cl::init("-"), cl::desc("[FILE]"),
+                                              cl::cat(category));
+
+static cl::opt<bool> startsOption("starts", cl::cat(category),
+                                  cl::desc("The addresses are those at which blocks begin"));
+
+static constexpr char overview[] =
+    "frontload-blocks [options] PROGRAM [FILE]\n\n"
+    "Finds the basic blocks of a program that was compiled with -fbasic-block-address-map which "
+    "were touched. FILE has the addresses that ran, in hexadecimal, one a line (default: stdin).\n";
+static cl::extrahelp moreHelp(R"(
+examples:
+  # find the block that ran if code at this address did
+  echo 401136 | frontload-blocks app
+
+exit status:
+  0   done
+  2   the command line is wrong, or a file on it cannot be read
+  65  the contents of a file are bad
+)");
+
+static std::unique_ptr<MemoryBuffer> open(ErrorOr<std::unique_ptr<MemoryBuffer>> buffer,
+                                          const Twine &path) {
+  if (!buffer)
+    fail(exitUsage, path + ": " + buffer.getError().message(), "give a file that can be read");
+  return std::move(*buffer);
+}
+
+static std::vector<uint64_t> parseAddresses(StringRef path, StringRef text) {
+  std::vector<uint64_t> addresses;
+  for (size_t number = 1; !text.empty(); ++number) {
+    auto [line, rest] = text.split('\n');
+    text = rest;
+    uint64_t address;
+    if (line.getAsInteger(16, address))
+      fail(exitData, path + ": line " + Twine(number) + ": not a hexadecimal number",
+           "give one address a line");
+    addresses.push_back(address);
+  }
+  llvm::sort(addresses);
+  return addresses;
+}
+
+static void write(raw_ostream &os, const FunctionBlocks &function, ArrayRef<uint64_t> addresses) {
+  std::vector<BlockState> states = blockStates(function, addresses);
+  if (startsOption)
+    llvm::replace(states, BlockState::Perhaps, BlockState::Untouched);
+  if (!llvm::is_contained(states, BlockState::Touched))
+    return;
+  os << "function\t" << utohexstr(function.address, true) << '\t'
+     << format_hex_no_prefix(function.hash, 16);
+  for (auto [block, state] : llvm::zip_equal(function.blocks, states))
+    if (state != BlockState::Untouched)
+      os << '\t' << block.id << (state == BlockState::Perhaps ? "?" : "");
+  os << '\n';
+}
+
+int main(int argc, char **argv) {
+  if (std::optional<Refusal> refusal = parseProgramOptions(argc, argv, category, overview))
+    return refuse(*refusal);
+  auto program = open(MemoryBuffer::getFile(programArgument, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false),
+                      programArgument);
+  auto text = open(MemoryBuffer::getFileOrSTDIN(addressesArgument), addressesArgument);
+  std::vector<uint64_t> addresses = parseAddresses(addressesArgument, text->getBuffer());
+  auto functions = readBlockMap(program->getMemBufferRef());
+  if (!functions)
+    fail(exitData, programArgument + ": " + toString(functions.takeError()),
+         "give the program that was recorded");
+  outs() << "frontload-blocks 1\n";
+  for (const FunctionBlocks &function : *functions)
+    write(outs(), function, addresses);
+  outs().flush();
+  if (outs().has_error())
+    fail(exitUsage, "cannot write: " + outs().error().message(), "make room for it");
+  return 0;
+}

@@ -1,0 +1,41 @@
+//===- block_pairs.h - the same basic blocks in two builds -----------------===//
+//
+// A function that was split by its basic blocks lies in two places, so an offset in it says
+// nothing. If both builds have maps of their blocks (elf/block_map.h), and the function has the
+// same blocks in both, each block is found by its id.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FRONTLOAD_TOOLS_PREDICT_BLOCK_PAIRS_H
+#define FRONTLOAD_TOOLS_PREDICT_BLOCK_PAIRS_H
+
+#include "elf/block_map.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <optional>
+#include <vector>
+
+namespace frontload {
+
+class BlockPairs {
+public:
+  BlockPairs() = default;
+  /// `inTarget` says where a function is in `target` that has this address in `recorded`, if it is
+  /// there.
+  BlockPairs(const std::vector<FunctionBlocks> &recorded, const std::vector<FunctionBlocks> &target,
+             llvm::function_ref<std::optional<uint64_t>(uint64_t)> inTarget);
+
+  /// Where in `target` the code is that has this address in `recorded`. A block may have become
+  /// shorter there, where it no longer has to jump to the next one: then its last byte.
+  std::optional<uint64_t> find(uint64_t address) const;
+
+private:
+  struct Pair {
+    uint64_t recorded, target;
+    uint32_t recordedSize, targetSize;
+  };
+  std::vector<Pair> pairs; // by their addresses in `recorded`
+};
+
+} // namespace frontload
+
+#endif
