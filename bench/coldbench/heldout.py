@@ -88,9 +88,14 @@ def train(work: WorkFolder, traces: Sequence[Sequence[Path]], fold: int) -> dict
     return {KEPT_RUNS: made, FIRST_TOUCH: other}
 
 
+def _with_front(work: WorkFolder) -> str:
+    """The variant with a front, as Ninja calls it."""
+    return work.target("front" if "front" in work.workload.variants else "trained")
+
+
 def link(work: WorkFolder, startup: Path) -> Path:
     """The program with a front by this profile, linked as the variant with a front is."""
-    target = work.target("front" if "front" in work.workload.variants else "trained")
+    target = _with_front(work)
     linked = startup.with_suffix(".front")
     build = work.build_command(target)
     quoted, output = shlex.quote(str(startup)), shlex.quote(str(linked))
@@ -112,7 +117,8 @@ def predict(work: WorkFolder, program: Path, traces: Sequence[Path], prefetch: s
 
 def measure(work: WorkFolder, scenarios: Sequence[str],
             progress: Callable[[str], None]) -> list[dict]:
-    work.build([work.target("default")])
+    # With the front is built what the program needs for its starts, such as Python's library.
+    work.build([work.target("default"), _with_front(work)])
     traces = record(work, scenarios, progress)
     starts: dict[tuple[str, str], list[dict]] = {}
     for fold in range(_FOLDS):

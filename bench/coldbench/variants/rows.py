@@ -56,6 +56,8 @@ ROWS = (
     Row("front", "**ld.frontload**", ours=True, recorders=("breakpoints", "data")),
     Row("front+prefetch", "**ld.frontload `--front-prefetch`**", ours=True,
         recorders=("breakpoints", "data")),
+    Row("front+blocks+prefetch", "**ld.frontload `--front-prefetch`**, basic blocks", ours=True,
+        recorders=("breakpoints", "data")),
     Row("front+run", "**ld.frontload**, run by **frontload-run**", ours=True,
         recorders=("breakpoints", "data")),
 )

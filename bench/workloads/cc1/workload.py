@@ -48,6 +48,7 @@ WORKLOAD = Workload(
     timed_links=("timed.lld", "timed.frontload"),
     peers=("bp-startup", "bolt", "preread", "willneed", "front+run"),
     absent={name: NO_SOURCES for name in ("temporal", "gcc-pgo", "gcc-pgo-lto", "gcc-pgo+front",
-                                          "clang-pgo", "clang-pgo+front")},
+                                          "clang-pgo", "clang-pgo+front",
+                                          "front+blocks+prefetch")},
     recorders={"bp-startup": ("breakpoints",)},  # a temporal profile that `frontload order` wrote
 )

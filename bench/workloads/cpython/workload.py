@@ -17,6 +17,7 @@ WORKLOAD = Workload(
     name="cpython",
     title=f"CPython 3.11 (C): `python -S -c 'import {MODULES}'`",
     variants=("default", "order", "order+relr", "front", "front+prefetch",
+              "front+blocks", "front+blocks+prefetch",
               "clang-pgo", "clang-pgo+front", "clang-pgo+front+again",
               "gcc-pgo", "gcc-pgo+front", "gcc-pgo+front+again"),
     peers=("temporal", "bp-startup", "gcc-pgo-lto", "bolt", "preread", "willneed", "front+run"),

@@ -6,6 +6,7 @@ WORKLOAD = Workload(
     name="git",
     title="git 2.39 (C): `git log --stat` in a small repository",
     variants=("default", "order", "order+relr", "front", "front+prefetch",
+              "front+blocks", "front+blocks+prefetch",
               "clang-pgo", "clang-pgo+front", "clang-pgo+front+again",
               "gcc-pgo", "gcc-pgo+front", "gcc-pgo+front+again"),
     peers=("temporal", "bp-startup", "gcc-pgo-lto", "bolt", "preread", "willneed", "front+run"),

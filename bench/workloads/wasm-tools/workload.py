@@ -18,6 +18,7 @@ WORKLOAD = Workload(
         "gcc-pgo-lto": "gcc 12 compiles no Rust",
         "gcc-pgo+front": "gcc 12 compiles no Rust",
         "clang-pgo+front": "not tried with Rust",
+        "front+blocks+prefetch": "rustc has no option for lists of basic blocks",
     },
     recorders={"clang-pgo": ("temporal",)},
     arguments=("parse", "{source}/hello.wat", "-o", "{output}"),
