@@ -25,6 +25,12 @@ rule link
 build tiny.default | tiny.default.map: link $source/tiny.c
   ld = $llvm/bin/ld.lld
   flags = -Wl,-Map=tiny.default.map
+program = ./tiny.default
+arguments = 0
+build traces: record tiny.default
+  how = --data
+build tiny.startup: profile | traces
+  traces = $$(ls traces/*)
 build tiny.front: link $source/tiny.c | tiny.startup
   ld = $bin/ld.frontload
   flags = -Wl,--startup-profile=tiny.startup,--front-always
