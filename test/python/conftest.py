@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 from frontload.cli import main as command_line
 from frontload.profile import format as profile
 from frontload.profile.startup_profile import Name, from_run
+from split_program import build_app, startup_of  # noqa: F401 (fixtures)
 from trace_writer import TraceWriter, build_id
 
 # The same examples in every run, however slow the machine, and nothing kept in the working folder.
