@@ -17,11 +17,11 @@ sys.path.insert(0, str(BENCH))
 
 from coldbench import hooks, overhead, picture  # noqa: E402
 from coldbench import run as program  # noqa: E402
-from coldbench.judge import verdicts  # noqa: E402
+from coldbench.judge import replay, verdicts  # noqa: E402
 from coldbench.judge.figures import THROTTLED, WARM, Figures, Start  # noqa: E402
 from coldbench.measure import links  # noqa: E402
 from coldbench.variants.work_folder import WorkFolder  # noqa: E402
-from coldbench.variants.workload import Workload  # noqa: E402
+from coldbench.variants.workload import RECORDED, RECORDED_BLOCKS, Workload  # noqa: E402
 from frontload.base.errors import Failure  # noqa: E402
 from frontload.device import cold_device, throttle  # noqa: E402
 from frontload.measure import launcher as measure_run  # noqa: E402
@@ -248,6 +248,25 @@ def test_training_has_arguments_of_its_own(work, tmp_path):
     work(training={"c-O2": ("-O2", "{source}/a b.c", "{output}")})
     text = (tmp_path / "lib.ninja").read_text()
     assert f"\narguments.c-O2 = -O2 '{tmp_path}/a b.c' training.out\n" in text
+
+
+def test_each_variant_is_predicted_from_its_own_recording(work, monkeypatch):
+    """A layout of blocks from the program that has a map of them, if that is another one."""
+    asked = []
+
+    def ask(path, traces, recorded, options):
+        asked.append((path.name, traces[0].parent.name, recorded.name))
+        return {"predictions": [{"touches": 1, "missing": 1}]}
+
+    monkeypatch.setattr(replay.prediction, "ask", ask)
+    folder = work(name="small", recordings={"blocks": RECORDED_BLOCKS})
+    for recording in (RECORDED, RECORDED_BLOCKS):
+        (folder.folder / recording.traces).mkdir()
+        (folder.folder / recording.traces / "app.1.fltrace").touch()
+    place = {"read_ahead_kib": 128, "own_device": True}
+    replay.replay(folder, [{"name": name} for name in ("front", "blocks")], place)
+    assert asked == [("small.front", "traces.data", "small.default"),
+                     ("small.blocks", "traces.blocks.data", "small.mapped")]
 
 
 def test_workloads_share_a_folder(tmp_path, build, monkeypatch):

@@ -12,7 +12,7 @@ from coldbench.measure import recordings
 from coldbench.variants import rows, workload
 from coldbench.variants.work_folder import WorkFolder
 
-WORKLOADS = ("cc1", "cpython", "git", "wasm-tools")
+WORKLOADS = ("cc1", "cpython", "git", "wasm-tools", "z3")
 
 
 @pytest.fixture(params=WORKLOADS)

@@ -2,7 +2,8 @@
 
 A workload's starts are recorded once, from its default program and with data (traces.data in its
 folder). From this alone we predict the starts of its other layouts, and compare them with what the
-kernel counted when they were measured.
+kernel counted when they were measured. Layouts of basic blocks are predicted from a program that
+has a map of them, which may have been recorded by itself.
 
 A figure agrees if it is within 5% of the kernel's, or within one if that is more: there is no
 twentieth of a fault. Only other layouts of the recorded program can be predicted: another
@@ -19,7 +20,7 @@ from frontload.profile import trace
 
 from coldbench.judge.verdicts import Verdict
 from coldbench.measure import slow_device
-from coldbench.variants.work_folder import DATA_TRACES, WorkFolder
+from coldbench.variants.work_folder import WorkFolder
 from coldbench.variants.workload import OPENED
 
 WITHIN = 0.05
@@ -40,8 +41,7 @@ def replay(work: WorkFolder, variants: Sequence[dict], place: dict) -> dict[str,
     agrees      whether all figures do, but the requests of a prefetch; null if that is not to be
                 judged, and then `why`
     """
-    traces = _traces(work)
-    return {variant["name"]: _predict(work, variant, place, traces) for variant in variants}
+    return {variant["name"]: _predict(work, variant, place) for variant in variants}
 
 
 def is_made(prediction: dict) -> bool:
@@ -49,20 +49,18 @@ def is_made(prediction: dict) -> bool:
     return FIGURES[0] in prediction
 
 
-def _traces(work: WorkFolder) -> list[Path]:
-    folder = work.folder / DATA_TRACES
-    return trace.find(folder) if folder.is_dir() else []
-
-
-def _predict(work: WorkFolder, variant: dict, place: dict, traces: Sequence[Path]) -> dict:
+def _predict(work: WorkFolder, variant: dict, place: dict) -> dict:
     name = variant["name"]
+    recording = work.workload.recording(name)
+    folder = work.folder / recording.traces
+    traces = trace.find(folder) if folder.is_dir() else []
     if obstacle := _obstacle(work, name, traces):
         return _not_made(obstacle)
     read_ahead = place["read_ahead_kib"]
     options = [f"--device={slow_device.NAME}",
                *([f"--read-ahead={read_ahead}"] if read_ahead else []),
                *([f"--prefetch={OPENED[name].asks_for}"] if name in OPENED else [])]
-    answer = prediction.ask(work.binary(name), traces, work.binary("default"), options)
+    answer = prediction.ask(work.binary(name), traces, work.binary(recording.program), options)
     touches, missing = (sum(each[key] for each in answer["predictions"])
                         for key in ("touches", "missing"))
     if missing > _MOST_MISSING * touches:
@@ -94,7 +92,8 @@ def _not_made(why: str) -> dict:
 
 def _obstacle(work: WorkFolder, variant: str, traces: Sequence[Path]) -> str | None:
     if not traces:
-        return f"there is no {DATA_TRACES} of {work.target('default')}"
+        recording = work.workload.recording(variant)
+        return f"there is no {recording.traces} of {work.target(recording.program)}"
     if variant in work.workload.openers:
         return "is a library: the program that opens it reads it, too"
     if work.workload.program:

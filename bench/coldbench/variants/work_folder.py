@@ -17,10 +17,16 @@ from pathlib import Path
 from frontload.base.files import write_if_changed
 from frontload.base.processes import check_call
 
-from coldbench.variants.workload import BENCH, OPENED, OPENER, WORKLOADS, Workload
+from coldbench.variants.workload import (
+    BENCH,
+    OPENED,
+    OPENER,
+    RECORDED,
+    WORKLOADS,
+    Workload,
+)
 
-# The starts of the program as it is by default, recorded once with data.
-DATA_TRACES = "traces.data"
+DATA_TRACES = RECORDED.traces
 
 
 class WorkFolder:

@@ -27,6 +27,17 @@ class Opened:
     asks_for: str  # as frontload-predict says it
 
 
+@dataclass(frozen=True)
+class Recording:
+    """The starts of one of the programs, recorded once with data, in the work folder."""
+
+    program: str  # a variant, or another target that is called like one
+    traces: str
+
+
+RECORDED = Recording("default", "traces.data")
+# Where the map of the basic blocks is in a program of its own.
+RECORDED_BLOCKS = Recording("mapped", "traces.blocks.data")
 OPENER = "{work}/opener"  # of bench/openers
 OPENED = {
     "preread": Opened("default", (OPENER, "read"), "all"),
@@ -46,6 +57,8 @@ class Workload:
     training: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # Arguments of starts that differ, of which bench/heldout trains some and predicts the others.
     scenarios: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # What is predicted from another recording than RECORDED.
+    recordings: Mapping[str, Recording] = field(default_factory=dict)
     # What stands before the file of a variant that is no program, with {work}, that folder.
     openers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     same_files: tuple[tuple[str, str, str], ...] = ()  # a sentence, and two targets that are equal
@@ -57,6 +70,9 @@ class Workload:
     recorders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # if other than usual
     # Set for all runs, those to train with included.
     environment: Mapping[str, str] = field(default_factory=dict)
+
+    def recording(self, variant: str) -> Recording:
+        return self.recordings.get(variant, RECORDED)
 
     @property
     def folder_name(self) -> str:

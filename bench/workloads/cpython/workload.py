@@ -3,7 +3,7 @@
 Only the program is cold: its library, compiled, is on the file system that the bench runs from.
 """
 
-from coldbench.variants.workload import Workload
+from coldbench.variants.workload import RECORDED_BLOCKS, Workload
 
 MODULES = "json, asyncio, argparse, re, decimal"
 # That they were imported, and from where, is what the work writes.
@@ -21,6 +21,7 @@ WORKLOAD = Workload(
               "clang-pgo", "clang-pgo+front", "clang-pgo+front+again",
               "gcc-pgo", "gcc-pgo+front", "gcc-pgo+front+again"),
     peers=("temporal", "bp-startup", "gcc-pgo-lto", "bolt", "preread", "willneed", "front+run"),
+    recordings={name: RECORDED_BLOCKS for name in ("front+blocks", "front+blocks+prefetch")},
     arguments=("-S", "-c", f"import {MODULES}; {TELL}"),
     scenarios={module: ("-S", "-c", f"import {module}") for module in _MODULES},
     # All runs alike: what is not compiled stays so, and nobody's settings count.

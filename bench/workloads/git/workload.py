@@ -1,6 +1,6 @@
 """git, a C program of 4 MB: its work is to show the history of a small repository."""
 
-from coldbench.variants.workload import Workload
+from coldbench.variants.workload import RECORDED_BLOCKS, Workload
 
 WORKLOAD = Workload(
     name="git",
@@ -10,6 +10,7 @@ WORKLOAD = Workload(
               "clang-pgo", "clang-pgo+front", "clang-pgo+front+again",
               "gcc-pgo", "gcc-pgo+front", "gcc-pgo+front+again"),
     peers=("temporal", "bp-startup", "gcc-pgo-lto", "bolt", "preread", "willneed", "front+run"),
+    recordings={name: RECORDED_BLOCKS for name in ("front+blocks", "front+blocks+prefetch")},
     arguments=("-C", "{work}/repository", "log", "--stat", "--decorate"),
     training={"early": ("--version",)},
     # Nobody's settings: the output would depend on them.

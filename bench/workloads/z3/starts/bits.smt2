@@ -1,0 +1,10 @@
+; What a hash of 32 bits makes of one number and another.
+(set-logic QF_BV)
+(declare-const x (_ BitVec 32)) (declare-const y (_ BitVec 32))
+(define-fun mix ((v (_ BitVec 32))) (_ BitVec 32)
+  (bvxor (bvmul v #x00000101) (bvlshr v #x0000000b)))
+(assert (= (mix x) (mix y)))
+(assert (distinct x y))
+(assert (bvult x #x00000fff))
+(check-sat)
+(get-value (x y))

@@ -1,0 +1,10 @@
+; Which of the claims contradict each other.
+(set-option :produce-unsat-cores true)
+(declare-const p Bool) (declare-const q Bool) (declare-const r Bool)
+(assert (! (=> p q) :named first))
+(assert (! (=> q r) :named second))
+(assert (! p :named third))
+(assert (! (not r) :named fourth))
+(assert (! (or p r) :named fifth))
+(check-sat)
+(get-unsat-core)
