@@ -1,8 +1,8 @@
 """bench/steady: what a front does to a program of PGO once it runs: time in pairs, and counts.
 
 The program is CPython built with clang's PGO, once as lld links it, with its call-graph order, and
-once with a front. It runs programs of Python (workloads/cpython/steady) that do what the benchmarks
-deltablue, raytrace and json_loads of pyperformance do, with everything in memory.
+once with a front. It runs the benchmarks deltablue, raytrace and json_loads of pyperformance, each
+in a process of its own and for a fixed number of loops, with everything in memory.
 """
 
 import argparse
@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from importlib.resources import files
 from pathlib import Path
 
 from frontload.base import console, errors
@@ -23,7 +24,8 @@ from coldbench.show import columns, document
 from coldbench.variants import workload
 from coldbench.variants.work_folder import work_folder
 
-PROGRAMS = ("constraints", "raytrace", "json_loads")
+# Benchmarks of pyperformance, and loops that take about a second.
+PROGRAMS = {"deltablue": 300, "raytrace": 4, "json_loads": 60_000}
 VARIANTS = ("clang-pgo", "clang-pgo+front")
 
 
@@ -46,7 +48,22 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def compare(interpreters: tuple[Path, Path], script: Path, pairs: int,
+def arguments(name: str) -> list[str]:
+    """What an interpreter is to do for a benchmark: all its loops once, as a worker of pyperf."""
+    script = files("pyperformance") / f"data-files/benchmarks/bm_{name}/run_benchmark.py"
+    return ["-S", str(script), "--worker", f"--loops={PROGRAMS[name]}", "--warmups=0", "--values=1"]
+
+
+def library(folder: Path) -> Path:
+    """The folder, with pyperf, and nothing else of the Python that the bench runs in."""
+    folder.mkdir(parents=True, exist_ok=True)
+    package = folder / "pyperf"
+    package.unlink(missing_ok=True)
+    package.symlink_to(str(files("pyperf")))
+    return folder
+
+
+def compare(interpreters: tuple[Path, Path], name: str, pairs: int,
             environment: Mapping[str, str], counts: bool, progress: Callable[[str], None]) -> dict:
     """How the second interpreter compares with the first: times of pairs, and counts of one run."""
     before = dict(os.environ)
@@ -56,21 +73,21 @@ def compare(interpreters: tuple[Path, Path], script: Path, pairs: int,
         times: tuple[list[int], list[int]] = ([], [])
         for number, order in enumerate(orders(2, pairs + 1, seed=1)):  # the first warms up
             for index in order:
-                progress(f"{script.stem}: run {number} of {interpreters[index].name}")
-                sample = launcher.run([str(interpreters[index]), "-S", str(script)])
+                progress(f"{name}: run {number} of {interpreters[index].name}")
+                sample = launcher.run([str(interpreters[index]), *arguments(name)])
                 if sample.failed:
                     raise errors.Failure(sample.failure_of(str(interpreters[index])))
                 if number:
                     times[index].append(sample.wall_ns)
         by, counted = "nothing", []
         for interpreter in interpreters if counts else ():
-            progress(f"{script.stem}: count {interpreter.name}")
-            by, found = counters.count([str(interpreter), "-S", str(script)], os.environ)
+            progress(f"{name}: count {interpreter.name}")
+            by, found = counters.count([str(interpreter), *arguments(name)], os.environ)
             counted.append(found)
     finally:
         os.environ.clear()
         os.environ.update(before)
-    return {"program": script.stem, "wall_ns": times, "counted_by": by, "counts": counted,
+    return {"program": name, "wall_ns": times, "counted_by": by, "counts": counted,
             "time_ratio": asdict(measure_statistics.ratio(times[1], times[0]))}
 
 
@@ -96,7 +113,9 @@ def run(args: argparse.Namespace) -> int:
     described, source = workload.load("cpython")
     names = command.choose("--programs", args.programs, PROGRAMS, "program")
     os.environ["FRONTLOAD_BINDIR"] = str(build / "bin")
-    environment = dict(described.environment)
+    # Objects have their places by their hashes, so these are the same in all runs.
+    environment = described.environment | {
+        "PYTHONHASHSEED": "0", "PYTHONPATH": str(library(build / "bench" / "pyperf"))}
     if args.interpreters:
         found = tuple(Path(path).resolve() for path in args.interpreters.split(","))
         if len(found) != 2:
@@ -106,8 +125,8 @@ def run(args: argparse.Namespace) -> int:
         work.build([*work.targets(VARIANTS), "home"])
         found = tuple(work.binary(variant) for variant in VARIANTS)
     with command.progress() as progress:
-        results = [compare(found, source / "steady" / f"{name}.py", args.pairs, environment,
-                           not args.no_counts, progress) for name in names]
+        results = [compare(found, name, args.pairs, environment, not args.no_counts, progress)
+                   for name in names]
     show(results)
     file = args.json or build / "bench" / "steady.result.json"
     file.parent.mkdir(parents=True, exist_ok=True)
