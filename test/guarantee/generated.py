@@ -126,6 +126,9 @@ TASTES = {
     "flags": Taste(flags_share=1.0, blobs=(0, 1)),
     "many runs": Taste(functions=(40, 300), data=(5, 40), runs=(3, 6), touched_share=(0.0, 0.9)),
 }
+# So many names in a tier that groups of them are ordered (lldplugin/profile/tiers.cpp).
+LARGE = Taste(functions=(3000, 5000), data=(50, 400), runs=(2, 6), touched_share=(0.2, 0.9),
+              large_share=0.02)
 LEAVES_AT_ONCE = Taste(functions=(20, 300), data=(0, 30), runs=(1, 4), leaves_at_once=True)
 
 

@@ -11,7 +11,7 @@ from random import Random
 
 from built import Bench, Linked, train
 from frontload.profile import format as profile
-from generated import LEAVES_AT_ONCE, TASTES, Part, Program, make, next_build
+from generated import LARGE, LEAVES_AT_ONCE, TASTES, Part, Program, make, next_build
 from reading import DEVICES, Excess, Reading, excess, more_filling, predicted, slower
 from training import LOSSES, without
 
@@ -64,7 +64,7 @@ class Pair:
 
 def judge(case: Case) -> list[Excess]:
     """What it reads more."""
-    program = make(case.seed, TASTES[case.taste])
+    program = make(case.seed, (TASTES | {"large": LARGE})[case.taste])
     with _silent_folder() as folder:
         return [problem.of(f"{case} ({program.describe()})")
                 for problem in _judge(link_pair(case, program, folder))]

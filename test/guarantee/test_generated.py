@@ -30,6 +30,11 @@ def test_what_was_trained_reads_no_more(check, taste):
     check(judge, [Case(taste, seed) for seed in range(EACH)], **_UNFORESEEN)
 
 
+def test_large_programs(check):
+    """Where a tier has so many names that groups of them are ordered."""
+    check(judge, [Case("large", seed) for seed in range(EACH // 5)], **_UNFORESEEN)
+
+
 def _of_all_tastes(first_seed: int) -> Iterator[tuple[str, int]]:
     tastes = itertools.cycle(TASTES)
     return ((next(tastes), seed) for seed in range(first_seed, first_seed + EACH))
