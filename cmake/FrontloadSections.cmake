@@ -105,3 +105,35 @@ function(_frontload_compile_again_with target file)
     set_property(SOURCE "${path}" TARGET_DIRECTORY ${target} APPEND PROPERTY OBJECT_DEPENDS "${file}")
   endforeach()
 endfunction()
+
+# _frontload_compile_linked(<target> <kind> <what> <file> <again> <when> <options>): compiles with
+# these options, which are made of a file, all that is linked into the target.
+#
+#   kind   the word of frontload_target that asks for it, and `what` such files are called
+#   again  the file after whose change to compile again; empty while recording, when several targets
+#          may share a library whatever their files are
+#   when   a condition of a generator expression, with @ for each language
+function(_frontload_compile_linked target kind what file again when options)
+  _frontload_linked_objects(linked ${target})
+  foreach(one IN LISTS linked)
+    get_target_property(type ${one} TYPE)
+    get_target_property(other ${one} FRONTLOAD_${kind}_COMPILED)
+    if(type STREQUAL "INTERFACE_LIBRARY" OR other STREQUAL file)
+      continue()
+    elseif(other AND again)
+      _frontload_fail("${one} is linked into targets with two ${what}, ${other} and ${file}."
+        "It is compiled only once: leave ${kind} out of all these calls of frontload_target but one.")
+    endif()
+    set_target_properties(${one} PROPERTIES FRONTLOAD_${kind}_COMPILED "${file}")
+    if(other)
+      continue()
+    endif()
+    foreach(language IN ITEMS C CXX OBJC OBJCXX)
+      string(REPLACE "@" ${language} condition "${when}")
+      target_compile_options(${one} PRIVATE "$<$<${condition}>:${options}>")
+    endforeach()
+    if(again)
+      _frontload_compile_again_with(${one} "${again}")
+    endif()
+  endforeach()
+endfunction()

@@ -1,7 +1,7 @@
-; Lists of numbers.
-(declare-datatypes ((List 0)) (((nil) (cons (head Int) (tail List)))))
-(declare-const l List)
-(assert (and (is-cons l) (is-cons (tail l)) (> (head l) (head (tail l)))))
-(assert (= (tail (tail l)) nil))
+; Trees of numbers.
+(declare-datatypes ((Tree 0)) (((leaf) (node (left Tree) (value Int) (right Tree)))))
+(declare-const t Tree)
+(assert (and (is-node t) (is-node (left t)) (> (value t) (value (left t)))))
+(assert (= (left (left t)) leaf))
 (check-sat)
 (get-model)

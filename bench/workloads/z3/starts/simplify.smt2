@@ -3,4 +3,4 @@
 (simplify (+ (* 2 x) (* 3 y) (- x) (ite b (* 4 y) y)) :som true)
 (simplify (and b (or b (> x y)) (not (<= y x))))
 (display (+ x y))
-(eval (+ 1 2))
+(simplify (div 17 5))
