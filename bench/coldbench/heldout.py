@@ -4,8 +4,10 @@ The starts of a workload's scenarios are recorded with data. Four times, a fourt
 out, and a front is made for the others, with weights. What `frontload predict` says of the starts
 that were held out is averaged, for each of these orders of names that not all runs touched:
 
-first touch  one order for all runs
-kept runs    the same, but what the same runs touch comes together: what a link does by itself
+first touch   one order for all runs
+kept runs     the same, but what the same runs touch comes together: what a link does by itself
+basic blocks  of each function only what ran, where the workload has a variant of that; this
+              compiles it four times
 """
 
 import argparse
@@ -28,6 +30,7 @@ from coldbench import command
 from coldbench.show import document
 from coldbench.variants import workload
 from coldbench.variants.work_folder import WorkFolder, work_folder
+from coldbench.variants.workload import RECORDED
 
 WORKLOADS = ("cc1-heldout", "cpython")
 _FOLDS = 4
@@ -36,6 +39,8 @@ _FIGURES = ("major_faults", "read_bytes", "requests")
 _DEVICE = "ssd"
 PREFETCHES = ("none", "front")
 NO_FRONT, FIRST_TOUCH, KEPT_RUNS = ORDERS = ("(no front)", "first touch", "kept runs")
+BLOCKS = "basic blocks"
+_BLOCKS_VARIANT = "front+blocks"
 
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
@@ -46,46 +51,53 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
                         help=f"one that has scenarios: {', '.join(WORKLOADS)} (default: all)")
     parser.add_argument("--scenarios", metavar="N", type=command.at_least(_FOLDS),
                         help="only so many (default: all)")
+    parser.add_argument("--no-blocks", action="store_true",
+                        help="do not compile with basic blocks")
     command.add_build_options(parser)
     parser.add_argument("--json", metavar="FILE", type=Path,
                         help="where the result goes (default bench/heldout.json in --build-dir)")
     return parser.parse_args(argv)
 
 
-def record(work: WorkFolder, scenarios: Sequence[str],
+def record(work: WorkFolder, scenarios: Sequence[str], program: str,
            progress: Callable[[str], None]) -> list[list[Path]]:
-    """The traces of each scenario; those that are there are not made anew."""
-    front = work.folder / "heldout"
+    """The traces of each scenario, by one of the programs; those that are there are kept."""
+    front = work.folder / "heldout" / program
     found = []
     for name in scenarios:
-        progress(f"{work.workload.name}: recording {name}")
+        progress(f"{work.workload.name}: recording {name} of {program}")
         folder = front / name
         if not (folder / "recorded").exists():
             shutil.rmtree(folder, ignore_errors=True)  # of a recording that was interrupted
             arguments = work.fill_in(work.workload.scenarios[name], front / "output")
             with work.environment():
                 subprocess.run([work.bin / "frontload", "record", "--quiet", "--data", "-o", folder,
-                                "--", work.binary("default"), *arguments], check=True,
+                                "--", work.binary(program), *arguments], check=True,
                                cwd=work.folder, stdout=subprocess.DEVNULL)
             (folder / "recorded").touch()
         found.append(trace.find(folder))
     return found
 
 
-def train(work: WorkFolder, traces: Sequence[Sequence[Path]], fold: int) -> dict[str, Path]:
-    """A profile for each order, of all starts but those of a fold."""
-    made = work.folder / "heldout" / f"{KEPT_RUNS}.{fold}.startup".replace(" ", "-")
+def train(work: WorkFolder, traces: Sequence[Sequence[Path]], program: str, fold: int) -> Path:
+    """A profile of all starts but those of a fold, by one of the programs."""
+    made = work.folder / "heldout" / program / f"{fold}.startup"
     weighted = [f"--weighted-input={_WEIGHTS[number // _FOLDS % len(_WEIGHTS)]},{path}"
                 for number, paths in enumerate(traces) if number % _FOLDS != fold
                 for path in paths]
-    link_map = work.folder / f"{work.workload.folder_name}.default.map"
+    link_map = work.folder / f"{work.workload.folder_name}.{program}.map"
     subprocess.run([work.bin / "frontload", "profile", "--quiet", *weighted, "--map", link_map,
                     "-o", made], check=True, cwd=work.folder)
-    plain = profile.read(made)
+    return made
+
+
+def without_runs(startup: Path) -> Path:
+    """The same profile, as if it had kept no runs."""
+    plain = profile.read(startup)
     plain.kept = KeptRuns()
-    other = made.with_name(f"{FIRST_TOUCH}.{fold}.startup".replace(" ", "-"))
+    other = startup.with_suffix(".plain.startup")
     other.write_bytes(profile.to_bytes(plain))
-    return {KEPT_RUNS: made, FIRST_TOUCH: other}
+    return other
 
 
 def _with_front(work: WorkFolder) -> str:
@@ -93,45 +105,74 @@ def _with_front(work: WorkFolder) -> str:
     return work.target("front" if "front" in work.workload.variants else "trained")
 
 
-def link(work: WorkFolder, startup: Path) -> Path:
-    """The program with a front by this profile, linked as the variant with a front is."""
-    target = _with_front(work)
-    linked = startup.with_suffix(".front")
-    build = work.build_command(target)
-    quoted, output = shlex.quote(str(startup)), shlex.quote(str(linked))
-    for old, new in ((r"--startup-profile=[^, ]+", f"--startup-profile={quoted}"),
-                     (rf"-o {re.escape(target)}(?= |$)", f"-o {output}")):
-        build, found = re.subn(old, new.replace("\\", r"\\"), build)
-        if found != 1:
-            raise errors.Failure(f"{target}: the command that links it has no {old}")
+def _replaced(command: str, what: str, changes: dict[str, str]) -> str:
+    for old, new in changes.items():
+        command, found = re.subn(old, new.replace("\\", r"\\"), command)
+        if not found:
+            raise errors.Failure(f"{what}: the command that builds it has no {old}")
+    return command
+
+
+def link(work: WorkFolder, startup: Path, target: str, tree: dict[str, str]) -> Path:
+    """The program with a front by this profile, linked as the target is, but for these changes."""
+    linked = startup.with_name(f"{startup.stem}.{target}")
+    build = re.sub(r"(--front-report=)[^, ]+", r"\1heldout.front.json",
+                   work.build_command(target))
+    build = _replaced(build, target, {
+        r"--startup-profile=[^, ]+": f"--startup-profile={shlex.quote(str(startup))}",
+        rf"-o {re.escape(target)}(?= |$)": f"-o {shlex.quote(str(linked))}"} | tree)
     subprocess.run(build, shell=True, check=True, cwd=work.folder)
     return linked
 
 
-def predict(work: WorkFolder, program: Path, traces: Sequence[Path], prefetch: str) -> list[dict]:
+def link_blocks(work: WorkFolder, startup: Path, program: str) -> Path:
+    """The program compiled anew with the blocks of this profile, and linked with a front by it."""
+    clusters, tree = "heldout.clusters", "tree.heldout"
+    subprocess.run([work.bin / "frontload", "order", "--quiet", startup, "--linker", "clang",
+                    "--binary", work.binary(program), "-o", clusters], check=True, cwd=work.folder)
+    changes = {r"tree\.blocks": tree}
+    subprocess.run(_replaced(work.build_command("tree.blocks"), "tree.blocks",
+                             changes | {r"blocks\.clusters": clusters}),
+                   shell=True, check=True, cwd=work.folder, stdout=subprocess.DEVNULL)
+    return link(work, startup, work.target(_BLOCKS_VARIANT), changes)
+
+
+def predict(work: WorkFolder, program: Path, traces: Sequence[Path], recorded: str,
+            prefetch: str) -> list[dict]:
     """The figures of each start."""
-    answer = prediction.ask(program, traces, work.binary("default"),
+    answer = prediction.ask(program, traces, work.binary(recorded),
                             [f"--prefetch={prefetch}", f"--device={_DEVICE}"])
     return [start["devices"][_DEVICE] for start in answer["predictions"]]
 
 
-def measure(work: WorkFolder, scenarios: Sequence[str],
+def measure(work: WorkFolder, scenarios: Sequence[str], with_blocks: bool,
             progress: Callable[[str], None]) -> list[dict]:
     # With the front is built what the program needs for its starts, such as Python's library.
     work.build([work.target("default"), _with_front(work)])
-    traces = record(work, scenarios, progress)
+    base = RECORDED.program
+    mapped = work.workload.recording(_BLOCKS_VARIANT).program
+    if with_blocks:
+        work.build([work.target(mapped), work.target(_BLOCKS_VARIANT)])
+    traces = {program: record(work, scenarios, program, progress)
+              for program in dict.fromkeys([base, mapped] if with_blocks else [base])}
     starts: dict[tuple[str, str], list[dict]] = {}
     for fold in range(_FOLDS):
-        held_out = [path for paths in traces[fold::_FOLDS] for path in paths]
-        programs = {NO_FRONT: work.binary("default")}
-        for order, startup in train(work, traces, fold).items():
+        startup = train(work, traces[base], base, fold)
+        # Of each order, the program, and the one whose recordings it is predicted from.
+        programs = {NO_FRONT: (work.binary(base), base)}
+        for order, ordered in ((FIRST_TOUCH, without_runs(startup)), (KEPT_RUNS, startup)):
             progress(f"{work.workload.name}: linking {fold + 1} of {_FOLDS}, {order}")
-            programs[order] = link(work, startup)
-        for order, program in programs.items():
+            programs[order] = (link(work, ordered, _with_front(work), {}), base)
+        if with_blocks:
+            progress(f"{work.workload.name}: compiling {fold + 1} of {_FOLDS}, {BLOCKS}")
+            of_blocks = train(work, traces[mapped], mapped, fold)
+            programs[BLOCKS] = (link_blocks(work, of_blocks, mapped), mapped)
+        for order, (program, recorded) in programs.items():
+            held_out = [path for paths in traces[recorded][fold::_FOLDS] for path in paths]
             for prefetch in PREFETCHES[:1] if order == NO_FRONT else PREFETCHES:
                 progress(f"{work.workload.name}: predicting {fold + 1} of {_FOLDS}, {order}")
                 starts.setdefault((order, prefetch), []).extend(
-                    predict(work, program, held_out, prefetch))
+                    predict(work, program, held_out, recorded, prefetch))
     return [{"order": order, "prefetch": prefetch, "starts": len(each),
              **{figure: statistics.fmean(start[figure] for start in each)
                 for figure in _FIGURES}}
@@ -147,13 +188,14 @@ def run(args: argparse.Namespace) -> int:
                                  note=f"these have some: {', '.join(WORKLOADS)}")
         work = work_folder(described, source, args.build_dir, args.llvm, None)
         with command.progress() as progress:
-            rows = measure(work, list(described.scenarios)[:args.scenarios], progress)
+            with_blocks = _BLOCKS_VARIANT in described.variants and not args.no_blocks
+            rows = measure(work, list(described.scenarios)[:args.scenarios], with_blocks, progress)
         result.append({"workload": name, "rows": rows})
         table = console.table(name, "prefetch", "starts", "faults", "MB read", "requests",
                               numbers=(2, 3, 4, 5))
         for row in rows:
             console.add_row(table, row["order"], row["prefetch"], f"{row['starts']}",
-                            f"{row['major_faults']:.0f}", f"{row['read_bytes'] / 1e6:.2f}",
+                            f"{row['major_faults']:.1f}", f"{row['read_bytes'] / 1e6:.2f}",
                             f"{row['requests']:.0f}")
         console.show(table)
     file = args.json or args.build_dir / "bench" / "heldout.json"

@@ -15,13 +15,14 @@ from coldbench import heldout
 SCENARIOS = 4
 WORKLOAD = f"""
 from coldbench.variants.workload import Workload
-WORKLOAD = Workload(name="tiny", variants=("default", "front"), arguments=(),
+WORKLOAD = Workload(name="tiny", variants=("default", "front", "front+blocks"), arguments=(),
                     scenarios={{f"scenario {{n}}": (str(n),) for n in range({SCENARIOS})}})
 """
 NINJA = """
 include $workloads/rules.ninja
 rule link
-  command = $llvm/bin/clang -O1 -ffunction-sections --ld-path=$ld -Wl,--build-id $flags $in -o $out
+  command = $llvm/bin/clang -O1 -ffunction-sections $mapped --ld-path=$ld -Wl,--build-id $flags $
+      $in -o $out
 build tiny.default | tiny.default.map: link $source/tiny.c
   ld = $llvm/bin/ld.lld
   flags = -Wl,-Map=tiny.default.map
@@ -31,13 +32,26 @@ build traces: record tiny.default
   how = --data
 build tiny.startup: profile | traces
   traces = $$(ls traces/*)
+build blocks.clusters: order tiny.startup | tiny.default
+  binary = tiny.default
+  linker = clang
+rule tree
+  command = mkdir -p $out && $llvm/bin/clang -O1 -ffunction-sections $mapped $
+      -fbasic-block-sections=list=blocks.clusters -c $in -o $out/tiny.o
+build tree.blocks: tree $source/tiny.c | blocks.clusters
+rule link-tree
+  command = $llvm/bin/clang --ld-path=$bin/ld.frontload $
+      -Wl,--build-id,--startup-profile=tiny.startup,--front-always tree.blocks/tiny.o -o $out
+build tiny.front+blocks: link-tree | tree.blocks tiny.startup
 build tiny.front: link $source/tiny.c | tiny.startup
   ld = $bin/ld.frontload
   flags = -Wl,--startup-profile=tiny.startup,--front-always
 """
 # Far apart, so that each function costs a read of its own without a front.
 SOURCE = "#include <stdlib.h>\n" + "".join(
-    f'__attribute__((noinline)) int of_{n}(int x) {{ return x * {n + 2}; }}\n'
+    f'__attribute__((noinline)) int of_{n}(int x) {{\n'
+    f'  if (x > 9) __asm__ volatile(".fill 100, 1, 0x90");\n'
+    f'  return x * {n + 2};\n}}\n'
     f'__attribute__((used)) void between_{n}(void) {{ __asm__(".fill 300000, 1, 0x90"); }}\n'
     for n in range(SCENARIOS)) + f"""
 int (*const all[])(int) = {{{', '.join(f'of_{n}' for n in range(SCENARIOS))}}};
@@ -66,15 +80,20 @@ def test_each_order_is_predicted_for_starts_that_were_held_out(folder):
     workload, = json.loads((folder / "result").read_text())["workloads"]
     rows = {(row["order"], row["prefetch"]): row for row in workload["rows"]}
     assert set(rows) == {(heldout.NO_FRONT, "none"), *(
-        (order, prefetch) for order in (heldout.FIRST_TOUCH, heldout.KEPT_RUNS)
+        (order, prefetch)
+        for order in (heldout.FIRST_TOUCH, heldout.KEPT_RUNS, heldout.BLOCKS)
         for prefetch in heldout.PREFETCHES)}
     assert all(row["starts"] == SCENARIOS and row["read_bytes"] > 0 for row in rows.values())
-    made = folder / "bench" / "tiny" / "heldout"
+    made = folder / "bench" / "tiny" / "heldout" / "default"
     for fold in range(SCENARIOS):
-        trained = (made / f"kept-runs.{fold}.startup").read_text()
+        trained = (made / f"{fold}.startup").read_text()
         assert {n for n in range(SCENARIOS) if f"\tof_{n}\n" in trained} == \
             set(range(SCENARIOS)) - {fold}
-        assert "kept-runs" not in (made / f"first-touch.{fold}.startup").read_text()
+        split = (made / f"{fold}.tiny.front+blocks").read_bytes()
+        assert {n for n in range(SCENARIOS) if b"of_%d.cold\0" % n in split} == \
+            set(range(SCENARIOS)) - {fold}
+        assert "kept-runs" in trained
+        assert "kept-runs" not in (made / f"{fold}.plain.startup").read_text()
 
 
 def test_a_workload_without_scenarios_is_refused(folder):
