@@ -41,6 +41,7 @@ PREFETCHES = ("none", "front")
 NO_FRONT, FIRST_TOUCH, KEPT_RUNS = ORDERS = ("(no front)", "first touch", "kept runs")
 BLOCKS = "basic blocks"
 _BLOCKS_VARIANT = "front+blocks"
+_BLOCKS_TREE, _CLUSTERS = "tree.blocks", "blocks.clusters"  # of variants.ninja
 
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
@@ -105,22 +106,19 @@ def _with_front(work: WorkFolder) -> str:
     return work.target("front" if "front" in work.workload.variants else "trained")
 
 
-def _replaced(command: str, what: str, changes: dict[str, str]) -> str:
-    for old, new in changes.items():
-        command, found = re.subn(old, new.replace("\\", r"\\"), command)
-        if not found:
-            raise errors.Failure(f"{what}: the command that builds it has no {old}")
-    return command
-
-
-def link(work: WorkFolder, startup: Path, target: str, tree: dict[str, str]) -> Path:
-    """The program with a front by this profile, linked as the target is, but for these changes."""
+def link(work: WorkFolder, startup: Path, target: str, tree: str = "") -> Path:
+    """The program with a front by this profile, linked as the target is; of the objects in another
+    tree, if one is given."""
     linked = startup.with_name(f"{startup.stem}.{target}")
-    build = re.sub(r"(--front-report=)[^, ]+", r"\1heldout.front.json",
-                   work.build_command(target))
-    build = _replaced(build, target, {
-        r"--startup-profile=[^, ]+": f"--startup-profile={shlex.quote(str(startup))}",
-        rf"-o {re.escape(target)}(?= |$)": f"-o {shlex.quote(str(linked))}"} | tree)
+    build = re.sub(r"(--front-report=)[^, ]+", r"\1heldout.front.json", work.build_command(target))
+    quoted, output = shlex.quote(str(startup)), shlex.quote(str(linked))
+    for old, new in ((r"--startup-profile=[^, ]+", f"--startup-profile={quoted}"),
+                     (rf"-o {re.escape(target)}(?= |$)", f"-o {output}")):
+        build, found = re.subn(old, new.replace("\\", r"\\"), build)
+        if found != 1:
+            raise errors.Failure(f"{target}: the command that links it has no {old}")
+    if tree:
+        build = build.replace(_BLOCKS_TREE, tree)
     subprocess.run(build, shell=True, check=True, cwd=work.folder)
     return linked
 
@@ -130,11 +128,12 @@ def link_blocks(work: WorkFolder, startup: Path, program: str) -> Path:
     clusters, tree = "heldout.clusters", "tree.heldout"
     subprocess.run([work.bin / "frontload", "order", "--quiet", startup, "--linker", "clang",
                     "--binary", work.binary(program), "-o", clusters], check=True, cwd=work.folder)
-    changes = {r"tree\.blocks": tree}
-    subprocess.run(_replaced(work.build_command("tree.blocks"), "tree.blocks",
-                             changes | {r"blocks\.clusters": clusters}),
-                   shell=True, check=True, cwd=work.folder, stdout=subprocess.DEVNULL)
-    return link(work, startup, work.target(_BLOCKS_VARIANT), changes)
+    build = work.build_command(_BLOCKS_TREE)
+    if _CLUSTERS not in build:
+        raise errors.Failure(f"{_BLOCKS_TREE}: the command that compiles it has no {_CLUSTERS}")
+    subprocess.run(build.replace(_CLUSTERS, clusters).replace(_BLOCKS_TREE, tree), shell=True,
+                   check=True, cwd=work.folder, stdout=subprocess.DEVNULL)
+    return link(work, startup, work.target(_BLOCKS_VARIANT), tree)
 
 
 def predict(work: WorkFolder, program: Path, traces: Sequence[Path], recorded: str,
@@ -162,7 +161,7 @@ def measure(work: WorkFolder, scenarios: Sequence[str], with_blocks: bool,
         programs = {NO_FRONT: (work.binary(base), base)}
         for order, ordered in ((FIRST_TOUCH, without_runs(startup)), (KEPT_RUNS, startup)):
             progress(f"{work.workload.name}: linking {fold + 1} of {_FOLDS}, {order}")
-            programs[order] = (link(work, ordered, _with_front(work), {}), base)
+            programs[order] = (link(work, ordered, _with_front(work)), base)
         if with_blocks:
             progress(f"{work.workload.name}: compiling {fold + 1} of {_FOLDS}, {BLOCKS}")
             of_blocks = train(work, traces[mapped], mapped, fold)

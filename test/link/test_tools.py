@@ -2,13 +2,13 @@
 
 import os
 import re
-import shutil
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from linking import Image, check_run
+from needed import need
 from places import LLVM
 from whole import HOT, PAGE, SOURCE, compile_whole, file_offset, link_whole, load_segments
 
@@ -24,11 +24,6 @@ def whole(tmp_path_factory):
     # The newest that all of the tools read: valgrind 3.19 reads no DWARF 5 of clang's.
     front, plain = link_whole(folder, compile_whole(folder, "-gdwarf-4"), "-Wl,--build-id")
     return SimpleNamespace(front=front, plain=plain, image=Image(front), output=check_run(plain))
-
-
-def need(tool: str) -> str:
-    """The tool's path; a test without its tool is skipped."""
-    return shutil.which(tool) or pytest.skip(f"{tool} is not installed")
 
 
 def line_of(text: str) -> int:

@@ -1,10 +1,9 @@
 """frontload order --linker clang: clang splits functions by the file, as they were recorded."""
 
-import shutil
-
 import pytest
 from frontload.elf import file as elf
 from frontload.profile import format as profile
+from needed import need
 from split_program import SOURCE, clusters, functions
 
 pytestmark = pytest.mark.usefixtures("tools")
@@ -12,8 +11,7 @@ pytestmark = pytest.mark.usefixtures("tools")
 
 def test_only_what_ran_is_in_the_front(build_app, run, frontload, tmp_path, llvm):
     """The whole way: compile with maps, record, order, compile by the order, link with a front."""
-    if not shutil.which("valgrind"):
-        pytest.skip("valgrind is not installed")
+    need("valgrind")
     plain = build_app("plain")
     frontload("record", "--data", "-o", tmp_path / "traces", "--", plain)
     frontload("profile", tmp_path / "traces", "-o", tmp_path / "app.startup")
@@ -45,8 +43,7 @@ def test_only_what_ran_is_in_the_front(build_app, run, frontload, tmp_path, llvm
 
 def test_breakpoints_see_the_same_blocks(build_app, frontload, tmp_path):
     """As valgrind, but for what it cannot tell: a block that begins where another was first."""
-    if not shutil.which("valgrind"):
-        pytest.skip("valgrind is not installed")
+    need("valgrind")
     app = build_app("app")
     found = {}
     for way in ("--data", "--blocks"):

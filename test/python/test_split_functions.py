@@ -3,10 +3,10 @@
 import os
 import random
 import re
-import shutil
 
 import pytest
 from frontload.profile import resolver
+from needed import need
 from split_program import clusters_file, functions
 
 pytestmark = pytest.mark.usefixtures("tools")
@@ -41,10 +41,6 @@ int main(int argc, char **) {
   return 0;
 }
 """
-
-
-def need(tool: str) -> str:
-    return shutil.which(tool) or pytest.skip(f"{tool} is not installed")
 
 
 @pytest.mark.parametrize("sanitizers", [

@@ -120,14 +120,19 @@ def test_no_more_room(program, record):
     assert trace.dropped > 0 and len(trace.events) + trace.dropped == whole
 
 
-def test_full_disk(compile, tracer, run, tmp_path):
-    """The same on a file system that is really full, before and while the program runs."""
-    program = compile("steps.c", "-static", "-pthread")
-    mount = f"mount -t tmpfs -o size=4k none {tmp_path}/disk"
-    (tmp_path / "disk").mkdir()
+def mountable(run, mount: str) -> str:
+    """The command, which mounts, if it does so in a namespace of its own."""
     tried = run("unshare", "-m", "sh", "-c", mount, code=None)
     if tried.returncode:
         pytest.skip(f"no tmpfs can be mounted here: {tried.stderr.strip()}")
+    return mount
+
+
+def test_full_disk(compile, tracer, run, tmp_path):
+    """The same on a file system that is really full, before and while the program runs."""
+    program = compile("steps.c", "-static", "-pthread")
+    (tmp_path / "disk").mkdir()
+    mount = mountable(run, f"mount -t tmpfs -o size=4k none {tmp_path}/disk")
     traced = f"{tracer} -o {tmp_path}/disk/%p -- {program} < /dev/null"
     copied = f"cp {tmp_path}/disk/* {tmp_path}/late"
     result = run("unshare", "-m", "sh", "-c", f"{mount}; {traced}; {copied}")
@@ -147,10 +152,7 @@ def test_full_disk_of_one_program(program, tracer, run, tmp_path):
     and no file is left."""
     disk = tmp_path / "disks/order"
     disk.mkdir(parents=True)
-    mount = f"mount -t tmpfs -o size=4k none {disk}"
-    tried = run("unshare", "-m", "sh", "-c", mount, code=None)
-    if tried.returncode:
-        pytest.skip(f"no tmpfs can be mounted here: {tried.stderr.strip()}")
+    mount = mountable(run, f"mount -t tmpfs -o size=4k none {disk}")
     full = f"head -c 20000 /dev/zero >{disk}/zeros 2>/dev/null"
     traced = f"{tracer} -o {tmp_path}/disks/%m/t -- {program}"
     result = run("unshare", "-m", "sh", "-c", f"{mount}; {full}; {traced}; ls {disk}")
@@ -192,11 +194,8 @@ def read_only(run, tmp_path):
     def read_only(command, **options):
         disk = tmp_path / "disk"
         disk.mkdir()
-        mount = (f"mount -t tmpfs none {disk} && mkdir {disk}/order && "
-                 f"mount -o remount,ro {disk}")
-        tried = run("unshare", "-m", "sh", "-c", mount, code=None)
-        if tried.returncode:
-            pytest.skip(f"no tmpfs can be mounted here: {tried.stderr.strip()}")
+        mount = mountable(run, f"mount -t tmpfs none {disk} && mkdir {disk}/order && "
+                          f"mount -o remount,ro {disk}")
         return run("unshare", "-m", "sh", "-c", f"{mount}; {command}", **options)
 
     return read_only

@@ -7,9 +7,14 @@ package alone (pip install) has no native programs, and without that variable lo
 
 import os
 import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
-from frontload.base.errors import Failure
+from frontload.base.errors import EXIT_OK, Failure
 
 
 def find_tool(name: str) -> Path | None:
@@ -43,6 +48,29 @@ def failure_of(name: str, code: int, said: str, note: str = "please report this"
     if "error" not in found:
         return Failure(f"{name}: ended with status {code}", note=note)
     return Failure(found["error"], code=code, note=found.get("note"))
+
+
+@contextmanager
+def ask(name: str, words: Sequence[str], header: bytes,
+        stdin: IO[bytes] | int = subprocess.DEVNULL) -> Iterator[tuple[IO[bytes], str]]:
+    """Runs our program `name`; gives what it answers, behind the line `header`, which says that it
+    is of our version, and what it said besides. Raises Failure for what it refuses.
+
+    The answer is in a file, so that not both of us need memory at a time.
+    """
+    with tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as messages:
+        result = subprocess.run([os.fspath(tool(name)), *words], check=False, stdin=stdin,
+                                stdout=answer, stderr=messages)
+        messages.seek(0)
+        said = messages.read().decode("utf-8", "replace")
+        if result.returncode != EXIT_OK:
+            raise failure_of(name, result.returncode, said)
+        answer.seek(0)
+        found = answer.readline().rstrip(b"\n")
+        if found != header:
+            raise Failure(f"{name}: unexpected output {found!r}",
+                          note="install the programs and the scripts of one version of Frontload")
+        yield answer, said
 
 
 def llvm_tool(name: str, otherwise: str = "put them in PATH") -> Path:

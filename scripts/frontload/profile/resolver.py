@@ -9,7 +9,6 @@ names: so it reads its files from a response file, and its lines are kept as col
 """
 
 import os
-import subprocess
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frontload.base import errors, response_files
-from frontload.base.errors import EXIT_OK, Failure
-from frontload.base.tools import failure_of, tool
+from frontload.base.tools import ask
 from frontload.profile.format import unescape
 from frontload.profile.startup_profile import Name
 
@@ -220,27 +218,15 @@ def _resolved(profile_path: str, files: Iterable[str], entries: Sequence[Name],
 def _ask(profile_path: str, files: Iterable[str],
          *options: str) -> Iterator[list[list[bytes]]]:
     """What frontload-resolve says: the fields of some lines at a time."""
-    with tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as messages, \
-            tempfile.NamedTemporaryFile("w", prefix="frontload-", encoding="utf-8",
-                                        errors="surrogateescape") as inputs:
+    with tempfile.NamedTemporaryFile("w", prefix="frontload-", encoding="utf-8",
+                                     errors="surrogateescape") as inputs:
         words = [os.fspath(path) for path in (profile_path, *files)]
         if sum(map(len, words)) > _MOST_WORDS:
             inputs.write(response_files.text(words))
             inputs.flush()
             words = [f"@{inputs.name}"]
-        result = subprocess.run([os.fspath(tool(_RESOLVER)), *options, "--", *words], check=False,
-                                stdin=subprocess.DEVNULL, stdout=answer, stderr=messages)
-        messages.seek(0)
-        said = messages.read().decode("utf-8", "replace")
-        if result.returncode != EXIT_OK:
-            raise failure_of(_RESOLVER, result.returncode, said)
-        for message in said.splitlines():
-            errors.warning(message.removeprefix(f"{_RESOLVER}: warning: "))
-        # From a file, so that not both of us need memory at a time.
-        answer.seek(0)
-        header = answer.readline().rstrip(b"\n")
-        if header != _HEADER:
-            raise Failure(f"{_RESOLVER}: unexpected output {header!r}",
-                          note="install the programs and the scripts of one version of Frontload")
-        while lines := answer.readlines(_PIECE):
-            yield [line.rstrip(b"\n").split(b"\t") for line in lines]
+        with ask(_RESOLVER, [*options, "--", *words], _HEADER) as (answer, said):
+            for message in said.splitlines():
+                errors.warning(message.removeprefix(f"{_RESOLVER}: warning: "))
+            while lines := answer.readlines(_PIECE):
+                yield [line.rstrip(b"\n").split(b"\t") for line in lines]

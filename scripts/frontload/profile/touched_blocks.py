@@ -5,7 +5,6 @@ Blocks are known where the program was compiled with -fbasic-block-address-map, 
 says which code ran, as the recorder of data does.
 """
 
-import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -13,13 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frontload.base.errors import EXIT_OK, Failure
-from frontload.base.tools import failure_of, tool
+from frontload.base.tools import ask
 from frontload.elf.file import Elf
 from frontload.profile.block_counts import BlockCounts, Blocks
 
 _PROGRAM = "frontload-blocks"
-_HEADER = b"frontload-blocks 1\n"
+_HEADER = b"frontload-blocks 1"
 _SECTION = b".llvm_bb_addr_map"
 
 
@@ -38,23 +36,14 @@ def has_map(linked: Elf) -> bool:
 def find(path: str, addresses: np.ndarray, *, are_starts: bool = False) -> Iterator[Touched]:
     """The blocks of a program, by the addresses of the first instructions that ran in the parts of
     its granules; or, if `are_starts`, by those at which the blocks begin."""
-    with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as answer:
+    with tempfile.TemporaryFile() as asked:
         asked.write(b"".join(b"%x\n" % address for address in addresses.tolist()))
         asked.seek(0)
-        options = ["--starts"] * are_starts
-        result = subprocess.run([tool(_PROGRAM), *options, "--", path], stdin=asked, stdout=answer,
-                                stderr=subprocess.PIPE, check=False)
-        if result.returncode != EXIT_OK:
-            raise failure_of(_PROGRAM, result.returncode,
-                             result.stderr.decode("utf-8", "replace"))
-        answer.seek(0)
-        if answer.readline() != _HEADER:
-            raise Failure(f"{_PROGRAM}: unexpected output",
-                          note="install the programs and the scripts of one version of Frontload")
-        for line in answer:
-            _, address, digits, *blocks = line.split()
-            yield Touched(int(address, 16), digits,
-                          frozenset(int(block.rstrip(b"?")) for block in blocks))
+        with ask(_PROGRAM, [*["--starts"] * are_starts, "--", path], _HEADER, asked) as (answer, _):
+            for line in answer:
+                _, address, digits, *blocks = line.split()
+                yield Touched(int(address, 16), digits,
+                              frozenset(int(block.rstrip(b"?")) for block in blocks))
 
 
 def of_run(processes: Iterable[Touched]) -> Blocks[tuple[int, bytes]]:
