@@ -3,6 +3,7 @@
 import pytest
 from frontload.elf import file as elf
 from frontload.profile import format as profile
+from frontload.profile.block_counts import BlockCounts
 from needed import need
 from split_program import SOURCE, clusters, functions
 
@@ -77,6 +78,30 @@ def test_a_function_that_has_changed_is_left_whole(build_app, startup_of, frontl
     frontload("order", startup, "--linker", "clang", "--binary", changed, "--min-match", "90",
               "-o", tmp_path / "app.blocks", code=1)
     assert not (tmp_path / "app.blocks").exists()
+
+
+@pytest.mark.parametrize("rare, goes_along", [(20, False), (3, False), (2, True)])
+def test_where_runs_differ_more_goes_along(build_app, startup_of, frontload, tmp_path, rare,
+                                           goes_along):
+    """What lies between the ends of a function, of more bytes than go along without a reason, if
+    few runs reached the last block that any did."""
+    plain = build_app("plain", sources={"main.cpp": """
+        extern "C" int puts(const char *); volatile int sink;
+        extern "C" int work(int x) {
+          if (x > 3) { SLOW }
+          if (x > 9) return puts("end");
+          return x;
+        }
+        int main(int c, char **v) { return work(c) - 1; }
+    """.replace("SLOW", "sink = sink * x ^ 12345; " * 12)})
+    startup = startup_of(plain, lambda blocks: [blocks[0], blocks[-1]], b"work")
+    trained = profile.read(startup)
+    ((shape, counts),) = trained.blocks.items()
+    assert len(counts.blocks) == 2
+    trained.blocks[shape] = BlockCounts(20, [(0, 20), (max(counts.blocks), rare)])
+    startup.write_bytes(profile.to_bytes(trained))
+    frontload("order", startup, "--linker", "clang", "--binary", plain, "-o", tmp_path / "blocks")
+    assert ("work" not in clusters(tmp_path / "blocks")) == goes_along  # whole, nothing to say
 
 
 def test_namesakes_are_left_out(build_app, startup_of, frontload, tmp_path):

@@ -305,6 +305,7 @@ def test_an_interrupt_leaves_nothing(number, build, spawn, server, port):
     process = spawn(build / "bin" / "frontload-exec", "--until-file=/none", "--", server, "workers",
                     port)
     while is_free(port):
+        assert process.poll() is None, process.communicate()
         time.sleep(0.01)
     process.send_signal(number)
     assert process.wait(60) == 128 + number

@@ -95,7 +95,7 @@ def write_if_changed(path: os.PathLike | str, data: bytes) -> bool:
     if path.exists() and not path.is_file() and not path.is_dir():
         path.write_bytes(data)
         return True
-    if path.is_file() and path.read_bytes() == data:
+    if path.is_file() and _holds(path, data):
         return False
     path = path.resolve()
     if path.is_dir():
@@ -105,6 +105,14 @@ def write_if_changed(path: os.PathLike | str, data: bytes) -> bool:
     except OSError as problem:  # the name of the temporary file would puzzle who reads it
         raise OSError(problem.errno, problem.strerror, str(path)) from problem
     return True
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    if path.stat().st_size != len(data):
+        return False
+    with open(path, "rb") as stream:
+        return all(stream.read(_PIECE) == data[at:at + _PIECE]
+                   for at in range(0, len(data), _PIECE))
 
 
 def copy_if_changed(source: os.PathLike | str, path: os.PathLike | str) -> bool:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 
 from frontload.base.errors import Failure
@@ -40,8 +41,8 @@ class Build:
         with tempfile.TemporaryDirectory(prefix="frontload-") as folder:
             path = Path(folder, "names")
             path.write_bytes(profile.to_bytes(wanted))
-            found = resolver.resolve(os.fspath(path), self.files).found()
-        return {name for number, name in enumerate(entries) if number in found}
+            resolved = resolver.resolve(os.fspath(path), self.files)
+        return set(compress(entries, resolved.defined(len(entries))))
 
     @cached_property
     def functions(self) -> dict[bytes, set[Code]]:

@@ -18,6 +18,7 @@ import re
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from itertools import compress
 
 import numpy as np
 
@@ -145,7 +146,8 @@ class BinaryNames:
             resolved = names.resolve(file.name, [self._path])
         asking = list(asked.values())  # by entry
         found: dict[Mention, set[Name]] = {
-            mention: set() for entry in resolved.found() for mention in asking[entry]}
+            mention: set() for mentions in compress(asking, resolved.defined(len(asking)))
+            for mention in mentions}
         for place in resolved.places:
             here = {self._entry(place.symbol, index)
                     for index in self._members.get(place.symbol, ())

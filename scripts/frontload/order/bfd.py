@@ -45,6 +45,7 @@ KINDS = {
     "static-pie": ["-static", "-pie", "--no-dynamic-linker"],
 }
 _MERGED = re.compile(rb"\.rodata\.(str|cst)\d")
+_LINE = b"\n    "
 _GATHERED = (b"*(.rodata.cst*)", b"*(.rodata.str*)")
 _PLAIN = re.compile(rb"[A-Za-z0-9_.$@+-]+")
 _ODD = re.compile(rb"[^A-Za-z0-9_.$@+\x80-\xff-]")
@@ -84,8 +85,7 @@ def make(request: Request) -> Order:
     sections = order_sections.find(request)
     thin = {os.fsencode(os.path.basename(path)) for path in request.objects
             if archive.is_thin(path)}
-    statements = {section_class: list(dict.fromkeys(_statements(section_class, sections, thin)))
-                  for section_class in OUTPUTS}
+    statements = _statements(sections, thin)
     data = (_ordering_file(statements) if args.section_ordering_file
             else _insert(script, statements, args.linker_path))
     return Order(data, *request.found_and_missing(), warnings, order_sections.notes(sections))
@@ -120,12 +120,20 @@ def default_script(path: str, options: list[str]) -> bytes:
             b"   made by frontload order. */\n" % version.replace(b"*/", b"")) + parts[1]
 
 
-def _statements(section_class: str, sections: Sections, thin: set[bytes]) -> Iterator[bytes]:
+def _statements(sections: Sections, thin: set[bytes]) -> dict[str, bytearray]:
+    """What is put into each output section, a line each, by its class."""
+    statements = {section_class: bytearray() for section_class in OUTPUTS}
+    known: set[bytes] = set()
     for section in sections.placed:
-        if section.section_class == section_class and not _MERGED.match(section.name):
-            yield from _patterns(section, thin)
-    if section_class == "rodata":
-        yield from _GATHERED
+        if not _MERGED.match(section.name):
+            for pattern in _patterns(section, thin):
+                if not sections.guessed:  # guesses differ, of which there may be millions
+                    if pattern in known:
+                        continue
+                    known.add(pattern)
+                statements[section.section_class] += _LINE + pattern
+    statements["rodata"] += b"".join(_LINE + pattern for pattern in _GATHERED)
+    return statements
 
 
 def _patterns(section: InputSection, thin_archives: set[bytes]) -> Iterator[bytes]:
@@ -159,7 +167,8 @@ def _file_pattern(name: bytes) -> bytes:
     return _NOT_ASCII.sub(b"*", _ODD.sub(b"?", name))
 
 
-def _insert(script: bytes, statements: dict[str, list[bytes]], path: str) -> bytes:
+def _insert(script: bytes, statements: dict[str, bytearray], path: str) -> bytearray:
+    insertions: list[tuple[int, bytearray]] = []
     for section_class, output in OUTPUTS.items():
         start = re.compile(rb"^[ \t]*%s[ \t]*:[ \t\n]*\{" % re.escape(output), re.MULTILINE)
         places = list(start.finditer(script))
@@ -168,15 +177,24 @@ def _insert(script: bytes, statements: dict[str, list[bytes]], path: str) -> byt
                           "times, not once", code=EXIT_DATA,
                           note="with binutils 2.43 and newer, --section-ordering-file needs no "
                           "script")
-        end = places[0].end()
-        script = script[:end] + _indented(statements[section_class]) + script[end:]
-    return script
+        insertions.append((places[0].end(), statements[section_class]))
+    result, done = bytearray(), 0
+    for end, inserted in sorted(insertions, key=lambda insertion: insertion[0]):
+        result += script[done:end]
+        done = end
+        result += inserted
+        inserted.clear()  # it may be of hundreds of megabytes
+        result += b"\n"
+    result += script[done:]
+    return result
 
 
-def _ordering_file(statements: dict[str, list[bytes]]) -> bytes:
-    return b"".join(b"%s : {%s}\n" % (output, _indented(statements[section_class]))
-                    for section_class, output in OUTPUTS.items() if statements[section_class])
-
-
-def _indented(statements: list[bytes]) -> bytes:
-    return b"".join(b"\n    " + statement for statement in statements) + b"\n"
+def _ordering_file(statements: dict[str, bytearray]) -> bytearray:
+    result = bytearray()
+    for section_class, output in OUTPUTS.items():
+        if inserted := statements[section_class]:
+            result += b"%s : {" % output
+            result += inserted
+            inserted.clear()
+            result += b"\n}\n"
+    return result

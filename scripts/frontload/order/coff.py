@@ -72,8 +72,8 @@ class Format:
                     spelled.append(self.spell(symbol.leader, symbol.x86))
             return spelled
 
-        order = list_symbols(request, self.linker, spell,
-                             request.in_link if found is None else found, self.reason)
+        order = list_symbols(request, self.linker, spell, foreign.in_link(request, found),
+                             self.reason)
         if statics:
             order.warnings.append(f"{errors.count(len(statics), 'static name')} left out, which "
                                   f"{self.linker} cannot order")

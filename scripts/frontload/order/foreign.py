@@ -6,12 +6,13 @@ for ELF.
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 
 from frontload.base import files
 from frontload.base.errors import BadData
 from frontload.order.objdump import OTHERS, Symbol, SymbolParser, symbols
+from frontload.order.request import Request
 from frontload.profile import resolver as names
 
 # Names can overlap in a string table, so that a small file may have any amount of them; a list of
@@ -53,3 +54,10 @@ def find(profile_path: str, paths: list[str], parsers: type[SymbolParser], linke
                     places.setdefault(entry, []).append(
                         Symbol(base, name, binding == b"local", bool(x86), leader))
     return places
+
+
+def in_link(request: Request, found: Container[int] | None) -> Sequence[bool]:
+    """Of each entry of a profile whether it is in files of a format, if these were looked at."""
+    if found is None:
+        return request.in_link
+    return [number in found for number in range(len(request.entries))]

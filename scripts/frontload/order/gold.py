@@ -13,11 +13,12 @@ not listed. That is no worse than being first: it is one block. gold merges stri
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from frontload.base import errors
 from frontload.order import sections as order_sections
 from frontload.order.request import Order, Request, lines
-from frontload.order.sections import Sections
+from frontload.order.sections import InputSection
 from frontload.profile.addresses import WINDOW
 
 USE = "-Wl,--section-ordering-file=FILE"
@@ -26,22 +27,32 @@ _GLOB = re.compile(rb"[*?\[\\\n\r]")
 
 def make(request: Request) -> Order:
     sections = order_sections.find(request)
-    listed = _worth_listing(sections)
+    worth = _worth_listing([section for section in sections.placed if not section.is_unique])
     notes = order_sections.notes(sections)
-    left_out = sum(section.name not in listed for section in sections.placed)
+    left_out = 0
+
+    def patterns() -> Iterator[bytes]:
+        nonlocal left_out
+        for section in sections.placed:
+            if section.is_unique or section.name in worth:
+                yield _GLOB.sub(b"?", section.name)
+            else:
+                left_out += 1
+
+    # Guesses differ, of which there may be millions.
+    data = lines(patterns() if sections.guessed else dict.fromkeys(patterns()))
     if left_out:
         notes.append(f"{errors.count(left_out, 'section')} left out: gold knows sections only by "
                      "name, and would move too many others of the same name with them")
-    patterns = dict.fromkeys(_GLOB.sub(b"?", section.name) for section in sections.placed
-                             if section.name in listed)
-    return Order(lines(patterns), *request.found_and_missing(), notes=notes)
+    return Order(data, *request.found_and_missing(), notes=notes)
 
 
-def _worth_listing(sections: Sections) -> set[bytes]:
-    needed = Counter(section.name for section in sections.placed)
+def _worth_listing(namesakes: Sequence[InputSection]) -> set[bytes]:
+    """The names of sections that are listed, although others have them, too."""
+    needed = Counter(section.name for section in namesakes)
     size: Counter[bytes] = Counter()
-    for section in sections.placed:
+    for section in namesakes:
         size[section.name] += section.size
-    return {section.name for section in sections.placed
-            if section.is_unique or section.total - size[section.name] <= max(
+    return {section.name for section in namesakes
+            if section.total - size[section.name] <= max(
                 size[section.name], needed[section.name] * WINDOW)}

@@ -33,7 +33,7 @@ def make(request: Request) -> Order:
         return [spell(symbol.name, symbol.object if symbol.local and not request.binary else b"")
                 for symbol in found.get(number, ())]
 
-    return list_symbols(request, "ld64", lines, request.in_link if found is None else found,
+    return list_symbols(request, "ld64", lines, foreign.in_link(request, found),
                         "a #, a newline, a space at an end, or what reads as an object (.o:)")
 
 

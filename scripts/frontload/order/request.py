@@ -14,7 +14,7 @@ the linker cannot do.
 """
 
 import argparse
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -70,9 +70,10 @@ class Request:
         return names.resolve(self.path, self.files, self.entries)
 
     @property
-    def in_link(self) -> Container[int]:
-        """The entries that are defined at all; all of them, if there is nothing to look in."""
-        return self.resolved.found() if self.looked_up else range(len(self.entries))
+    def in_link(self) -> Sequence[bool]:
+        """Of each entry whether it is defined at all; all are, if there is nothing to look in."""
+        count = len(self.entries)
+        return self.resolved.defined(count) if self.looked_up else [True] * count
 
     @property
     def places(self) -> names.Places:
@@ -88,17 +89,20 @@ class Request:
 
         Strings, which linkers merge, are not looked for; nor are sections in a linked program.
         """
-        sought = {number for number, entry in enumerate(self.entries)
-                  if entry.has_symbol or (entry.kind == "section" and not self.binary)}
-        found = self.resolved.found() & sought
-        return len(found), [self.entries[number].name for number in sorted(sought - found)]
+        found, missing = 0, []
+        for entry, is_found in zip(self.entries, self.in_link, strict=True):
+            if entry.has_symbol or (entry.kind == "section" and not self.binary):
+                found += is_found
+                if not is_found:
+                    missing.append(entry.name)
+        return found, missing
 
 
 @dataclass(frozen=True)
 class Order:
     """A file for a linker, and what became of the names that it can order at all."""
 
-    data: bytes
+    data: bytes | bytearray
     found: int
     missing: list[bytes]  # in first-touch order
     warnings: list[str] = field(default_factory=list)  # what the format cannot hold
@@ -109,5 +113,9 @@ class Order:
         return self.found + len(self.missing)
 
 
-def lines(names: Iterable[bytes]) -> bytes:
-    return b"\n".join([*names, b""])
+def lines(names: Iterable[bytes]) -> bytearray:
+    """Names, one a line; there may be millions, of which no second copy is made."""
+    data = bytearray()
+    for name in names:
+        data += name + b"\n"
+    return data

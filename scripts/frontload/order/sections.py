@@ -12,20 +12,20 @@ of the symbols at an address; a pattern that matches nothing does no harm.
 """
 
 import re
-from collections.abc import Iterator
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from frontload.base import errors
 from frontload.base.errors import Failure
-from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.elf.section_names import PREFIXES, output_class
-from frontload.elf.symbols import Symbols
+from frontload.order import aliases
 from frontload.order.request import Request
 
+_UNLIKELY, _STARTUP = b".text.unlikely.", b".text.startup"
 _SPLIT = re.compile(rb"\.cold(\.\d+)?$")  # is in .text.unlikely.NAME without this
 # What constructs a file's globals is in .text.startup, all of it run at startup.
 _INITIALIZER = re.compile(rb"_GLOBAL__|__cxx_global_var_init")
@@ -48,9 +48,28 @@ class InputSection(NamedTuple):
 class Sections:
     """What to place, in order, and what there is besides."""
 
-    placed: list[InputSection]
+    placed: Iterable[InputSection]
     elsewhere: int = 0  # sections of other output sections than those of OUTPUTS
     guessed: bool = False
+
+
+class Guesses(Iterable[InputSection]):
+    """Sections by their guessed names, in order: as columns, because there may be millions, which
+    share the names of symbols."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[tuple[str, bytes], int] = {}  # class and prefix: few differ
+        self._kind, self._symbols = array("B"), list[bytes]()
+
+    def add(self, section_class: str, prefix: bytes, symbol: bytes) -> None:
+        self._kind.append(self._kinds.setdefault((section_class, prefix), len(self._kinds)))
+        self._symbols.append(symbol)
+
+    def __iter__(self) -> Iterator[InputSection]:
+        kinds = list(self._kinds)
+        for kind, symbol in zip(self._kind, self._symbols, strict=True):
+            section_class, prefix = kinds[kind]
+            yield InputSection(section_class, prefix + symbol)
 
 
 def find(request: Request) -> Sections:
@@ -60,7 +79,7 @@ def find(request: Request) -> Sections:
                       "names", note="give the objects and archives that are linked with --objects, "
                       "or the linked program with --binary")
     if request.binary:
-        return Sections(list(dict.fromkeys(_guessed(request))), guessed=True)
+        return Sections(_guessed(request), guessed=True)
     front = [section for section in request.startup_set if section.region == "front"]
     placed = [InputSection(section.section_class, section.name, section.object, section.size,
                            section.namesakes, section.total)
@@ -68,32 +87,37 @@ def find(request: Request) -> Sections:
     return Sections(placed, len(front) - len(placed))
 
 
-def _guessed(request: Request) -> Iterator[InputSection]:
+def _guessed(request: Request) -> Guesses:
     symbols = elf.read(request.binary).linked_symbols()
-    aliases = _aliases(request, symbols)
     names = symbols.names
     split = {_SPLIT.sub(b"", name) for name in names.some(names.having(b".cold"))
              if _SPLIT.search(name)}
+    same_place = aliases.Aliases(request.binary, (), request.places)
+    guesses = Guesses()
+    # By class, the symbols whose sections are guessed, and those whose cold parts are.
+    known: defaultdict[str, set[bytes]] = defaultdict(set)
+    owners: set[bytes] = set()
     for number, entry in enumerate(request.entries):
+        section_class = entry.section_class
         for place in request.places.of(number):
-            for symbol in dict.fromkeys([place.symbol, *aliases.get(place.value, ())]):
-                if _INITIALIZER.match(symbol):
-                    yield InputSection("text", b".text.startup")
-                for prefix in PREFIXES[entry.section_class]:
-                    owner = _SPLIT.sub(b"", symbol) if prefix == b".text.unlikely." else symbol
-                    # That of a function which was split has its cold part, an entry of its own.
-                    if prefix != b".text.unlikely." or owner != symbol or symbol not in split:
-                        yield InputSection(entry.section_class, prefix + owner)
-
-
-def _aliases(request: Request, symbols: Symbols) -> dict[int, list[bytes]]:
-    """The symbols at the addresses of the profile's names."""
-    rows = np.flatnonzero(np.isin(symbols.value, request.places.value) & (symbols.section > 0) &
-                          np.isin(symbols.type, (constants.STT_FUNC, constants.STT_OBJECT)))
-    found: dict[int, list[bytes]] = {}
-    for row, name in zip(rows.tolist(), symbols.names.some(rows), strict=True):
-        found.setdefault(int(symbols.value[row]), []).append(name)
-    return found
+            for symbol in same_place.of(place):
+                if symbol in known[section_class]:
+                    continue
+                known[section_class].add(symbol)
+                if _INITIALIZER.match(symbol) and _STARTUP not in owners:
+                    owners.add(_STARTUP)
+                    guesses.add("text", _STARTUP, b"")
+                for prefix in PREFIXES[section_class]:
+                    if prefix != _UNLIKELY:
+                        guesses.add(section_class, prefix, symbol)
+                    elif match := _SPLIT.search(symbol):
+                        owner = symbol[:match.start()]
+                        if owner not in owners:
+                            owners.add(owner)
+                            guesses.add(section_class, prefix, owner)
+                    elif symbol not in split:  # else its cold part is an entry of its own
+                        guesses.add(section_class, prefix, symbol)
+    return guesses
 
 
 def notes(sections: Sections) -> list[str]:

@@ -1,6 +1,6 @@
 """What formats that list symbols, one a line, share: which are listed, counted and left out."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Sequence
 
 from frontload.base import errors
 from frontload.order.request import Order, Request, lines
@@ -16,13 +16,13 @@ def unversioned(name: bytes) -> bytes:
 
 
 def list_symbols(request: Request, linker: str, spell: Callable[[int, Name], list[bytes | None]],
-                 in_link: Container[int], reason: str,
+                 in_link: Sequence[bool], reason: str,
                  kinds: tuple[str, ...] = SYMBOLS) -> Order:
     """The file of a linker that knows entries of some kinds by lines of their own.
 
     spell: the lines for an entry, by its number and name, with None in place of one that cannot be
            written
-    in_link: the entries that are defined at all
+    in_link: of each entry whether it is defined at all
     reason: what names that cannot be written have
     """
     written: dict[bytes, None] = {}
@@ -33,7 +33,7 @@ def list_symbols(request: Request, linker: str, spell: Callable[[int, Name], lis
         if entry.kind not in kinds:
             others += 1
             continue
-        found[entry.name] = found.get(entry.name, False) or number in in_link
+        found[entry.name] = found.get(entry.name, False) or in_link[number]
         for line in spell(number, entry):
             if line is None:
                 refused.add(entry.name)

@@ -9,6 +9,8 @@ has: with the names of cc1's profile alone its cold start had 252 major faults, 
 the same places 150. So all of these are written, where there is something to look them up in.
 """
 
+from collections.abc import Callable
+
 from frontload.order import aliases
 from frontload.order.request import Order, Request
 from frontload.order.symbols import SYMBOLS, report, unversioned
@@ -19,7 +21,7 @@ USE = "lld --irpgo-profile=FILE --bp-startup-sort=function, llvm-profdata"
 
 def make(request: Request) -> Order:
     """A trace for each scenario, of the names of its functions and data."""
-    known = _names_by_entry(request)
+    names_of = _names(request)
     in_link = request.in_link
     found: dict[bytes, bool] = {}
     refused: set[bytes] = set()
@@ -27,10 +29,9 @@ def make(request: Request) -> Order:
     for number, entry in enumerate(request.entries):
         if not entry.has_symbol:
             continue
-        names = known.get(number, []) if request.looked_up else [entry.name]
-        lines = [spell(unversioned(name), entry.file) for name in names]
+        lines = [spell(unversioned(name), entry.file) for name in names_of(number)]
         spelled[number] = [line for line in lines if line is not None]
-        found[entry.name] = found.get(entry.name, False) or number in in_link
+        found[entry.name] = found.get(entry.name, False) or in_link[number]
         if None in lines:
             refused.add(entry.name)
     traces = []
@@ -53,9 +54,10 @@ def make(request: Request) -> Order:
     return order
 
 
-def _names_by_entry(request: Request) -> dict[int, list[bytes]]:
+def _names(request: Request) -> Callable[[int], list[bytes]]:
+    """What gives the names in the places of an entry, by its number."""
     if not request.looked_up:
-        return {}
+        return lambda number: [request.entries[number].name]
     together = aliases.Aliases(request.binary, request.objects, request.places)
-    return {number: [name for place in places for name in together.of(place)]
-            for number, places in request.places.of_all()}
+    return lambda number: [name for place in request.places.of(number)
+                           for name in together.of(place)]

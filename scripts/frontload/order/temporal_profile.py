@@ -49,12 +49,12 @@ def _writable(name: bytes) -> bool:
             and not name.isdigit() and not any(byte in name for byte in (b",", b";", b"\n")))
 
 
-def to_bytes(traces: Iterable[Trace]) -> bytes:
+def to_bytes(traces: Iterable[Trace]) -> bytearray:
     """The text of a temporal profile; names are from `spell`, each at most once in a trace."""
     traces = list(traces)
-    lines = [b":ir", b":temporal_prof_traces", *[b"%d" % len(traces)] * 2]
+    text = bytearray(b":ir\n:temporal_prof_traces\n%d\n%d\n" % (len(traces), len(traces)))
     for trace in traces:
-        lines += [b"%d" % trace.weight, b",".join(trace.names)]
+        text += b"%d\n" % trace.weight + b",".join(trace.names) + b"\n"
     for name in sorted({name for trace in traces for name in trace.names}):
-        lines += [b"", name, b"0", b"1", b"1"]
-    return b"\n".join(lines) + b"\n"
+        text += b"\n" + name + b"\n0\n1\n1\n"
+    return text

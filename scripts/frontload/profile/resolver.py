@@ -129,12 +129,6 @@ class Places:
         order, first = self._by_entry
         return order[first[entry]:first[entry + 1]] if entry + 1 < len(first) else order[:0]
 
-    def of_all(self) -> Iterator[tuple[int, list[Place]]]:
-        """The entries that have places, from the first on, and these."""
-        for entry in range(len(self._by_entry[1]) - 1):
-            if places := self.of(entry):
-                yield entry, places
-
     def inexact(self) -> set[int]:
         """The entries whose symbols are called otherwise now."""
         other = [number for number, where in enumerate(self._wheres) if where[0] != "exact"]
@@ -146,9 +140,12 @@ class Resolved:
     places: Places
     unmovable: set[int]  # entries that are only defined where nothing can be moved
 
-    def found(self) -> set[int]:
-        """The entries that are defined at all."""
-        return set(self.places.entry.tolist()) | self.unmovable
+    def defined(self, entries: int) -> list[bool]:
+        """Of each of so many entries whether it is defined at all."""
+        found = np.zeros(entries, np.bool_)
+        found[self.places.entry] = True
+        found[list(self.unmovable)] = True
+        return found.tolist()
 
 
 def resolve(profile_path: str, files: Iterable[str], entries: Sequence[Name] = ()) -> Resolved:
