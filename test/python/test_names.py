@@ -93,7 +93,7 @@ def test_what_cannot_be_moved_is_told(profile, assemble):
     """It is found, but has no place."""
     a = assemble("a", ".globl fixed\n.section .init\nfixed: nop\nfunction free\n")
     resolved = names.resolve(os.fspath(profile("fixed", "free", "gone")), [os.fspath(a)])
-    assert resolved.unmovable == {0} and resolved.found() == {0, 1}
+    assert resolved.unmovable == {0} and resolved.defined(3) == [True, True, False]
 
 
 @pytest.fixture

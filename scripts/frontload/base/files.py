@@ -6,7 +6,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -52,21 +52,27 @@ def is_stdout(path: os.PathLike | str | None) -> bool:
     return path is None or os.fspath(path) == STDOUT
 
 
-def write_output(path: os.PathLike | str | None, data: bytes) -> None:
+def write_output(path: os.PathLike | str | None, data: bytes | Iterable[bytes]) -> None:
     """Writes a result to `path`, or to stdout if there is none or it is `-`.
 
     Every verb writes its results with this function, so `-` means the same in all of them.
     On a terminal, names are escaped: they come from foreign files and could steer it.
+
+    data: the whole result, or lines and other pieces of it, which are gone through once or twice
     """
+    pieces = (data,) if isinstance(data, bytes | bytearray) else data
     if not is_stdout(path):
-        write_if_changed(path, data)
+        _write_if_changed(path, pieces)
         return
-    if sys.stdout.isatty():
-        text = data.decode("utf-8", "surrogateescape")
-        data = "".join(character if character in "\t\n" else printable(character)
-                       for character in text).encode("utf-8")
-    sys.stdout.buffer.write(data)
+    is_terminal = sys.stdout.isatty()
+    for piece in pieces:
+        sys.stdout.buffer.write(_for_terminal(piece) if is_terminal else piece)
     sys.stdout.buffer.flush()
+
+
+def _for_terminal(data: bytes) -> bytes:
+    return "".join(character if character in "\t\n" else printable(character)
+                   for character in data.decode("utf-8", "surrogateescape")).encode("utf-8")
 
 
 def write_json(path: os.PathLike | str | None, document: object, indent: int = 1) -> None:
@@ -91,28 +97,31 @@ def write_if_changed(path: os.PathLike | str, data: bytes) -> bool:
     it; another one keeps its permissions. Returns whether the file was written. Devices and pipes
     (/dev/stdout) are written directly.
     """
+    return _write_if_changed(path, (data,))
+
+
+def _write_if_changed(path: os.PathLike | str, pieces: Iterable[bytes]) -> bool:
     path = Path(path)
     if path.exists() and not path.is_file() and not path.is_dir():
-        path.write_bytes(data)
+        with open(path, "wb") as stream:
+            stream.writelines(pieces)
         return True
-    if path.is_file() and _holds(path, data):
+    if path.is_file() and _holds(path, pieces):
         return False
     path = path.resolve()
     if path.is_dir():
         raise IsADirectoryError(21, "is a directory", str(path))
     try:
-        _replace(path, lambda stream: stream.write(data))
+        _replace(path, lambda stream: stream.writelines(pieces))
     except OSError as problem:  # the name of the temporary file would puzzle who reads it
         raise OSError(problem.errno, problem.strerror, str(path)) from problem
     return True
 
 
-def _holds(path: Path, data: bytes) -> bool:
-    if path.stat().st_size != len(data):
-        return False
+def _holds(path: Path, pieces: Iterable[bytes]) -> bool:
+    """Whether a file has the pieces one after the other, and nothing else."""
     with open(path, "rb") as stream:
-        return all(stream.read(_PIECE) == data[at:at + _PIECE]
-                   for at in range(0, len(data), _PIECE))
+        return all(stream.read(len(piece)) == piece for piece in pieces) and not stream.read(1)
 
 
 def copy_if_changed(source: os.PathLike | str, path: os.PathLike | str) -> bool:

@@ -25,6 +25,8 @@ from frontload.elf.strings import Names, Strings
 
 # Where a symbol is, if not in a section: values of Symbols.section besides section numbers.
 UNDEFINED, ABSOLUTE, COMMON, ELSEWHERE = 0, -1, -2, -3
+_PIECE = 1 << 18  # symbols that are looked at together
+
 
 class Columns(NamedTuple):
     """The fields of a symbol table; `section` is what Symbols has by that name."""
@@ -79,6 +81,19 @@ class Symbols:
     def placed(self) -> np.ndarray:
         """Which symbols are a place in a section: a function, a datum or a label."""
         return (self.section > 0) & ~np.isin(self.type, STT_NO_PLACE)
+
+    def placed_at(self, values: np.ndarray) -> np.ndarray:
+        """The symbols, by row, that are a place in a section and have one of these values."""
+        wanted = np.unique(values)
+        if not len(wanted):
+            return np.empty(0, np.int64)
+        found = []
+        for begin in range(0, len(self.value), _PIECE):  # less memory than np.isin
+            piece = self.value[begin:begin + _PIECE]
+            nearest = np.minimum(np.searchsorted(wanted, piece), len(wanted) - 1)
+            found.append(begin + np.flatnonzero(wanted[nearest] == piece))
+        rows = np.concatenate(found) if found else np.empty(0, np.int64)
+        return rows[self.placed()[rows]]
 
     def ends(self) -> np.ndarray:
         """One behind the last address of each symbol; a size that wraps around counts as none."""

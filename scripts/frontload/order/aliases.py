@@ -39,7 +39,7 @@ class Aliases:
         return list(dict.fromkeys([place.symbol, *itertools.chain(*others)]))
 
     def _add(self, base: bytes, symbols: Symbols) -> None:
-        rows = np.flatnonzero(symbols.placed() & np.isin(symbols.value, self._values))
+        rows = symbols.placed_at(self._values)
         order = np.lexsort((rows, symbols.value[rows], symbols.section[rows]))
         rows = rows[order]
         section, value = symbols.section[rows], symbols.value[rows]

@@ -21,8 +21,10 @@ def order(traces: Sequence[Sequence[int]]) -> list[int]:
     program = tools.llvm_tool("llvm-profdata")
     with tempfile.TemporaryDirectory(prefix="frontload-") as folder:
         path = Path(folder, "traces.proftext")
-        path.write_bytes(temporal_profile.to_bytes(
-            temporal_profile.Trace(1, [_name(number) for number in trace]) for trace in traces))
+        with open(path, "wb") as stream:
+            stream.writelines(temporal_profile.pieces([
+                temporal_profile.Trace(1, [_name(number) for number in trace])
+                for trace in traces]))
         result = subprocess.run([program, "order", path], capture_output=True)
     lines = [line for line in result.stdout.splitlines() if line and not line.startswith(b"#")]
     wanted = sorted({_name(number) for trace in traces for number in trace})

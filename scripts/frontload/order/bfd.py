@@ -25,15 +25,16 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from frontload.base.errors import EXIT_DATA, Failure
 from frontload.elf import archive
 from frontload.elf.section_names import OUTPUTS
 from frontload.machine import linkers
 from frontload.order import sections as order_sections
-from frontload.order.request import Order, Request
-from frontload.order.sections import InputSection, Sections
+from frontload.order.request import Order, Pieces, Request
+from frontload.order.sections import InputSection
 
 USE = "-Wl,-T,FILE or, with --section-ordering-file, -Wl,--section-ordering-file=FILE"
 # The linker's options for each kind of output; the names are those of compilers' options.
@@ -45,7 +46,6 @@ KINDS = {
     "static-pie": ["-static", "-pie", "--no-dynamic-linker"],
 }
 _MERGED = re.compile(rb"\.rodata\.(str|cst)\d")
-_LINE = b"\n    "
 _GATHERED = (b"*(.rodata.cst*)", b"*(.rodata.str*)")
 _PLAIN = re.compile(rb"[A-Za-z0-9_.$@+-]+")
 _ODD = re.compile(rb"[^A-Za-z0-9_.$@+\x80-\xff-]")
@@ -85,10 +85,12 @@ def make(request: Request) -> Order:
     sections = order_sections.find(request)
     thin = {os.fsencode(os.path.basename(path)) for path in request.objects
             if archive.is_thin(path)}
-    statements = _statements(sections, thin)
-    data = (_ordering_file(statements) if args.section_ordering_file
-            else _insert(script, statements, args.linker_path))
-    return Order(data, *request.found_and_missing(), warnings, order_sections.notes(sections))
+    statements = {section_class: _Statements(each, sections.guessed, thin)
+                  for section_class, each in sections.placed.items()}
+    statements["rodata"].gathered = _GATHERED
+    pieces = (_ordering_file(statements) if args.section_ordering_file
+              else _insert(script, statements, args.linker_path))
+    return Order(pieces, *request.found_and_missing(), warnings, order_sections.notes(sections))
 
 
 def _too_old(path: str) -> list[str]:
@@ -120,20 +122,25 @@ def default_script(path: str, options: list[str]) -> bytes:
             b"   made by frontload order. */\n" % version.replace(b"*/", b"")) + parts[1]
 
 
-def _statements(sections: Sections, thin: set[bytes]) -> dict[str, bytearray]:
-    """What is put into each output section, a line each, by its class."""
-    statements = {section_class: bytearray() for section_class in OUTPUTS}
-    known: set[bytes] = set()
-    for section in sections.placed:
-        if not _MERGED.match(section.name):
-            for pattern in _patterns(section, thin):
-                if not sections.guessed:  # guesses differ, of which there may be millions
-                    if pattern in known:
-                        continue
-                    known.add(pattern)
-                statements[section.section_class] += _LINE + pattern
-    statements["rodata"] += b"".join(_LINE + pattern for pattern in _GATHERED)
-    return statements
+class _Statements(Iterable[bytes]):
+    """What is put into an output section, a line each."""
+
+    def __init__(self, sections: Iterable[InputSection], guessed: bool, thin: set[bytes]):
+        self._sections, self._guessed, self._thin = sections, guessed, thin
+        self.gathered: Sequence[bytes] = ()
+
+    def __iter__(self) -> Iterator[bytes]:
+        statements = chain.from_iterable(
+            _patterns(section, self._thin) for section in self._sections
+            if not _MERGED.match(section.name))
+        # Guesses differ, of which there may be millions.
+        for statement in statements if self._guessed else dict.fromkeys(statements):
+            yield b"\n    " + statement
+        for statement in self.gathered:
+            yield b"\n    " + statement
+
+    def __bool__(self) -> bool:
+        return any(self)
 
 
 def _patterns(section: InputSection, thin_archives: set[bytes]) -> Iterator[bytes]:
@@ -167,8 +174,8 @@ def _file_pattern(name: bytes) -> bytes:
     return _NOT_ASCII.sub(b"*", _ODD.sub(b"?", name))
 
 
-def _insert(script: bytes, statements: dict[str, bytearray], path: str) -> bytearray:
-    insertions: list[tuple[int, bytearray]] = []
+def _insert(script: bytes, statements: dict[str, _Statements], path: str) -> Pieces:
+    insertions: list[tuple[int, _Statements]] = []
     for section_class, output in OUTPUTS.items():
         start = re.compile(rb"^[ \t]*%s[ \t]*:[ \t\n]*\{" % re.escape(output), re.MULTILINE)
         places = list(start.finditer(script))
@@ -178,23 +185,26 @@ def _insert(script: bytes, statements: dict[str, bytearray], path: str) -> bytea
                           note="with binutils 2.43 and newer, --section-ordering-file needs no "
                           "script")
         insertions.append((places[0].end(), statements[section_class]))
-    result, done = bytearray(), 0
-    for end, inserted in sorted(insertions, key=lambda insertion: insertion[0]):
-        result += script[done:end]
-        done = end
-        result += inserted
-        inserted.clear()  # it may be of hundreds of megabytes
-        result += b"\n"
-    result += script[done:]
-    return result
+    insertions.sort(key=lambda insertion: insertion[0])
+
+    def pieces() -> Iterator[bytes]:
+        done = 0
+        for end, inserted in insertions:
+            yield script[done:end]
+            yield from inserted
+            yield b"\n"
+            done = end
+        yield script[done:]
+
+    return Pieces(pieces)
 
 
-def _ordering_file(statements: dict[str, bytearray]) -> bytearray:
-    result = bytearray()
-    for section_class, output in OUTPUTS.items():
-        if inserted := statements[section_class]:
-            result += b"%s : {" % output
-            result += inserted
-            inserted.clear()
-            result += b"\n}\n"
-    return result
+def _ordering_file(statements: dict[str, _Statements]) -> Pieces:
+    def pieces() -> Iterator[bytes]:
+        for section_class, output in OUTPUTS.items():
+            if statements[section_class]:
+                yield b"%s : {" % output
+                yield from statements[section_class]
+                yield b"\n}\n"
+
+    return Pieces(pieces)

@@ -13,11 +13,12 @@ not listed. That is no worse than being first: it is one block. gold merges stri
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import chain
 
 from frontload.base import errors
 from frontload.order import sections as order_sections
-from frontload.order.request import Order, Request, lines
+from frontload.order.request import Order, Pieces, Request, lines
 from frontload.order.sections import InputSection
 from frontload.profile.addresses import WINDOW
 
@@ -27,32 +28,31 @@ _GLOB = re.compile(rb"[*?\[\\\n\r]")
 
 def make(request: Request) -> Order:
     sections = order_sections.find(request)
-    worth = _worth_listing([section for section in sections.placed if not section.is_unique])
     notes = order_sections.notes(sections)
-    left_out = 0
-
-    def patterns() -> Iterator[bytes]:
-        nonlocal left_out
-        for section in sections.placed:
-            if section.is_unique or section.name in worth:
-                yield _GLOB.sub(b"?", section.name)
-            else:
-                left_out += 1
-
-    # Guesses differ, of which there may be millions.
-    data = lines(patterns() if sections.guessed else dict.fromkeys(patterns()))
-    if left_out:
+    if sections.guessed:  # then none has namesakes, and there may be millions
+        return Order(Pieces(lambda: (_pattern(section.name) + b"\n"
+                                     for each in sections.placed.values() for section in each)),
+                     *request.found_and_missing(), notes=notes)
+    placed = list(chain.from_iterable(sections.placed.values()))
+    worth = _worth_listing(placed)
+    listed = [section.name for section in placed if section.is_unique or section.name in worth]
+    if left_out := len(placed) - len(listed):
         notes.append(f"{errors.count(left_out, 'section')} left out: gold knows sections only by "
                      "name, and would move too many others of the same name with them")
-    return Order(data, *request.found_and_missing(), notes=notes)
+    return Order(lines(dict.fromkeys(map(_pattern, listed))), *request.found_and_missing(),
+                 notes=notes)
 
 
-def _worth_listing(namesakes: Sequence[InputSection]) -> set[bytes]:
-    """The names of sections that are listed, although others have them, too."""
-    needed = Counter(section.name for section in namesakes)
+def _pattern(name: bytes) -> bytes:
+    return _GLOB.sub(b"?", name)
+
+
+def _worth_listing(placed: Sequence[InputSection]) -> set[bytes]:
+    """The names of sections that may be listed, although others have them, too."""
+    needed = Counter(section.name for section in placed)
     size: Counter[bytes] = Counter()
-    for section in namesakes:
+    for section in placed:
         size[section.name] += section.size
-    return {section.name for section in namesakes
+    return {section.name for section in placed
             if section.total - size[section.name] <= max(
                 size[section.name], needed[section.name] * WINDOW)}

@@ -14,7 +14,7 @@ the linker cannot do.
 """
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -98,11 +98,25 @@ class Request:
         return found, missing
 
 
+class Pieces(Iterable[bytes]):
+    """A file that is made while it is written, each time anew: it may have hundreds of megabytes.
+    """
+
+    def __init__(self, make: Callable[[], Iterator[bytes]]):
+        self._make = make
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._make()
+
+    def __bool__(self) -> bool:
+        return any(self)
+
+
 @dataclass(frozen=True)
 class Order:
     """A file for a linker, and what became of the names that it can order at all."""
 
-    data: bytes | bytearray
+    data: bytes | Pieces
     found: int
     missing: list[bytes]  # in first-touch order
     warnings: list[str] = field(default_factory=list)  # what the format cannot hold
@@ -113,9 +127,5 @@ class Order:
         return self.found + len(self.missing)
 
 
-def lines(names: Iterable[bytes]) -> bytearray:
-    """Names, one a line; there may be millions, of which no second copy is made."""
-    data = bytearray()
-    for name in names:
-        data += name + b"\n"
-    return data
+def lines(names: Iterable[bytes]) -> bytes:
+    return b"\n".join([*names, b""])

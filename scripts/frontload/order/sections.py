@@ -14,14 +14,14 @@ of the symbols at an address; a pattern that matches nothing does no harm.
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from frontload.base import errors
 from frontload.base.errors import Failure
 from frontload.elf import file as elf
-from frontload.elf.section_names import PREFIXES, output_class
+from frontload.elf.section_names import CLASSES, PREFIXES, output_class
 from frontload.order import aliases
 from frontload.order.request import Request
 
@@ -46,30 +46,30 @@ class InputSection(NamedTuple):
 
 @dataclass
 class Sections:
-    """What to place, in order, and what there is besides."""
+    """What to place, in order, by the class of the output section, and what there is besides."""
 
-    placed: Iterable[InputSection]
+    placed: Mapping[str, Iterable[InputSection]]
     elsewhere: int = 0  # sections of other output sections than those of OUTPUTS
     guessed: bool = False
 
 
-class Guesses(Iterable[InputSection]):
-    """Sections by their guessed names, in order: as columns, because there may be millions, which
-    share the names of symbols."""
+class _Guesses(Iterable[InputSection]):
+    """Sections of a class by their guessed names, each once: as columns, because there may be
+    millions, which share the names of symbols."""
 
-    def __init__(self) -> None:
-        self._kinds: dict[tuple[str, bytes], int] = {}  # class and prefix: few differ
-        self._kind, self._symbols = array("B"), list[bytes]()
+    def __init__(self, section_class: str) -> None:
+        self._class = section_class
+        self._prefixes: dict[bytes, int] = {}
+        self._prefix, self._symbols = array("B"), list[bytes]()
 
-    def add(self, section_class: str, prefix: bytes, symbol: bytes) -> None:
-        self._kind.append(self._kinds.setdefault((section_class, prefix), len(self._kinds)))
+    def add(self, prefix: bytes, symbol: bytes) -> None:
+        self._prefix.append(self._prefixes.setdefault(prefix, len(self._prefixes)))
         self._symbols.append(symbol)
 
     def __iter__(self) -> Iterator[InputSection]:
-        kinds = list(self._kinds)
-        for kind, symbol in zip(self._kind, self._symbols, strict=True):
-            section_class, prefix = kinds[kind]
-            yield InputSection(section_class, prefix + symbol)
+        prefixes = list(self._prefixes)
+        for prefix, symbol in zip(self._prefix, self._symbols, strict=True):
+            yield InputSection(self._class, prefixes[prefix] + symbol)
 
 
 def find(request: Request) -> Sections:
@@ -81,19 +81,22 @@ def find(request: Request) -> Sections:
     if request.binary:
         return Sections(_guessed(request), guessed=True)
     front = [section for section in request.startup_set if section.region == "front"]
-    placed = [InputSection(section.section_class, section.name, section.object, section.size,
-                           section.namesakes, section.total)
-              for section in front if output_class(section.name) == section.section_class]
-    return Sections(placed, len(front) - len(placed))
+    placed: dict[str, list[InputSection]] = {section_class: [] for section_class in CLASSES}
+    for section in front:
+        if output_class(section.name) == section.section_class:
+            placed[section.section_class].append(InputSection(
+                section.section_class, section.name, section.object, section.size,
+                section.namesakes, section.total))
+    return Sections(placed, len(front) - sum(map(len, placed.values())))
 
 
-def _guessed(request: Request) -> Guesses:
+def _guessed(request: Request) -> dict[str, _Guesses]:
     symbols = elf.read(request.binary).linked_symbols()
     names = symbols.names
     split = {_SPLIT.sub(b"", name) for name in names.some(names.having(b".cold"))
              if _SPLIT.search(name)}
     same_place = aliases.Aliases(request.binary, (), request.places)
-    guesses = Guesses()
+    guesses = {section_class: _Guesses(section_class) for section_class in CLASSES}
     # By class, the symbols whose sections are guessed, and those whose cold parts are.
     known: defaultdict[str, set[bytes]] = defaultdict(set)
     owners: set[bytes] = set()
@@ -106,17 +109,17 @@ def _guessed(request: Request) -> Guesses:
                 known[section_class].add(symbol)
                 if _INITIALIZER.match(symbol) and _STARTUP not in owners:
                     owners.add(_STARTUP)
-                    guesses.add("text", _STARTUP, b"")
+                    guesses["text"].add(_STARTUP, b"")
                 for prefix in PREFIXES[section_class]:
                     if prefix != _UNLIKELY:
-                        guesses.add(section_class, prefix, symbol)
+                        guesses[section_class].add(prefix, symbol)
                     elif match := _SPLIT.search(symbol):
                         owner = symbol[:match.start()]
                         if owner not in owners:
                             owners.add(owner)
-                            guesses.add(section_class, prefix, owner)
+                            guesses[section_class].add(prefix, owner)
                     elif symbol not in split:  # else its cold part is an entry of its own
-                        guesses.add(section_class, prefix, symbol)
+                        guesses[section_class].add(prefix, symbol)
     return guesses
 
 

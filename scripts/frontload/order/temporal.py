@@ -9,12 +9,12 @@ has: with the names of cc1's profile alone its cold start had 252 major faults, 
 the same places 150. So all of these are written, where there is something to look them up in.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from frontload.order import aliases
-from frontload.order.request import Order, Request
+from frontload.order.request import Order, Pieces, Request
 from frontload.order.symbols import SYMBOLS, report, unversioned
-from frontload.order.temporal_profile import MERGED_LENGTH, NOT_WRITABLE, Trace, spell, to_bytes
+from frontload.order.temporal_profile import MERGED_LENGTH, NOT_WRITABLE, Trace, pieces, spell
 
 USE = "lld --irpgo-profile=FILE --bp-startup-sort=function, llvm-profdata"
 
@@ -25,12 +25,12 @@ def make(request: Request) -> Order:
     in_link = request.in_link
     found: dict[bytes, bool] = {}
     refused: set[bytes] = set()
-    spelled: dict[int, list[bytes]] = {}
+    spelled: dict[int, Sequence[bytes]] = {}
     for number, entry in enumerate(request.entries):
         if not entry.has_symbol:
             continue
         lines = [spell(unversioned(name), entry.file) for name in names_of(number)]
-        spelled[number] = [line for line in lines if line is not None]
+        spelled[number] = tuple(line for line in lines if line is not None)
         found[entry.name] = found.get(entry.name, False) or in_link[number]
         if None in lines:
             refused.add(entry.name)
@@ -39,7 +39,7 @@ def make(request: Request) -> Order:
         names = dict.fromkeys(line for number in numbers for line in spelled[number])
         if names:
             traces.append(Trace(scenario.runs, list(names)))
-    order = Order(to_bytes(traces) if traces else b"", sum(found.values()),
+    order = Order(Pieces(lambda: pieces(traces)) if traces else b"", sum(found.values()),
                   [name for name, good in found.items() if not good])
     report(order, "LLVM", len(refused), NOT_WRITABLE, len(request.entries),
            len(request.entries) - len(spelled), SYMBOLS)

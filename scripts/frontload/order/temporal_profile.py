@@ -23,7 +23,7 @@ starts with `#` is a comment, one with `:` a header, and behind a function one w
 number, still belongs to it. So names with any of that, or that are numbers, cannot be written.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 MERGED_LENGTH = 10_000  # `llvm-profdata merge` cuts longer traces, unless told otherwise
@@ -49,12 +49,12 @@ def _writable(name: bytes) -> bool:
             and not name.isdigit() and not any(byte in name for byte in (b",", b";", b"\n")))
 
 
-def to_bytes(traces: Iterable[Trace]) -> bytearray:
+def pieces(traces: Sequence[Trace]) -> Iterator[bytes]:
     """The text of a temporal profile; names are from `spell`, each at most once in a trace."""
-    traces = list(traces)
-    text = bytearray(b":ir\n:temporal_prof_traces\n%d\n%d\n" % (len(traces), len(traces)))
+    yield b":ir\n:temporal_prof_traces\n%d\n%d\n" % (len(traces), len(traces))
     for trace in traces:
-        text += b"%d\n" % trace.weight + b",".join(trace.names) + b"\n"
+        yield b"%d\n" % trace.weight
+        yield from (b"," * (number > 0) + name for number, name in enumerate(trace.names))
+        yield b"\n"
     for name in sorted({name for trace in traces for name in trace.names}):
-        text += b"\n" + name + b"\n0\n1\n1\n"
-    return text
+        yield b"\n%b\n0\n1\n1\n" % name

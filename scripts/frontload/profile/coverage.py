@@ -219,7 +219,7 @@ def _find(elf: Elf, symbols: Symbols, names: list[Name], entries: list[Name],
     del number_of
     # A place is known by a name and an address; where the address has a symbol, that is compared.
     loaded = np.array([bool(each) for each in elf.section_classes], bool)
-    rows = np.flatnonzero(symbols.placed() & np.isin(symbols.value, places.value))
+    rows = symbols.placed_at(places.value)
     rows = rows[loaded[symbols.section[rows]]]
     of_rows = mixed(symbols.value[rows], symbols.names.hashes(rows))
     of_places = mixed(places.value, hashes_of(places.symbol))
