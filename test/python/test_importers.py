@@ -274,7 +274,7 @@ def test_what_order_writes_for_lld_import_reads(tmp_path_factory, symbols):
     """The order of any names survives the way through an order file."""
     wanted = from_run(b"app", [Name("function", "text", name) for name in symbols])
     path = tmp_path_factory.mktemp("lld") / "order"
-    request = Request("app.startup", wanted, argparse.Namespace())
+    request = Request("app.startup", lambda: wanted, argparse.Namespace())
     path.write_bytes(order_lld.make(request).data)
     [run] = importers.FORMATS["lld"].read(Source(str(path), "app", None, None))
     assert [mention.name for mention in run.mentions] == symbols

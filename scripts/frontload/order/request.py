@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from frontload.order import balanced
+from frontload.profile import format as profile
 from frontload.profile import resolver as names
 from frontload.profile.startup_profile import Name, Profile
 
@@ -28,11 +29,11 @@ class Request:
     """What is asked for: a profile, and what to look its names up in."""
 
     path: str  # of the profile
-    profile: Profile
+    read: Callable[[], Profile]  # it is large: who looks names up reads it after that
     args: argparse.Namespace  # the command line, for a format's own options
     binary: str | None = None  # the linked program
     objects: list[str] = field(default_factory=list)  # the objects and archives that are linked
-    scenarios: list[Profile] = field(default_factory=list)  # what the profile was merged from
+    merged: list[str] = field(default_factory=list)  # the profiles that it was merged from, if any
     balanced: bool = False  # whether `sequence` is by LLVM's balanced partitioning
 
     @property
@@ -43,6 +44,15 @@ class Request:
     @property
     def files(self) -> list[str]:
         return [self.binary] if self.binary else self.objects
+
+    @cached_property
+    def profile(self) -> Profile:
+        return self.read()
+
+    @cached_property
+    def scenarios(self) -> list[Profile]:
+        """The profiles that it was merged from, or itself."""
+        return list(map(profile.read, self.merged)) or [self.profile]
 
     @cached_property
     def entries(self) -> list[Name]:
@@ -67,13 +77,15 @@ class Request:
     @cached_property
     def resolved(self) -> names.Resolved:
         """Where the entries are, in the program or the objects."""
-        return names.resolve(self.path, self.files, self.entries)
+        return names.resolve(self.path, self.files, lambda: self.entries)
 
     @property
     def in_link(self) -> Sequence[bool]:
         """Of each entry whether it is defined at all; all are, if there is nothing to look in."""
-        count = len(self.entries)
-        return self.resolved.defined(count) if self.looked_up else [True] * count
+        if not self.looked_up:
+            return [True] * len(self.entries)
+        resolved = self.resolved  # before the profile is read
+        return resolved.defined(len(self.entries))
 
     @property
     def places(self) -> names.Places:

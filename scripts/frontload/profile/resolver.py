@@ -11,7 +11,7 @@ names: so it reads its files from a response file, and its lines are kept as col
 import os
 import tempfile
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -148,16 +148,18 @@ class Resolved:
         return found.tolist()
 
 
-def resolve(profile_path: str, files: Iterable[str], entries: Sequence[Name] = ()) -> Resolved:
+def resolve(profile_path: str, files: Iterable[str],
+            entries: Callable[[], Sequence[Name]] = tuple) -> Resolved:
     """Where the entries of a profile are in objects and archives, or in one linked file. Whoever
-    has the `entries` and gives them saves memory."""
+    gives the `entries` saves memory; they are asked for when the files have been read, because both
+    take much."""
     return _resolved(profile_path, files, entries)
 
 
-def resolve_listed(profile_path: str, list_path: str, entries: Sequence[Name] = ()) -> Resolved:
+def resolve_listed(profile_path: str, list_path: str) -> Resolved:
     """Where the entries of a profile are in a list of symbols, which is described in
     tools/resolve/listed_symbols.h; the value of a place is its line, from 0."""
-    return _resolved(profile_path, [list_path], entries, "--listed")
+    return _resolved(profile_path, [list_path], tuple, "--listed")
 
 
 class Block(NamedTuple):
@@ -203,13 +205,15 @@ def startup_set(profile_path: str, files: Iterable[str]) -> list[Section]:
     return found
 
 
-def _resolved(profile_path: str, files: Iterable[str], entries: Sequence[Name],
+def _resolved(profile_path: str, files: Iterable[str], entries: Callable[[], Sequence[Name]],
               *options: str) -> Resolved:
-    places, unmovable = Places(entries), set()
+    places, unmovable = None, set()
     for lines in _ask(profile_path, files, *options):
+        if places is None:
+            places = Places(entries())
         unmovable.update(int(line[1]) for line in lines if line[0] == b"unmovable")
         places.add([line[1:] for line in lines if line[0] != b"unmovable"])
-    return Resolved(places, unmovable)
+    return Resolved(Places() if places is None else places, unmovable)
 
 
 def _ask(profile_path: str, files: Iterable[str],

@@ -1,6 +1,7 @@
 """frontload check: says how much of a startup profile lies in the front of a linked file."""
 
 import argparse
+import functools
 import os
 import re
 from dataclasses import dataclass
@@ -93,10 +94,11 @@ def _judge(binary: str, profile_path: str, args: argparse.Namespace) -> _Judged:
     from frontload.profile import format as profile
     from frontload.profile import resolver as names
 
-    startup = profile.read(profile_path)
     linked = elf.read(binary)
     linked.linked_symbols()  # refuses what has none, and says what to do
-    resolved = names.resolve(profile_path, [binary], list(startup.touches))
+    read = functools.cache(lambda: profile.read(profile_path))
+    resolved = names.resolve(profile_path, [binary], lambda: list(read().touches))
+    startup = read()
     report = coverage.examine(linked, startup, resolved.places,
                               front_report.left_out(args.front_report) if args.front_report else ())
     if not report.names:

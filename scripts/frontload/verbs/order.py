@@ -113,9 +113,12 @@ def run(args: argparse.Namespace) -> int:
                       note=f"leave it out, or use one of {', '.join(_of_any_order())}")
     args.objects = [each for given in args.objects for each in _listed(given)]
     with tempfile.TemporaryDirectory(prefix="frontload-") as folder:
-        startup, scenarios, path = _read(args.profiles, folder)
-        order = module.make(Request(path, startup, args, args.binary, args.objects, scenarios,
-                                    args.algorithm == BALANCED))
+        path = args.profiles[0] if len(args.profiles) == 1 else _merged(args.profiles, folder)
+        request = Request(path, lambda: profile.read(path), args, args.binary, args.objects,
+                          args.profiles if len(args.profiles) > 1 else [],
+                          args.algorithm == BALANCED)
+        order = module.make(request)
+        startup = request.profile
     label = ", ".join(args.profiles)
     if not order.found:
         raise Failure(f"{label}: none of its {order.wanted} names is in "
@@ -163,16 +166,12 @@ def _of_any_order() -> list[str]:
     return [linker for linker, module in FORMATS.items() if hasattr(module, "ANY_ORDER")]
 
 
-def _read(paths: list[str], folder: str) -> tuple[Profile, list[Profile], str]:
-    """The profile, those that it was merged from, and where it can be read; made in `folder` if
-    there are several."""
-    if len(paths) == 1:
-        startup = profile.read(paths[0])
-        return startup, [startup], paths[0]
+def _merged(paths: list[str], folder: str) -> str:
+    """Where the profile that is merged from several can be read."""
     merger = merge.Merger()
     for path in paths:
         merger.add(path)
     result, merged = merger.result(), Path(folder, "merged.startup")
     result.keep_generations(generations.MOST)
     merged.write_bytes(profile.to_bytes(result))
-    return profile.read(merged), [profile.read(path) for path in paths], str(merged)
+    return str(merged)
