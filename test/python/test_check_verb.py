@@ -294,8 +294,8 @@ def looked_up(file: elf.Elf, startup: Profile, left_out=()) -> coverage.Report:
     for entry, name in enumerate(startup.touches):
         for row, symbol in enumerate(names_there):
             if symbol == name.name:
-                places.add([(b"%d" % entry, b"exact", b"app", b"", profile.escape(symbol),
-                             b"%x" % int(symbols.value[row]))])
+                places.add(b"name\t%d\texact\tapp\t\t%b\t%x\n" % (
+                    entry, profile.escape(symbol), int(symbols.value[row])))
     return coverage.examine(file, startup, places, left_out)
 
 

@@ -20,13 +20,13 @@ they follow the front as one block, and not in thousands of places.
 """
 
 import argparse
+import functools
 import os
 import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator
 
 from frontload.base.errors import EXIT_DATA, Failure
 from frontload.elf import archive
@@ -34,7 +34,7 @@ from frontload.elf.section_names import OUTPUTS
 from frontload.machine import linkers
 from frontload.order import sections as order_sections
 from frontload.order.request import Order, Pieces, Request
-from frontload.order.sections import InputSection
+from frontload.order.sections import InputSection, Sections
 
 USE = "-Wl,-T,FILE or, with --section-ordering-file, -Wl,--section-ordering-file=FILE"
 # The linker's options for each kind of output; the names are those of compilers' options.
@@ -85,9 +85,8 @@ def make(request: Request) -> Order:
     sections = order_sections.find(request)
     thin = {os.fsencode(os.path.basename(path)) for path in request.objects
             if archive.is_thin(path)}
-    statements = {section_class: _Statements(each, sections.guessed, thin)
-                  for section_class, each in sections.placed.items()}
-    statements["rodata"].gathered = _GATHERED
+    statements = {section_class: Pieces(functools.partial(
+        _statements, section_class, sections, thin)) for section_class in OUTPUTS}
     pieces = (_ordering_file(statements) if args.section_ordering_file
               else _insert(script, statements, args.linker_path))
     return Order(pieces, *request.found_and_missing(), warnings, order_sections.notes(sections))
@@ -122,25 +121,16 @@ def default_script(path: str, options: list[str]) -> bytes:
             b"   made by frontload order. */\n" % version.replace(b"*/", b"")) + parts[1]
 
 
-class _Statements(Iterable[bytes]):
-    """What is put into an output section, a line each."""
-
-    def __init__(self, sections: Iterable[InputSection], guessed: bool, thin: set[bytes]):
-        self._sections, self._guessed, self._thin = sections, guessed, thin
-        self.gathered: Sequence[bytes] = ()
-
-    def __iter__(self) -> Iterator[bytes]:
-        statements = chain.from_iterable(
-            _patterns(section, self._thin) for section in self._sections
-            if not _MERGED.match(section.name))
-        # Guesses differ, of which there may be millions.
-        for statement in statements if self._guessed else dict.fromkeys(statements):
-            yield b"\n    " + statement
-        for statement in self.gathered:
-            yield b"\n    " + statement
-
-    def __bool__(self) -> bool:
-        return any(self)
+def _statements(section_class: str, sections: Sections, thin: set[bytes]) -> Iterator[bytes]:
+    """What is put into an output section, each in a line of its own."""
+    for prefixes, symbol in sections.guessed.get(section_class, ()):
+        yield b"".join([b"\n    *(%b)" % _section_pattern(prefix + symbol) for prefix in prefixes])
+    for pattern in dict.fromkeys(
+            pattern for section in sections.placed.get(section_class, ())
+            if not _MERGED.match(section.name) for pattern in _patterns(section, thin)):
+        yield b"\n    " + pattern
+    if section_class == "rodata":
+        yield from (b"\n    " + pattern for pattern in _GATHERED)
 
 
 def _patterns(section: InputSection, thin_archives: set[bytes]) -> Iterator[bytes]:
@@ -174,8 +164,8 @@ def _file_pattern(name: bytes) -> bytes:
     return _NOT_ASCII.sub(b"*", _ODD.sub(b"?", name))
 
 
-def _insert(script: bytes, statements: dict[str, _Statements], path: str) -> Pieces:
-    insertions: list[tuple[int, _Statements]] = []
+def _insert(script: bytes, statements: dict[str, Pieces], path: str) -> Pieces:
+    insertions: list[tuple[int, Pieces]] = []
     for section_class, output in OUTPUTS.items():
         start = re.compile(rb"^[ \t]*%s[ \t]*:[ \t\n]*\{" % re.escape(output), re.MULTILINE)
         places = list(start.finditer(script))
@@ -199,7 +189,7 @@ def _insert(script: bytes, statements: dict[str, _Statements], path: str) -> Pie
     return Pieces(pieces)
 
 
-def _ordering_file(statements: dict[str, _Statements]) -> Pieces:
+def _ordering_file(statements: dict[str, Pieces]) -> Pieces:
     def pieces() -> Iterator[bytes]:
         for section_class, output in OUTPUTS.items():
             if statements[section_class]:

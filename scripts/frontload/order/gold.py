@@ -13,13 +13,13 @@ not listed. That is no worse than being first: it is one block. gold merges stri
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from frontload.base import errors
 from frontload.order import sections as order_sections
 from frontload.order.request import Order, Pieces, Request, lines
-from frontload.order.sections import InputSection
+from frontload.order.sections import InputSection, Sections
 from frontload.profile.addresses import WINDOW
 
 USE = "-Wl,--section-ordering-file=FILE"
@@ -29,10 +29,8 @@ _GLOB = re.compile(rb"[*?\[\\\n\r]")
 def make(request: Request) -> Order:
     sections = order_sections.find(request)
     notes = order_sections.notes(sections)
-    if sections.guessed:  # then none has namesakes, and there may be millions
-        return Order(Pieces(lambda: (_pattern(section.name) + b"\n"
-                                     for each in sections.placed.values() for section in each)),
-                     *request.found_and_missing(), notes=notes)
+    if sections.guessed:
+        return Order(Pieces(lambda: _guessed(sections)), *request.found_and_missing(), notes=notes)
     placed = list(chain.from_iterable(sections.placed.values()))
     worth = _worth_listing(placed)
     listed = [section.name for section in placed if section.is_unique or section.name in worth]
@@ -41,6 +39,13 @@ def make(request: Request) -> Order:
                      "name, and would move too many others of the same name with them")
     return Order(lines(dict.fromkeys(map(_pattern, listed))), *request.found_and_missing(),
                  notes=notes)
+
+
+def _guessed(sections: Sections) -> Iterator[bytes]:
+    for guesses in sections.guessed.values():
+        for prefixes, symbol in guesses:
+            end = _pattern(symbol) + b"\n"
+            yield b"".join([prefix + end for prefix in prefixes])
 
 
 def _pattern(name: bytes) -> bytes:

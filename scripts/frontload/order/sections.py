@@ -14,8 +14,8 @@ of the symbols at an address; a pattern that matches nothing does no harm.
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from frontload.base import errors
@@ -27,12 +27,12 @@ from frontload.order.request import Request
 
 _UNLIKELY, _STARTUP = b".text.unlikely.", b".text.startup"
 _SPLIT = re.compile(rb"\.cold(\.\d+)?$")  # is in .text.unlikely.NAME without this
+_WHOLE = tuple(prefix for prefix in PREFIXES["text"] if prefix != _UNLIKELY)
 # What constructs a file's globals is in .text.startup, all of it run at startup.
 _INITIALIZER = re.compile(rb"_GLOBAL__|__cxx_global_var_init")
 
 
 class InputSection(NamedTuple):
-    section_class: str
     name: bytes
     object: bytes = b""  # empty: of any object
     size: int = 0
@@ -44,32 +44,32 @@ class InputSection(NamedTuple):
         return self.namesakes <= 1
 
 
+class Guesses:
+    """Sections by their guessed names, each once: of each symbol which prefixes its sections have.
+    As columns, because there may be a million symbols."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[tuple[bytes, ...], int] = {}  # all prefixes of a symbol: few differ
+        self._kind, self._symbols = array("B"), list[bytes]()
+
+    def add(self, symbol: bytes, *prefixes: bytes) -> None:
+        self._kind.append(self._kinds.setdefault(prefixes, len(self._kinds)))
+        self._symbols.append(symbol)
+
+    def __iter__(self) -> Iterator[tuple[tuple[bytes, ...], bytes]]:
+        """The prefixes and the symbol of some sections, in order."""
+        kinds = list(self._kinds)
+        return ((kinds[kind], symbol)
+                for kind, symbol in zip(self._kind, self._symbols, strict=True))
+
+
 @dataclass
 class Sections:
     """What to place, in order, by the class of the output section, and what there is besides."""
 
-    placed: Mapping[str, Iterable[InputSection]]
+    placed: Mapping[str, Sequence[InputSection]] = field(default_factory=dict)
+    guessed: Mapping[str, Guesses] = field(default_factory=dict)  # in its place
     elsewhere: int = 0  # sections of other output sections than those of OUTPUTS
-    guessed: bool = False
-
-
-class _Guesses(Iterable[InputSection]):
-    """Sections of a class by their guessed names, each once: as columns, because there may be
-    millions, which share the names of symbols."""
-
-    def __init__(self, section_class: str) -> None:
-        self._class = section_class
-        self._prefixes: dict[bytes, int] = {}
-        self._prefix, self._symbols = array("B"), list[bytes]()
-
-    def add(self, prefix: bytes, symbol: bytes) -> None:
-        self._prefix.append(self._prefixes.setdefault(prefix, len(self._prefixes)))
-        self._symbols.append(symbol)
-
-    def __iter__(self) -> Iterator[InputSection]:
-        prefixes = list(self._prefixes)
-        for prefix, symbol in zip(self._prefix, self._symbols, strict=True):
-            yield InputSection(self._class, prefixes[prefix] + symbol)
 
 
 def find(request: Request) -> Sections:
@@ -79,47 +79,50 @@ def find(request: Request) -> Sections:
                       "names", note="give the objects and archives that are linked with --objects, "
                       "or the linked program with --binary")
     if request.binary:
-        return Sections(_guessed(request), guessed=True)
+        return Sections(guessed=_guessed(request))
     front = [section for section in request.startup_set if section.region == "front"]
     placed: dict[str, list[InputSection]] = {section_class: [] for section_class in CLASSES}
     for section in front:
         if output_class(section.name) == section.section_class:
             placed[section.section_class].append(InputSection(
-                section.section_class, section.name, section.object, section.size,
-                section.namesakes, section.total))
-    return Sections(placed, len(front) - sum(map(len, placed.values())))
+                section.name, section.object, section.size, section.namesakes, section.total))
+    return Sections(placed, elsewhere=len(front) - sum(map(len, placed.values())))
 
 
-def _guessed(request: Request) -> dict[str, _Guesses]:
+def _guessed(request: Request) -> dict[str, Guesses]:
     symbols = elf.read(request.binary).linked_symbols()
     names = symbols.names
     split = {_SPLIT.sub(b"", name) for name in names.some(names.having(b".cold"))
              if _SPLIT.search(name)}
     same_place = aliases.Aliases(request.binary, (), request.places)
-    guesses = {section_class: _Guesses(section_class) for section_class in CLASSES}
+    guesses = {section_class: Guesses() for section_class in CLASSES}
     # By class, the symbols whose sections are guessed, and those whose cold parts are.
     known: defaultdict[str, set[bytes]] = defaultdict(set)
     owners: set[bytes] = set()
     for number, entry in enumerate(request.entries):
         section_class = entry.section_class
+        of_class, seen = guesses[section_class], known[section_class]
         for place in request.places.of(number):
             for symbol in same_place.of(place):
-                if symbol in known[section_class]:
+                if symbol in seen:
                     continue
-                known[section_class].add(symbol)
+                seen.add(symbol)
+                if section_class != "text":
+                    of_class.add(symbol, *PREFIXES[section_class])
+                    continue
                 if _INITIALIZER.match(symbol) and _STARTUP not in owners:
                     owners.add(_STARTUP)
-                    guesses["text"].add(_STARTUP, b"")
-                for prefix in PREFIXES[section_class]:
-                    if prefix != _UNLIKELY:
-                        guesses[section_class].add(prefix, symbol)
-                    elif match := _SPLIT.search(symbol):
-                        owner = symbol[:match.start()]
-                        if owner not in owners:
-                            owners.add(owner)
-                            guesses[section_class].add(prefix, owner)
-                    elif symbol not in split:  # else its cold part is an entry of its own
-                        guesses[section_class].add(prefix, symbol)
+                    of_class.add(b"", _STARTUP)
+                if match := _SPLIT.search(symbol):
+                    of_class.add(symbol, *_WHOLE)
+                    owner = symbol[:match.start()]
+                    if owner not in owners:
+                        owners.add(owner)
+                        of_class.add(owner, _UNLIKELY)
+                elif symbol in split:  # then its cold part is an entry of its own
+                    of_class.add(symbol, *_WHOLE)
+                else:
+                    of_class.add(symbol, *_WHOLE, _UNLIKELY)
     return guesses
 
 

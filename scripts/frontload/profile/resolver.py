@@ -14,6 +14,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from frontload.profile.startup_profile import Name
 
 _RESOLVER = "frontload-resolve"
 _HEADER = b"frontload-resolve 1"
+_FIELDS, _UNMOVABLE = 7, b"unmovable\t"  # of a line with a place; of a line with none
 _PIECE = 1 << 20  # bytes of its answer that are taken apart at a time
 _MOST_WORDS = 100_000  # bytes of a command line; Linux allows some 2 million, of one word 128 KiB
 
@@ -64,15 +66,15 @@ class Places:
         self._known: dict[tuple[bytes, ...], int] = {}  # how, object and section: few differ
         self._wheres: list[tuple[str, bytes, bytes]] = []
 
-    def add(self, lines: Sequence[Sequence[bytes]]) -> None:
-        """Places from the fields of lines: entry, how, object, section, symbol, value."""
-        if not lines:
-            return
-        entries, *wheres, symbols, values = zip(*lines, strict=True)
+    def add(self, text: bytes) -> None:
+        """Places from lines of `name`, entry, how, object, section, symbol and value."""
+        fields = text.replace(b"\n", b"\t").split(b"\t")
+        entries, symbols, values = (fields[column:-1:_FIELDS] for column in (1, 5, 6))
+        wheres = zip(*(fields[column:-1:_FIELDS] for column in (2, 3, 4)), strict=True)
         numbers = list(map(int, entries))
         self._entry.extend(numbers)
-        self._value.extend(int(value, 16) for value in values)
-        for where in zip(*wheres, strict=True):
+        self._value.extend(map(int, values, repeat(16)))
+        for where in wheres:
             if where not in self._known:
                 how, owner, section = where
                 self._known[where] = len(self._wheres)
@@ -186,7 +188,7 @@ def blocks(profile_path: str, files: Iterable[str]) -> list[FunctionBlocks]:
     return [FunctionBlocks(int(entry), unescape(owner), unescape(symbol), digits,
                            list(map(_block, each)))
             for lines in _ask(profile_path, files, "--blocks")
-            for _, entry, owner, symbol, digits, *each in lines]
+            for _, entry, owner, symbol, digits, *each in _fields(lines)]
 
 
 def _block(text: bytes) -> Block:
@@ -201,7 +203,7 @@ def startup_set(profile_path: str, files: Iterable[str]) -> list[Section]:
     for lines in _ask(profile_path, files, "--startup-set"):
         found += [Section(section_class.decode(), region.decode(), unescape(owner), unescape(name),
                           *map(int, numbers))
-                  for _, section_class, region, owner, name, *numbers in lines]
+                  for _, section_class, region, owner, name, *numbers in _fields(lines)]
     return found
 
 
@@ -211,14 +213,15 @@ def _resolved(profile_path: str, files: Iterable[str], entries: Callable[[], Seq
     for lines in _ask(profile_path, files, *options):
         if places is None:
             places = Places(entries())
-        unmovable.update(int(line[1]) for line in lines if line[0] == b"unmovable")
-        places.add([line[1:] for line in lines if line[0] != b"unmovable"])
+        first = next((number for number, line in enumerate(lines)
+                      if line.startswith(_UNMOVABLE)), len(lines))
+        places.add(b"".join(lines[:first]))
+        unmovable.update(int(line.removeprefix(_UNMOVABLE)) for line in lines[first:])
     return Resolved(Places() if places is None else places, unmovable)
 
 
-def _ask(profile_path: str, files: Iterable[str],
-         *options: str) -> Iterator[list[list[bytes]]]:
-    """What frontload-resolve says: the fields of some lines at a time."""
+def _ask(profile_path: str, files: Iterable[str], *options: str) -> Iterator[list[bytes]]:
+    """What frontload-resolve says: some lines at a time."""
     with tempfile.NamedTemporaryFile("w", prefix="frontload-", encoding="utf-8",
                                      errors="surrogateescape") as inputs:
         words = [os.fspath(path) for path in (profile_path, *files)]
@@ -230,4 +233,8 @@ def _ask(profile_path: str, files: Iterable[str],
             for message in said.splitlines():
                 errors.warning(message.removeprefix(f"{_RESOLVER}: warning: "))
             while lines := answer.readlines(_PIECE):
-                yield [line.rstrip(b"\n").split(b"\t") for line in lines]
+                yield lines
+
+
+def _fields(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    return (line.rstrip(b"\n").split(b"\t") for line in lines)
