@@ -27,6 +27,8 @@ from coldbench.variants.work_folder import work_folder
 # Benchmarks of pyperformance, and loops that take about a second.
 PROGRAMS = {"deltablue": 300, "raytrace": 4, "json_loads": 60_000}
 VARIANTS = ("clang-pgo", "clang-pgo+front")
+_COUNTED = 10  # the share of the loops that are counted, which may be fifty times slower
+_BUILD_VARIABLES = "no_build_variables"
 
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
@@ -48,15 +50,19 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def arguments(name: str) -> list[str]:
-    """What an interpreter is to do for a benchmark: all its loops once, as a worker of pyperf."""
+def arguments(name: str, share: int = 1) -> list[str]:
+    """What an interpreter is to do for a benchmark: its loops once, or a share of them, as a worker
+    of pyperf."""
     script = files("pyperformance") / f"data-files/benchmarks/bm_{name}/run_benchmark.py"
-    return ["-S", str(script), "--worker", f"--loops={PROGRAMS[name]}", "--warmups=0", "--values=1"]
+    loops = max(1, PROGRAMS[name] // share)
+    return ["-S", str(script), "--worker", f"--loops={loops}", "--warmups=0", "--values=1"]
 
 
 def library(folder: Path) -> Path:
-    """The folder, with pyperf, and nothing else of the Python that the bench runs in."""
+    """The folder, with pyperf, and nothing else of the Python that the bench runs in; and with what
+    CPython's own build says of itself, which the bench's does not, and pyperf asks for."""
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{_BUILD_VARIABLES}.py").write_text("build_time_vars = {}\n")
     package = folder / "pyperf"
     package.unlink(missing_ok=True)
     package.symlink_to(str(files("pyperf")))
@@ -82,7 +88,7 @@ def compare(interpreters: tuple[Path, Path], name: str, pairs: int,
         by, counted = "nothing", []
         for interpreter in interpreters if counts else ():
             progress(f"{name}: count {interpreter.name}")
-            by, found = counters.count([str(interpreter), *arguments(name)], os.environ)
+            by, found = counters.count([str(interpreter), *arguments(name, _COUNTED)], os.environ)
             counted.append(found)
     finally:
         os.environ.clear()
@@ -115,7 +121,8 @@ def run(args: argparse.Namespace) -> int:
     os.environ["FRONTLOAD_BINDIR"] = str(build / "bin")
     # Objects have their places by their hashes, so these are the same in all runs.
     environment = described.environment | {
-        "PYTHONHASHSEED": "0", "PYTHONPATH": str(library(build / "bench" / "pyperf"))}
+        "PYTHONHASHSEED": "0", "PYTHONPATH": str(library(build / "bench" / "pyperf")),
+        "_PYTHON_SYSCONFIGDATA_NAME": _BUILD_VARIABLES}
     if args.interpreters:
         found = tuple(Path(path).resolve() for path in args.interpreters.split(","))
         if len(found) != 2:
