@@ -33,6 +33,9 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
                         help="merged all, a tenth, and a hundredth (default %(default)s)")
     parser.add_argument("--touches", metavar="N", type=command.at_least(1), default=10_000,
                         help="first touches of each trace (default %(default)s)")
+    parser.add_argument("--repeat", metavar="N", type=command.at_least(1), default=1,
+                        help="merge each trace so many times, which takes no more room on the disk "
+                        "(default %(default)s)")
     parser.add_argument("--recipes", action="store_true",
                         help="merge all by make, and by DuckDB, too")
     parser.add_argument("--runs", metavar="N", type=command.at_least(1), default=3,
@@ -58,11 +61,12 @@ def make(args: argparse.Namespace, folder: Path, progress) -> list[Path]:
                        lambda number: progress(f"trace {number}"))
     done.write_text(wanted)
     shutil.rmtree(folder / "traces", ignore_errors=True)
-    traces = [all_traces / f"app.{number}.fltrace" for number in range(args.traces)]
-    for number, trace in enumerate(traces):
+    traces = []
+    for number in range(args.traces * args.repeat):
         machine = folder / "traces" / str(number // _MACHINE)
         machine.mkdir(parents=True, exist_ok=True)
-        os.link(trace, machine / trace.name)
+        traces.append(machine / f"app.{number}.fltrace")
+        os.link(all_traces / f"app.{number % args.traces}.fltrace", traces[-1])
     return traces
 
 
@@ -77,15 +81,15 @@ def measure(args: argparse.Namespace, folder: Path, traces: list[Path], progress
         rows.append({"by": what, "traces": count, "seconds": min(use.seconds for use in uses),
                      "memory": max(use.memory for use in uses)})
 
-    for count in sorted({max(1, args.traces // part) for part in (100, 10, 1)}):
+    for count in sorted({max(1, len(traces) // part) for part in (100, 10, 1)}):
         (folder / "list").write_text("".join(f"{trace}\n" for trace in traces[:count]))
         row("frontload profile", count, frontload, "profile", "@list", "-o", "merged")
     if args.recipes:
         for file in ("Makefile", "merge.sql"):
             shutil.copy(_RECIPES / file, folder)
         parts = folder / "parts"
-        row("make", args.traces, "sh", "-c", "rm -rf parts && make -s -j$(nproc)")
-        row(f"DuckDB, {len(list(parts.iterdir()))} profiles", args.traces, sys.executable, "-c",
+        row("make", len(traces), "sh", "-c", "rm -rf parts && make -s -j$(nproc)")
+        row(f"DuckDB, {len(list(parts.iterdir()))} profiles", len(traces), sys.executable, "-c",
             'import duckdb; duckdb.sql(open("merge.sql").read())')
         for made in ("app.startup", "merged.startup"):
             if (folder / made).read_bytes() != (folder / "merged").read_bytes():
