@@ -34,11 +34,11 @@ def test_traces_are_of_the_program_and_resemble_each_other(tmp_path):
 
 
 def test_every_way_of_merging_is_measured(tmp_path, monkeypatch):
-    """Parts of the traces, all of them, and both recipes, which have to give the same bytes; of half
-    as many traces, each twice."""
+    """Parts of the traces, all of them, and both recipes, which have to give the same bytes; here
+    each trace is there twice."""
     monkeypatch.setenv("PATH", "", prepend=":")  # to be put back
-    status = fleet.main(["--functions=500", "--traces=60", "--repeat=2", "--touches=100", "--runs=1",
-                         "--recipes", f"--build-dir={BUILD}", f"--work-dir={tmp_path}",
+    status = fleet.main(["--functions=500", "--traces=60", "--repeat=2", "--touches=100",
+                         "--runs=1", "--recipes", f"--build-dir={BUILD}", f"--work-dir={tmp_path}",
                          f"--llvm={LLVM.parent}"])
     assert status == 0
     rows = json.loads((tmp_path / "fleet.result.json").read_text())["rows"]
