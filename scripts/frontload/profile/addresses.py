@@ -114,6 +114,10 @@ class Resolver:
         return TouchedNumbers(*self._in_order(hits), int(np.count_nonzero(~named)),
                               int(np.count_nonzero(~named[data])))
 
+    def settle(self) -> None:
+        """After the last `resolve`, lets go of what only that needs."""
+        self.__dict__.pop("_symbols", None)
+
     def names(self, numbers: Iterable[int]) -> list[Name]:
         """The names of numbers from `resolve`, also of another process."""
         return self._made(np.array(list(numbers), np.int64))

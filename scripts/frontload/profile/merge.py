@@ -345,6 +345,7 @@ class Merger:
         names, kept, blocks = {}, {}, Blocks()
         for path, each in whole.sums.items():
             numbers = each.numbers()
+            self._binaries.at(path).resolver.settle()
             names[path] = self._binaries.at(path).resolver.names(numbers)
             kept[path] = whole.kept[path].named(numbers, names[path])
             blocks.add(self._named_blocks(path, whole.blocks[path]))

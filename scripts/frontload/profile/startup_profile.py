@@ -268,6 +268,8 @@ class Profile:
     def leave_out_rare(self, share: float) -> int:
         """Removes names that less than this share of the runs touched that could have; returns how
         many. To be done when all runs are merged, or a part would lose what others have."""
+        if not share:
+            return 0
         kept = {name: touch for name, touch in self.touches.items()
                 if touch.runs >= share * self.limit(name.kind)}
         left_out = len(self.touches) - len(kept)
