@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 from coldbench.judge import replay
 from coldbench.show import terminal
+from coldbench.variants.workload import RECORDED
 from frontload.base import console
 
 KERNEL = {"major_faults": 100, "read_bytes": 10e6, "read_runs": 3}
@@ -21,7 +22,9 @@ PREDICTED = {"major_faults": 104, "minor_faults": 9, "read_bytes": 10e6, "read_r
 def work(tmp_path):
     (tmp_path / "traces.data").mkdir()
     (tmp_path / "traces.data/a.fltrace").touch()
-    return SimpleNamespace(workload=SimpleNamespace(openers={"opened": ("open",)}, program=""),
+    workload = SimpleNamespace(openers={"opened": ("open",)}, program="",
+                               recording=lambda variant: RECORDED)
+    return SimpleNamespace(workload=workload,
                            folder=tmp_path, binary=lambda variant: tmp_path / f"app.{variant}",
                            target=lambda variant: f"app.{variant}")
 

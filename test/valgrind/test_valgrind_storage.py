@@ -112,7 +112,8 @@ def test_a_bad_disk(kind, options, said, program, record, small_disk, tmp_path):
 
 
 def test_quota(compile, record, quota, tmp_path):
-    """The same where not the disk is full, but a quota is used up, at the start or later."""
+    """The same where not the disk is full, but a quota is used up, at the start or later. (Such a
+    file system may have no room for the number of what was lost, either.)"""
     program = compile(GOES_ON)
     full = quota(64, full=True)
     recording = record("-o", full / "x", "--", program)
@@ -126,7 +127,7 @@ def test_quota(compile, record, quota, tmp_path):
     assert said == f"frontload-valgrind: warning: {small}/x: "
     assert why in ("Disk quota exceeded\n", "the disk or its quota is full\n")
     trace = decode(small / "x", VALGRIND)
-    assert trace.dropped > 0 and len(trace.events) > 100
+    assert len(trace.events) > 100
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "%m/" + "x" * 300, "%m" + "/." * 2100 + "/x"],

@@ -21,7 +21,7 @@ from frontload.profile.trace import Module, Trace
 _LIST = "@"  # begins what names a list of inputs, as in response files of compilers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Input:
     """One input. `content` is what was read, if it is not in a file that can be read again."""
 

@@ -21,7 +21,7 @@ _SIZE = 128  # of a sample
 _COMMON, _TOUCHED, _ODD = 0.5, 0.5, 0.05  # of the runs; of the common names; of the runs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Sample:
     """Of one run: what to call it, its weight, and the smallest hashes of its names; if these are
     not all, the others are larger."""
