@@ -5,6 +5,8 @@ import os
 import pty
 import signal
 import subprocess
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from traced import Binary, children, until
@@ -28,6 +30,16 @@ def state(pid):
             return stat.read().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):  # it ended before, or meanwhile
         return ""
+
+
+def tracees(tracer) -> list[Path]:
+    """What a process traces."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if f"TracerPid:\t{tracer}\n" in status.read_text():
+                found.append(status)
+    return found
 
 
 @pytest.fixture
@@ -150,7 +162,8 @@ def test_signals_reach_a_daemon(compile, start, finish):
     program = compile("tells_signals.c")
     process = start("--", program, "daemon", stdin=subprocess.PIPE)
     assert told(process) == ["ready"]
-    until(lambda: children(process.pid) == [])
+    # Not only the command has ended, but also the process between it and the daemon.
+    until(lambda: children(process.pid) == [] and len(tracees(process.pid)) == 1)
     for number in (signal.SIGUSR1, signal.SIGWINCH, signal.SIGRTMAX):
         process.send_signal(number)
         assert told(process) == [str(int(number)), "0"]
