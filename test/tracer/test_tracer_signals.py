@@ -224,10 +224,11 @@ def test_terminal_stop(waiting, finish):
     assert (recording.status, recording.stdout) == (0, "gone on\n")
 
 
-@pytest.mark.parametrize("whom", [os.kill, os.killpg])
-def test_continued_once(whom, compile, start, finish):
-    """The SIGCONT after Ctrl-Z reaches the program once, whether the shell sends it to both or
-    somebody to the tracer alone."""
+@pytest.mark.parametrize(("whom", "more"), [(os.kill, [""]), (os.killpg, ["", "18 0\n"])])
+def test_continued(whom, more, compile, start, finish):
+    """The SIGCONT after Ctrl-Z reaches the program, whether the shell sends it to both or somebody
+    to the tracer alone: that one once. Of the shell's two are seldom left, if the program takes its
+    own before it gets the tracer's; else the two become one."""
     process = start("--", compile("tells_signals.c"), stdin=subprocess.PIPE, process_group=0)
     assert told(process) == ["ready"]
     pid, = children(process.pid)
@@ -239,5 +240,5 @@ def test_continued_once(whom, compile, start, finish):
     whom(process.pid, signal.SIGCONT)
     assert told(process) == [str(int(signal.SIGCONT)), "0"]
     recording = finish(process)
-    assert (recording.status, recording.stdout) == (0, "")
+    assert recording.status == 0 and recording.stdout in more
 
