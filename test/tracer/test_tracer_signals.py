@@ -227,8 +227,8 @@ def test_terminal_stop(waiting, finish):
 @pytest.mark.parametrize(("whom", "more"), [(os.kill, [""]), (os.killpg, ["", "18 0\n"])])
 def test_continued(whom, more, compile, start, finish):
     """The SIGCONT after Ctrl-Z reaches the program, whether the shell sends it to both or somebody
-    to the tracer alone: that one once. The shell's may come twice: rarely, the program takes its own
-    before the tracer's arrives; else the two become one."""
+    to the tracer alone: that one once. The shell's may come twice: rarely, the program takes its
+    own before the tracer's arrives; else the two become one."""
     process = start("--", compile("tells_signals.c"), stdin=subprocess.PIPE, process_group=0)
     assert told(process) == ["ready"]
     pid, = children(process.pid)
