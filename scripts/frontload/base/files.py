@@ -60,7 +60,7 @@ def write_output(path: os.PathLike | str | None, data: bytes | Iterable[bytes]) 
 
     data: the whole result, or lines and other pieces of it, which are gone through once or twice
     """
-    pieces = (data,) if isinstance(data, bytes | bytearray) else data
+    pieces = (data,) if isinstance(data, bytes) else data
     if not is_stdout(path):
         _write_if_changed(path, pieces)
         return

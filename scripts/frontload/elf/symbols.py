@@ -85,14 +85,13 @@ class Symbols:
     def placed_at(self, values: np.ndarray) -> np.ndarray:
         """The symbols, by row, that are a place in a section and have one of these values."""
         wanted = np.unique(values)
-        if not len(wanted):
-            return np.empty(0, np.int64)
-        found = []
-        for begin in range(0, len(self.value), _PIECE):  # less memory than np.isin
+        found = [np.empty(0, np.int64)]
+        # In pieces, which takes less memory than np.isin.
+        for begin in range(0, len(self.value) if len(wanted) else 0, _PIECE):
             piece = self.value[begin:begin + _PIECE]
             nearest = np.minimum(np.searchsorted(wanted, piece), len(wanted) - 1)
             found.append(begin + np.flatnonzero(wanted[nearest] == piece))
-        rows = np.concatenate(found) if found else np.empty(0, np.int64)
+        rows = np.concatenate(found)
         return rows[self.placed()[rows]]
 
     def ends(self) -> np.ndarray:

@@ -27,7 +27,7 @@ from frontload.order.request import Request
 
 _UNLIKELY, _STARTUP = b".text.unlikely.", b".text.startup"
 _SPLIT = re.compile(rb"\.cold(\.\d+)?$")  # is in .text.unlikely.NAME without this
-_WHOLE = tuple(prefix for prefix in PREFIXES["text"] if prefix != _UNLIKELY)
+_WITHOUT_COLD = tuple(prefix for prefix in PREFIXES["text"] if prefix != _UNLIKELY)
 # What constructs a file's globals is in .text.startup, all of it run at startup.
 _INITIALIZER = re.compile(rb"_GLOBAL__|__cxx_global_var_init")
 
@@ -99,6 +99,7 @@ def _guessed(request: Request) -> dict[str, Guesses]:
     # By class, the symbols whose sections are guessed, and those whose cold parts are.
     known: defaultdict[str, set[bytes]] = defaultdict(set)
     owners: set[bytes] = set()
+    has_initializers = False
     for number, entry in enumerate(request.entries):
         section_class = entry.section_class
         of_class, seen = guesses[section_class], known[section_class]
@@ -110,19 +111,16 @@ def _guessed(request: Request) -> dict[str, Guesses]:
                 if section_class != "text":
                     of_class.add(symbol, *PREFIXES[section_class])
                     continue
-                if _INITIALIZER.match(symbol) and _STARTUP not in owners:
-                    owners.add(_STARTUP)
+                if _INITIALIZER.match(symbol) and not has_initializers:
+                    has_initializers = True
                     of_class.add(b"", _STARTUP)
-                if match := _SPLIT.search(symbol):
-                    of_class.add(symbol, *_WHOLE)
-                    owner = symbol[:match.start()]
-                    if owner not in owners:
-                        owners.add(owner)
-                        of_class.add(owner, _UNLIKELY)
-                elif symbol in split:  # then its cold part is an entry of its own
-                    of_class.add(symbol, *_WHOLE)
-                else:
-                    of_class.add(symbol, *_WHOLE, _UNLIKELY)
+                owner = _SPLIT.sub(b"", symbol)
+                # The cold part of a function that was split is an entry of its own.
+                is_whole = owner == symbol and symbol not in split
+                of_class.add(symbol, *(PREFIXES["text"] if is_whole else _WITHOUT_COLD))
+                if owner != symbol and owner not in owners:
+                    owners.add(owner)
+                    of_class.add(owner, _UNLIKELY)
     return guesses
 
 

@@ -345,6 +345,7 @@ class Merger:
         names, kept, blocks = {}, {}, Blocks()
         for path, each in whole.sums.items():
             numbers = each.numbers()
+            # Without a name here, by which the last one would outlive `forget`.
             self._binaries.at(path).resolver.settle()
             names[path] = self._binaries.at(path).resolver.names(numbers)
             kept[path] = whole.kept[path].named(numbers, names[path])
