@@ -103,9 +103,27 @@ void Tracer::awaitSignal() {
   // Once the command has ended, it is the recording that is to end, and not what it left behind.
   if (commandStatus && asksForTheEnd)
     endRecording(/*isOnPurpose=*/false);
-  else if (command > 0 && !reaches_the_program(&info))
+  else
+    handOn(info);
+}
+
+void Tracer::handOn(const siginfo_t &info) {
+  if (command > 0 && !reaches_the_program(&info))
     for (pid_t process : commandStatus ? eldestProcesses() : std::vector<pid_t>{command})
       hand_on(process, &info);
+}
+
+/// Hands on the SIGCONT that has continued us, while the program has yet to take the one that it
+/// was sent by itself (a shell sends it to the whole job): so the two become one. In the order of
+/// awaitSignal, SIGCHLD comes first, and the program goes on before its second.
+void Tracer::handOnContinue() {
+  sigset_t continued;
+  sigemptyset(&continued);
+  sigaddset(&continued, SIGCONT);
+  siginfo_t info;
+  constexpr timespec atOnce = {0, 0};
+  if (sigtimedwait(&continued, &info, &atOnce) == SIGCONT)
+    handOn(info);
 }
 
 /// Of the traced processes those that no traced process has started: what has become of a command
@@ -151,8 +169,10 @@ void Tracer::stopped(pid_t id, Thread &thread, int status) {
     return resume(id);
   case PTRACE_EVENT_STOP:
     // Just born, continued, or interrupted in order to be let go.
-    if (signal == SIGTRAP || isEnding || leaving.contains(id))
+    if (signal == SIGTRAP || isEnding || leaving.contains(id)) {
+      handOnContinue();
       return resume(id);
+    }
     return groupStopped(id, signal);
   default:
     if (signal == SIGTRAP)
@@ -291,15 +311,7 @@ void Tracer::groupStopped(pid_t id, int signal) {
   if (id != command || signal == SIGSTOP || getpgid(id) != getpgrp())
     return;
   raise(SIGSTOP);
-  // The SIGCONT that has ended this goes to the program now, before it goes on: if it was sent the
-  // same one by itself, the two become one.
-  sigset_t continued;
-  sigemptyset(&continued);
-  sigaddset(&continued, SIGCONT);
-  siginfo_t info;
-  constexpr timespec atOnce = {0, 0};
-  if (sigtimedwait(&continued, &info, &atOnce) == SIGCONT)
-    hand_on(id, &info);
+  handOnContinue();
 }
 
 /// Whether a thread that was interrupted has run into a breakpoint just before: the kernel tells

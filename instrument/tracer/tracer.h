@@ -48,6 +48,8 @@ private:
   void follow();
   void startClock();
   void awaitSignal();
+  void handOn(const siginfo_t &info);
+  void handOnContinue();
   std::vector<pid_t> eldestProcesses() const;
   void changed(pid_t id, int status);
   void stopped(pid_t id, Thread &thread, int status);
