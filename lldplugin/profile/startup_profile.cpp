@@ -67,7 +67,13 @@ static std::optional<StringRef> unescape(StringRef s, std::deque<std::string> &k
 
 std::string escapeName(StringRef name) {
   std::string result;
+  auto isPlain = [](char c) { return c >= 0x20 && c < 0x7f && c != '\\'; };
   for (size_t i = 0; i < name.size();) {
+    const char *plainEnd = std::find_if_not(name.begin() + i, name.end(), isPlain);
+    result.append(name.begin() + i, plainEnd); // most names are all of that
+    i = plainEnd - name.begin();
+    if (i == name.size())
+      break;
     const auto *at = name.bytes_begin() + i;
     uint8_t byte = *at;
     size_t length = byte < 0x80 ? 1 : getNumBytesForUTF8(byte);

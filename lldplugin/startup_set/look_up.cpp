@@ -1,14 +1,17 @@
 //===- look_up.cpp - looks all symbols of a link up in a profile -----------===//
 
 #include "startup_set/look_up.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 #include <array>
+#include <utility>
 
 using namespace llvm;
 using namespace llvm::object;
 
 namespace frontload {
 
-/// After so many symbols, what was read of a mapped file is given back.
+/// So many symbols are a thread's work; then what was read of a mapped file is given back.
 static constexpr uint32_t symbolsAtATime = 1 << 18;
 
 template <class ELFT>
@@ -32,25 +35,35 @@ ObjectScans<ELFT> openObjects(ArrayRef<InputObject> objects, uint32_t first,
   return scans;
 }
 
-/// Finds the symbols that the profile may mean, and notes what later steps ask for.
+namespace {
+/// Some of the symbols of an object, which are looked up in one thread.
+template <class ELFT> struct SymbolRange {
+  ObjectScan<ELFT> *scan;
+  uint32_t begin, end;
+  /// The name that the last file symbol before them has, whose the first local ones are.
+  StringRef file;
+};
+} // namespace
+
+/// Finds the symbols that the profile may mean, and what later steps ask for.
 template <class ELFT>
-static void lookUpSymbols(ObjectScan<ELFT> &scan, const WantedNames &wanted,
-                          NameFilter &dataNames) {
+static SymbolFinds lookUpSymbols(const SymbolRange<ELFT> &range, const WantedNames &wanted,
+                                 NameFilter &dataNames) {
   const ProfileContents &contents = wanted.contents;
+  const ObjectScan<ELFT> &scan = *range.scan;
   const ElfObject<ELFT> &object = *scan.object;
+  SymbolFinds finds;
   if (contents.hasData)
-    scan.hasDataSymbol.resize(object.sections().size());
+    finds.hasDataSymbol.resize(object.sections().size());
   // What entries may call the file of a local symbol; the object's name is empty if none does.
   std::array<CachedHashStringRef, 2> files = {CachedHashStringRef(scan.name),
-                                              CachedHashStringRef("")};
-  for (uint32_t index = 0; index < object.symbols().size(); ++index) {
-    if (index % symbolsAtATime == symbolsAtATime - 1)
-      scan.input->letGo();
+                                              CachedHashStringRef(range.file)};
+  for (uint32_t index = range.begin; index < range.end; ++index) {
     const auto &symbol = object.symbols()[index];
     uint8_t type = symbol.getType();
     if (type == ELF::STT_FILE) {
       files[1] = CachedHashStringRef(object.name(symbol));
-      scan.isGo |= files[1].val() == "go.go";
+      finds.isGo |= files[1].val() == "go.go";
     }
     // Half of all symbols are references to elsewhere.
     if (type == ELF::STT_FILE || type == ELF::STT_SECTION || symbol.st_shndx == ELF::SHN_UNDEF)
@@ -58,19 +71,19 @@ static void lookUpSymbols(ObjectScan<ELFT> &scan, const WantedNames &wanted,
     HashedName name(object.name(symbol));
     uint32_t section = object.sectionOf(symbol);
     bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
-    scan.definesEnd |= !isLocal && name.text() == "_end";
+    finds.definesEnd |= !isLocal && name.text() == "_end";
     if (!isLocal && (name.text() == "data_start" || name.text() == "__data_start"))
-      scan.dataStart = section;
+      finds.dataStart = section;
     if (!isLocal && section) {
       uint32_t hash = name.whole().hash();
-      (type == ELF::STT_FUNC ? scan.code : scan.data).push_back({hash, index});
+      (type == ELF::STT_FUNC ? finds.code : finds.data).push_back({hash, index});
       if (type != ELF::STT_FUNC)
         dataNames.add(hash);
     }
     if (contents.hasData && type == ELF::STT_OBJECT && section)
-      scan.hasDataSymbol.set(section);
+      finds.hasDataSymbol.set(section);
     if (isLocal && section && mayBeCold(name.suffixes()) && takeApart(name.text()).isCold)
-      scan.coldParts.insert(section);
+      finds.coldParts.insert(section);
     auto mayAgree = ArrayRef(files).take_front(isLocal && contents.hasFiles ? files.size() : 0);
     wanted.names.find(name, mayAgree, [&](const NameTable::Match &found) {
       const ProfileEntry &profiled =
@@ -87,9 +100,12 @@ static void lookUpSymbols(ObjectScan<ELFT> &scan, const WantedNames &wanted,
       else
         match.keptSection = section;
       match.offset = symbol.st_value;
-      scan.matches.push_back(match);
+      finds.matches.push_back(match);
     });
   }
+  if (range.end - range.begin == symbolsAtATime)
+    scan.input->letGo();
+  return finds;
 }
 
 /// Finds the sections that the profile knows by their own names.
@@ -141,10 +157,47 @@ static void lookUpSections(ObjectScan<ELFT> &scan, const WantedNames &wanted) {
   }
 }
 
+/// Adds all symbols of an object: several ranges if there are many.
+template <class ELFT>
+static void addRanges(ObjectScan<ELFT> &scan, bool hasFiles,
+                      std::vector<SymbolRange<ELFT>> &ranges) {
+  auto symbols = scan.object->symbols();
+  StringRef file;
+  for (uint32_t begin = 0, end; begin < symbols.size(); begin = end) {
+    end = uint32_t(std::min<size_t>(symbols.size(), size_t(begin) + symbolsAtATime));
+    ranges.push_back({&scan, begin, end, file});
+    if (!hasFiles || end == symbols.size() || symbols[end].getBinding() != ELF::STB_LOCAL)
+      continue;
+    auto last = llvm::find_if(llvm::reverse(symbols.slice(begin, end - begin)),
+                              [](auto &symbol) { return symbol.getType() == ELF::STT_FILE; });
+    if (last != symbols.slice(begin, end - begin).rend())
+      file = scan.object->name(*last);
+  }
+}
+
+/// Finds what all symbols of all objects say. One object may have most of them, so threads share
+/// ranges of symbols, not objects.
+template <class ELFT>
+static void lookUpSymbols(ObjectScans<ELFT> &scans, const WantedNames &wanted,
+                          NameFilter &dataNames) {
+  std::vector<SymbolRange<ELFT>> ranges;
+  for (ObjectScan<ELFT> &scan : scans.all)
+    if (scan.object)
+      addRanges(scan, wanted.contents.hasFiles, ranges);
+  std::vector<SymbolFinds> later(ranges.size());
+  shareWork(scans.numThreads, ranges.size(), [&](size_t i) {
+    SymbolFinds finds = lookUpSymbols(ranges[i], wanted, dataNames);
+    (ranges[i].begin == 0 ? *ranges[i].scan : later[i]) = std::move(finds);
+  });
+  for (auto [range, finds] : zip(ranges, later))
+    if (range.begin != 0)
+      range.scan->append(std::exchange(finds, {}));
+}
+
 template <class ELFT>
 void lookUp(ObjectScans<ELFT> &scans, const WantedNames &wanted, NameFilter &dataNames) {
+  lookUpSymbols(scans, wanted, dataNames);
   scans.forEach([&](ObjectScan<ELFT> &scan) {
-    lookUpSymbols(scan, wanted, dataNames);
     if (!scan.sectionEntries.empty() || wanted.contents.hasOwnedSections())
       lookUpSections(scan, wanted);
   });

@@ -63,17 +63,36 @@ struct GlobalSymbol {
   uint32_t index; ///< in the symbol table
 };
 
+/// What some symbols of an object say.
+struct SymbolFinds {
+  llvm::SmallVector<EntryMatch, 0> matches;
+  llvm::SmallVector<GlobalSymbol, 0> data, code;
+  llvm::BitVector hasDataSymbol;      ///< by section index
+  llvm::DenseSet<uint32_t> coldParts; ///< sections of what compilers split off as unlikely
+  uint32_t dataStart = 0;  ///< the section that defines data_start, where a program's data begins
+  bool definesEnd = false; ///< a symbol `_end` that other objects see
+  bool isGo = false;       ///< all that Go's own linker has linked
+
+  /// Adds what later symbols say.
+  void append(SymbolFinds &&later) {
+    matches.append(later.matches.begin(), later.matches.end());
+    data.append(later.data.begin(), later.data.end());
+    code.append(later.code.begin(), later.code.end());
+    hasDataSymbol |= later.hasDataSymbol;
+    coldParts.insert(later.coldParts.begin(), later.coldParts.end());
+    dataStart = later.dataStart ? later.dataStart : dataStart;
+    definesEnd |= later.definesEnd;
+    isGo |= later.isGo;
+  }
+};
+
 /// One object and what was found in it.
-template <class ELFT> struct ObjectScan {
+template <class ELFT> struct ObjectScan : SymbolFinds {
   std::optional<ElfObject<ELFT>> object;
   const InputObject *input = nullptr;
   uint32_t number = 0;                     ///< of all objects of the link
   std::string name;                        ///< as in profiles; empty if the profile cannot name it
   llvm::ArrayRef<uint32_t> sectionEntries; ///< those that name a section of this object
-  llvm::SmallVector<EntryMatch, 0> matches;
-  llvm::SmallVector<GlobalSymbol, 0> data, code;
-  llvm::BitVector hasDataSymbol;      ///< by section index
-  llvm::DenseSet<uint32_t> coldParts; ///< sections of what compilers split off as unlikely
 
   /// Calls `visit` with the name and the section of each symbol that may be of the set.
   template <class Visit>
@@ -95,7 +114,6 @@ template <class ELFT> struct ObjectScan {
   /// there are that it leaves alone.
   llvm::SmallVector<uint32_t, 0> relocatedRelro;
   uint64_t idleRelro = 0;
-  uint32_t dataStart = 0; ///< the section that defines data_start, where a program's data begins
   Places named;
   Places referred;                                ///< data that the front refers to
   Places next;                                    ///< what follows the front
@@ -113,8 +131,6 @@ template <class ELFT> struct ObjectScan {
   llvm::DenseMap<uint32_t, llvm::SmallDenseSet<uint64_t>> mergedWindows;
   /// Strings that the front refers to.
   llvm::SmallVector<llvm::StringRef, 0> strings;
-  bool definesEnd = false; ///< a symbol `_end` that other objects see
-  bool isGo = false;       ///< all that Go's own linker has linked
 
   /// Puts a section behind the front, unless it is in it. `rank` is that of what no entry names.
   void addNext(uint32_t section, SectionClass c, uint32_t rank) {

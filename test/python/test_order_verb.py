@@ -8,7 +8,7 @@ from conftest import symbol_addresses
 from frontload.base import response_files
 from frontload.order.aliases import Aliases
 from frontload.profile import format as profile
-from frontload.profile.resolver import Place, Places
+from frontload.profile.resolver import Places
 from frontload.profile.startup_profile import Name
 
 pytestmark = pytest.mark.usefixtures("tools")
@@ -242,8 +242,7 @@ def test_many_names_of_one_place_take_no_memory_for_each_pair(run, llvm, tmp_pat
     places.add(b"name\t0\texact\ta.o\t.text\tf7\t0\n")
     tracemalloc.start()
     try:
-        found = Aliases(None, [str(tmp_path / "a.o")], places).of(
-            Place(0, "exact", b"a.o", b".text", b"f7", 0))
+        found = Aliases(None, [str(tmp_path / "a.o")], places).of(0)
         assert tracemalloc.get_traced_memory()[1] < 20 << 20
     finally:
         tracemalloc.stop()

@@ -17,6 +17,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstdlib>
 
 using namespace llvm;
 using namespace frontload;
@@ -117,5 +118,5 @@ int main(int argc, char **argv) {
   outs().flush();
   if (outs().has_error())
     fail(exitUsage, "cannot write: " + outs().error().message(), "make room for it");
-  return 0;
+  std::_Exit(0); // to take a million names apart takes half a second
 }

@@ -7,7 +7,10 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include <map>
+#include <optional>
+#include <string>
 #include <tuple>
+#include <utility>
 
 using namespace llvm;
 
@@ -19,14 +22,18 @@ static constexpr size_t placesAtATime = 1 << 16;
 void writePlaces(raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
                  ArrayRef<InputObject> objects) {
   size_t written = 0;
+  std::optional<uint32_t> object;
+  std::string objectName;
   for (const EntryPlace &place : set.entryPlaces().movable) {
     if (++written % placesAtATime == 0)
       objects[place.object].letGo();
+    if (std::exchange(object, place.object) != place.object)
+      objectName = escapeName(objects[place.object].name());
     bool isSection = profile.entries[place.entry].kind == EntryKind::Section;
     os << "name\t" << place.entry << '\t' << toString(set.foundNames().best(place.entry).likeness())
-       << '\t' << escapeName(objects[place.object].name()) << '\t' << escapeName(place.sectionName)
-       << '\t' << (isSection ? "" : escapeName(place.symbol)) << '\t'
-       << utohexstr(place.value, true) << '\n';
+       << '\t' << objectName << '\t' << escapeName(place.sectionName) << '\t'
+       << (isSection ? "" : escapeName(place.symbol)) << '\t' << utohexstr(place.value, true)
+       << '\n';
   }
   for (auto [entry, isUnmovable] : enumerate(set.entryPlaces().isKept))
     if (isUnmovable)

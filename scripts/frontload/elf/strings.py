@@ -6,7 +6,8 @@ is smaller than a window is kept.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -23,7 +24,8 @@ _FACTOR = 0x9e3779b97f4a7c15
 _INVERSE = pow(_FACTOR, -1, 1 << 64)
 
 
-class _Window(NamedTuple):
+@dataclass(frozen=True)
+class _Window:
     """A part of a table, and the names in it: those from `first` to before `last` of the names that
     were asked for by offset. Name i of these is data[starts[i]:ends[i]]."""
 
@@ -31,7 +33,15 @@ class _Window(NamedTuple):
     last: int
     data: bytes
     starts: np.ndarray
-    ends: np.ndarray
+
+    @cached_property
+    def bytes(self) -> np.ndarray:
+        return np.frombuffer(self.data, np.uint8)
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        zeros = np.append(np.flatnonzero(self.bytes == 0), len(self.data))
+        return zeros[np.searchsorted(zeros, self.starts)]
 
 
 class Strings:
@@ -87,9 +97,7 @@ class Strings:
 
 def _window(offsets: np.ndarray, first: int, begin: int, data: bytes) -> _Window:
     last = int(np.searchsorted(offsets, begin + len(data)))
-    zeros = np.append(np.flatnonzero(np.frombuffer(data, np.uint8) == 0), len(data))
-    starts = offsets[first:last] - begin
-    return _Window(first, last, data, starts, zeros[np.searchsorted(zeros, starts)])
+    return _Window(first, last, data, offsets[first:last] - begin)
 
 
 class Names:
@@ -133,7 +141,7 @@ class Names:
         offsets, order = self._ascending()
         found = np.zeros(len(offsets), bool)
         for window in self._strings.windows(offsets):
-            found[window.first:window.last] = window.ends > window.starts
+            found[window.first:window.last] = window.bytes[window.starts] != 0
         return _in_place(found, order)
 
     def any_begins(self, beginnings: Collection[bytes]) -> bool:
@@ -181,7 +189,7 @@ class Names:
         found = np.zeros(len(offsets), bool)
         for window in self._strings.windows(offsets):
             # Where a table has no end, its last name has none.
-            ended = window._replace(data=window.data + b"\0")
+            ended = replace(window, data=window.data + b"\0")
             for name in names:
                 for first, last in _beginning(ended, name + b"\0"):
                     found[first:last] = True

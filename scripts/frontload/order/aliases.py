@@ -21,7 +21,7 @@ class Aliases:
 
     def __init__(self, binary: str | None, objects: Iterable[str], places: Places):
         self._linked = binary is not None
-        self._values = places.value
+        self._places = places
         # Of places that have several names, by each of these: the same list for all. Sections may
         # have names in common.
         self._names: dict[tuple[bytes, bytes, int], list[list[bytes]]] = {}
@@ -32,14 +32,19 @@ class Aliases:
             elif base in objects_named and each.symbols is not None:
                 self._add(base, each.symbols)
 
-    def of(self, place: Place) -> list[bytes]:
-        """The names in a place, its own first."""
+    def of(self, entry: int) -> list[bytes]:
+        """The names in each place of an entry, the place's own first."""
+        if not self._names:
+            return self._places.symbols_of(entry)
+        return [name for place in self._places.of(entry) for name in self._of_place(place)]
+
+    def _of_place(self, place: Place) -> Iterable[bytes]:
         others = self._names.get(
             (b"" if self._linked else place.object, place.symbol, place.value), ())
-        return list(dict.fromkeys([place.symbol, *itertools.chain(*others)]))
+        return dict.fromkeys([place.symbol, *itertools.chain(*others)])
 
     def _add(self, base: bytes, symbols: Symbols) -> None:
-        rows = symbols.placed_at(self._values)
+        rows = symbols.placed_at(self._places.value)
         order = np.lexsort((rows, symbols.value[rows], symbols.section[rows]))
         rows = rows[order]
         section, value = symbols.section[rows], symbols.value[rows]

@@ -35,7 +35,9 @@ def make(request: Request) -> Order:
 
     def spell(number: int, entry: Name) -> list[bytes | None]:
         names = [entry.name]
-        if request.binary:
+        if request.binary and not called:
+            names = request.places.symbols_of(number)
+        elif request.binary:
             names = [called.get((place.symbol, place.value), place.symbol)
                      for place in request.places.of(number)]
         return [None if b"\n" in name else name for name in names]

@@ -103,24 +103,23 @@ def _guessed(request: Request) -> dict[str, Guesses]:
     for number, entry in enumerate(request.entries):
         section_class = entry.section_class
         of_class, seen = guesses[section_class], known[section_class]
-        for place in request.places.of(number):
-            for symbol in same_place.of(place):
-                if symbol in seen:
-                    continue
-                seen.add(symbol)
-                if section_class != "text":
-                    of_class.add(symbol, *PREFIXES[section_class])
-                    continue
-                if _INITIALIZER.match(symbol) and not has_initializers:
-                    has_initializers = True
-                    of_class.add(b"", _STARTUP)
-                owner = _SPLIT.sub(b"", symbol)
-                # The cold part of a function that was split is an entry of its own.
-                is_whole = owner == symbol and symbol not in split
-                of_class.add(symbol, *(PREFIXES["text"] if is_whole else _WITHOUT_COLD))
-                if owner != symbol and owner not in owners:
-                    owners.add(owner)
-                    of_class.add(owner, _UNLIKELY)
+        for symbol in same_place.of(number):
+            if symbol in seen:
+                continue
+            seen.add(symbol)
+            if section_class != "text":
+                of_class.add(symbol, *PREFIXES[section_class])
+                continue
+            if _INITIALIZER.match(symbol) and not has_initializers:
+                has_initializers = True
+                of_class.add(b"", _STARTUP)
+            owner = _SPLIT.sub(b"", symbol)
+            # The cold part of a function that was split is an entry of its own.
+            is_whole = owner == symbol and symbol not in split
+            of_class.add(symbol, *(PREFIXES["text"] if is_whole else _WITHOUT_COLD))
+            if owner != symbol and owner not in owners:
+                owners.add(owner)
+                of_class.add(owner, _UNLIKELY)
     return guesses
 
 

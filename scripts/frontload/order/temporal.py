@@ -58,6 +58,4 @@ def _names(request: Request) -> Callable[[int], list[bytes]]:
     """What gives the names in the places of an entry, by its number."""
     if not request.looked_up:
         return lambda number: [request.entries[number].name]
-    together = aliases.Aliases(request.binary, request.objects, request.places)
-    return lambda number: [name for place in request.places.of(number)
-                           for name in together.of(place)]
+    return aliases.Aliases(request.binary, request.objects, request.places).of

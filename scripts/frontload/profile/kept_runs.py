@@ -75,17 +75,21 @@ class KeptNumbers:
         self._kept = {each: self._kept[each] for each in sorted(self._kept)[:MOST]}
 
     def named(self, numbers: np.ndarray, names: Sequence[Key]) -> "KeptRuns[Key]":
-        """The same with the names of these numbers, which ascend, and among which all of these
-        are. Of two numbers with one name, a run may have touched the one or the other."""
+        """The same with the names of these numbers, each of which is here once, and among which all
+        of these are. Of two numbers with one name, a run may have touched the one or the other."""
         self._leave_out()
         kept = list(self._kept.values())
         words = np.zeros(len(numbers), np.uint64)
+        order = np.argsort(numbers)
         for bit, (_, mine) in enumerate(kept):
-            words[np.searchsorted(numbers, mine)] |= np.uint64(1 << bit)
-        touches: dict[Key, int] = {}
-        for name, word in zip(names, words.tolist(), strict=True):
-            if word:
-                touches[name] = touches.get(name, 0) | word
+            places = np.searchsorted(numbers, np.sort(mine), sorter=order)
+            words[order[places]] |= np.uint64(1 << bit)
+        touches = dict(zip(names, words.tolist(), strict=True))
+        if len(touches) < len(words) or not words.all():
+            touches = {}
+            for name, word in zip(names, words.tolist(), strict=True):
+                if word:
+                    touches[name] = touches.get(name, 0) | word
         return KeptRuns([run for run, _ in kept], touches)
 
 

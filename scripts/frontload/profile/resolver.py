@@ -70,21 +70,25 @@ class Places:
         """Places from lines of `name`, entry, how, object, section, symbol and value."""
         fields = text.replace(b"\n", b"\t").split(b"\t")
         entries, symbols, values = (fields[column:-1:_FIELDS] for column in (1, 5, 6))
-        wheres = zip(*(fields[column:-1:_FIELDS] for column in (2, 3, 4)), strict=True)
+        wheres = list(zip(*(fields[column:-1:_FIELDS] for column in (2, 3, 4)), strict=True))
         numbers = list(map(int, entries))
         self._entry.extend(numbers)
         self._value.extend(map(int, values, repeat(16)))
-        for where in wheres:
+        for where in dict.fromkeys(wheres):
             if where not in self._known:
                 how, owner, section = where
                 self._known[where] = len(self._wheres)
                 self._wheres.append((how.decode(), unescape(owner), unescape(section)))
-            self._where.append(self._known[where])
-        known = len(self._entries)
-        for number, symbol in zip(numbers, map(unescape, symbols), strict=True):
+        self._where.extend(map(self._known.__getitem__, wheres))
+        if b"\\" in text:
+            symbols = list(map(unescape, symbols))
+        if self._entries:
             # Most symbols are called like their entries: then it is one object.
-            name = self._entries[number].name if number < known else symbol
-            self._symbols.append(name if name == symbol else symbol)
+            known = len(self._entries)  # the profile may have been replaced meanwhile
+            names = (self._entries[number].name if number < known else b"" for number in numbers)
+            symbols = [name if name == symbol else symbol
+                       for name, symbol in zip(names, symbols, strict=True)]
+        self._symbols += symbols
 
     def __len__(self) -> int:
         return len(self._entry)

@@ -4,10 +4,11 @@ much of each; and how the profiles of several runs become one.
 format.py says what all of this means, and how it is written to a file.
 """
 
+import bisect
 import itertools
 import operator
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -20,6 +21,11 @@ from frontload.profile.kept_runs import KeptRun, KeptRuns
 KINDS = ("function", "data", "section", "string")
 LONGEST_STRETCH = 16 * 1024
 _SHARE = 20  # one of so many runs of a name decides how early it is
+
+
+def named_tuples(kind: type[tuple], *columns: Iterable) -> Iterator[tuple]:
+    """Named tuples, from columns of all their fields: so a million take a third of the time."""
+    return map(tuple.__new__, itertools.repeat(kind), zip(*columns, strict=True))
 
 
 class Name(NamedTuple):
@@ -170,15 +176,18 @@ class Profile:
         ranks = [touch.rank for touch in self.touches.values()]
         if all(map(operator.lt, ranks, ranks[1:])):  # as of one run, that was read from a file
             return entries
-        entries = [entries[index] for index in sorted(range(len(ranks)), key=ranks.__getitem__)]
+        order = sorted(range(len(ranks)), key=ranks.__getitem__)
+        entries = [entries[index] for index in order]
         # Most differ in rank, which costs much less to compare than whole entries.
-        first = 0
-        for _, alike in itertools.groupby(sorted(ranks)):
-            last = first + len(list(alike))
-            if last - first > 1:
-                entries[first:last] = sorted(entries[first:last],
-                                             key=lambda entry: (-entry[1].runs, *entry[0]))
-            first = last
+        ranks = [ranks[index] for index in order]
+        alike = itertools.compress(itertools.count(), map(operator.eq, ranks, ranks[1:]))
+        last = 0
+        for first in alike:
+            if first < last:
+                continue
+            last = bisect.bisect_right(ranks, ranks[first], first)
+            entries[first:last] = sorted(entries[first:last],
+                                         key=lambda entry: (-entry[1].runs, *entry[0]))
         return entries
 
     def add(self, other: "Profile", weight: int = 1) -> None:

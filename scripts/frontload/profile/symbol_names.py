@@ -23,7 +23,7 @@ from frontload.elf.file import Elf
 from frontload.elf.strings import hashes_of, hashes_of_few, mixed
 from frontload.elf.symbols import Symbols
 from frontload.profile.link_map import LinkMap
-from frontload.profile.startup_profile import Name
+from frontload.profile.startup_profile import Name, named_tuples
 
 _CODE_TYPES = (constants.STT_FUNC, constants.STT_GNU_IFUNC, constants.STT_NOTYPE)
 _BIND_ORDER = {constants.STB_GLOBAL: 0, constants.STB_WEAK: 1, constants.STB_LOCAL: 2}
@@ -65,9 +65,10 @@ class SymbolNames:
         """The names of groups, in their order."""
         chosen = self._chosen(groups)
         classes = self._elf.section_classes
-        return list(map(Name, repeat(self._kind),
-                        [classes[section] for section in self._symbols.section[chosen].tolist()],
-                        self._symbols.names.some(chosen), self._files(chosen)))
+        return list(named_tuples(
+            Name, repeat(self._kind, len(chosen)),
+            [classes[section] for section in self._symbols.section[chosen].tolist()],
+            self._symbols.names.some(chosen), self._files(chosen)))
 
     def hashes(self, groups: np.ndarray) -> np.ndarray:
         """A number for the name of each group; equal names have equal numbers, and others nearly
