@@ -25,7 +25,7 @@ from coldbench.variants import workload
 from coldbench.variants.work_folder import work_folder
 
 # Benchmarks of pyperformance, and loops that take about a second.
-PROGRAMS = {"deltablue": 300, "raytrace": 4, "json_loads": 60_000}
+PROGRAMS = {"deltablue": 150, "raytrace": 2, "json_loads": 1_200}
 VARIANTS = ("clang-pgo", "clang-pgo+front")
 _COUNTED = 10  # the share of the loops that are counted, which may be fifty times slower
 _BUILD_VARIABLES = "no_build_variables"

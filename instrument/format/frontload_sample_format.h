@@ -1,4 +1,4 @@
-/* The Frontload sample format, version 1.0: which pages of its files one process had touched when
+/* The Frontload sample format, version 2.0: which pages of its files one process had touched when
  * its start was over.
  *
  * A sample is what a program in production can afford to write: it has no names and no addresses,
@@ -11,6 +11,10 @@
  *     number  flags: enum frontload_sample_module_flags
  *     number  how many bytes the GNU build-id has, then these
  *     number  how many bytes the path has, then these; not zero-terminated
+ *     only if FRONTLOAD_SAMPLE_SLICED, how much of the file is told:
+ *             number  pages of a stripe, 1 or more
+ *             number  how many slices there are, 2 or more
+ *             number  which slice it is, from 0: of page p, p / pages modulo how many
  *     number  how many ranges there are, then these, each:
  *       in order of offset:          number  pages since the end of the range before (or 0)
  *                                    number  pages in it, 1 or more
@@ -30,6 +34,9 @@
  * touched before the sampler began: by the dynamic linker, which relocates data, and around the
  * entry of a static program.
  *
+ * Of a file that is sliced, pages of other slices are not among the ranges, and nothing is known of
+ * them. A sample without sliced files is of version 1, which has no others.
+ *
  * Compatibility: a reader refuses a newer major version. Within a major version, a newer minor
  * version may add header fields in the reserved space, which `header_size` tells the end of.
  */
@@ -44,7 +51,8 @@
 #define FRONTLOAD_SAMPLE_MAGIC                                                                     \
   "\x89"                                                                                           \
   "FLS\r\n\x1a\n"
-#define FRONTLOAD_SAMPLE_MAJOR 1
+#define FRONTLOAD_SAMPLE_MAJOR 2
+#define FRONTLOAD_SAMPLE_WITHOUT_SLICES 1
 #define FRONTLOAD_SAMPLE_MINOR 0
 #define FRONTLOAD_SAMPLE_HEADER_SIZE 96
 
@@ -58,6 +66,7 @@ enum frontload_sample_module_flags {
   FRONTLOAD_SAMPLE_MAIN = 1,    /* the program itself */
   FRONTLOAD_SAMPLE_EXACT = 2,   /* each page was touched, since the sampler began */
   FRONTLOAD_SAMPLE_ORDERED = 4, /* the ranges are in the order of first touch */
+  FRONTLOAD_SAMPLE_SLICED = 8,  /* only a slice of the file is told */
 };
 
 /* 96 bytes. Offsets are given because other languages read this too. */
@@ -66,7 +75,7 @@ struct frontload_sample_header {
   uint8_t byte_order;   /*   8  enum frontload_byte_order of frontload_trace.h */
   uint8_t end;          /*   9  enum frontload_sample_end */
   uint16_t machine;     /*  10  e_machine of the program, e.g. 62 for x86-64 */
-  uint16_t major;       /*  12  FRONTLOAD_SAMPLE_MAJOR */
+  uint16_t major;       /*  12  FRONTLOAD_SAMPLE_MAJOR or FRONTLOAD_SAMPLE_WITHOUT_SLICES */
   uint16_t minor;       /*  14  FRONTLOAD_SAMPLE_MINOR */
   uint32_t header_size; /*  16  FRONTLOAD_SAMPLE_HEADER_SIZE */
   uint32_t size;        /*  20  of the whole file: a shorter one was cut */

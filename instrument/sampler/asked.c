@@ -11,18 +11,37 @@ static const char *value_of(char *const *environment, const char *name_and_equal
   return NULL;
 }
 
-static bool read_share(const char *text, uint32_t *every) {
-  *every = 1;
-  if (!text)
-    return true;
+/* Up to `end`, or else to the end of the text. */
+static bool read_number(const char **text, char end, uint32_t *found) {
+  const char *c = *text;
   uint64_t number = 0;
-  for (const char *c = text; *c; ++c) {
+  for (; *c && *c != end; ++c) {
     if (*c < '0' || *c > '9' || number > UINT32_MAX / 10)
       return false;
     number = number * 10 + (uint64_t)(*c - '0');
   }
-  *every = (uint32_t)number;
-  return number > 0 && number <= UINT32_MAX;
+  const bool is_one = c > *text && number <= UINT32_MAX;
+  *text = c;
+  *found = (uint32_t)number;
+  return is_one;
+}
+
+static bool read_share(const char *text, uint32_t *every) {
+  *every = 1;
+  return !text || (read_number(&text, '\0', every) && *every > 0);
+}
+
+/* The number of a slice that is to be chosen by chance is its count. */
+static bool read_slice(const char *text, struct slice *slice) {
+  slice->count = slice->number = 1;
+  if (!text)
+    return true;
+  if (!read_number(&text, '/', &slice->number))
+    return false;
+  slice->count = slice->number;
+  if (*text && (++text, !read_number(&text, '\0', &slice->count) || slice->number >= slice->count))
+    return false;
+  return slice->count > 0 && slice->count <= MOST_SLICES;
 }
 
 static void add_program_name(struct text *pattern) {
@@ -65,9 +84,12 @@ bool read_asked(char *const *environment, struct asked_sample *asked, const char
   const char *const value = value_of(environment, "FRONTLOAD_SAMPLE=");
   if (!value || !*value)
     return false;
-  uint32_t every, chance[3];
+  uint32_t every, chance[4];
   if (!read_share(value_of(environment, "FRONTLOAD_SAMPLE_EVERY="), &every))
     *problem = "FRONTLOAD_SAMPLE_EVERY is no number from 1 up";
+  if (!read_slice(value_of(environment, "FRONTLOAD_SAMPLE_SLICES="), &asked->slice))
+    *problem =
+        "FRONTLOAD_SAMPLE_SLICES is neither a number from 1 to 1000 nor a slice, such as 3/10";
   const char *const role = value_of(environment, FRONTLOAD_ROLE_VARIABLE "=");
   if (role && *role && !frontload_copy_role(asked->role, role))
     *problem = FRONTLOAD_ROLE_VARIABLE " is " FRONTLOAD_NO_ROLE;
@@ -81,5 +103,7 @@ bool read_asked(char *const *environment, struct asked_sample *asked, const char
   if (*problem)
     return false;
   asked->run = ((uint64_t)chance[0] << 32 | chance[1]) | 1;
+  if (asked->slice.number == asked->slice.count)
+    asked->slice.number = chance[3] % asked->slice.count;
   return chance[2] % every == 0;
 }

@@ -6,6 +6,9 @@
  *         write into whatever folder it was started in.
  *     FRONTLOAD_SAMPLE_EVERY=1000
  *         one start of so many, chosen by chance; 1 unless it is given
+ *     FRONTLOAD_SAMPLE_SLICES=10
+ *         a start tells of one slice of so many of each file, chosen by chance (slice.h), or of
+ *         number 3 with 3/10; 1 unless it is given: of all
  *     FRONTLOAD_ROLE=renderer
  *         what the sample calls the process
  */
@@ -16,12 +19,14 @@
 
 #include "base/system_calls.h"
 #include "base/text.h"
+#include "slice.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct asked_sample {
   uint64_t run; /* the number that the sample is to have */
+  struct slice slice;
   char role[FRONTLOAD_ROLE_SIZE];
   char pattern[PATH_MAX]; /* of text_add_pattern: %m is replaced */
 };

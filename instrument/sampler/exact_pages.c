@@ -19,6 +19,7 @@ struct registration {
 #define ASK_FOR_API _IOWR(0xaa, 0x3f, struct api)
 #define REGISTER _IOWR(0xaa, 0x00, struct registration)
 
+enum { HUGE_PAGE = 2 << 20 }; /* of most machines; others have larger ones */
 enum { USER_MODE_ONLY = 1, VERSION = 0xaa, WP_ASYNC = 1 << 15, WRITE_PROTECTED = 2 };
 
 static int open_userfaultfd(void) {
@@ -34,21 +35,30 @@ static int open_userfaultfd(void) {
   return (int)error;
 }
 
-static void register_mapping(int fd, const struct mapping *mapping) {
-  struct registration wanted = {
-      .begin = mapping->begin, .size = mapping->end - mapping->begin, .mode = WRITE_PROTECTED};
+static void register_range(int fd, uintptr_t begin, uintptr_t end) {
+  struct registration wanted = {.begin = begin, .size = end - begin, .mode = WRITE_PROTECTED};
   if (system_call(SYS_ioctl, fd, (long)REGISTER, (long)&wanted, 0, 0, 0) != 0)
     return;
   /* Where the file is in memory in pieces of 2 MiB, the kernel would map such a piece as a whole.
    */
-  sys_advise((void *)mapping->begin, mapping->end - mapping->begin, MADV_NOHUGEPAGE);
+  if (end - begin >= HUGE_PAGE)
+    sys_advise((void *)begin, end - begin, MADV_NOHUGEPAGE);
 }
 
-int begin_exact_pages(const struct mappings *mappings) {
+int begin_exact_pages(const struct mappings *mappings, const struct slice *asked,
+                      uint64_t page_size) {
   const int fd = open_userfaultfd();
-  for (unsigned i = 0; fd >= 0 && i < mappings->mapping_count; ++i)
-    if (mappings->file[mappings->mapping[i].file].has_code)
-      register_mapping(fd, &mappings->mapping[i]);
+  for (unsigned i = 0; fd >= 0 && i < mappings->mapping_count; ++i) {
+    const struct mapping *mapping = &mappings->mapping[i];
+    if (!mappings->file[mapping->file].has_code)
+      continue;
+    const uint64_t place = mapping->begin - mapping->offset, first = mapping->offset / page_size;
+    const uint64_t last = (mapping->end - place) / page_size;
+    const struct slice slice =
+        slice_of(asked, mapped_end(mappings, mapping->file) / page_size, page_size);
+    for (uint64_t begin, end = first; next_in_slice(&slice, last, &begin, &end);)
+      register_range(fd, place + begin * page_size, place + end * page_size);
+  }
   return fd;
 }
 

@@ -11,11 +11,13 @@
 #define FRONTLOAD_EXACT_PAGES_H
 
 #include "mappings.h"
+#include "slice.h"
 
-/* Registers what is mapped of files with code. Returns the descriptor, or a negative errno. What is
- * mapped later is not registered, nor is anything once the program has closed the descriptor, or in
- * a forked child: the page table tells (touched_pages.h). */
-int begin_exact_pages(const struct mappings *mappings);
+/* Registers what is mapped of files with code, of each a slice. Returns the descriptor, or a
+ * negative errno. What is mapped later is not registered, nor is anything once the program has
+ * closed the descriptor, or in a forked child: the page table tells (touched_pages.h). */
+int begin_exact_pages(const struct mappings *mappings, const struct slice *asked,
+                      uint64_t page_size);
 
 /* Leaves the descriptor alone if the program has another file there. */
 void end_exact_pages(int fd);

@@ -125,6 +125,17 @@ struct mappings *read_mappings(void) {
   return NULL;
 }
 
+uint64_t mapped_end(const struct mappings *mappings, unsigned file) {
+  uint64_t found = 0;
+  for (unsigned i = 0; i < mappings->mapping_count; ++i) {
+    const struct mapping *mapping = &mappings->mapping[i];
+    const uint64_t end = mapping->offset + (mapping->end - mapping->begin);
+    if (mapping->file == file && found < end)
+      found = end;
+  }
+  return found;
+}
+
 void free_mappings(struct mappings *mappings) {
   sys_unmap(mappings, sizeof *mappings + TEXT_CAPACITY);
 }

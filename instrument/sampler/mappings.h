@@ -24,7 +24,7 @@ struct mapped_file {
   bool has_code;
 };
 
-enum { MOST_FILES = 512, MOST_MAPPINGS = 4096 };
+enum { MOST_FILES = 512, MOST_MAPPINGS = 16384 }; /* a file may have 20 (slice.h) */
 
 struct mappings {
   unsigned file_count, mapping_count;
@@ -36,6 +36,8 @@ struct mappings {
 
 /* Of this process. NULL if the kernel does not tell, or there are too many. */
 struct mappings *read_mappings(void);
+/* The offset up to which a file is mapped. */
+uint64_t mapped_end(const struct mappings *mappings, unsigned file);
 void free_mappings(struct mappings *mappings);
 
 #endif

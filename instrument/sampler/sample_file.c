@@ -15,13 +15,14 @@ static struct frontload_sample_header *header_of(struct sample *sample) {
 }
 
 struct sample *begin_sample(const struct frontload_sample_header *header,
-                            const struct page_table *table) {
+                            const struct page_table *table, const struct slice *asked) {
   struct sample *sample = sys_map_memory(sizeof *sample);
   if (is_error(sample))
     return NULL;
   copy_bytes(sample->bytes, (const unsigned char *)header, sizeof *header);
   sample->size = sizeof *header;
   sample->table = table;
+  sample->asked = asked;
   return sample;
 }
 
@@ -121,7 +122,7 @@ static void add_range(void *taker, uintptr_t begin, uintptr_t end, bool is_exact
 static bool next_range(const struct sample *sample, uint64_t *begin, uint64_t *end) {
   *begin = *end;
   while (*begin < sample->end && !is_touched(sample, *begin))
-    ++*begin;
+    *begin += *begin % 64 == 0 && sample->touched[*begin / 64] == 0 ? 64 : 1;
   *end = *begin;
   while (*end < sample->end && is_touched(sample, *end))
     ++*end;
@@ -140,18 +141,35 @@ static void add_ranges(struct sample *sample) {
 }
 
 /* False if the kernel does not tell. */
-static bool look_at_pages(struct sample *sample, const struct mappings *mappings, unsigned file) {
+static bool look_at_pages(struct sample *sample, const struct mappings *mappings, unsigned file,
+                          const struct slice *asked) {
+  const uint64_t page_size = sample->table->page_size;
   for (uint64_t i = 0; i < (sample->end + 63) / 64; ++i)
     sample->touched[i] = 0;
   sample->end = 0;
   sample->is_exact = true;
+  sample->slice = slice_of(asked, mapped_end(mappings, file) / page_size, page_size);
   for (unsigned i = 0; i < mappings->mapping_count; ++i) {
-    sample->mapping = &mappings->mapping[i];
-    if (sample->mapping->file == file && !touched_pages(sample->table, sample->mapping->begin,
-                                                        sample->mapping->end, add_range, sample))
-      return false;
+    const struct mapping *mapping = sample->mapping = &mappings->mapping[i];
+    if (mapping->file != file)
+      continue;
+    const uint64_t place = mapping->begin - mapping->offset, first = mapping->offset / page_size;
+    const uint64_t last = (mapping->end - place) / page_size;
+    for (uint64_t begin, end = first; next_in_slice(&sample->slice, last, &begin, &end);)
+      if (!touched_pages(sample->table, place + begin * page_size, place + end * page_size,
+                         add_range, sample))
+        return false;
   }
   return true;
+}
+
+/* Of a file that was mapped when it was too late to know pages exactly, windows of all of it are
+ * told. */
+static bool look_at_slice(struct sample *sample, const struct mappings *mappings, unsigned file) {
+  static const struct slice all = {.count = 1};
+  return look_at_pages(sample, mappings, file, sample->asked) &&
+         (sample->is_exact || sample->asked->count == 1 ||
+          look_at_pages(sample, mappings, file, &all));
 }
 
 /* A program that was replaced while it ran has " (deleted)" behind its path. */
@@ -175,20 +193,28 @@ bool add_module(struct sample *sample, const struct mappings *mappings, unsigned
     return false;
   const long id_size = read_build_id(fd, build_id);
   sys_close(fd);
-  if (id_size < 0 || !look_at_pages(sample, mappings, number))
+  if (id_size < 0 || !look_at_slice(sample, mappings, number))
     return false;
   add_number(sample, (is_main ? FRONTLOAD_SAMPLE_MAIN : 0) |
-                         (sample->is_exact ? FRONTLOAD_SAMPLE_EXACT : 0));
+                         (sample->is_exact ? FRONTLOAD_SAMPLE_EXACT : 0) |
+                         (sample->slice.count > 1 ? FRONTLOAD_SAMPLE_SLICED : 0));
   add_number(sample, (uint64_t)id_size);
   add_bytes(sample, build_id, (size_t)id_size);
   add_number(sample, path_size(file, is_main));
   add_bytes(sample, file->path, path_size(file, is_main));
+  if (sample->slice.count > 1) {
+    add_number(sample, sample->slice.stripe);
+    add_number(sample, sample->slice.count);
+    add_number(sample, sample->slice.number);
+  }
   add_ranges(sample);
   if (sample->is_too_large) {
     sample->is_too_large = false;
     sample->size = before;
     return false;
   }
+  if (sample->slice.count > 1)
+    header_of(sample)->major = FRONTLOAD_SAMPLE_MAJOR;
   ++header_of(sample)->modules;
   return true;
 }

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "format/frontload_sample_format.h"
 #include "mappings.h"
+#include "slice.h"
 #include "touched_pages.h"
 
 #include <stdbool.h>
@@ -17,8 +18,10 @@ struct sample {
   size_t size;
   bool is_too_large;
   const struct page_table *table;
+  const struct slice *asked;
   /* The module that is being added. */
   const struct mapping *mapping;
+  struct slice slice;
   bool is_exact;
   uint64_t end;                      /* of its touched pages */
   uint64_t touched[MOST_PAGES / 64]; /* a bit for each page of the file: it may be mapped anywhere,
@@ -28,7 +31,7 @@ struct sample {
 
 /* In memory of its own; NULL if there is none. `header` is completed when it is written. */
 struct sample *begin_sample(const struct frontload_sample_header *header,
-                            const struct page_table *table);
+                            const struct page_table *table, const struct slice *asked);
 
 /* Adds what is touched of a file. False if the file is left out: it is none that code is loaded
  * from, it does not fit, or the kernel does not tell. */

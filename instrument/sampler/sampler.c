@@ -64,6 +64,10 @@ static void warn_of(const struct sampler *here, const char *thing, long error) {
   warn(here, thing, error_text(-error) ? error_text(-error) : "cannot be used");
 }
 
+static uint64_t page_size(const struct sampler *here) {
+  return auxiliary_value(&here->auxiliary, AT_PAGESZ, 4096);
+}
+
 static void begin(char *const *environment) {
   struct sampler *here = sys_map_memory(sizeof *here);
   if (is_error(here))
@@ -82,9 +86,12 @@ static void begin(char *const *environment) {
   here->exact_pages = -1;
   struct mappings *mappings = read_mappings();
   if (mappings) {
-    here->exact_pages = begin_exact_pages(mappings);
+    here->exact_pages = begin_exact_pages(mappings, &here->asked.slice, page_size(here));
     free_mappings(mappings);
   }
+  /* What is known in windows alone costs nothing, and tells of all. */
+  if (here->exact_pages < 0)
+    here->asked.slice = (struct slice){.count = 1};
   keep_open(&here->page_table, "/proc/self/pagemap");
   begin_filters(&here->filters);
   sampler = here;
@@ -131,10 +138,10 @@ static void take(struct sampler *here, enum frontload_sample_end end) {
       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? FRONTLOAD_LITTLE_ENDIAN : FRONTLOAD_BIG_ENDIAN;
   header.end = (uint8_t)end;
   header.machine = FRONTLOAD_MACHINE;
-  header.major = FRONTLOAD_SAMPLE_MAJOR;
+  header.major = FRONTLOAD_SAMPLE_WITHOUT_SLICES;
   header.minor = FRONTLOAD_SAMPLE_MINOR;
   header.header_size = sizeof header;
-  header.page_size = (uint32_t)auxiliary_value(&here->auxiliary, AT_PAGESZ, 4096);
+  header.page_size = (uint32_t)page_size(here);
   header.pid = sys_getpid();
   header.run = here->asked.run;
   header.forked = is_forked(here, header.pid);
@@ -148,7 +155,7 @@ static void take(struct sampler *here, enum frontload_sample_end end) {
     return;
   }
   struct mappings *mappings = read_mappings();
-  struct sample *sample = mappings ? begin_sample(&header, &table) : NULL;
+  struct sample *sample = mappings ? begin_sample(&header, &table, &here->asked.slice) : NULL;
   if (sample) {
     add_modules(here, sample, mappings);
     if (((struct frontload_sample_header *)(void *)sample->bytes)->modules > 0)

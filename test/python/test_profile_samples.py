@@ -4,6 +4,7 @@ builds that have them in other orders."""
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -17,7 +18,7 @@ from frontload.elf import file as elf
 from frontload.profile import format as profile
 from frontload.profile import sample
 from frontload.profile.from_samples import Build, Process
-from frontload.profile.sample import PageSample, TouchedPages
+from frontload.profile.sample import PageSample, Slice, TouchedPages
 from frontload.profile.startup_profile import Name, from_run
 from frontload.profile.trace import Module
 from frontload.recording import live_pages, page_order, sampled
@@ -214,6 +215,66 @@ def test_a_command_that_does_not_end(frontload, builds, tmp_path):
     assert names(tmp_path / "app.startup") >= NAMES
 
 
+@pytest.mark.parametrize("words", [[], ["--until-output", "ready"]])
+def test_slices(frontload, builds, monkeypatch, tmp_path, words):
+    """All slices together have the pages of a whole sample; from outside as well."""
+    (program,) = builds(1)
+    command = ["--", program, *["wait"] * bool(words)]
+    how = ["record", "--sample", *words, "-o"]
+    code = 0 if words else 7
+    frontload(*how, "whole", *command, code=code)
+    (whole,) = map(sample.read, sample.find(tmp_path / "whole"))
+    if not whole.touched[0].exact:
+        pytest.skip("needs userfaultfd of Linux 6.7")
+    told = {}
+    while len(told) < 4:
+        shutil.rmtree(tmp_path / "samples", ignore_errors=True)
+        frontload(*how, "samples", "--slices", "4", *command, code=code)
+        (path,) = sample.find(tmp_path / "samples")
+        found = sample.read(path)
+        mine = found.touched[found.modules.index(found.main)]
+        assert mine.exact and mine.part.count == 4 and mine.part.has(mine.pages).all()
+        path.rename(tmp_path / f"{mine.part.number}{sample.SUFFIX}")
+        told[mine.part.number] = set(mine.pages.tolist())
+    assert set(whole.touched[whole.modules.index(whole.main)].pages.tolist()) - set().union(
+        *told.values()) <= set(range(8))  # around what was touched before the sampler began
+    samples = [tmp_path / f"{number}{sample.SUFFIX}" for number in told]
+    result = frontload("profile", *samples, "-o", "app.startup")
+    assert names(tmp_path / "app.startup") >= NAMES and "slices" not in result.stderr
+
+
+def test_a_slice_alone_loses_nothing(cli, link, made, tmp_path):
+    """What a sample does not tell of is neither touched nor untouched: an older profile's names
+    stay, and no others come. A note says how much is told."""
+    app = link(flags=ALIGNED)
+    f1, f2 = pages_of(app, "f1", "f2")
+    taken = made("one", app.path, [f2], part=Slice(1, 1000, f2 % 1000))
+    old = from_run(b"app", [Name("function", "text", b"f1")])
+    (tmp_path / "old.startup").write_bytes(profile.to_bytes(old))
+    result = cli("profile", taken, "--known", tmp_path / "old.startup", "-o",
+                 tmp_path / "app.startup")
+    assert names(tmp_path / "app.startup") == {"f1", "f2"}
+    assert "tell of" in result.err and "three times as many samples" in result.err
+    # Where the page is told, its name goes.
+    also = made("other", app.path, [], part=Slice(1, 1000, f1 % 1000), run=2)
+    cli("profile", taken, also, "--known", tmp_path / "old.startup", "-o",
+        tmp_path / "app.startup")
+    assert names(tmp_path / "app.startup") == {"f2"}
+
+
+def test_a_page_counts_among_the_samples_that_tell_of_it(cli, link, made, tmp_path):
+    """What one in eleven samples tells of is touched by all of these."""
+    app = link(flags=ALIGNED)
+    f1, f2 = pages_of(app, "f1", "f2")
+    taken = [made(f"of{run}", app.path, [f2], part=Slice(1, 1000, f2 % 1000), run=run + 1)
+             for run in range(10)]
+    taken.append(made("other", app.path, [f1], part=Slice(1, 1000, f1 % 1000), run=11))
+    cli("profile", *taken, "-o", tmp_path / "app.startup")
+    touches = {name.name: touch.runs for name, touch in
+               profile.read(tmp_path / "app.startup").touches.items()}
+    assert touches == {b"f2": 11, b"f1": 11}
+
+
 def test_no_sample(frontload, tmp_path):
     """A command that leaves none is told, with what to do; the new folder is gone."""
     result = frontload("record", "--sample", "-o", "samples", "--", "sh", "-c", "kill -9 $$",
@@ -226,7 +287,9 @@ def test_no_sample(frontload, tmp_path):
     (["--sample", "--data"], "--sample knows pages and no functions"),
     (["--sample", "--with", "runtime"], "--sample knows pages and no functions"),
     (["--sample", "--files"], "--files records files and no functions"),
-    (["--page-order"], "--page-order is for --sample")])
+    (["--page-order"], "--page-order is for --sample"),
+    (["--slices", "10"], "--slices is for --sample"),
+    (["--sample", "--slices", "1001"], "'1001' is not a number from 1 to 1000")])
 def test_options_that_do_not_go_together(frontload, words, said):
     """A wrong command line says why."""
     assert said in frontload("record", *words, "--", "true", code=2).stderr
@@ -267,11 +330,13 @@ def test_page_order(frontload, builds, tmp_path):
 def made(tmp_path):
     """made(name, program, pages, ...): writes a sample by hand."""
 
-    def made(name, program, pages, *, exact=True, ordered=False, page_size=4096, pid=7, run=1):
+    def made(name, program, pages, *, exact=True, ordered=False, page_size=4096, pid=7, run=1,
+             part=None):
         path = tmp_path / (name + sample.SUFFIX)
         path.write_bytes(sample.to_bytes(PageSample(
             "", [Module(os.fspath(program), build_id(program), True)],
-            [TouchedPages(np.array(pages if ordered else sorted(pages), np.int64), exact, ordered)],
+            [TouchedPages(np.array(pages if ordered else sorted(pages), np.int64), exact, ordered,
+                          part)],
             page_size, pid, run, False, "")))
         return path
 

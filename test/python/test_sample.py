@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 from frontload.base.errors import BadData
 from frontload.profile import sample
-from frontload.profile.sample import PageSample, TouchedPages
+from frontload.profile.sample import PageSample, Slice, TouchedPages
 from frontload.profile.trace import Module
 from hypothesis import given
 from hypothesis import strategies as st
 
 
-def made(pages=(1, 2, 3, 9), *, ordered=False, exact=True, path="/usr/bin/app") -> PageSample:
+def made(pages=(1, 2, 3, 9), *, ordered=False, exact=True, path="/usr/bin/app",
+         part=None) -> PageSample:
     return PageSample("s", [Module(path, b"\x12" * 20, True)],
-                      [TouchedPages(np.array(pages, np.int64), exact, ordered)], 4096, 7, 11,
+                      [TouchedPages(np.array(pages, np.int64), exact, ordered, part)], 4096, 7, 11,
                       False, "")
 
 
@@ -43,17 +44,34 @@ def test_a_sample_byte_by_byte(order):
     assert (read.pid, read.run, read.forked, read.role) == (7, 11, True, "tester")
 
 
+def test_a_slice():
+    """Of a file of which only some pages are told, it is said which."""
+    body = bytes([10, 0, 1, ord("/"), 4, 3, 1, 1, 5, 2])
+    told = sample.parse(header(body, major=2), "s").touched[0]
+    assert told.part == Slice(stripe=4, count=3, number=1) and told.pages.tolist() == [5, 6]
+    assert told.part.has(np.arange(17)).nonzero()[0].tolist() == [4, 5, 6, 7, 16]
+
+
 def test_pages_in_order_of_first_touch():
     """Ordered ranges step back as well."""
     body = bytes([7, 0, 1, ord("/"), 3, 20, 1, 3, 1, 0, 2])
     assert sample.parse(header(body), "s").touched[0].pages.tolist() == [10, 9, 10, 11]
 
 
-@given(st.lists(st.integers(0, 1 << 30), unique=True, max_size=60), st.booleans(), st.booleans())
-def test_what_is_written_is_read(pages, ordered, exact):
-    """A sample that Python writes has the same pages when it is read."""
+SLICES = st.none() | st.integers(2, 1000).flatmap(lambda count: st.builds(
+    Slice, st.integers(1, 1 << 22), st.just(count), st.integers(0, count - 1)))
+
+
+@given(st.lists(st.integers(0, 1 << 30), unique=True, max_size=60), st.booleans(), st.booleans(),
+       SLICES)
+def test_what_is_written_is_read(pages, ordered, exact, part):
+    """A sample that Python writes has the same pages when it is read. Without slices, it is one
+    that older readers know."""
     pages = pages if ordered else sorted(pages)
-    read = sample.parse(sample.to_bytes(made(pages, ordered=ordered, exact=exact)), "s")
+    pages = [page for page in pages if not part or part.has(page)]
+    written = sample.to_bytes(made(pages, ordered=ordered, exact=exact, part=part))
+    read = sample.parse(written, "s")
+    assert written[12] == (2 if part else 1) and read.touched[0].part == part
     assert read.touched[0].pages.tolist() == pages
     assert (read.touched[0].ordered, read.touched[0].exact) == (ordered, exact)
     assert read.modules == made().modules
@@ -86,7 +104,12 @@ def test_a_cut_sample_is_refused(size):
     (b"", "is empty"),
     (b"hello", "not a sample: wrong magic"),
     (header(BODY, byte_order=3), "byte order 3 is neither 1 (little) nor 2 (big)"),
-    (header(BODY, major=2), "sample format 2 is not 1, which this frontload reads"),
+    (header(BODY, major=0), "sample format 0 is none of 1 to 2, which this frontload reads"),
+    (header(BODY, major=3), "sample format 3 is none of 1 to 2, which this frontload reads"),
+    (header(bytes([8, 0, 1, ord("/"), 0, 2, 0, 0])), "slice 0 of 2, in stripes of 0 pages"),
+    (header(bytes([8, 0, 1, ord("/"), 1, 1, 0, 0])), "slice 0 of 1, in stripes of 1 page"),
+    (header(bytes([8, 0, 1, ord("/"), 4, 2, 2, 0])), "slice 2 of 2, in stripes of 4 pages"),
+    (header(bytes([8, 0, 1, ord("/"), 4, 2, 1, 1, 3, 2])), "pages of another slice"),
     (header(BODY, size=4711), "truncated: it has 108 of 4711 bytes"),
     (header(BODY + b"x", size=108), "has 109 of 108 bytes"),
     (header(BODY, page_size=5000), "pages of 5000 bytes"),

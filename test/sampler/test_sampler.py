@@ -80,6 +80,43 @@ def test_the_touched_pages_and_no_others(cc, sampled):
     assert main_is_exact(found) and not found.forked
 
 
+@exactly
+def test_slices(cc, sampled, tmp_path):
+    """Each tells of its own pages alone, and all together of what a whole sample does."""
+    program = cc("".join(f"A(f{i}) " for i in range(900)) + "OWN_PAGE int main(void) {"
+                 + "".join(f"f{i}();" for i in range(0, 900, 2)) + "return 7; }")
+    whole = touched_of(sampled(program, code=7).only, program)
+    told = set()
+    for number in range(10):
+        found = touched_of(sampled(program, code=7, folder=tmp_path / str(number), variables={
+            "FRONTLOAD_SAMPLE_SLICES": f"{number}/10"}).only, program)
+        assert found.exact and (found.part.count, found.part.number) == (10, number)
+        assert found.part.has(found.pages).all() and told.isdisjoint(found.pages.tolist())
+        assert found.part.stripe == 64
+        assert len(found.pages) < len(whole.pages) / 3
+        told.update(found.pages.tolist())
+    # Of the others, the kernel maps some around what was touched before the sampler began.
+    functions = set(whole.pages[whole.pages > 8].tolist())
+    assert whole.part is None and {page for page in told if page > 8} == functions
+
+
+@exactly
+def test_a_slice_by_chance(cc, sampled):
+    """Another start tells of another slice."""
+    program = cc(TWO_OF_FOUR)
+    for _ in range(3):
+        taken = sampled(program, code=7, variables={"FRONTLOAD_SAMPLE_SLICES": "1000"})
+    assert len({touched_of(each, program).part.number for each in taken.samples}) > 1
+
+
+def test_a_slice_without_userfaultfd(cc, sampled, denying):
+    """Windows cost nothing: all of them are told."""
+    found = sampled(*denying(USERFAULTFD), cc(TWO_OF_FOUR), code=7, variables={
+        "FRONTLOAD_SAMPLE_SLICES": "0/10"}).only
+    assert touched(found, Path(found.main.path)) >= {"main", "two", "four"}
+    assert not any(each.part or each.exact for each in found.touched)
+
+
 def test_without_userfaultfd(cc, sampled, denying):
     """Where it is refused, what is touched is there, among neighbours, and the sample says so."""
     program = cc(TWO_OF_FOUR)
@@ -368,6 +405,9 @@ def test_lowest_descriptor_is_the_programs(cc, sampled):
     ({"FRONTLOAD_SAMPLE_EVERY": "some"}, "FRONTLOAD_SAMPLE_EVERY is no number from 1 up"),
     ({"FRONTLOAD_SAMPLE_EVERY": "18446744073709551617"},
      "FRONTLOAD_SAMPLE_EVERY is no number from 1 up"),
+    *(({"FRONTLOAD_SAMPLE_SLICES": bad}, "FRONTLOAD_SAMPLE_SLICES is neither a number from "
+       "1 to 1000 nor a slice, such as 3/10")
+      for bad in ("", "0", "1001", "ten", "10/10", "/10", "3/", "3/x", "0/0", "1/4294967297")),
     ({"FRONTLOAD_ROLE": "two words"}, "FRONTLOAD_ROLE is not a role, which is 1 to 31 printable "
                                       "ASCII characters without spaces")])
 def test_bad_environment(cc, sampled, variables, said):

@@ -24,7 +24,12 @@ void writePlaces(raw_ostream &os, const StartupProfile &profile, const StartupSe
   size_t written = 0;
   std::optional<uint32_t> object;
   std::string objectName;
-  for (const EntryPlace &place : set.entryPlaces().movable) {
+  std::vector<const EntryPlace *> places;
+  for (const EntryPlace &place : set.entryPlaces().movable)
+    places.push_back(&place);
+  llvm::stable_sort(places, [](auto *a, auto *b) { return a->entry < b->entry; });
+  for (const EntryPlace *each : places) {
+    const EntryPlace &place = *each;
     if (++written % placesAtATime == 0)
       objects[place.object].letGo();
     if (std::exchange(object, place.object) != place.object)
@@ -77,7 +82,8 @@ Error writeBlocks(raw_ostream &os, const StartupProfile &profile, const StartupS
   return Error::success();
 }
 
-void writeListed(raw_ostream &os, ArrayRef<ListedPlace> places) {
+void writeListed(raw_ostream &os, std::vector<ListedPlace> places) {
+  llvm::stable_sort(places, [](auto &a, auto &b) { return a.entry < b.entry; });
   for (const ListedPlace &place : places)
     os << "name\t" << place.entry << '\t' << toString(place.likeness) << '\t'
        << escapeName(place.object) << "\t\t" << escapeName(place.name) << '\t'

@@ -4,7 +4,8 @@
 //
 //   frontload-resolve 1
 //
-// then, for each place that an entry of the profile stands for,
+// then, for each place that an entry of the profile stands for, by entry and then by place in the
+// link,
 //
 //   name ENTRY HOW OBJECT SECTION SYMBOL VALUE
 //
@@ -66,7 +67,7 @@ llvm::Error writeBlocks(llvm::raw_ostream &os, const StartupProfile &profile, co
                         llvm::ArrayRef<InputObject> objects);
 
 /// Where they are in a list of symbols.
-void writeListed(llvm::raw_ostream &os, llvm::ArrayRef<ListedPlace> places);
+void writeListed(llvm::raw_ostream &os, std::vector<ListedPlace> places);
 
 /// The sections of a front, and those that would follow it.
 void writeSections(llvm::raw_ostream &os, llvm::ArrayRef<StartupSections> sets,

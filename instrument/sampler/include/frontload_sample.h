@@ -12,6 +12,8 @@
  * name,
  *                             %% a percent sign. It must be absolute
  *     FRONTLOAD_SAMPLE_EVERY  one start of so many is sampled, by chance; without it, all
+ *     FRONTLOAD_SAMPLE_SLICES a start tells of one slice of so many of each file, by chance, and
+ *                             costs a fraction of what it does without it
  *     FRONTLOAD_ROLE          what the sample calls the process (see frontload.h)
  *
  * The sample is a few kilobytes: the build-ids and paths of the program and its libraries, and the
@@ -25,7 +27,8 @@
  * number and .part there; a program that is killed meanwhile leaves that.
  *
  * While it is sampled, a start has one minor page fault for each page that it touches: the kernel
- * maps no neighbours along with it (userfaultfd(2), Linux 6.7). Where that is not to be had, as in
+ * maps no neighbours along with it (userfaultfd(2), Linux 6.7). With FRONTLOAD_SAMPLE_SLICES=10 it
+ * has them for a tenth of its pages, another in each start. Where that is not to be had, as in
  * a container whose filter of system calls forbids it, the sample tells of windows of 64 KiB. On
  * Linux before 6.7, /proc/self/pagemap is read instead of asked. Three descriptors above 200 are
  * open until the program is ready: of userfaultfd, of /proc/self/pagemap and of /proc/self/status.

@@ -29,11 +29,12 @@ DEFAULT_MIN_MATCH = 80.0
 _LOOK_AT = 4096  # bytes of a file that tell whether it is JSON
 
 
-def count(least: int) -> Callable[[str], int]:
-    """A whole number from `least` up."""
+def count(least: int, most: int | None = None) -> Callable[[str], int]:
+    """A whole number from `least` up, or to `most`."""
     def count(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least} up")
+        if not text.isdecimal() or int(text) < least or (most is not None and int(text) > most):
+            limit = "up" if most is None else f"to {most}"
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least} {limit}")
         return int(text)
     return count
 

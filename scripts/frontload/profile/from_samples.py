@@ -26,7 +26,7 @@ from frontload.elf.file import Elf
 from frontload.profile import group_testing
 from frontload.profile.binaries import Binary
 from frontload.profile.same_names import SameNames
-from frontload.profile.sample import PageSample, TouchedPages
+from frontload.profile.sample import PageSample, Slice, TouchedPages
 from frontload.profile.startup_profile import Name, Profile, Touch
 from frontload.profile.symbol_names import SymbolNames, nameable
 from frontload.profile.trace import Module
@@ -119,6 +119,10 @@ class Sampled:
             found.append("the samples tell of windows of 64 KiB only, in which few functions need "
                          "have been touched; sample where userfaultfd is permitted (Linux 6.7 or "
                          "newer; in a container, by its seccomp profile)")
+        told = min((each.told() for each in used), default=1)
+        if told < 1:
+            found.append(f"the samples of a build tell of {told:.0%} of its pages with functions; "
+                         "of three times as many samples as each file has slices, it is 95%")
         if used and min(each.crowded() for each in used) > _CROWDED:
             found.append("nearly all pages with functions are touched, so that they tell little of "
                          "each function; a build with fewer of them on a page would: "
@@ -142,6 +146,8 @@ class Build:
         self._size = signed(named.ranges.end) - signed(named.ranges.start)
         self._file_size = os.path.getsize(elf.path)
         self.runs = 0
+        # How many of these tell of all pages, or of a slice.
+        self._told: defaultdict[Slice | None, int] = defaultdict(int)
         self._touched: defaultdict[int, int] = defaultdict(int)
         # Of the runs whose order is known: how many touched a page, and the sums of its places.
         self._ordered: defaultdict[int, int] = defaultdict(int)
@@ -153,30 +159,47 @@ class Build:
         self.runs += weight
         pages: set[int] = set()
         in_order: dict[int, None] = {}
+        parts = {each.touched.part for each in processes}
+        for part in [None] if None in parts else parts:
+            self._told[part] += weight
+        between = 1  # of how many touched pages one is told
         for each in processes:
             self.page_size = each.page_size
             pages.update(each.touched.pages.tolist())
+            between = max(between, each.touched.part.count if each.touched.part else 1)
             if each.touched.ordered:
                 in_order.update(dict.fromkeys(each.touched.pages.tolist()))
         for page in pages:
             self._touched[page] += weight
         for position, page in enumerate(in_order):
             self._ordered[page] += weight
-            self._position[page] += weight * position
+            self._position[page] += weight * position * between
 
     @property
     def ordered(self) -> bool:
         return bool(self._ordered)
 
-    def shares(self) -> dict[int, float]:
-        """In which share of the samples each page was touched."""
-        return {page: runs / self.runs for page, runs in self._touched.items()}
+    def shares(self, pages: np.ndarray) -> np.ndarray:
+        """In which share of the samples that tell of it each page was touched; NaN if none does."""
+        told = np.full(len(pages), self._told.get(None, 0))
+        for part, runs in self._told.items():
+            if part is not None:
+                told[part.has(pages)] += runs
+        touched = np.array([self._touched.get(page, 0) for page in pages.tolist()], float)
+        return np.divide(touched, told, out=np.full(len(pages), np.nan), where=told > 0)
+
+    def _of_pages_with_functions(self) -> np.ndarray:
+        return self.shares(np.unique(self._begin[self._begin >= 0] // self.page_size))
 
     def crowded(self) -> float:
         """The share of the pages with functions that most samples touch."""
-        pages = np.unique(self._begin[self._begin >= 0] // self.page_size).tolist()
-        touched = sum(self._touched.get(page, 0) > self.runs / 2 for page in pages)
-        return touched / max(1, len(pages))
+        shares = self._of_pages_with_functions()
+        return np.count_nonzero(shares > 0.5) / max(1, np.count_nonzero(~np.isnan(shares)))
+
+    def told(self) -> float:
+        """The share of the pages with functions that any sample tells of."""
+        shares = self._of_pages_with_functions()
+        return np.count_nonzero(~np.isnan(shares)) / max(1, len(shares))
 
     def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Group numbers, the pages that they lie on, and 1 where they begin, else less."""
@@ -224,9 +247,8 @@ def _profile(builds: list[Build], runs: int, known: Mapping[Name, Touch]) -> Pro
     best: list[np.ndarray] = []
     for build in builds:
         group, page, reach = build.edges()
-        share_of = build.shares()
         pages, cell = np.unique(page, return_inverse=True)
-        share = np.array([share_of.get(each, 0.0) for each in pages.tolist()])
+        share = build.shares(pages)
         names = np.array([number.setdefault(name, len(number)) for name in same.add(build.names)],
                          np.int64)
         begins = reach == 1
@@ -235,10 +257,13 @@ def _profile(builds: list[Build], runs: int, known: Mapping[Name, Touch]) -> Pro
         # Of several places that have the same name, the one that is touched the most.
         order = np.lexsort((-of_group, names))
         chosen = order[np.append(True, np.diff(names[order]) != 0)[:len(order)]]
-        called.update(_names_of(names, build, of_group))
-        kept = np.isin(group, chosen)
+        called.update(_names_of(names, build, np.nan_to_num(of_group)))
+        # Of what no sample tells of, that which is known from elsewhere stays.
+        for index, spelled in _names_of(names, build, np.isnan(of_group)).items():
+            called.setdefault(index, spelled)
+        kept = np.isin(group, chosen) & ~np.isnan(share[cell])
         tests.append((names[group[kept]], cell[kept] + cells, reach[kept]))
-        shares.append(np.minimum(share / _OFTEN, 1))
+        shares.append(np.minimum(np.nan_to_num(share) / _OFTEN, 1))
         cells += len(pages)
         best.append(np.column_stack([names[chosen], of_group[chosen],
                                      build.places()[chosen]]))
@@ -261,14 +286,15 @@ def _profile(builds: list[Build], runs: int, known: Mapping[Name, Touch]) -> Pro
     is_known, is_likely = before > 0, likely > 0.5
     most = np.where(is_known & ~(is_likely & (before <= 0.5)), before, 1)
     certain = np.where(is_likely, 1, np.where(is_known, np.minimum(likely / prior, 1), likely))
-    return _assemble(builds, runs, called, best, likely, _Known(ranks, most, certain))
+    return _assemble(builds, runs, called, best, likely, _Known(ranks, before, most, certain))
 
 
 class _Known(NamedTuple):
-    """What is known of each name from elsewhere: its rank, the largest share of the runs that may
-    have touched it, and how much of its share is sure."""
+    """What is known of each name from elsewhere: its rank, which share of the runs touched it then,
+    the largest share that may have touched it, and how much of its share is sure."""
 
     ranks: np.ndarray
+    before: np.ndarray
     most: np.ndarray
     certain: np.ndarray
 
@@ -289,15 +315,18 @@ def _assemble(builds: list[Build], runs: int, called: Mapping[int, list[Name]],
     ordered = any(build.ordered for build in builds)
     for build, found in zip(builds, best, strict=True):
         index = found[:, 0].astype(np.int64)
-        touched[index] += found[:, 1] * build.runs
-        weight[index] += build.runs
+        told = ~np.isnan(found[:, 1])
+        touched[index[told]] += found[told, 1] * build.runs
+        weight[index[told]] += build.runs
         if ordered and build.ordered:
             # A page may be touched earlier than the name, for another one, but not later.
             place[index] = np.fmax(place[index], found[:, 2])
         elif not ordered:
             place[index] = np.where(np.isnan(place[index]), found[:, 2], place[index])
     place[np.isnan(place)] = np.inf
-    chosen = np.flatnonzero((likely > LIKELY) & (touched > 0)).tolist()
+    untold = weight == 0
+    touched[untold], weight[untold] = known.before[untold], 1
+    chosen = np.flatnonzero((untold | (likely > LIKELY)) & (touched > 0)).tolist()
     chosen.sort(key=lambda index: (known.ranks[index], place[index], called[index]))
     made = Profile(b"", runs)
     for index in chosen:

@@ -57,7 +57,8 @@ class Section:
 
 
 class Places:
-    """Places of entries, in the order of the link: as columns, because there may be millions."""
+    """Places of entries: those of entry 0 first, and those of one entry in the order of the link.
+    They are columns, because there may be millions."""
 
     def __init__(self, entries: Sequence[Name] = ()):
         self._entries = entries
@@ -67,7 +68,8 @@ class Places:
         self._wheres: list[tuple[str, bytes, bytes]] = []
 
     def add(self, text: bytes) -> None:
-        """Places from lines of `name`, entry, how, object, section, symbol and value."""
+        """Places from lines of `name`, entry, how, object, section, symbol and value; they follow
+        those that are here."""
         fields = text.replace(b"\n", b"\t").split(b"\t")
         entries, symbols, values = (fields[column:-1:_FIELDS] for column in (1, 5, 6))
         wheres = list(zip(*(fields[column:-1:_FIELDS] for column in (2, 3, 4)), strict=True))
@@ -117,23 +119,23 @@ class Places:
         return self._symbols
 
     @cached_property
-    def _by_entry(self) -> tuple[array, array]:
-        """The places of entry 0 first, and where in that those of each entry begin."""
-        order = np.argsort(self.entry, kind="stable").astype(np.int32)
-        first = np.searchsorted(self.entry[order], np.arange(int(self.entry.max(initial=-1)) + 2))
-        return array("i", order.tobytes()), array("i", first.astype(np.int32).tobytes())
+    def _first(self) -> array:
+        """Where the places of each entry begin."""
+        first = np.searchsorted(self.entry, np.arange(int(self.entry.max(initial=-1)) + 2))
+        return array("i", first.astype(np.int32).tobytes())
 
     def of(self, entry: int) -> list[Place]:
         """The places of an entry."""
-        return [self[index] for index in self._rows(entry)]
+        return list(map(self.__getitem__, range(*self._rows(entry))))
 
     def symbols_of(self, entry: int) -> list[bytes]:
         """What the entry's symbols are called."""
-        return [self._symbols[index] for index in self._rows(entry)]
+        first, end = self._rows(entry)
+        return self._symbols[first:end]
 
-    def _rows(self, entry: int) -> array:
-        order, first = self._by_entry
-        return order[first[entry]:first[entry + 1]] if entry + 1 < len(first) else order[:0]
+    def _rows(self, entry: int) -> tuple[int, int]:
+        first = self._first
+        return (first[entry], first[entry + 1]) if entry + 1 < len(first) else (0, 0)
 
     def inexact(self) -> set[int]:
         """The entries whose symbols are called otherwise now."""
@@ -217,14 +219,15 @@ def _resolved(profile_path: str, files: Iterable[str], entries: Callable[[], Seq
     for lines in _ask(profile_path, files, *options):
         if places is None:
             places = Places(entries())
-        first = next((number for number, line in enumerate(lines)
-                      if line.startswith(_UNMOVABLE)), len(lines))
-        places.add(b"".join(lines[:first]))
-        unmovable.update(int(line.removeprefix(_UNMOVABLE)) for line in lines[first:])
+        # Those without a place are the last.
+        end = (b"\n" + lines).find(b"\n" + _UNMOVABLE)
+        placed, others = (lines, b"") if end < 0 else (lines[:end], lines[end:])
+        places.add(placed)
+        unmovable.update(int(line.removeprefix(_UNMOVABLE)) for line in others.splitlines())
     return Resolved(Places() if places is None else places, unmovable)
 
 
-def _ask(profile_path: str, files: Iterable[str], *options: str) -> Iterator[list[bytes]]:
+def _ask(profile_path: str, files: Iterable[str], *options: str) -> Iterator[bytes]:
     """What frontload-resolve says: some lines at a time."""
     with tempfile.NamedTemporaryFile("w", prefix="frontload-", encoding="utf-8",
                                      errors="surrogateescape") as inputs:
@@ -236,9 +239,9 @@ def _ask(profile_path: str, files: Iterable[str], *options: str) -> Iterator[lis
         with ask(_RESOLVER, [*options, "--", *words], _HEADER) as (answer, said):
             for message in said.splitlines():
                 errors.warning(message.removeprefix(f"{_RESOLVER}: warning: "))
-            while lines := answer.readlines(_PIECE):
-                yield lines
+            while lines := answer.read(_PIECE):
+                yield lines + answer.readline()
 
 
-def _fields(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
-    return (line.rstrip(b"\n").split(b"\t") for line in lines)
+def _fields(lines: bytes) -> Iterator[list[bytes]]:
+    return (line.split(b"\t") for line in lines.removesuffix(b"\n").split(b"\n"))

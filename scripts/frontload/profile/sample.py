@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,19 +25,33 @@ from frontload.profile.trace import Module
 
 SUFFIX = ".flsample"
 MAGIC = b"\x89FLS\r\n\x1a\n"
-MAJOR = 1
+MAJOR = 2
+_WITHOUT_SLICES = 1  # the version of those that tell of whole files
 HEADER_SIZE = 96
 _HEADER = "8sBBHHHIIIIQIB3x32s"  # struct frontload_sample_header up to the reserved bytes
 _ROLE_AT, _SIZE_AT = 48, 20
 _BYTE_ORDERS = {1: "<", 2: ">"}
-_MAIN, _EXACT, _ORDERED = 1, 2, 4
+_MAIN, _EXACT, _ORDERED, _SLICED = 1, 2, 4, 8
 _AT_READY = 1
 _LARGEST = 1 << 20  # as the sampler has it (LARGEST_SAMPLE in instrument/sampler/sample_file.h)
 _LARGEST_PAGE = 1 << 20
 _MOST_PAGES = 1 << 22  # of a file: 16 GiB in the smallest pages; more would take much memory
+_MOST_SLICES = 1000
 _NUMBER_BYTES = 9
 _damaged = functools.partial(BadData, note="copy or take it again")
 _FILE_NAME = re.compile(rf".*{re.escape(SUFFIX)}(\.\d+)?", re.DOTALL)
+
+
+class Slice(NamedTuple):
+    """Which pages of a file a sample tells of: stripe `number`, and each that is a multiple of
+    `count` stripes behind it."""
+
+    stripe: int  # in pages
+    count: int
+    number: int
+
+    def has(self, pages: np.ndarray) -> np.ndarray:
+        return pages // self.stripe % self.count == self.number
 
 
 @dataclass(frozen=True)
@@ -47,6 +62,7 @@ class TouchedPages:
     pages: np.ndarray
     exact: bool  # each was touched; otherwise windows around touched pages are among them
     ordered: bool
+    part: Slice | None = None  # of other pages nothing is known; None: all are told
 
 
 @dataclass(frozen=True)
@@ -93,9 +109,10 @@ def parse(data: bytes, path: os.PathLike | str) -> PageSample:
         raise _damaged(path, f"byte order {data[8]} is neither 1 (little) nor 2 (big)", offset=8)
     (_, _, _, _, major, _, header_size, size, page_size, pid, run, modules, forked,
      role) = struct.unpack_from(order + _HEADER, data)
-    if major != MAJOR:
-        raise BadData(path, f"sample format {major} is not {MAJOR}, which this frontload reads",
-                      offset=12, note="read it with the frontload of the sampler, or a newer one")
+    if not _WITHOUT_SLICES <= major <= MAJOR:
+        raise BadData(path, f"sample format {major} is none of {_WITHOUT_SLICES} to {MAJOR}, which "
+                      "this frontload reads", offset=12,
+                      note="read it with the frontload of the sampler, or a newer one")
     if not HEADER_SIZE <= header_size <= size:
         raise _damaged(path, f"a header of {header_size} bytes in a sample of {size}", offset=16)
     if size != len(data) or size > _LARGEST:
@@ -119,9 +136,11 @@ def to_bytes(sample: PageSample) -> bytes:
     body = b"".join(_module_bytes(module, touched) for module, touched in
                     zip(sample.modules, sample.touched, strict=True))
     order = 1 if sys.byteorder == "little" else 2
-    header = struct.pack(_BYTE_ORDERS[order] + _HEADER, MAGIC, order, _AT_READY, _machine(), MAJOR,
-                         0, HEADER_SIZE, HEADER_SIZE + len(body), sample.page_size, sample.pid,
-                         sample.run, len(sample.modules), sample.forked, sample.role.encode())
+    version = MAJOR if any(touched.part for touched in sample.touched) else _WITHOUT_SLICES
+    header = struct.pack(_BYTE_ORDERS[order] + _HEADER, MAGIC, order, _AT_READY, _machine(),
+                         version, 0, HEADER_SIZE, HEADER_SIZE + len(body), sample.page_size,
+                         sample.pid, sample.run, len(sample.modules), sample.forked,
+                         sample.role.encode())
     return header.ljust(HEADER_SIZE, b"\0") + body
 
 
@@ -131,10 +150,11 @@ def _machine() -> int:
 
 def _module_bytes(module: Module, touched: TouchedPages) -> bytes:
     name = os.fsencode(module.path)
-    flags = _MAIN * module.main | _EXACT * touched.exact | _ORDERED * touched.ordered
+    flags = (_MAIN * module.main | _EXACT * touched.exact | _ORDERED * touched.ordered
+             | _SLICED * (touched.part is not None))
     begins = np.flatnonzero(np.diff(touched.pages, prepend=-2) != 1)
     sizes = np.diff(begins, append=len(touched.pages))
-    numbers, last = [len(begins)], 0
+    numbers, last = [*(touched.part or ()), len(begins)], 0
     for first, size in zip(touched.pages[begins].tolist(), sizes.tolist(), strict=True):
         step = first - last
         if touched.ordered:
@@ -161,7 +181,8 @@ def describe(sample: PageSample) -> dict:
             "pages": sum(len(touched.pages) for touched in sample.touched),
             "modules": [{"path": module.path, "build_id": module.build_id.hex() or None,
                          "main": module.main, "pages": len(touched.pages),
-                         "exact": touched.exact, "ordered": touched.ordered}
+                         "exact": touched.exact, "ordered": touched.ordered,
+                         "slice": touched.part and touched.part._asdict()}
                         for module, touched in zip(sample.modules, sample.touched, strict=True)]}
 
 
@@ -211,10 +232,23 @@ def _modules(rest: _Rest, count: int) -> Iterator[tuple[Module, TouchedPages]]:
         build_id, file = rest.bytes("a build-id"), rest.bytes("a path")
         if not file:
             raise rest.damaged("a file without a path", begin)
+        part = _slice(rest) if flags & _SLICED else None
+        at = rest.at
         pages = _pages(rest, bool(flags & _ORDERED), left)
         left -= len(pages)
+        if part and not part.has(pages).all():
+            raise rest.damaged("pages of another slice", at)
         yield (Module(os.fsdecode(file), build_id, bool(flags & _MAIN)),
-               TouchedPages(pages, bool(flags & _EXACT), bool(flags & _ORDERED)))
+               TouchedPages(pages, bool(flags & _EXACT), bool(flags & _ORDERED), part))
+
+
+def _slice(rest: _Rest) -> Slice:
+    at, found = rest.at, Slice(rest.number(), rest.number(), rest.number())
+    if not (1 <= found.stripe <= _MOST_PAGES and 2 <= found.count <= _MOST_SLICES
+            and found.number < found.count):
+        raise rest.damaged(f"slice {found.number} of {found.count}, in stripes of "
+                           f"{errors.count(found.stripe, 'page')}", at)
+    return found
 
 
 def _pages(rest: _Rest, ordered: bool, most: int) -> np.ndarray:

@@ -19,7 +19,7 @@ import numpy as np
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from frontload.profile.sample import PageSample, TouchedPages
+from frontload.profile.sample import PageSample, Slice, TouchedPages
 from frontload.profile.trace import Module
 
 _SCAN = 0xc0606610  # _IOWR('f', 16, struct pm_scan_arg), which has 96 bytes
@@ -30,15 +30,38 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (..)(.)p ([0-9a-f]+) ([0-9a-f:]+) (\d+) +(/.*)$")
 _REGISTERED = "uw"  # of VmFlags in smaps: with userfaultfd, for writes
 _REPLACED = " (deleted)"  # behind the path of a file that was, while it ran
+_LEAST_STRIPE, _MOST_STRIPES = 4 << 16, 8  # as in slice.h
 _LOWEST_HALF = 1 << 63  # what lies beyond is the kernel's
+
+
+@dataclass
+class _Mapping:
+    begin: int
+    end: int
+    offset: int  # in the file
+    is_registered: bool = False
+
+    def pages(self) -> np.ndarray:
+        """Of the file."""
+        return np.arange(self.offset, self.offset + self.end - self.begin, _PAGE) // _PAGE
 
 
 @dataclass
 class _File:
     path: str
     has_code: bool = False
-    exact: bool = True
-    mappings: list[tuple[int, int, int]] = field(default_factory=list)
+    mappings: list[_Mapping] = field(default_factory=list)
+
+    def slice(self, number: int, count: int) -> Slice:
+        """A slice of so many, as instrument/sampler/slice.h has it."""
+        end = max(each.offset + each.end - each.begin for each in self.mappings) // _PAGE
+        least = max(_LEAST_STRIPE // _PAGE, 1)
+        return Slice(-(-end // (least * _MOST_STRIPES * count)) * least, count, number)
+
+    def is_exact(self, part: Slice | None) -> bool:
+        """Whether all pages, or those of a slice, are registered."""
+        return all(each.is_registered or (part is not None and not part.has(each.pages()).any())
+                   for each in self.mappings)
 
 
 def below(process: int) -> list[int]:
@@ -54,8 +77,10 @@ def below(process: int) -> list[int]:
     return found[1:]
 
 
-def sample(process: int, run: int, forked: bool, role: str) -> PageSample | None:
-    """None if the process has ended, or is not ours to look at."""
+def sample(process: int, run: int, forked: bool, role: str,
+           part: tuple[int, int] | None = None) -> PageSample | None:
+    """None if the process has ended, or is not ours to look at. `part`: the slice of each file that
+    the process was asked to tell of, and of how many."""
     try:
         files = _files(process)
         program = os.readlink(f"/proc/{process}/exe")
@@ -66,8 +91,7 @@ def sample(process: int, run: int, forked: bool, role: str) -> PageSample | None
                 build_id = _build_id(f"/proc/{process}/exe" if is_main else file.path)
                 if build_id is not None:
                     path = file.path.removesuffix(_REPLACED) if is_main else file.path
-                    found.append((Module(path, build_id, is_main),
-                                  TouchedPages(_touched(table, file), file.exact, False)))
+                    found.append((Module(path, build_id, is_main), _told(table, file, part)))
     except OSError:
         return None
     if not found:
@@ -87,19 +111,27 @@ def _files(process: int) -> list[_File]:
             begin, end, _, execute, offset, device, inode, path = found.groups()
             current = files.setdefault((device, inode, path), _File(path))
             current.has_code |= execute == "x"
-            current.mappings.append((int(begin, 16), int(end, 16), int(offset, 16)))
+            current.mappings.append(_Mapping(int(begin, 16), int(end, 16), int(offset, 16)))
         elif line.startswith("VmFlags:"):
             if current:
-                current.exact &= _REGISTERED in line.split()
+                current.mappings[-1].is_registered = _REGISTERED in line.split()
             current = None
     return [file for file in files.values() if file.has_code]
 
 
+def _told(table, file: _File, part: tuple[int, int] | None) -> TouchedPages:
+    pages, mine = _touched(table, file), file.slice(*part) if part else None
+    if mine and file.is_exact(mine):
+        return TouchedPages(pages[mine.has(pages)], True, False, mine)
+    return TouchedPages(pages, file.is_exact(None), False)
+
+
 def _touched(table, file: _File) -> np.ndarray:
     pages: set[int] = set()
-    for begin, end, offset in file.mappings:
-        for first, last in _present(table, begin, end):
-            pages.update(range((first - begin + offset) // _PAGE, (last - begin + offset) // _PAGE))
+    for each in file.mappings:
+        place = each.offset - each.begin
+        for first, last in _present(table, each.begin, each.end):
+            pages.update(range((first + place) // _PAGE, (last + place) // _PAGE))
     return np.array(sorted(pages), np.int64)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from frontload.profile.sample import PageSample, TouchedPages
+from frontload.profile.sample import PageSample
 from frontload.tracing import perf_records as records
 from frontload.tracing.space import AddressSpace, Region
 
@@ -57,7 +57,7 @@ class PageOrder:
             first = [page for page in seen if page in there]
             if first:
                 rest = sorted(there.difference(first))
-                mine = TouchedPages(np.array(first + rest, np.int64), mine.exact, True)
+                mine = replace(mine, pages=np.array(first + rest, np.int64), ordered=True)
             touched.append(mine)
         return replace(sample, touched=touched)
 

@@ -32,8 +32,10 @@ _WHY_NONE = ("a program that ends by a signal or by _exit() writes none: say whe
 
 
 def run(words: Sequence[str], output: Path | str, *, role: str | None = None,
-        ready: Ready | None = None, ordered: bool = False) -> int:
-    """Returns the exit status of the command; 0 if it was ended because it was ready."""
+        ready: Ready | None = None, ordered: bool = False, slices: int = 1) -> int:
+    """Returns the exit status of the command; 0 if it was ended because it was ready. Of `slices`
+    of each file, one is told of."""
+    part = (secrets.randbelow(slices), slices) if slices > 1 else None
     folder = Path(output)
     is_new_folder = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
@@ -62,14 +64,14 @@ def run(words: Sequence[str], output: Path | str, *, role: str | None = None,
             nonlocal at_ready, problem
             try:
                 if b'"ready"' in line.read():
-                    at_ready = _look_at_all(place, role or "")
+                    at_ready = _look_at_all(place, role or "", part)
             except Exception as failure:  # told when the command has ended
                 at_ready, problem = set(), failure
             finally:
                 line.release()
 
         status = processes.run_in_foreground(
-            [*before, "env", *_asked(place, role), *words], os.environ,
+            [*before, "env", *_asked(place, role, part), *words], os.environ,
             *([until_ready] if line else []))
         if problem is not None:
             raise problem
@@ -103,12 +105,14 @@ def _remove_if_empty(folder: Path) -> None:
         folder.rmdir()
 
 
-def _asked(folder: Path, role: str | None) -> list[str]:
+def _asked(folder: Path, role: str | None, part: tuple[int, int] | None) -> list[str]:
     """What is in the environment of the command alone; it may change its folder."""
     pattern = os.path.join(str(folder.resolve()).replace("%", "%%"), "%m.%p" + sample.SUFFIX)
     preloaded = [str(_library()), *filter(None, [os.environ.get("LD_PRELOAD")])]
     # Of many starts in production one is sampled; this one is to be.
     return ["--unset=FRONTLOAD_BINDIR", "--unset=FRONTLOAD_SAMPLE_EVERY",
+            "FRONTLOAD_SAMPLE_SLICES={}/{}".format(*part) if part
+            else "--unset=FRONTLOAD_SAMPLE_SLICES",
             f"FRONTLOAD_SAMPLE={pattern}", f"LD_PRELOAD={':'.join(preloaded)}",
             *([f"FRONTLOAD_ROLE={role}"] if role else [])]
 
@@ -136,7 +140,7 @@ def _below_perf(data: Path) -> list[str]:
     return [*recorder.prefix, *recorder.command(data, events, "--count=1", "--data")]
 
 
-def _look_at_all(folder: Path, role: str) -> set[Path]:
+def _look_at_all(folder: Path, role: str, part: tuple[int, int] | None) -> set[Path]:
     """Takes samples of what the command has running, but for processes that have written theirs
     themselves; returns the samples that there are then."""
     run_number = secrets.randbits(63) | 1
@@ -154,7 +158,7 @@ def _look_at_all(folder: Path, role: str) -> set[Path]:
         if process not in ours:
             parent = _parent(process)
             forked = parent in programs and os.path.samestat(programs[parent], program)
-            found = live_pages.sample(process, run_number, forked, role)
+            found = live_pages.sample(process, run_number, forked, role, part)
             if found is not None and found.main is not None:
                 looked.append((found, parent))
     # What a process writes from here on comes too late: it has been looked at.

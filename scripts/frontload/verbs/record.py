@@ -56,7 +56,7 @@ ENVIRONMENT = {"FRONTLOAD_TRACE": "where libfrontload-rt writes traces (%m is th
 def add_parser(verbs) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         "record",
-        usage="%(prog)s [-o DIR] [--data | --files | --sample [--page-order] | "
+        usage="%(prog)s [-o DIR] [--data | --files | --sample [--page-order] [--slices N] | "
               "--with trace|runtime] [--module NAME]... "
               "[--role NAME] [--until SYMBOL] [--until-...] [--for SECONDS] "
               "(--pid PID | -- COMMAND...)",
@@ -83,6 +83,9 @@ def add_parser(verbs) -> argparse.ArgumentParser:
                         "for each")
     parser.add_argument("--page-order", action="store_true",
                         help="with --sample: note the order of the first touches as well, by perf")
+    parser.add_argument("--slices", metavar="N", type=count(1, 1000), default=1,
+                        help="with --sample: of each file only tell of one slice of N, chosen by "
+                        "chance, at the Nth part of the cost")
     parser.add_argument("--with", dest="recorder", choices=("trace", "runtime"), default="trace",
                         help="what records: trace (the default) plants breakpoints in any program; "
                         "with runtime the program records itself, if it was built with "
@@ -125,6 +128,8 @@ def run(args: argparse.Namespace) -> int:
     ready = ready_options.chosen(args, until=args.until)
     if args.page_order and not args.sample:
         args.usage_error("--page-order is for --sample")
+    if args.slices > 1 and not args.sample:
+        args.usage_error("--slices is for --sample")
     if args.files:
         if args.sample or args.data or args.recorder == "runtime" or args.module or \
                 args.until or args.role:
@@ -138,7 +143,7 @@ def run(args: argparse.Namespace) -> int:
         from frontload.recording import sampled
 
         return sampled.run(words, args.output, role=args.role, ready=ready,
-                           ordered=args.page_order)
+                           ordered=args.page_order, slices=args.slices)
     if args.recorder == "runtime":
         return recording.run_with_runtime(words, args.output, role=args.role, ready=ready)
     return recording.run(words, args.output, data=args.data, blocks=args.blocks,
