@@ -7,6 +7,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -21,25 +22,29 @@ static constexpr size_t placesAtATime = 1 << 16;
 
 void writePlaces(raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
                  ArrayRef<InputObject> objects) {
-  size_t written = 0;
+  // Names are read in the order in which they lie in the files, and written by entry.
+  std::string text;
+  raw_string_ostream lines(text);
+  std::vector<std::pair<uint32_t, uint64_t>> ends; // of each line: its entry, and where it ends
   std::optional<uint32_t> object;
   std::string objectName;
-  std::vector<const EntryPlace *> places;
-  for (const EntryPlace &place : set.entryPlaces().movable)
-    places.push_back(&place);
-  llvm::stable_sort(places, [](auto *a, auto *b) { return a->entry < b->entry; });
-  for (const EntryPlace *each : places) {
-    const EntryPlace &place = *each;
-    if (++written % placesAtATime == 0)
+  for (const EntryPlace &place : set.entryPlaces().movable) {
+    if (ends.size() % placesAtATime == placesAtATime - 1)
       objects[place.object].letGo();
     if (std::exchange(object, place.object) != place.object)
       objectName = escapeName(objects[place.object].name());
     bool isSection = profile.entries[place.entry].kind == EntryKind::Section;
-    os << "name\t" << place.entry << '\t' << toString(set.foundNames().best(place.entry).likeness())
-       << '\t' << objectName << '\t' << escapeName(place.sectionName) << '\t'
-       << (isSection ? "" : escapeName(place.symbol)) << '\t' << utohexstr(place.value, true)
-       << '\n';
+    lines << "name\t" << place.entry << '\t'
+          << toString(set.foundNames().best(place.entry).likeness()) << '\t' << objectName << '\t'
+          << escapeName(place.sectionName) << '\t' << (isSection ? "" : escapeName(place.symbol))
+          << '\t' << utohexstr(place.value, true) << '\n';
+    ends.emplace_back(place.entry, text.size());
   }
+  std::vector<uint32_t> order(ends.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::stable_sort(order, [&](uint32_t a, uint32_t b) { return ends[a].first < ends[b].first; });
+  for (uint32_t line : order)
+    os << StringRef(text).slice(line ? ends[line - 1].second : 0, ends[line].second);
   for (auto [entry, isUnmovable] : enumerate(set.entryPlaces().isKept))
     if (isUnmovable)
       os << "unmovable\t" << entry << '\n';

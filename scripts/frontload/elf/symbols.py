@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frontload.base.intervals import positions
 from frontload.elf.constants import (
     SHN_ABS,
     SHN_COMMON,
@@ -84,12 +85,12 @@ class Symbols:
 
     def placed_at(self, values: np.ndarray) -> np.ndarray:
         """The symbols, by row, that are a place in a section and have one of these values."""
-        wanted = np.unique(values)
+        wanted = np.sort(values)
         found = [np.empty(0, np.int64)]
         # In pieces, which takes less memory than np.isin.
         for begin in range(0, len(self.value) if len(wanted) else 0, _PIECE):
             piece = self.value[begin:begin + _PIECE]
-            nearest = np.minimum(np.searchsorted(wanted, piece), len(wanted) - 1)
+            nearest = np.minimum(positions(wanted, piece), len(wanted) - 1)
             found.append(begin + np.flatnonzero(wanted[nearest] == piece))
         rows = np.concatenate(found)
         return rows[self.placed()[rows]]

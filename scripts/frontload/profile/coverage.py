@@ -37,7 +37,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frontload.base.intervals import FARTHEST, Cover, signed
+from frontload.base.intervals import FARTHEST, Cover, positions, signed
 from frontload.elf import constants, front
 from frontload.elf.file import Elf
 from frontload.elf.section_names import CLASSES
@@ -214,8 +214,9 @@ class _Found:
 
 def _find(elf: Elf, symbols: Symbols, names: list[Name], entries: list[Name],
           places: Places) -> _Found:
-    number_of = {name: number for number, name in enumerate(names)}
-    numbers = np.fromiter((number_of.get(entry, -1) for entry in entries), np.int64, len(entries))
+    number_of = {id(name): number for number, name in enumerate(names)}  # those of the profile
+    numbers = np.fromiter((number_of.get(id(entry), -1) for entry in entries), np.int64,
+                          len(entries))
     del number_of
     # A place is known by a name and an address; where the address has a symbol, that is compared.
     loaded = np.array([bool(each) for each in elf.section_classes], bool)
@@ -224,8 +225,9 @@ def _find(elf: Elf, symbols: Symbols, names: list[Name], entries: list[Name],
     of_rows = mixed(symbols.value[rows], symbols.names.hashes(rows))
     of_places = mixed(places.value, hashes_of(places.symbol))
     order = np.argsort(of_places, kind="stable")
-    first = np.searchsorted(of_places[order], of_rows)
-    count = np.searchsorted(of_places[order], of_rows, "right") - first
+    of_places = of_places[order]
+    first = positions(of_places, of_rows)
+    count = positions(of_places, of_rows, "right") - first
     row = np.repeat(rows, count)
     place = order[np.repeat(first, count) + np.arange(len(row))
                   - np.repeat(np.cumsum(count) - count, count)]
@@ -371,8 +373,8 @@ class _Used:
         self._changes = np.zeros(len(self._start) + 1, np.int64)  # of how many ranges use a hole
 
     def add(self, start: np.ndarray, end: np.ndarray) -> None:
-        first = np.searchsorted(self._end, start, "right")
-        behind = np.searchsorted(self._start, end, "left")
+        first = positions(self._end, start, "right")
+        behind = positions(self._start, end)
         some = first < behind
         count = len(self._changes)
         self._changes += np.bincount(first[some], minlength=count)
@@ -382,6 +384,6 @@ class _Used:
         """Whether there are such bytes in each range; both of its ends are ends of a range of the
         cover, or of one that it was made of."""
         before = np.concatenate([[0], np.cumsum(np.cumsum(self._changes[:-1]) > 0)])
-        first = np.searchsorted(self._start, start, "left")
-        behind = np.searchsorted(self._end, end, "right")
+        first = positions(self._start, start)
+        behind = positions(self._end, end, "right")
         return before[np.maximum(first, behind)] > before[first]
