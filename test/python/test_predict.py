@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from frontload.device import cold_device
+from frontload.elf import file as elf
 from trace_writer import DATA, FUNCTION, TraceWriter
 
 # Functions and constants far apart, in an order of their own, and relocated pointers.
@@ -80,6 +81,44 @@ def test_touches_are_found_in_another_build(tmp_path, link, run, build):
     assert other["recorded"] == touched and other["missing"] == 1
     assert other["binary"] == [new.addresses["main"], new.addresses["f1"],
                                new.addresses["f2"] + 1]
+
+
+SPLIT = """
+volatile int zero;
+const char *volatile said;
+__attribute__((noinline)) void reports(void) {
+  if (zero) { said = "nobody asks for this"; asm volatile(".skip 400, 0x90"); }
+  said = "what each start says, and at some length";
+}
+#ifdef MORE
+const char *more(void) { return MORE; }
+#endif
+int main(void) { reports(); return 0; }
+"""
+
+
+def test_literals_of_split_functions_are_found(tmp_path, link, run, build):
+    """By the same instruction of the same block, wherever the block is."""
+    blocks = tmp_path / "blocks"
+    blocks.write_text("v1\nf reports\nc 0\n")
+    whole = link(source=SPLIT, flags=["-fbasic-block-address-map"], name="whole")
+    more = "what moves all other literals away" * 20
+    split = link(source=SPLIT, flags=["-fbasic-block-address-map", f'-DMORE="{more}"',
+                                      f"-fbasic-block-sections=list={blocks}"], name="split")
+
+    def place(program) -> int:
+        data = program.path.read_bytes()
+        (text,) = [each for each in elf.read(program.path).segments if each.offset
+                   <= data.index(b"what each start") < each.offset + each.file_bytes]
+        return data.index(b"what each start") - text.offset + text.address
+
+    assert "reports.cold" in split.addresses and place(split) != place(whole)
+    trace = TraceWriter().module(1, str(whole.path), whole.build_id).event(
+        whole.addresses["reports"]).event(place(whole) + 20, kind=DATA).write(tmp_path / "trace")
+    result = run(build / "bin/frontload-predict", "--list-touches", f"--recorded={whole.path}",
+                 split.path, trace)
+    (found,) = json.loads(result.stdout)["traces"]
+    assert found["binary"] == [split.addresses["reports"], place(split) + 20]
 
 
 def test_the_kernel_reads_what_was_predicted(tmp_path, link, predict, tools):

@@ -1,6 +1,7 @@
 // Code of a function that was split is found by its blocks.
 #include "predict/block_pairs.h"
 #include "gtest/gtest.h"
+#include <array>
 
 using namespace frontload;
 
@@ -22,6 +23,20 @@ TEST(BlockPairs, BlocksLieElsewhereInAnotherOrder) {
   EXPECT_EQ(pairs.find(0x137), 0x112du);
   EXPECT_EQ(pairs.find(0x138), std::nullopt);
   EXPECT_EQ(pairs.find(0xff), std::nullopt);
+}
+
+TEST(BlockPairs, OfPartOfTheProgram) {
+  BlockPairs pairs({{0x100, 7, {block(0, 0x100, 16), block(2, 0x110, 8)}},
+                    {0x120, 9, {block(0, 0x120, 4), block(1, 0x124, 8)}}},
+                   {{0x1100, 7, {block(0, 0x1100, 12), block(2, 0x9000, 8)}},
+                    {0x1120, 9, {block(0, 0x1120, 4), block(1, 0x9100, 9)}}},
+                   same);
+  std::vector<std::array<uint64_t, 3>> found;
+  pairs.forEachIn(0x110, 0x124, [&](uint64_t recorded, uint64_t target, uint64_t size) {
+    found.push_back({recorded, target, size});
+  });
+  std::vector<std::array<uint64_t, 3>> expected = {{0x110, 0x9000, 8}, {0x120, 0x1120, 4}};
+  EXPECT_EQ(found, expected);
 }
 
 TEST(BlockPairs, OnlyOfFunctionsWithTheSameBlocks) {

@@ -40,4 +40,11 @@ std::optional<uint64_t> BlockPairs::find(uint64_t address) const {
   return pair.target + std::min<uint64_t>(offset, pair.targetSize - 1);
 }
 
+void BlockPairs::forEachIn(uint64_t begin, uint64_t end,
+                           function_ref<void(uint64_t, uint64_t, uint64_t)> visit) const {
+  auto next = partition_point(pairs, [&](const Pair &pair) { return pair.recorded < begin; });
+  for (; next != pairs.end() && next->recorded < end; ++next)
+    visit(next->recorded, next->target, std::min(next->recordedSize, next->targetSize));
+}
+
 } // namespace frontload

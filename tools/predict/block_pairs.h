@@ -28,6 +28,12 @@ public:
   /// shorter there, where it no longer has to jump to the next one: then its last byte.
   std::optional<uint64_t> find(uint64_t address) const;
 
+  /// Calls `visit` with where each block of `recorded` from `begin` to before `end` is in both, and
+  /// how many bytes it has in both.
+  void forEachIn(
+      uint64_t begin, uint64_t end,
+      llvm::function_ref<void(uint64_t recorded, uint64_t target, uint64_t size)> visit) const;
+
 private:
   struct Pair {
     uint64_t recorded, target;

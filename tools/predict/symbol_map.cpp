@@ -122,14 +122,25 @@ void SymbolMap::learn(ArrayRef<uint64_t> touched) {
   std::vector<AddressPair> found;
   uint64_t end = 0;
   for (const Symbol *symbol : functions) {
+    // A function that was split has another size, and each of its blocks its own place.
     const Symbol *other = inTarget(*symbol);
     // Each byte of code once, whatever a hostile file says where functions end.
-    if (!other || other->size != symbol->size || symbol->address < end)
+    if (!other || symbol->address < end)
       continue;
     end = symbol->address +
           std::min<uint64_t>(symbol->size, recordedImage.at(symbol->address).size());
-    pairReferences(recordedImage, targetImage, {symbol->address, other->address}, symbol->size,
-                   found);
+    if (other->size == symbol->size) {
+      pairReferences(recordedImage, targetImage, {symbol->address, other->address}, symbol->size,
+                     found);
+      continue;
+    }
+    uint64_t done = symbol->address;
+    blocks.forEachIn(symbol->address, end, [&](uint64_t one, uint64_t another, uint64_t size) {
+      if (one >= done)
+        pairReferences(recordedImage, targetImage, {one, another}, size, found);
+      done = std::max(done, one + size);
+    });
+    end = std::max(end, done);
   }
   for (const AddressPair &pair : found)
     if (!findByName(pair.recorded))
