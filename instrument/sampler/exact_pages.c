@@ -52,12 +52,9 @@ int begin_exact_pages(const struct mappings *mappings, const struct slice *asked
     const struct mapping *mapping = &mappings->mapping[i];
     if (!mappings->file[mapping->file].has_code)
       continue;
-    const uint64_t place = mapping->begin - mapping->offset, first = mapping->offset / page_size;
-    const uint64_t last = (mapping->end - place) / page_size;
-    const struct slice slice =
-        slice_of(asked, mapped_end(mappings, mapping->file) / page_size, page_size);
-    for (uint64_t begin, end = first; next_in_slice(&slice, last, &begin, &end);)
-      register_range(fd, place + begin * page_size, place + end * page_size);
+    const struct slice slice = slice_of(asked, mappings, mapping->file, page_size);
+    for (uintptr_t begin, end = mapping->begin; next_in_slice(&slice, mapping, &begin, &end);)
+      register_range(fd, begin, end);
   }
   return fd;
 }

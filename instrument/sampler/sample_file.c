@@ -143,21 +143,18 @@ static void add_ranges(struct sample *sample) {
 /* False if the kernel does not tell. */
 static bool look_at_pages(struct sample *sample, const struct mappings *mappings, unsigned file,
                           const struct slice *asked) {
-  const uint64_t page_size = sample->table->page_size;
   for (uint64_t i = 0; i < (sample->end + 63) / 64; ++i)
     sample->touched[i] = 0;
   sample->end = 0;
   sample->is_exact = true;
-  sample->slice = slice_of(asked, mapped_end(mappings, file) / page_size, page_size);
+  sample->slice = slice_of(asked, mappings, file, sample->table->page_size);
   for (unsigned i = 0; i < mappings->mapping_count; ++i) {
     const struct mapping *mapping = sample->mapping = &mappings->mapping[i];
     if (mapping->file != file)
       continue;
-    const uint64_t place = mapping->begin - mapping->offset, first = mapping->offset / page_size;
-    const uint64_t last = (mapping->end - place) / page_size;
-    for (uint64_t begin, end = first; next_in_slice(&sample->slice, last, &begin, &end);)
-      if (!touched_pages(sample->table, place + begin * page_size, place + end * page_size,
-                         add_range, sample))
+    for (uintptr_t begin, end = mapping->begin;
+         next_in_slice(&sample->slice, mapping, &begin, &end);)
+      if (!touched_pages(sample->table, begin, end, add_range, sample))
         return false;
   }
   return true;
@@ -203,7 +200,7 @@ bool add_module(struct sample *sample, const struct mappings *mappings, unsigned
   add_number(sample, path_size(file, is_main));
   add_bytes(sample, file->path, path_size(file, is_main));
   if (sample->slice.count > 1) {
-    add_number(sample, sample->slice.stripe);
+    add_number(sample, sample->slice.stripe / sample->table->page_size);
     add_number(sample, sample->slice.count);
     add_number(sample, sample->slice.number);
   }

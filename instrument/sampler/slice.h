@@ -10,6 +10,8 @@
 #ifndef FRONTLOAD_SLICE_H
 #define FRONTLOAD_SLICE_H
 
+#include "mappings.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,27 +20,31 @@ enum { LEAST_STRIPE = 4 << 16, MOST_STRIPES = 8, MOST_SLICES = 1000 };
 struct slice {
   uint32_t count; /* 1: all pages */
   uint32_t number;
-  uint64_t stripe; /* in pages */
+  uint64_t stripe; /* in bytes, of a certain file */
 };
 
-/* The slice of a file that is mapped up to page `end`. */
-static inline struct slice slice_of(const struct slice *asked, uint64_t end, uint64_t page_size) {
+/* What is asked for of all files, of one of them. */
+static inline struct slice slice_of(const struct slice *asked, const struct mappings *mappings,
+                                    unsigned file, uint64_t page_size) {
   struct slice slice = *asked;
-  const uint64_t least = page_size < LEAST_STRIPE ? LEAST_STRIPE / page_size : 1;
+  const uint64_t least = page_size < LEAST_STRIPE ? LEAST_STRIPE : page_size;
   const uint64_t step = least * MOST_STRIPES * slice.count;
-  slice.stripe = slice.count == 1 ? UINT64_C(1) << 52 : (end + step - 1) / step * least;
+  slice.stripe =
+      slice.count == 1 ? UINT64_C(1) << 62 : (mapped_end(mappings, file) + step - 1) / step * least;
   return slice;
 }
 
-/* Goes on from page *end to the next pages of a slice before `limit`. False if there are none. */
-static inline bool next_in_slice(const struct slice *slice, uint64_t limit, uint64_t *begin,
-                                 uint64_t *end) {
-  const uint64_t step = slice->stripe * slice->count;
-  uint64_t first = *end / step * step + slice->stripe * slice->number;
-  if (first + slice->stripe <= *end)
+/* Goes on from address *end of a mapping, at first its beginning, to what comes next of a slice of
+ * its file. False if there is no more. */
+static inline bool next_in_slice(const struct slice *slice, const struct mapping *mapping,
+                                 uintptr_t *begin, uintptr_t *end) {
+  const uint64_t place = mapping->begin - mapping->offset, step = slice->stripe * slice->count;
+  const uint64_t at = *end - place, limit = mapping->end - place;
+  uint64_t first = at / step * step + slice->stripe * slice->number;
+  if (first + slice->stripe <= at)
     first += step;
-  *begin = first < *end ? *end : first;
-  *end = first + slice->stripe < limit ? first + slice->stripe : limit;
+  *begin = place + (first < at ? at : first);
+  *end = place + (first + slice->stripe < limit ? first + slice->stripe : limit);
   return *begin < *end;
 }
 

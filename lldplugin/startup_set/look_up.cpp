@@ -168,9 +168,10 @@ static void addRanges(ObjectScan<ELFT> &scan, bool hasFiles,
     ranges.push_back({&scan, begin, end, file});
     if (!hasFiles || end == symbols.size() || symbols[end].getBinding() != ELF::STB_LOCAL)
       continue;
-    auto last = llvm::find_if(llvm::reverse(symbols.slice(begin, end - begin)),
-                              [](auto &symbol) { return symbol.getType() == ELF::STT_FILE; });
-    if (last != symbols.slice(begin, end - begin).rend())
+    auto mine = symbols.slice(begin, end - begin);
+    auto last = std::find_if(mine.rbegin(), mine.rend(),
+                             [](auto &symbol) { return symbol.getType() == ELF::STT_FILE; });
+    if (last != mine.rend())
       file = scan.object->name(*last);
   }
 }

@@ -80,7 +80,8 @@ def test_the_front_is_in_memory_before_main(tmp_path, linked_front, started, fla
         return found
 
     path = linked_front(*flags, f"-Wl,{option}")
-    assert noted.most(lambda: share(path)) > noted.NEARLY_ALL
+    # The kernel may page out what was just read.
+    assert any(share(path) == 1 for _ in range(noted.TRIES))
     assert share(linked_front(*flags)) < noted.HARDLY
 
 

@@ -122,7 +122,6 @@ void SymbolMap::learn(ArrayRef<uint64_t> touched) {
   std::vector<AddressPair> found;
   uint64_t end = 0;
   for (const Symbol *symbol : functions) {
-    // A function that was split has another size, and each of its blocks its own place.
     const Symbol *other = inTarget(*symbol);
     // Each byte of code once, whatever a hostile file says where functions end.
     if (!other || symbol->address < end)
@@ -134,6 +133,7 @@ void SymbolMap::learn(ArrayRef<uint64_t> touched) {
                      found);
       continue;
     }
+    // A function that was split has another size, and each of its blocks its own place.
     uint64_t done = symbol->address;
     blocks.forEachIn(symbol->address, end, [&](uint64_t one, uint64_t another, uint64_t size) {
       if (one >= done)

@@ -120,7 +120,6 @@ alone. Leaving out the oldest generations, with the names that only they touched
 come in any order.
 """
 
-import itertools
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -141,7 +140,6 @@ from frontload.profile.startup_profile import (
     Stretch,
     Touch,
     Touched,
-    named_tuples,
     ranked,
 )
 
@@ -149,6 +147,7 @@ MAGIC = b"frontload-startup-profile"
 MAJOR = 5
 # The versions that are enough for profiles without any.
 _WITHOUT_GENERATIONS, _WITHOUT_SPREADS, _WITHOUT_STRETCHES = 4, 3, 2
+_tuple = tuple.__new__
 _PIECE, _LINE = 4096, 64  # lines that are read and written at a time, and bytes of one
 
 _MAKE_ONE = "make one with: frontload profile TRACE... -o FILE"
@@ -310,9 +309,6 @@ def parse(data: bytes, path: os.PathLike | str) -> Profile:
     fields, number = None, 1
     try:
         for lines, are_plain in _pieces(data):
-            if fields is not None and are_plain and fields.add_all(lines):
-                number += len(lines)
-                continue
             for line in lines:
                 number += 1
                 if not line or line.startswith(b"#"):
@@ -322,7 +318,7 @@ def parse(data: bytes, path: os.PathLike | str) -> Profile:
                 if fields is None:
                     _parse_header_line(line, header)
                 else:
-                    fields.add(line)
+                    fields.add(line, are_plain)
         return fields.profile if fields is not None else _from_header(header, version)
     except ValueError as problem:
         what = "not UTF-8" if isinstance(problem, UnicodeDecodeError) else str(problem)
@@ -420,73 +416,45 @@ class _Fields:
 
     def __init__(self, profile: Profile):
         self.profile = profile
+        self._touches, self._kept = profile.touches, profile.kept.touches
         self._rank = -1  # of the last entry
         self._starts = _Known(_parse_start)
         self._runs = _Known(lambda key: _parse_runs(*key, self.profile))
         self._steps = _Known(_parse_step)
         self._touched = _Known(_parse_touched)
-        self._files = _Known(lambda text: b"" if text is None else _parse_name(text))
+        self._files = _Known(_parse_name)
 
-    def add(self, line: bytes) -> None:
-        """Adds an entry; raises ValueError if it is none."""
-        kind, section_class, runs, step, touched, name, file = _seven(line)
+    def add(self, line: bytes, is_plain: bool) -> None:
+        """Adds an entry, in which nothing is escaped if it is plain; raises ValueError if it is
+        none."""
+        fields = line.split(b"\t", 7)
+        if len(fields) == 6:
+            kind, section_class, runs, step, touched, name = fields
+            file = b""
+        elif len(fields) == 7:
+            kind, section_class, runs, step, touched, name, file = fields
+            file = self._files[file]
+        else:
+            raise ValueError(f"an entry has 6 or 7 fields, not {len(fields)}")
         kind, section_class = self._starts[kind, section_class]
         more, spread = self._steps[step]
-        entry = Name(kind, section_class, _parse_name(name), self._files[file])
+        if not is_plain or not name:
+            name = _parse_name(name)
         number, by_generation, kept = self._runs[runs, kind]
-        touch = Touch(number, self._rank + more, self._touched[touched],
-                      by_generation=by_generation)
+        rank = self._rank + more
+        # As Name(...) and Touch(...), in a third of the time.
+        entry = _tuple(Name, (kind, section_class, name, file))
+        touch = _tuple(Touch, (number, rank, self._touched[touched], (), by_generation))
         if spread is not None:
             touch = _with_spread(touch, spread)
-        if touch.rank < 0:
+        if rank < 0:
             raise ValueError("the first step is at least +1")
-        if entry in self.profile.touches:
+        if entry in self._touches:
             raise ValueError("a second entry for the same name")
-        self._rank = touch.rank
-        self.profile.touches[entry] = touch
+        self._rank = rank
+        self._touches[entry] = touch
         if kept:
-            self.profile.kept.touches[entry] = kept
-
-    def add_all(self, lines: list[bytes]) -> bool:
-        """Adds entries in which nothing is escaped, in a third of the time. Returns whether it has:
-        it does not, unless they are good and have no spreads."""
-        try:
-            kinds, classes, runs, steps, touched, names, files = zip(*map(_seven, lines),
-                                                                     strict=True)
-            kinds, classes = zip(*map(self._starts.__getitem__, zip(kinds, classes, strict=True)),
-                                 strict=True)
-            steps, spreads = zip(*map(self._steps.__getitem__, steps), strict=True)
-            runs, by_generation, kept = zip(
-                *map(self._runs.__getitem__, zip(runs, kinds, strict=True)), strict=True)
-            touched = map(self._touched.__getitem__, touched)
-            files = map(self._files.__getitem__, files)
-            ranks = list(itertools.accumulate(steps, initial=self._rank))[1:]
-            if set(spreads) != {None} or not all(names) or ranks[0] < 0:
-                return False
-            entries = list(named_tuples(Name, kinds, classes, names, files))
-            touches = list(named_tuples(Touch, runs, ranks, touched, [()] * len(lines),
-                                        by_generation))
-        except ValueError:
-            return False
-        known = self.profile.touches
-        before = len(known)
-        known.update(zip(entries, touches, strict=True))
-        if len(known) < before + len(entries):  # one comes twice
-            self.profile.touches = dict(itertools.islice(known.items(), before))
-            return False
-        self._rank = ranks[-1]
-        self.profile.kept.touches.update(itertools.compress(zip(entries, kept, strict=True), kept))
-        return True
-
-
-def _seven(line: bytes) -> list[bytes | None]:
-    """The fields of an entry, with None as the file of one that has none."""
-    fields: list[bytes | None] = line.split(b"\t", 7)
-    if len(fields) == 6:
-        fields.append(None)
-    if len(fields) != 7:
-        raise ValueError(f"an entry has 6 or 7 fields, not {len(fields)}")
-    return fields
+            self._kept[entry] = kept
 
 
 def _parse_step(text: bytes) -> tuple[int, bytes | None]:
