@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -129,6 +130,15 @@ static inline long sys_pread(int fd, void *bytes, size_t size, uint64_t offset) 
 static inline long sys_preadv2(int fd, const struct iovec *parts, int count, uint64_t offset,
                                int flags) {
   return system_call(SYS_preadv2, fd, (long)parts, count, (long)offset, 0, flags);
+}
+
+/* Blocks of 512 bytes that this thread has had read from devices; 0 if the kernel does not count.
+ */
+static inline uint64_t sys_blocks_read(void) {
+  enum { THIS_THREAD = 1 }; /* RUSAGE_THREAD, which not every set of headers has */
+  struct rusage usage;
+  const long error = system_call(SYS_getrusage, THIS_THREAD, (long)&usage, 0, 0, 0, 0);
+  return error ? 0 : (uint64_t)usage.ru_inblock;
 }
 
 static inline long sys_readahead(int fd, uint64_t offset, size_t size) {

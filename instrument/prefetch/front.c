@@ -68,6 +68,9 @@ static bool is_resident(int fd, const struct ranges *ranges, uint64_t size) {
   for (unsigned probe = PROBES; probe > 0 && resident; --probe) {
     const uint64_t through = size * probe / PROBES; /* 0 in a front of a few bytes */
     resident = residency_of(&look, offset_in_ranges(ranges, through ? through - 1 : 0)) == RESIDENT;
+    /* The first look tells of most fronts that are not there; no other one is to be read for. */
+    if (probe == PROBES || probe == 1)
+      resident = resident && !look_has_read(&look);
   }
   end_look(&look);
   return resident;

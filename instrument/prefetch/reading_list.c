@@ -218,7 +218,7 @@ static bool probe_is_resident(struct line line, struct probed *probed) {
   probed->is_first = false;
   if (residency == RESIDENCY_UNTOLD)
     residency = residency_of(&probed->look, offset);
-  return residency == RESIDENT;
+  return residency == RESIDENT && !look_has_read(&probed->look);
 }
 
 static int probes_are_resident(const struct reading_list *list) {

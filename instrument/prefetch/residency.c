@@ -10,6 +10,7 @@ void begin_look(struct look *look, int fd) {
   look->fd = fd;
   look->mapping = NULL;
   look->cannot_map = look->cannot_read = false;
+  look->blocks_read = sys_blocks_read();
 }
 
 void end_look(struct look *look) {
@@ -43,6 +44,8 @@ enum residency residency_left_alone(struct look *look, uint64_t offset) {
     return RESIDENCY_UNTOLD;
   return page & 1 ? RESIDENT : NOT_RESIDENT;
 }
+
+bool look_has_read(const struct look *look) { return sys_blocks_read() != look->blocks_read; }
 
 /* A read with RWF_NOWAIT fails where it would have to wait for the disk. mincore(2) and
  * cachestat(2) would not do in general: the kernel answers them only for the owner of a file, and

@@ -94,7 +94,7 @@ def started():
 
 @pytest.fixture
 def prefetched(started):
-    """prefetched(path): how much of its front is in memory when a program that was cold is in
+    """prefetched(path): how much of its front has been read when a program that was cold is in
     main(). `command` starts it in another way, `front` is another file whose front is looked at;
     of several `ranges` of addresses it is the smallest share."""
 
@@ -102,16 +102,12 @@ def prefetched(started):
         front = front or made
         parts = [[noted.front_offset(front.path, address) for address in range]
                  for range in ranges or [(front.loaded()[0][0], front.end)]]
-
-        def start():
-            pagecache.make_cold(front.path)
-            with started(*(command or [made.path]), **options) as process:
-                share = min(noted.resident(front.path, end, begin) for begin, end in parts)
-            assert process.lines == ["errno 0, open 0 1 2\n"]
-            assert process.returncode == 7
-            return share
-
-        return noted.most(start)
+        pagecache.make_cold(front.path)
+        with started(*(command or [made.path]), **options) as process:
+            share = min(noted.share_read(front.path, end, begin) for begin, end in parts)
+        assert process.lines == ["errno 0, open 0 1 2\n"]
+        assert process.returncode == 7
+        return share
 
     return prefetched
 

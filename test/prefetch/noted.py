@@ -3,11 +3,13 @@
 Everything here is the test's own reading of instrument/format/frontload_note.h.
 """
 
+import ctypes
 import struct
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from frontload.elf import file as elf
 from frontload.pagecache import cache as pagecache
 from frontload.pagecache import kernel
@@ -16,15 +18,12 @@ PT_LOAD, PT_NOTE = 1, 4
 NAME = b"Frontload\0"
 TYPE = 1
 MOST_RANGES = 16
+CACHESTAT = 451  # the number of its system call, the same on every processor
+_libc = ctypes.CDLL(None)
 # What is called the front of programs/front.s, and how much of it is in memory if nobody asked: a
 # fault reads up to 8 MiB around it where the disk's readahead is set that large.
 FRONT_SIZE = 32 << 20
 HARDLY = 0.75
-# All of it, but for what the kernel has reclaimed again meanwhile, as some do, memory free or not.
-NEARLY_ALL = 0.95
-# How often a front is read until that holds: DAMON pages out whole regions of memory that nobody
-# has used for a minute, together with what has just been read into them.
-TRIES = 3
 # How long a process that asks apart from the program may take to begin, on a machine under load.
 PATIENCE_SECONDS = 10
 
@@ -112,28 +111,37 @@ def front_offset(path: Path, address: int) -> int:
                 if f[0] == PT_LOAD and f[3] <= address <= f[3] + f[5])
 
 
-def most(start) -> float:
-    """The largest share of a few cold starts, each of which start() makes and looks at."""
-    share = 0.0
-    for _ in range(TRIES):
-        share = max(share, start())
-        if share > NEARLY_ALL:
-            break
-    return share
+def pages_read(path: Path) -> np.ndarray:
+    """Which pages of a file that was cold have been read: those that are resident, and those that
+    the kernel has paged out since. DAMON pages out whole regions of memory that nobody has used for
+    a minute, together with what has just been read into them."""
+    pages = pagecache.settled(path).pages
+    with path.open("rb") as file:
+        if _paged_out(file, 0, len(pages)):
+            for page in np.flatnonzero(~pages):
+                pages[page] = _paged_out(file, page, 1)
+    return pages
 
 
-def resident(path: Path, end: int, begin: int = 0) -> float:
-    """How much of a front, or of a range between these offsets, is resident: 0 to 1."""
-    pages = pagecache.settled(path).pages[begin // kernel.PAGE_SIZE:end // kernel.PAGE_SIZE]
-    return float(pages.mean())
+def _paged_out(file, first: int, count: int) -> int:
+    """How many of these pages were paged out: cachestat(2), or 0 if the kernel has no such call.
+    What was dropped on request, as by make_cold(), is not among them."""
+    extent = (ctypes.c_uint64 * 2)(first * kernel.PAGE_SIZE, count * kernel.PAGE_SIZE)
+    counts = (ctypes.c_uint64 * 5)()  # cached, dirty, in writeback, evicted, recently evicted
+    return 0 if _libc.syscall(CACHESTAT, file.fileno(), extent, counts, 0) else counts[3]
 
 
-def resident_pages(path: Path, expected: list[int]) -> list[int]:
-    """The numbers of a file's resident pages, once they are the expected ones, or nobody has
+def share_read(path: Path, end: int, begin: int = 0) -> float:
+    """How much of a front, or of a range between these offsets, has been read: 0 to 1."""
+    return float(pages_read(path)[begin // kernel.PAGE_SIZE:end // kernel.PAGE_SIZE].mean())
+
+
+def numbers_read(path: Path, expected: list[int]) -> list[int]:
+    """The numbers of the pages that were read, once they are the expected ones, or nobody has
     patience any more: nobody tells when a process that asks apart from the program has begun."""
     end = time.monotonic() + PATIENCE_SECONDS
     while True:
-        pages = pagecache.settled(path).pages.nonzero()[0].tolist()
+        pages = pages_read(path).nonzero()[0].tolist()
         if pages == expected or time.monotonic() > end:
             return pages
         time.sleep(0.01)
