@@ -7,8 +7,8 @@
 /* A line has less than 100 bytes and a path. */
 enum { TEXT_CAPACITY = 2 << 20 };
 
-/* The kernel gives a page at a time. To ask it for one mapping after the other (PROCMAP_QUERY, since
- * Linux 6.11) takes as long: 1.4 us each on the machine where a line took 1.3. */
+/* The kernel gives a page at a time. To ask it for one mapping after the other (PROCMAP_QUERY,
+ * since Linux 6.11) takes as long: 1.4 us each on the machine where a line took 1.3. */
 static bool read_text(struct mappings *mappings) {
   const int fd = sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0)
