@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Parallel.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/TimeProfiler.h"
 #include <functional>
 #include <numeric>
@@ -133,8 +134,10 @@ void FrontLink::finishPlanning() {
 }
 
 void FrontLink::plan(ArrayRef<InputObject> begun, unsigned threads) {
-  for (const InputObject &object : begun)
+  for (const InputObject &object : begun) {
     inputBytes.push_back(object.buffer.getBuffer());
+    isOurs.push_back(sys::path::filename(object.archive) == "libfrontload-prefetch.a");
+  }
   size_t before = known.size();
   take(startupSet.find(begun, threads));
   if (startupSet.hasIdleRelro() && mayOrderRelro(traits) && !hasScript)
@@ -389,7 +392,8 @@ std::vector<PlacedSection> FrontLink::placedSections() const {
     bool isGuessed = number && known[*number].region == Region::Front && !profile.dataRuns &&
                      known[*number].contents.referred;
     result.push_back({section, output, order,
-                      isGuessed ? std::optional(known[*number].rank) : std::nullopt, std::nullopt});
+                      isGuessed ? std::optional(known[*number].rank) : std::nullopt, std::nullopt,
+                      isOurs[section.object]});
   }
   return result;
 }

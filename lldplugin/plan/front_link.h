@@ -234,6 +234,7 @@ private:
   bool isEndAssigned = false; ///< by a script
   std::vector<InputObject> objects;
   std::vector<llvm::StringRef> inputBytes;
+  std::vector<bool> isOurs; ///< by the same number, whether it is of what prefetches the front
   std::atomic<bool> expectsObjects = false;
   std::thread planner;
   std::vector<StartupSections> sectionsFound;

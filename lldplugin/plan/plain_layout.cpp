@@ -162,7 +162,7 @@ public:
       return found == byName.end() ? std::nullopt : std::optional<uint64_t>(found->second->sh_addr);
     });
     for (const PlacedSection &placed : sections)
-      if (placed.address)
+      if (placed.address && !placed.isOurs)
         outputFor(plainOutputOf(placed.section.name, traits), placed.section.type,
                   placed.section.flags)
             .parts.push_back({*placed.address, placed.section.size, placed.section.alignment});

@@ -35,6 +35,7 @@ struct PlacedSection {
   /// taken to touch it.
   std::optional<uint32_t> guessedBy;
   std::optional<uint64_t> address; ///< set by PlainLayout
+  bool isOurs = false; ///< whether it is of what prefetches the front, which others do not link
 };
 
 class PlainLayout {
