@@ -132,8 +132,7 @@ static inline long sys_preadv2(int fd, const struct iovec *parts, int count, uin
   return system_call(SYS_preadv2, fd, (long)parts, count, (long)offset, 0, flags);
 }
 
-/* Blocks of 512 bytes that this thread has had read from devices; 0 if the kernel does not count.
- */
+/* Blocks of 512 bytes that this thread has read from devices; 0 if the kernel does not count. */
 static inline uint64_t sys_blocks_read(void) {
   enum { THIS_THREAD = 1 }; /* RUSAGE_THREAD, which not every set of headers has */
   struct rusage usage;

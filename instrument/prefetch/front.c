@@ -69,7 +69,8 @@ static bool is_resident(int fd, const struct ranges *ranges, uint64_t size) {
     const uint64_t through = size * probe / PROBES; /* 0 in a front of a few bytes */
     resident = residency_of(&look, offset_in_ranges(ranges, through ? through - 1 : 0)) == RESIDENT;
     /* The first look tells of most fronts that are not there; no other one is to be read for. */
-    resident = resident && !((probe == PROBES || probe == 1) && look_has_read(&look));
+    if (probe == PROBES || probe == 1)
+      resident = resident && !look_has_read(&look);
   }
   end_look(&look);
   return resident;

@@ -10,8 +10,7 @@ void begin_look(struct look *look, int fd) {
   look->fd = fd;
   look->mapping = NULL;
   look->cannot_map = look->cannot_read = false;
-  look->blocks_read = 0;
-  look_has_read(look);
+  look->blocks_read = sys_blocks_read();
 }
 
 void end_look(struct look *look) {
@@ -46,11 +45,7 @@ enum residency residency_left_alone(struct look *look, uint64_t offset) {
   return page & 1 ? RESIDENT : NOT_RESIDENT;
 }
 
-bool look_has_read(struct look *look) {
-  const uint64_t before = look->blocks_read;
-  look->blocks_read = sys_blocks_read();
-  return look->blocks_read != before;
-}
+bool look_has_read(const struct look *look) { return sys_blocks_read() != look->blocks_read; }
 
 /* A read with RWF_NOWAIT fails where it would have to wait for the disk. mincore(2) and
  * cachestat(2) would not do in general: the kernel answers them only for the owner of a file, and

@@ -16,7 +16,7 @@ struct look {
   size_t size;
   bool cannot_map; /* or is mapped already */
   bool cannot_read;
-  uint64_t blocks_read; /* by this thread, when that was last asked */
+  uint64_t blocks_read; /* by this thread, when the look began */
 };
 
 void begin_look(struct look *look, int fd);
@@ -28,8 +28,8 @@ enum residency { NOT_RESIDENT, RESIDENT, RESIDENCY_UNTOLD };
  * the disk is so quick that the read has ended by then, it is called resident (look_has_read). */
 enum residency residency_of(struct look *look, uint64_t offset);
 
-/* Whether this thread has read from a device since the look began, or since it was last asked. */
-bool look_has_read(struct look *look);
+/* Whether this thread has read from a device since the look began. */
+bool look_has_read(const struct look *look);
 
 /* The same, without beginning to read: told only of the caller's own files, and slower. */
 enum residency residency_left_alone(struct look *look, uint64_t offset);

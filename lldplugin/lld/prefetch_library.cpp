@@ -19,7 +19,7 @@ Expected<std::vector<std::string>> prefetchArguments(ArrayRef<const char *> args
     return createStringError("musl knows no IFUNC, and the library of this installation has one");
 #endif
   Expected<std::string> library =
-      findOwnLibrary(isInside ? "libfrontload-prefetch.a" : "libfrontload-prefetch.so");
+      findOwnLibrary(isInside ? StringRef(prefetchArchive) : "libfrontload-prefetch.so");
   if (!library)
     return library.takeError();
   if (isInside)

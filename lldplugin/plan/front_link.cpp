@@ -4,6 +4,7 @@
 #include "names/hashed_name.h"
 #include "plan/other_script.h"
 #include "profile/tiers.h"
+#include "program/own_files.h"
 #include "startup_set/front_worth.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -136,7 +137,7 @@ void FrontLink::finishPlanning() {
 void FrontLink::plan(ArrayRef<InputObject> begun, unsigned threads) {
   for (const InputObject &object : begun) {
     inputBytes.push_back(object.buffer.getBuffer());
-    isOurs.push_back(sys::path::filename(object.archive) == "libfrontload-prefetch.a");
+    isOurs.push_back(sys::path::filename(object.archive) == prefetchArchive);
   }
   size_t before = known.size();
   take(startupSet.find(begun, threads));

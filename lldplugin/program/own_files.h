@@ -9,6 +9,9 @@
 
 namespace frontload {
 
+/// What prefetches the front inside a program.
+constexpr llvm::StringLiteral prefetchArchive = "libfrontload-prefetch.a";
+
 /// Where a library of ours is: beside the folder that this program was built or installed to.
 llvm::Expected<std::string> findOwnLibrary(llvm::StringRef name);
 

@@ -3,7 +3,6 @@
 Everything here is the test's own reading of instrument/format/frontload_note.h.
 """
 
-import ctypes
 import struct
 import time
 from dataclasses import dataclass
@@ -18,8 +17,6 @@ PT_LOAD, PT_NOTE = 1, 4
 NAME = b"Frontload\0"
 TYPE = 1
 MOST_RANGES = 16
-CACHESTAT = 451  # the number of its system call, the same on every processor
-_libc = ctypes.CDLL(None)
 # What is called the front of programs/front.s, and how much of it is in memory if nobody asked: a
 # fault reads up to 8 MiB around it where the disk's readahead is set that large.
 FRONT_SIZE = 32 << 20
@@ -124,11 +121,9 @@ def pages_read(path: Path) -> np.ndarray:
 
 
 def _paged_out(file, first: int, count: int) -> int:
-    """How many of these pages were paged out: cachestat(2), or 0 if the kernel has no such call.
-    What was dropped on request, as by make_cold(), is not among them."""
-    extent = (ctypes.c_uint64 * 2)(first * kernel.PAGE_SIZE, count * kernel.PAGE_SIZE)
-    counts = (ctypes.c_uint64 * 5)()  # cached, dirty, in writeback, evicted, recently evicted
-    return 0 if _libc.syscall(CACHESTAT, file.fileno(), extent, counts, 0) else counts[3]
+    """How many of these pages were paged out, as far as the kernel tells."""
+    counts = kernel.cachestat(file, first * kernel.PAGE_SIZE, count * kernel.PAGE_SIZE)
+    return counts.evicted if counts else 0
 
 
 def share_read(path: Path, end: int, begin: int = 0) -> float:

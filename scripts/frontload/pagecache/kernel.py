@@ -4,7 +4,7 @@ import ctypes
 import mmap
 import os
 from contextlib import closing
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from frontload.base.processes import has_capability
 
@@ -68,14 +68,33 @@ def resident(file: BinaryIO, size: int) -> bytes:
 
 def cached_pages(file: BinaryIO) -> int | None:
     """How many pages are in the cache or on their way there; None if the kernel cannot say."""
-    extent = (ctypes.c_uint64 * 2)(0, size_of(file))
-    counts = (ctypes.c_uint64 * 5)()  # cached, dirty, in writeback, evicted, recently evicted
-    if extent[1] == 0:
+    size = size_of(file)
+    if size == 0:
         return 0  # to the kernel, 0 bytes are all that follow
-    if _libc.syscall(_SYS_CACHESTAT, file.fileno(), extent, counts, 0):
+    counts = cachestat(file, 0, size)
+    if counts is None:
         return None
     # The pages of a file on overlayfs are those of a file below, of which it knows nothing.
-    return None if counts[0] == 0 and _is_on_overlay(file) else counts[0]
+    return None if counts.cached == 0 and _is_on_overlay(file) else counts.cached
+
+
+class CacheCounts(NamedTuple):
+    """What cachestat(2) tells of a range, in pages."""
+
+    cached: int
+    dirty: int
+    in_writeback: int
+    evicted: int  # paged out since they were read; what was dropped on request is not
+    recently_evicted: int
+
+
+def cachestat(file: BinaryIO, offset: int, size: int) -> CacheCounts | None:
+    """Of `size` bytes of a file, at least one, from `offset` on; None if the kernel refuses."""
+    extent = (ctypes.c_uint64 * 2)(offset, size)
+    counts = (ctypes.c_uint64 * len(CacheCounts._fields))()
+    if _libc.syscall(_SYS_CACHESTAT, file.fileno(), extent, counts, 0):
+        return None
+    return CacheCounts(*counts)
 
 
 def _is_on_overlay(file: BinaryIO) -> bool:
