@@ -40,6 +40,9 @@ public:
   uint32_t shared(uint32_t group) const { return uint32_t(group - numEntries); }
   llvm::ArrayRef<uint32_t> sharedEntries(uint32_t number) const { return members[number]; }
 
+  size_t size(uint32_t group) const {
+    return isShared(group) ? sharedEntries(shared(group)).size() : 1;
+  }
   uint32_t first(uint32_t group) const {
     return isShared(group) ? sharedEntries(shared(group)).front() : group;
   }

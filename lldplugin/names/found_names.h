@@ -80,7 +80,7 @@ public:
 private:
   struct Entry {
     FindRank best;
-    llvm::SmallVector<Definition, 0> definitions;
+    llvm::SmallVector<Definition, 1> definitions; // nearly all have one
   };
   std::vector<Entry> entries;
 };

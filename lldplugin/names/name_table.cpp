@@ -2,6 +2,7 @@
 
 #include "names/name_table.h"
 #include "names/constructors.h"
+#include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <tuple>
 
@@ -14,10 +15,7 @@ namespace frontload {
 /// too many.
 static constexpr size_t mostOfForm = 128;
 
-void NameTable::add(Index &index, CachedHashStringRef form, uint32_t entry, const NameParts &parts,
-                    Likeness least) {
-  const ProfileEntry &profiled = profile.entries[entry];
-  Wanted fresh{entry, least, profiled.kind, !profiled.file.empty()};
+void NameTable::addTo(uint32_t &first, const Wanted &fresh, const NameParts &parts) {
   auto isAlike = [&](const Wanted &other) {
     if (std::tie(other.least, other.kind, other.tellsFile) !=
         std::tie(fresh.least, fresh.kind, fresh.tellsFile))
@@ -26,63 +24,96 @@ void NameTable::add(Index &index, CachedHashStringRef form, uint32_t entry, cons
     return std::tie(others.clones, others.parts, others.hash, others.stem) ==
            std::tie(parts.clones, parts.parts, parts.hash, parts.stem);
   };
-  auto addTo = [&](Forms &forms) {
-    if (forms.numEntries == mostOfForm)
-      return;
-    ++forms.numEntries;
-    if (auto alike = llvm::find_if(forms.wanted, isAlike); alike != forms.wanted.end())
-      alike->group = entryGroups.join(alike->group, entry);
-    else
-      forms.wanted.push_back(fresh);
-  };
-  addTo(index.all[form]);
-  if (!profiled.file.empty())
-    addTo(index.ofFile[{form, CachedHashStringRef(profiled.file)}]);
+  Wanted *alike = nullptr;
+  size_t numEntries = 0;
+  uint32_t *end = &first;
+  for (; *end != none; end = &all[*end].next) {
+    numEntries += entryGroups.size(all[*end].group);
+    if (!alike && isAlike(all[*end]))
+      alike = &all[*end];
+  }
+  if (numEntries >= mostOfForm)
+    return;
+  if (alike) {
+    alike->group = entryGroups.join(alike->group, fresh.group);
+  } else {
+    *end = uint32_t(all.size());
+    all.push_back(fresh);
+  }
 }
 
-NameTable::NameTable(const StartupProfile &p) : profile(p), entryGroups(p.entries.size()) {
+void NameTable::add(Index &index, uint32_t Form::*list, CachedHashStringRef text, uint32_t entry,
+                    const NameParts &parts, Likeness least) {
+  const ProfileEntry &profiled = profile.entries[entry];
+  Wanted fresh{entry, none, least, profiled.kind, !profiled.file.empty()};
+  addTo(index.forms[text].*list, fresh, parts);
+  if (profiled.file.empty())
+    return;
+  uint32_t file =
+      fileNumbers.try_emplace(CachedHashStringRef(profiled.file), fileNumbers.size()).first->second;
+  addTo(index.ofFile[{text, file}].*list, fresh, parts);
+}
+
+/// A filter for the names of so many entries, hardly any of which it says yes to by chance.
+static uint32_t filterBits(size_t numEntries, size_t least) {
+  static constexpr size_t bitsOfEntry = 16, most = size_t(1) << 28;
+  return uint32_t(std::clamp(size_t(PowerOf2Ceil(numEntries * bitsOfEntry)), least, most));
+}
+
+NameTable::NameTable(const StartupProfile &p)
+    : profile(p), heads(filterBits(p.entries.size(), 1 << 19)),
+      otherStems(filterBits(p.entries.size(), 1 << 16)), entryGroups(p.entries.size()) {
+  names.forms.reserve(p.entries.size());
+  all.reserve(2 * p.entries.size());
   for (auto [i, entry] : enumerate(p.entries)) {
     if (entry.kind != EntryKind::Function && entry.kind != EntryKind::Data)
       continue;
     NameParts parts = takeApart(entry.name);
     HashedName stem(parts.stem);
     auto number = uint32_t(i);
-    add(byName, hashName(entry.name), number, parts, Likeness::Exact);
-    add(byStem, stem.whole(), number, parts, Likeness::Suffix);
+    bool isStem = parts.stem == entry.name;
+    add(names, &Form::byName, isStem ? stem.whole() : hashName(entry.name), number, parts,
+        Likeness::Exact);
+    add(names, &Form::byStem, stem.whole(), number, parts, Likeness::Suffix);
     heads.add(stem.hashOfHead());
-    if (parts.stem != entry.name)
+    if (!isStem)
       otherStems.add(stem.whole().hash());
     for (const std::string &variant : otherVariants(parts.stem)) {
       HashedName other(saver.save(StringRef(variant)));
-      add(byStem, other.whole(), number, parts, Likeness::Variant);
+      add(names, &Form::byStem, other.whole(), number, parts, Likeness::Variant);
       heads.add(other.hashOfHead());
       otherStems.add(other.whole().hash());
     }
     if (isRustV0(parts.stem)) {
       StringRef path = saver.save(StringRef(withoutCrateHashes(parts.stem)));
-      add(byRustPath, hashName(path), number, parts, Likeness::Hash);
+      add(rustPaths, &Form::byStem, hashName(path), number, parts, Likeness::Hash);
     }
   }
 }
 
 template <class F>
-void NameTable::forEach(const Index &index, CachedHashStringRef form,
+void NameTable::forEach(const Index &index, uint32_t Form::*list, CachedHashStringRef text,
                         ArrayRef<CachedHashStringRef> files, F f) const {
-  auto all = index.all.find(form);
-  if (all == index.all.end())
+  auto form = index.forms.find(text);
+  if (form == index.forms.end())
     return;
-  for (CachedHashStringRef file : files)
-    if (auto it = index.ofFile.find({form, file}); it != index.ofFile.end())
-      for (const Wanted &wanted : it->second.wanted)
-        f(wanted, /*isOfFile=*/true);
-  for (const Wanted &wanted : all->second.wanted) {
-    bool isOfThese = wanted.tellsFile && !entryGroups.isShared(wanted.group) &&
+  auto visitAll = [&](const Form &of, auto visit) {
+    for (uint32_t i = of.*list; i != none; i = all[i].next)
+      visit(all[i]);
+  };
+  if (!index.ofFile.empty())
+    for (CachedHashStringRef file : files)
+      if (auto number = fileNumbers.find(file); number != fileNumbers.end())
+        visitAll(index.ofFile.lookup({text, number->second}),
+                 [&](const Wanted &each) { f(each, /*isOfFile=*/true); });
+  visitAll(form->second, [&](const Wanted &each) {
+    bool isOfThese = each.tellsFile && !entryGroups.isShared(each.group) &&
                      llvm::any_of(files, [&](CachedHashStringRef file) {
-                       return file.val() == profile.entries[wanted.group].file;
+                       return file.val() == profile.entries[each.group].file;
                      });
     if (!isOfThese)
-      f(wanted, /*isOfFile=*/false);
-  }
+      f(each, /*isOfFile=*/false);
+  });
 }
 
 void NameTable::findThorough(const HashedName &hashed, ArrayRef<CachedHashStringRef> files,
@@ -99,15 +130,15 @@ void NameTable::findThorough(const HashedName &hashed, ArrayRef<CachedHashString
   if (heads.mayContain(hashed.hashOfHead())) {
     CachedHashStringRef whole = hashed.whole();
     CachedHashStringRef stem = hashed.isPlain() ? whole : hashName(parts.stem);
-    forEach(byName, whole, files, [&](const Wanted &wanted, bool isOfFile) {
+    forEach(names, &Form::byName, whole, files, [&](const Wanted &wanted, bool isOfFile) {
       visit({wanted.group, Likeness::Exact, isOfFile});
     });
     // Most that are found at all are found exactly.
     if (!hashed.isPlain() || otherStems.mayContain(stem.hash()))
-      forEach(byStem, stem, files, visitOther);
+      forEach(names, &Form::byStem, stem, files, visitOther);
   }
-  if (!byRustPath.all.empty() && isRustV0(name))
-    forEach(byRustPath, hashName(withoutCrateHashes(parts.stem)), files,
+  if (!rustPaths.forms.empty() && isRustV0(name))
+    forEach(rustPaths, &Form::byStem, hashName(withoutCrateHashes(parts.stem)), files,
             [&](const Wanted &wanted, bool isOfFile) {
               if (partsOf(wanted).stem != parts.stem)
                 visitOther(wanted, isOfFile);

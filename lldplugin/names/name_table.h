@@ -18,9 +18,11 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/StringSaver.h"
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace frontload {
 
@@ -46,7 +48,7 @@ public:
   void find(const HashedName &name, llvm::ArrayRef<llvm::CachedHashStringRef> files,
             Visit visit) const {
     bool mayBeKnown = heads.mayContain(name.hashOfHead());
-    if (mayBeKnown || (!byRustPath.all.empty() && isRustV0(name.text()))) // as hardly any
+    if (mayBeKnown || (!rustPaths.forms.empty() && isRustV0(name.text()))) // as hardly any
       findThorough(name, files, visit);
   }
   /// The groups of entries that have the same kind, and tell their file or do not.
@@ -57,36 +59,42 @@ private:
   /// kept: a profile may have a million entries, and few of them are compared with anything.
   struct Wanted {
     uint32_t group;
+    uint32_t next;  ///< the following one of the form
     Likeness least; ///< what the form costs
     EntryKind kind;
     bool tellsFile;
   };
-  struct Forms {
-    llvm::SmallVector<Wanted, 1> wanted;
-    uint32_t numEntries = 0;
+  static constexpr uint32_t none = UINT32_MAX;
+  /// What a text finds, if it is a name or a stem: the first that is wanted, or none. Nearly all
+  /// texts are both, and to look one up is to wait for memory.
+  struct Form {
+    uint32_t byName = none, byStem = none;
   };
-  /// The entries of a form, and those of them that tell their file.
   struct Index {
-    llvm::DenseMap<llvm::CachedHashStringRef, Forms> all;
-    llvm::DenseMap<std::pair<llvm::CachedHashStringRef, llvm::CachedHashStringRef>, Forms> ofFile;
+    llvm::DenseMap<llvm::CachedHashStringRef, Form> forms;
+    /// Of the entries that tell their file: by the text, and the file's number.
+    llvm::DenseMap<std::pair<llvm::CachedHashStringRef, uint32_t>, Form> ofFile;
   };
-  void add(Index &index, llvm::CachedHashStringRef form, uint32_t entry, const NameParts &parts,
-           Likeness least);
+  void add(Index &index, uint32_t Form::*list, llvm::CachedHashStringRef text, uint32_t entry,
+           const NameParts &parts, Likeness least);
+  void addTo(uint32_t &first, const Wanted &fresh, const NameParts &parts);
   NameParts partsOf(const Wanted &wanted) const {
     return takeApart(profile.entries[entryGroups.first(wanted.group)].name);
   }
   void findThorough(const HashedName &name, llvm::ArrayRef<llvm::CachedHashStringRef> files,
                     Visit visit) const;
   template <class F>
-  void forEach(const Index &index, llvm::CachedHashStringRef form,
+  void forEach(const Index &index, uint32_t Form::*list, llvm::CachedHashStringRef text,
                llvm::ArrayRef<llvm::CachedHashStringRef> files, F f) const;
 
   const StartupProfile &profile;
   /// Of the stems: what has another head is not in the table.
-  NameFilter heads{1 << 19};
+  NameFilter heads;
   /// The stems that an entry shares with names without a suffix, though it is not such a name.
-  NameFilter otherStems{1 << 16};
-  Index byName, byStem, byRustPath;
+  NameFilter otherStems;
+  Index names, rustPaths;
+  llvm::DenseMap<llvm::CachedHashStringRef, uint32_t> fileNumbers;
+  std::vector<Wanted> all;
   EntryGroups entryGroups;
   llvm::BumpPtrAllocator allocator;
   llvm::StringSaver saver{allocator};

@@ -41,22 +41,22 @@ struct ProfileEntry {
   /// For a local symbol: the source file (STT_FILE) it was found under, or the object, which tells
   /// same-named local symbols apart, else empty. For a section: the object.
   llvm::StringRef file;
-  EntryKind kind = EntryKind::Function;
-  SectionClass sectionClass = SectionClass::Text;
   /// The weight of the runs that touched it: the runs of newer generations weigh more.
   uint64_t runs = 1;
-  /// Whether a run that records data touched it, too, so that the profile knows its data.
-  bool measured = false;
   /// How many bytes of it were touched; 0 if no run tells.
   uint64_t bytes = 0;
   /// How many windows of 64 KiB its touched bytes need, which is about how many faults they cost if
   /// nothing is in memory; 1 if the recorder does not tell.
   uint64_t windows = 1;
   std::optional<Stretch> stretch;
-  /// Its place in first-touch order.
-  uint32_t position = 0;
   /// Which of the kept runs touched it: bit i stands for `StartupProfile::keptRuns[i]`.
   uint64_t keptBy = 0;
+  /// Its place in first-touch order.
+  uint32_t position = 0;
+  EntryKind kind = EntryKind::Function;
+  SectionClass sectionClass = SectionClass::Text;
+  /// Whether a run that records data touched it, too, so that the profile knows its data.
+  bool measured = false;
   /// Whether only older generations touched it, of those that could tell. Then it may have gone
   /// from the program, too.
   bool faded = false;

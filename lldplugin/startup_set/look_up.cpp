@@ -74,7 +74,8 @@ static SymbolFinds lookUpSymbols(const SymbolRange<ELFT> &range, const WantedNam
     finds.definesEnd |= !isLocal && name.text() == "_end";
     if (!isLocal && (name.text() == "data_start" || name.text() == "__data_start"))
       finds.dataStart = section;
-    if (!isLocal && section) {
+    // Nothing refers to a linked file by its names.
+    if (!isLocal && section && !scan.input->isLinked) {
       uint32_t hash = name.whole().hash();
       (type == ELF::STT_FUNC ? finds.code : finds.data).push_back({hash, index});
       if (type != ELF::STT_FUNC)

@@ -16,15 +16,26 @@ void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile,
     for (const EntryMatch &m : scan.matches)
       finds.note(m.entry, m.rank);
   finds.endNotes();
-  SmallVector<EntryMatch, 0> kept;
+  size_t numMatches = 0;
+  for (const ObjectScan<ELFT> &scan : scans.all)
+    numMatches += scan.matches.size();
+  places.movable.reserve(places.movable.size() + numMatches);
+  SmallVector<EntryMatch, 0> more;
   for (ObjectScan<ELFT> &scan : scans.all) {
-    kept.clear();
-    for (EntryMatch &m : scan.matches)
+    // There may be millions: what is kept replaces what has been looked at, as long as there is
+    // room, because a match of several entries is kept for each.
+    more.clear();
+    size_t numKept = 0;
+    for (size_t i = 0; i < scan.matches.size(); ++i) {
+      const EntryMatch m = scan.matches[i];
       finds.accept(m.entry, m.rank, m.definition, [&](uint32_t entry) {
         EntryMatch own = m;
         own.entry = entry;
         if (m.section) {
-          kept.push_back(own);
+          if (more.empty() && numKept <= i)
+            scan.matches[numKept++] = own;
+          else
+            more.push_back(own);
           places.movable.push_back(placeOf(scan, own));
           return;
         }
@@ -36,7 +47,9 @@ void settleMatches(ObjectScans<ELFT> &scans, const StartupProfile &profile,
         scan.touchedOthers[m.keptSection] +=
             profile.share(profiled) * std::max(1.0, static_cast<double>(profiled.windows));
       });
-    scan.matches.assign(kept.begin(), kept.end());
+    }
+    scan.matches.truncate(numKept);
+    scan.matches.append(more.begin(), more.end());
   }
 }
 

@@ -68,6 +68,9 @@ public:
   /// All objects that count are of one ELF kind, that of the first: a linker refuses others.
   std::vector<StartupSections> find(llvm::ArrayRef<InputObject> objects, unsigned numThreads = 1);
 
+  /// Lets go of what only find() needs, which is much if a profile has a million names.
+  void endSearch() { names.reset(); }
+
   /// The strings that startup reads: those of the profile, or, if it has none, those that the
   /// startup sections refer to.
   HotStrings &hotStrings() { return strings; }

@@ -61,8 +61,16 @@ exit status:
   fail(code, toString(std::move(error)), note);
 }
 
+/// To take a million names apart takes half a second, so what they are in is not left before this.
+[[noreturn]] static void end() {
+  outs().flush();
+  if (outs().has_error())
+    fail(exitUsage, "cannot write: " + outs().error().message(), "make room for it");
+  std::_Exit(0);
+}
+
 /// What is in a list of symbols.
-static void resolveListed(const StartupProfile &profile) {
+[[noreturn]] static void resolveListed(const StartupProfile &profile) {
   if (fileArguments.size() != 1 || startupSetOption || blocksOption)
     fail(exitUsage, "--listed takes one FILE, and no other option",
          "try: frontload-resolve --help");
@@ -75,10 +83,11 @@ static void resolveListed(const StartupProfile &profile) {
     fail(places.takeError(), "listed_symbols.h says what a list is");
   outs() << resolvedHeader;
   writeListed(outs(), *places);
+  end();
 }
 
-/// What is in objects and archives, or in a linked file.
-static void resolveFiles(StartupProfile &profile) {
+/// What is in objects and archives, or in a linked file. The profile is that of the text.
+[[noreturn]] static void resolveFiles(StartupProfile &profile, MemoryBuffer &text) {
   InputFiles files;
   for (const std::string &path : fileArguments)
     if (Error error = files.add(path))
@@ -89,15 +98,18 @@ static void resolveFiles(StartupProfile &profile) {
   if (startupSetOption)
     sortByTier(profile);
   StartupSet set(profile, /*gathersStrings=*/false);
-  std::vector<StartupSections> sections =
-      set.find(files.objects(), parallel::strategy.compute_thread_count());
+  const unsigned numThreads = parallel::strategy.compute_thread_count();
+  std::vector<StartupSections> sections = set.find(files.objects(), numThreads);
+  set.endSearch();
+  text.dontNeedIfMmap();
   outs() << resolvedHeader;
   if (startupSetOption)
     writeSections(outs(), sections, files.objects());
   else if (!blocksOption)
-    writePlaces(outs(), profile, set, files.objects());
+    writePlaces(outs(), profile, set, files.objects(), numThreads);
   else if (Error error = writeBlocks(outs(), profile, set, files.objects()))
     fail(std::move(error), "compile it again");
+  end();
 }
 
 int main(int argc, char **argv) {
@@ -113,10 +125,5 @@ int main(int argc, char **argv) {
     fail(profile.takeError(), "make it again with 'frontload profile'");
   if (listedOption)
     resolveListed(*profile);
-  else
-    resolveFiles(*profile);
-  outs().flush();
-  if (outs().has_error())
-    fail(exitUsage, "cannot write: " + outs().error().message(), "make room for it");
-  std::_Exit(0); // to take a million names apart takes half a second
+  resolveFiles(*profile, **text);
 }

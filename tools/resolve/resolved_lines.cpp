@@ -3,9 +3,11 @@
 #include "resolve/resolved_lines.h"
 #include "elf/block_map.h"
 #include "resolve/namesakes.h"
+#include "startup_set/share_work.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/MathExtras.h"
 #include <map>
 #include <numeric>
 #include <optional>
@@ -17,34 +19,57 @@ using namespace llvm;
 
 namespace frontload {
 
-/// After so many places, what was read of a mapped file is given back.
+/// So many places are a thread's work; then what was read of a mapped file is given back.
 static constexpr size_t placesAtATime = 1 << 16;
 
-void writePlaces(raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
-                 ArrayRef<InputObject> objects) {
-  // Names are read in the order in which they lie in the files, and written by entry.
+namespace {
+/// The lines of some places.
+struct Lines {
   std::string text;
-  raw_string_ostream lines(text);
-  std::vector<std::pair<uint32_t, uint64_t>> ends; // of each line: its entry, and where it ends
+  std::vector<size_t> ends; ///< of each line
+};
+} // namespace
+
+static Lines linesOf(ArrayRef<EntryPlace> places, const StartupProfile &profile,
+                     const StartupSet &set, ArrayRef<InputObject> objects) {
+  Lines lines;
+  raw_string_ostream os(lines.text);
   std::optional<uint32_t> object;
   std::string objectName;
-  for (const EntryPlace &place : set.entryPlaces().movable) {
-    if (ends.size() % placesAtATime == placesAtATime - 1)
-      objects[place.object].letGo();
+  for (const EntryPlace &place : places) {
     if (std::exchange(object, place.object) != place.object)
       objectName = escapeName(objects[place.object].name());
     bool isSection = profile.entries[place.entry].kind == EntryKind::Section;
-    lines << "name\t" << place.entry << '\t'
-          << toString(set.foundNames().best(place.entry).likeness()) << '\t' << objectName << '\t'
-          << escapeName(place.sectionName) << '\t' << (isSection ? "" : escapeName(place.symbol))
-          << '\t' << utohexstr(place.value, true) << '\n';
-    ends.emplace_back(place.entry, text.size());
+    os << "name\t" << place.entry << '\t' << toString(set.foundNames().best(place.entry).likeness())
+       << '\t' << objectName << '\t' << escapeName(place.sectionName) << '\t'
+       << (isSection ? "" : escapeName(place.symbol)) << '\t' << utohexstr(place.value, true)
+       << '\n';
+    lines.ends.push_back(lines.text.size());
   }
-  std::vector<uint32_t> order(ends.size());
-  std::iota(order.begin(), order.end(), 0);
-  llvm::stable_sort(order, [&](uint32_t a, uint32_t b) { return ends[a].first < ends[b].first; });
-  for (uint32_t line : order)
-    os << StringRef(text).slice(line ? ends[line - 1].second : 0, ends[line].second);
+  objects[places.back().object].letGo();
+  return lines;
+}
+
+void writePlaces(raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
+                 ArrayRef<InputObject> objects, unsigned numThreads) {
+  // Names are read in the order in which they lie in the files, and written by entry.
+  ArrayRef<EntryPlace> places = set.entryPlaces().movable;
+  std::vector<Lines> all(divideCeil(places.size(), placesAtATime));
+  shareWork(numThreads, all.size(), [&](size_t i) {
+    ArrayRef<EntryPlace> rest = places.drop_front(i * placesAtATime);
+    all[i] = linesOf(rest.take_front(placesAtATime), profile, set, objects);
+  });
+  std::vector<uint32_t> nextOf(profile.entries.size() + 1), order(places.size());
+  for (const EntryPlace &place : places)
+    ++nextOf[place.entry + 1];
+  std::partial_sum(nextOf.begin(), nextOf.end(), nextOf.begin());
+  for (auto [number, place] : enumerate(places))
+    order[nextOf[place.entry]++] = uint32_t(number);
+  for (uint32_t number : order) {
+    const Lines &lines = all[number / placesAtATime];
+    size_t line = number % placesAtATime;
+    os << StringRef(lines.text).slice(line ? lines.ends[line - 1] : 0, lines.ends[line]);
+  }
   for (auto [entry, isUnmovable] : enumerate(set.entryPlaces().isKept))
     if (isUnmovable)
       os << "unmovable\t" << entry << '\n';

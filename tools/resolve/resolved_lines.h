@@ -58,9 +58,9 @@ namespace frontload {
 /// The first line.
 inline constexpr char resolvedHeader[] = "frontload-resolve 1\n";
 
-/// Where the entries of `profile` are in `objects`.
+/// Where the entries of `profile` are in `objects`; the lines are made in so many threads.
 void writePlaces(llvm::raw_ostream &os, const StartupProfile &profile, const StartupSet &set,
-                 llvm::ArrayRef<InputObject> objects);
+                 llvm::ArrayRef<InputObject> objects, unsigned numThreads);
 
 /// The blocks of the functions of `profile`; an error says which object is damaged.
 llvm::Error writeBlocks(llvm::raw_ostream &os, const StartupProfile &profile, const StartupSet &set,

@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -52,19 +52,27 @@ def failure_of(name: str, code: int, said: str, note: str = "please report this"
 
 @contextmanager
 def ask(name: str, words: Sequence[str], header: bytes,
-        stdin: IO[bytes] | int = subprocess.DEVNULL) -> Iterator[tuple[IO[bytes], str]]:
+        stdin: IO[bytes] | int = subprocess.DEVNULL,
+        meanwhile: Callable[[], object] = bool) -> Iterator[tuple[IO[bytes], str]]:
     """Runs our program `name`; gives what it answers, behind the line `header`, which says that it
-    is of our version, and what it said besides. Raises Failure for what it refuses.
+    is of our version, and what it said besides. Raises Failure for what it refuses. `meanwhile` is
+    called while it works, which ends if that raises something.
 
-    The answer is in a file, so that not both of us need memory at a time.
+    The answer is in a file, so that neither of us has to wait for the other.
     """
     with tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as messages:
-        result = subprocess.run([os.fspath(tool(name)), *words], check=False, stdin=stdin,
-                                stdout=answer, stderr=messages)
+        with subprocess.Popen([os.fspath(tool(name)), *words], stdin=stdin, stdout=answer,
+                              stderr=messages) as process:
+            try:
+                meanwhile()
+                code = process.wait()
+            except BaseException:
+                process.kill()
+                raise
         messages.seek(0)
         said = messages.read().decode("utf-8", "replace")
-        if result.returncode != EXIT_OK:
-            raise failure_of(name, result.returncode, said)
+        if code != EXIT_OK:
+            raise failure_of(name, code, said)
         answer.seek(0)
         found = answer.readline().rstrip(b"\n")
         if found != header:

@@ -19,6 +19,7 @@ from itertools import pairwise
 import numpy as np
 
 from frontload.base import files
+from frontload.base.intervals import distinct
 from frontload.elf import archive
 from frontload.elf.constants import (
     SHF_ALLOC,
@@ -130,8 +131,8 @@ class _Section:
         data = contents.section(index, "a section with code")
         self._base = int(contents.sections["addr"][index]) if linked else 0
         self._bytes = np.frombuffer(data, np.uint8).copy()
-        self._places = np.unique(np.concatenate([np.empty(0, np.int64), *(
-            self._mask(contents, table, usual, others) for table in tables)]))
+        self._places = distinct(np.empty(0, np.int64), *(
+            self._mask(contents, table, usual, others) for table in tables))
 
     def _mask(self, contents: Contents, table: int, usual: int,
               others: dict[int, int]) -> np.ndarray:

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from frontload.base.intervals import distinct
 from frontload.elf.constants import SHT_GNU_HASH, SHT_HASH, STT_FUNC
 from frontload.elf.file import Elf
 from frontload.elf.loading import Loading
@@ -106,7 +107,7 @@ def examine(elf: Elf, loading: Loading) -> Report | None:
 
 def packed_words(addresses: np.ndarray, word: int) -> int:
     """How many words of DT_RELR hold relocations at these even addresses, encoded greedily."""
-    addresses = np.unique(addresses)
+    addresses = distinct(addresses)
     span = (8 * word - 1) * word
     residue = addresses % word
     ends = np.append(np.flatnonzero(np.diff(residue)) + 1, len(addresses)).tolist()
@@ -145,7 +146,7 @@ def unpacked(words: np.ndarray, word: int) -> Iterator[np.ndarray]:
 
 def _pages(addresses: np.ndarray, word: int) -> np.ndarray:
     ends = addresses + np.uint64(word - 1)
-    return np.unique(np.concatenate([addresses // np.uint64(PAGE), ends // np.uint64(PAGE)]))
+    return distinct(addresses // np.uint64(PAGE), ends // np.uint64(PAGE))
 
 
 class _Examination:
@@ -164,8 +165,7 @@ class _Examination:
         packed = [(len(part), _pages(part, loading.word))
                   for part in unpacked(loading.packed, loading.word)]
         self._packed = sum(number for number, _ in packed)
-        self._packed_pages = np.unique(np.concatenate(
-            [np.empty(0, np.uint64), *(pages for _, pages in packed)]))
+        self._packed_pages = distinct(np.empty(0, np.uint64), *(pages for _, pages in packed))
 
     def report(self) -> Report:
         slots, looked_up = self._kinds[JUMP_SLOT], self._looked_up()
@@ -189,7 +189,7 @@ class _Examination:
 
     def _lookups(self, rows: np.ndarray) -> int:
         symbols = self._table.symbol[rows]
-        return len(np.unique(symbols[symbols != 0]))
+        return len(distinct(symbols[symbols != 0]))
 
     def _looked_up(self) -> np.ndarray:
         return ~self._kinds[RELATIVE] & ~self._kinds[INDIRECT]
@@ -199,7 +199,7 @@ class _Examination:
 
     def _written(self, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
         pages = _pages(self._table.offset[rows], self._loading.word)
-        return np.union1d(pages, others)
+        return distinct(pages, others)
 
     def _packing(self) -> Iterator[Change]:
         relative, word = self._kinds[RELATIVE], self._loading.word

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from frontload.base.intervals import distinct
 from frontload.elf.contents import InMemory, Source, damaged
 
 _WINDOW = 1 << 18
@@ -175,7 +176,7 @@ class Names:
             found = self._find_few(known)
             found = found if rows is None else np.intersect1d(found, rows)
             return found, self.some(found)
-        hashes = np.unique(hashes_of(known))
+        hashes = distinct(hashes_of(known))
         found = self.hashes(rows)
         at = np.minimum(np.searchsorted(hashes, found), len(hashes) - 1)
         alike = np.flatnonzero(hashes[at] == found)

@@ -21,6 +21,7 @@ import numpy as np
 
 from frontload.base import files
 from frontload.base.errors import BadData, Failure
+from frontload.base.intervals import distinct
 from frontload.elf import file as elf
 from frontload.elf.loading import EntryPoint, read_start
 from frontload.importers.interface import Importer, Source
@@ -190,7 +191,7 @@ class _Reader:
             index = index[np.sort(first)]
             self._kinds.append(np.where(data[index], trace.DATA, trace.CODE).astype(np.uint8))
             self._addresses.append(address[index])
-            self._known = np.union1d(self._known, new)
+            self._known = distinct(self._known, new)
 
 
 def _numbers(text: np.ndarray, starts: np.ndarray,

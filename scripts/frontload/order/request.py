@@ -29,7 +29,7 @@ class Request:
     """What is asked for: a profile, and what to look its names up in."""
 
     path: str  # of the profile
-    read: Callable[[], Profile]  # it is large: who looks names up reads it after that
+    read: Callable[[], Profile]  # it is large: it is read while names are looked up
     args: argparse.Namespace  # the command line, for a format's own options
     binary: str | None = None  # the linked program
     objects: list[str] = field(default_factory=list)  # the objects and archives that are linked
@@ -84,8 +84,7 @@ class Request:
         """Of each entry whether it is defined at all; all are, if there is nothing to look in."""
         if not self.looked_up:
             return [True] * len(self.entries)
-        resolved = self.resolved  # before the profile is read
-        return resolved.defined(len(self.entries))
+        return self.resolved.defined(len(self.entries))
 
     @property
     def places(self) -> names.Places:

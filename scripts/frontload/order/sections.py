@@ -89,11 +89,15 @@ def find(request: Request) -> Sections:
     return Sections(placed, elsewhere=len(front) - sum(map(len, placed.values())))
 
 
+def _split_functions(path: str) -> set[bytes]:
+    """The functions that have cold parts."""
+    names = elf.read(path).linked_symbols().names
+    return {_SPLIT.sub(b"", name) for name in names.some(names.having(b".cold"))
+            if _SPLIT.search(name)}
+
+
 def _guessed(request: Request) -> dict[str, Guesses]:
-    symbols = elf.read(request.binary).linked_symbols()
-    names = symbols.names
-    split = {_SPLIT.sub(b"", name) for name in names.some(names.having(b".cold"))
-             if _SPLIT.search(name)}
+    split = _split_functions(request.binary)
     same_place = aliases.Aliases(request.binary, (), request.places)
     guesses = {section_class: Guesses() for section_class in CLASSES}
     # By class, the symbols whose sections are guessed, and those whose cold parts are.

@@ -120,9 +120,11 @@ alone. Leaving out the oldest generations, with the names that only they touched
 come in any order.
 """
 
+import io
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from typing import IO
 
 from frontload.base import files
 from frontload.base.errors import BadData, Failure
@@ -149,6 +151,8 @@ MAJOR = 5
 _WITHOUT_GENERATIONS, _WITHOUT_SPREADS, _WITHOUT_STRETCHES = 4, 3, 2
 _tuple = tuple.__new__
 _PIECE, _LINE = 4096, 64  # lines that are read and written at a time, and bytes of one
+
+_FIRST_LINE = len(MAGIC) + 32  # bytes that it has at most
 
 _MAKE_ONE = "make one with: frontload profile TRACE... -o FILE"
 _AGAIN = "make it again from its traces with: frontload profile TRACE... -o FILE"
@@ -292,8 +296,7 @@ def _show_touched(touched: Touched) -> bytes:
 def read(path: os.PathLike | str) -> Profile:
     """Reads a profile; bad contents raise BadData with the line."""
     with files.open_input(path, note=_MAKE_ONE) as stream:
-        data = stream.read()
-    profile = parse(data, path)
+        profile = _parse(stream, path)
     if not profile.touches:
         raise BadData(path, "the startup profile has no entries", note=_MAKE_ONE)
     return profile
@@ -301,15 +304,20 @@ def read(path: os.PathLike | str) -> Profile:
 
 def parse(data: bytes, path: os.PathLike | str) -> Profile:
     """The profile in `data`; `path` is for the messages."""
-    version = _check_first_line(data, path)
-    if not data.endswith(b"\n"):
-        raise BadData(path, "truncated: the last line has no newline", line=data.count(b"\n") + 1,
-                      note="copy or make it again")
+    return _parse(io.BytesIO(data), path)
+
+
+def _parse(stream: IO[bytes], path: os.PathLike | str) -> Profile:
+    first = stream.readline(_FIRST_LINE)
+    version = _check_first_line(first, path)
+    _check_end(first, 0, path)
     header: dict[bytes, bytes | int] = {}
     fields, number = None, 1
     try:
-        for lines, are_plain in _pieces(data):
-            for line in lines:
+        for piece in _pieces(stream):
+            _check_end(piece, number, path)
+            are_plain = not piece.translate(None, _PLAIN + b"\t\n")
+            for line in piece[:-1].split(b"\n"):
                 number += 1
                 if not line or line.startswith(b"#"):
                     continue
@@ -325,21 +333,24 @@ def parse(data: bytes, path: os.PathLike | str) -> Profile:
         raise BadData(path, what, line=number, note=_MAKE_ONE) from problem
 
 
-def _pieces(data: bytes) -> Iterator[tuple[list[bytes], bool]]:
-    """The lines behind the first, some at a time, so that not all are in memory besides; and
-    whether nothing in them is escaped, or should be."""
-    begin = data.index(b"\n") + 1
-    while begin < len(data):
-        end = data.find(b"\n", min(begin + _PIECE * _LINE, len(data) - 1)) + 1
-        piece = data[begin:end - 1]
-        yield piece.split(b"\n"), not piece.translate(None, _PLAIN + b"\t\n")
-        begin = end
+def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
+    """The lines, some at a time, so that the file need not be in memory besides what is made of it.
+    """
+    while piece := stream.read(_PIECE * _LINE):
+        yield piece if piece.endswith(b"\n") else piece + stream.readline()
 
 
-def _check_first_line(data: bytes, path) -> int:
+def _check_end(piece: bytes, before: int, path) -> None:
+    """A profile that was cut in a line must not pass for a shorter one. There are `before` lines
+    before this piece."""
+    if not piece.endswith(b"\n"):
+        raise BadData(path, "truncated: the last line has no newline",
+                      line=before + piece.count(b"\n") + 1, note="copy or make it again")
+
+
+def _check_first_line(line: bytes, path) -> int:
     """Returns the version."""
-    first = data[:len(MAGIC) + 32].split(b"\n", 1)[0]
-    magic, _, version = first.partition(b" ")
+    magic, _, version = line.removesuffix(b"\n").partition(b" ")
     if magic != MAGIC:
         raise BadData(path, "not a startup profile", line=1, note=_MAKE_ONE)
     known = _NUMBER.fullmatch(version) and int(version)

@@ -21,7 +21,7 @@ import numpy as np
 
 from frontload.base import errors
 from frontload.base.errors import BadData
-from frontload.base.intervals import signed
+from frontload.base.intervals import distinct, signed
 from frontload.elf.file import Elf
 from frontload.profile import group_testing
 from frontload.profile.binaries import Binary
@@ -189,7 +189,7 @@ class Build:
         return np.divide(touched, told, out=np.full(len(pages), np.nan), where=told > 0)
 
     def _of_pages_with_functions(self) -> np.ndarray:
-        return self.shares(np.unique(self._begin[self._begin >= 0] // self.page_size))
+        return self.shares(distinct(self._begin[self._begin >= 0] // self.page_size))
 
     def crowded(self) -> float:
         """The share of the pages with functions that most samples touch."""

@@ -84,7 +84,10 @@ class KeptNumbers:
         for bit, (_, mine) in enumerate(kept):
             places = np.searchsorted(numbers, np.sort(mine), sorter=order)
             words[order[places]] |= np.uint64(1 << bit)
-        touches = dict(zip(names, words.tolist(), strict=True))
+        if len(words) and (words == words[0]).all():  # as of one run
+            touches = dict.fromkeys(names, int(words[0]))
+        else:
+            touches = dict(zip(names, words.tolist(), strict=True))
         if len(touches) < len(words) or not words.all():
             touches = {}
             for name, word in zip(names, words.tolist(), strict=True):

@@ -159,8 +159,7 @@ class Resolved:
 def resolve(profile_path: str, files: Iterable[str],
             entries: Callable[[], Sequence[Name]] = tuple) -> Resolved:
     """Where the entries of a profile are in objects and archives, or in one linked file. Whoever
-    gives the `entries` saves memory; they are asked for when the files have been read, because both
-    take much."""
+    gives the `entries` saves memory; they are asked for while the files are read, and once more."""
     return _resolved(profile_path, files, entries)
 
 
@@ -216,7 +215,7 @@ def startup_set(profile_path: str, files: Iterable[str]) -> list[Section]:
 def _resolved(profile_path: str, files: Iterable[str], entries: Callable[[], Sequence[Name]],
               *options: str) -> Resolved:
     places, unmovable = None, set()
-    for lines in _ask(profile_path, files, *options):
+    for lines in _ask(profile_path, files, *options, meanwhile=entries):
         if places is None:
             places = Places(entries())
         # Those without a place are the last.
@@ -227,7 +226,8 @@ def _resolved(profile_path: str, files: Iterable[str], entries: Callable[[], Seq
     return Resolved(Places() if places is None else places, unmovable)
 
 
-def _ask(profile_path: str, files: Iterable[str], *options: str) -> Iterator[bytes]:
+def _ask(profile_path: str, files: Iterable[str], *options: str,
+         meanwhile: Callable[[], object] = bool) -> Iterator[bytes]:
     """What frontload-resolve says: some lines at a time."""
     with tempfile.NamedTemporaryFile("w", prefix="frontload-", encoding="utf-8",
                                      errors="surrogateescape") as inputs:
@@ -236,7 +236,8 @@ def _ask(profile_path: str, files: Iterable[str], *options: str) -> Iterator[byt
             inputs.write(response_files.text(words))
             inputs.flush()
             words = [f"@{inputs.name}"]
-        with ask(_RESOLVER, [*options, "--", *words], _HEADER) as (answer, said):
+        with ask(_RESOLVER, [*options, "--", *words], _HEADER,
+                 meanwhile=meanwhile) as (answer, said):
             for message in said.splitlines():
                 errors.warning(message.removeprefix(f"{_RESOLVER}: warning: "))
             while lines := answer.read(_PIECE):

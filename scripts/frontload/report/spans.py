@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from frontload.base.intervals import Cover
+from frontload.base.intervals import Cover, distinct
 
 _RUN = re.compile(r"(0|[1-9][0-9]{0,17})\+([1-9][0-9]{0,17})", re.ASCII)
 
@@ -37,7 +37,7 @@ class Spans:
     @classmethod
     def of_units(cls, units: np.ndarray, unit: int) -> "Spans":
         """The pages or granules with these numbers."""
-        units = np.unique(units).astype(np.int64)
+        units = distinct(units).astype(np.int64)
         breaks = np.flatnonzero(np.diff(units) != 1)
         first = units[np.concatenate([np.zeros(min(len(units), 1), np.int64), breaks + 1])]
         last = units[np.append(breaks, len(units) - 1)] if len(units) else first
@@ -107,7 +107,7 @@ class Spans:
 
     def _pieces(self, other: "Spans", inside: bool) -> "Spans":
         """What of this set is in the other, or is not."""
-        edges = np.unique(np.concatenate([self.start, self.end, other.start, other.end]))
+        edges = distinct(self.start, self.end, other.start, other.end)
         start, end = edges[:-1], edges[1:]
         some = self.holds(start) & (other.holds(start) == inside)
         return Spans(start[some], end[some])

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from frontload.base.errors import BadData
+from frontload.base.intervals import distinct
 from frontload.elf import constants, relocations
 from frontload.elf import file as elves
 from frontload.elf.file import Elf
@@ -72,8 +73,8 @@ class Touches:
             here = trace.owners == number
             kinds, addresses = trace.kinds[here], trace.addresses[here]
             by_granule = np.isin(kinds, (traces.DATA, traces.CODE))
-            mine.granules = np.union1d(mine.granules, _granules(addresses[by_granule]))
-            mine.entries = np.union1d(mine.entries, addresses[~by_granule])
+            mine.granules = distinct(mine.granules, _granules(addresses[by_granule]))
+            mine.entries = distinct(mine.entries, addresses[~by_granule])
             mine.has_code |= bool((kinds == traces.CODE).any())
 
     def paths(self) -> dict[str, str]:
@@ -118,7 +119,7 @@ def _ranges(module: _Module, symbols: SymbolNames | None) -> tuple[np.ndarray, n
         return (np.concatenate([start, module.entries]),
                 np.concatenate([end, module.entries + np.uint64(1)]))
     groups = symbols.ranges.innermost(module.entries)
-    groups = np.unique(groups[groups >= 0])
+    groups = distinct(groups[groups >= 0])
     return (np.concatenate([start, symbols.ranges.start[groups]]),
             np.concatenate([end, symbols.ranges.end[groups]]))
 
@@ -134,16 +135,17 @@ def _moved(module: _Module, elf: Elf) -> tuple[_Module, int]:
     here = _Module(elf.path, elf.build_id.hex(), True, [], has_code=module.has_code)
     found = np.empty(0, np.uint64)
     for touched, places in prediction.touches(elf.path, module.path, module.traces):
-        by_granule = np.isin(_granules(touched), module.granules)
-        here.granules = np.union1d(here.granules, _granules(places[by_granule]))
-        here.entries = np.union1d(here.entries, places[~by_granule])
-        found = np.union1d(found, _granules(touched))
-    lost = np.setdiff1d(np.union1d(module.granules, _granules(module.entries)), found)
+        by_granule = np.isin(_granules(touched), module.granules, assume_unique=True)
+        here.granules = distinct(here.granules, _granules(places[by_granule]))
+        here.entries = distinct(here.entries, places[~by_granule])
+        found = distinct(found, _granules(touched))
+    lost = np.setdiff1d(distinct(module.granules, _granules(module.entries)), found,
+                        assume_unique=True)
     return here, len(lost) * GRANULE
 
 
 def _granules(addresses: np.ndarray) -> np.ndarray:
-    return np.unique(addresses // np.uint64(GRANULE))
+    return distinct(addresses // np.uint64(GRANULE))
 
 
 def loader_touches(place: Places) -> Spans:
