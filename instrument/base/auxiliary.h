@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 enum { AUXILIARY_VALUES = 64 };
+enum { GET_AUXILIARY = 0x41555856 }; /* PR_GET_AUXV of linux/prctl.h, since Linux 6.4 */
 
 struct auxiliary {
   long count;
@@ -16,13 +17,19 @@ struct auxiliary {
 
 /* False if the kernel does not tell. */
 static inline bool read_auxiliary(struct auxiliary *auxiliary) {
+  const long most = sizeof auxiliary->value;
   auxiliary->count = 0;
-  const int fd = sys_open("/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0);
-  if (fd < 0)
-    return false;
-  const long size = sys_read(fd, auxiliary->value, sizeof auxiliary->value);
-  sys_close(fd);
-  auxiliary->count = size > 0 ? size / (long)sizeof *auxiliary->value : 0;
+  /* To open a file in /proc takes 30 us. */
+  long size = system_call(SYS_prctl, GET_AUXILIARY, (long)auxiliary->value, most, 0, 0, 0);
+  if (size <= 0) {
+    const int fd = sys_open("/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+      return false;
+    size = sys_read(fd, auxiliary->value, (size_t)most);
+    sys_close(fd);
+  }
+  if (size > 0)
+    auxiliary->count = (size < most ? size : most) / (long)sizeof *auxiliary->value;
   return auxiliary->count > 0;
 }
 

@@ -28,10 +28,11 @@
  * A page is `page_size` bytes of the file, counted from its beginning. Ranges in order of offset do
  * not overlap. Ordered ones are in the order of first touch, and may be of one page each.
  *
- * A page counts as touched where the process has it in its page table. Unless the module is exact,
- * the kernel has put neighbours there as well that nobody has touched: on Linux those of the same
- * aligned window of 64 KiB that were in memory. In an exact module that holds only for what was
- * touched before the sampler began: by the dynamic linker, which relocates data, and around the
+ * A page counts as touched where the process has it in its page table. The sampler looks at what
+ * the process can execute; a sample may have pages of data as well, which tell nothing of
+ * functions. Unless the module is exact, the kernel has put neighbours there that nobody has
+ * touched: on Linux those of the same aligned window of 64 KiB that were in memory. In an exact
+ * module that holds only for what ran before the sampler began: the dynamic linker, and around the
  * entry of a static program.
  *
  * Of a file that is sliced, pages of other slices are not among the ranges, and nothing is known of

@@ -50,8 +50,6 @@ int begin_exact_pages(const struct mappings *mappings, const struct slice *asked
   const int fd = open_userfaultfd();
   for (unsigned i = 0; fd >= 0 && i < mappings->mapping_count; ++i) {
     const struct mapping *mapping = &mappings->mapping[i];
-    if (!mappings->file[mapping->file].has_code)
-      continue;
     const struct slice slice = slice_of(asked, mappings, mapping->file, page_size);
     for (uintptr_t begin, end = mapping->begin; next_in_slice(&slice, mapping, &begin, &end);)
       register_range(fd, begin, end);

@@ -13,7 +13,7 @@
 #include "mappings.h"
 #include "slice.h"
 
-/* Registers what is mapped of files with code, of each a slice. Returns the descriptor, or a
+/* Registers what is mapped of code, of each file a slice. Returns the descriptor, or a
  * negative errno. What is mapped later is not registered, nor is anything once the program has
  * closed the descriptor, or in a forked child: the page table tells (touched_pages.h). */
 int begin_exact_pages(const struct mappings *mappings, const struct slice *asked,

@@ -1,11 +1,10 @@
-/* Which files of code a process has mapped, and where: the program and its libraries.
+/* Where a process has mapped code of files: of the program and its libraries.
  *
  * Like all that lives inside somebody else's program, this uses no libc (base/system_calls.h).
  */
 #ifndef FRONTLOAD_MAPPINGS_H
 #define FRONTLOAD_MAPPINGS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,13 +14,11 @@ struct mapping {
   unsigned file;   /* number */
 };
 
-/* A file is what has a path and code, and was mapped, not read: what JIT compilers make has none.
- */
+/* A file is what has a path, and was mapped, not read: what JIT compilers make has none. */
 struct mapped_file {
   uint64_t device, inode;
   const char *path;
   size_t path_size;
-  bool has_code;
 };
 
 enum { MOST_FILES = 512, MOST_MAPPINGS = 16384 }; /* a file may have 20 (slice.h) */
@@ -34,9 +31,9 @@ struct mappings {
   char *text; /* what the kernel says, in which the paths are */
 };
 
-/* Of this process. NULL if the kernel does not tell, or there are too many. */
+/* Of this process: what it can execute. NULL if the kernel does not tell, or there are too many. */
 struct mappings *read_mappings(void);
-/* The offset up to which a file is mapped. */
+/* The offset up to which a file is mapped as code. */
 uint64_t mapped_end(const struct mappings *mappings, unsigned file);
 void free_mappings(struct mappings *mappings);
 

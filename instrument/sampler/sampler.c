@@ -99,9 +99,9 @@ static void begin(char *const *environment) {
 
 /* The file that the program itself was loaded from. */
 static unsigned main_file(const struct sampler *here, const struct mappings *mappings) {
-  const uint64_t headers = auxiliary_value(&here->auxiliary, AT_PHDR, 0);
+  const uint64_t entry = auxiliary_value(&here->auxiliary, AT_ENTRY, 0);
   for (unsigned i = 0; i < mappings->mapping_count; ++i)
-    if (mappings->mapping[i].begin <= headers && headers < mappings->mapping[i].end)
+    if (mappings->mapping[i].begin <= entry && entry < mappings->mapping[i].end)
       return mappings->mapping[i].file;
   return MOST_FILES;
 }
@@ -110,8 +110,7 @@ static void add_modules(const struct sampler *here, struct sample *sample,
                         const struct mappings *mappings) {
   const unsigned main = main_file(here, mappings);
   for (unsigned i = 0; i < mappings->file_count; ++i)
-    if (mappings->file[i].has_code || i == main)
-      add_module(sample, mappings, i, i == main);
+    add_module(sample, mappings, i, i == main);
 }
 
 static void write_down(struct sampler *here, struct sample *sample) {

@@ -1,6 +1,7 @@
 """Links programs with a note, runs them from cold, and looks at what was prefetched."""
 
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -121,7 +122,8 @@ def calls(strace, run, tmp_path):
         log = tmp_path / "calls"
         run(strace, *options, "-o", log, made.path, code=7, stdin=subprocess.DEVNULL)
         lines = log.read_text().splitlines()
-        first = [i for i, line in enumerate(lines) if "/proc/self/auxv" in line]
+        first = [i for i, line in enumerate(lines)
+                 if re.search("/proc/self/auxv|PR_GET_AUXV|0x41555856", line)]
         return lines[first[0]:] if first else []
 
     return calls

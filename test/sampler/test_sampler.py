@@ -30,8 +30,9 @@ OWN_PAGE int main(void) {
 """
 USERFAULTFD = {"x86_64": 323}.get(os.uname().machine, 282)
 IOCTL = {"x86_64": 16}.get(os.uname().machine, 29)
+PRCTL = {"x86_64": 157}.get(os.uname().machine, 167)
 GETRANDOM = {"x86_64": 318}.get(os.uname().machine, 278)
-PAGEMAP_SCAN = 0xc0606610
+PAGEMAP_SCAN, PROCMAP_QUERY = 0xc0606610, 0xc0686611
 NOBODY = 65534
 # confine(call): from then on the kernel ends the process, or the thread's, for this call.
 CONFINE = """
@@ -135,12 +136,28 @@ def test_without_scan(cc, sampled, denying):
 
 
 @exactly
-def test_a_mapping_that_is_not_registered(cc, sampled, injecting, tmp_path):
-    """Where the kernel refuses one mapping of several, the file is not called exact."""
+@pytest.mark.parametrize("call", [(IOCTL, PROCMAP_QUERY), (PRCTL,)], ids=["mappings", "auxv"])
+def test_what_older_kernels_do_not_answer(cc, sampled, denying, call):
+    """They have it in files."""
     program = cc(TWO_OF_FOUR)
-    found = sampled(*injecting("ioctl:error=EINVAL:when=3"), program, code=7, preload=False).only
-    calls = (tmp_path / "calls").read_text()
-    assert re.search(r"UFFDIO_REGISTER(?s:.*)UFFDIO_REGISTER[^\n]*INJECTED", calls)
+    found = sampled(*denying(*call), program, code=7).only
+    assert touched(found, program) == {"main", "two", "four"} and main_is_exact(found)
+    assert {module.name for module in found.modules} > {program.name, "libc.so.6"}
+
+
+@exactly
+def test_a_mapping_that_is_not_registered(cc, sampled, injecting, tmp_path):
+    """Where the kernel refuses one, that of the program, this is not called exact."""
+    program = cc(TWO_OF_FOUR)
+
+    def calls():
+        return (tmp_path / "calls").read_text()
+
+    sampled(*injecting("ioctl:delay_exit=1:when=1"), program, code=7, preload=False)
+    first = calls().partition(", UFFDIO_REGISTER,")[0].count("ioctl(")
+    found = sampled(*injecting(f"ioctl:error=EINVAL:when={first}"), program, code=7, preload=False)
+    assert re.search(r", UFFDIO_REGISTER,[^\n]*INJECTED", calls())
+    _, found = sorted(found.samples, key=main_is_exact, reverse=True)
     assert touched(found, program) >= {"main", "two", "four"} and not main_is_exact(found)
 
 
@@ -157,9 +174,11 @@ def test_many_libraries(cc, sampled, library):
     assert all(touched_of(found, copy).exact for copy in copies)
 
 
-def test_a_library_that_is_mapped_whole(cc, sampled):
-    """As a profiler does with what it looks for names in: all pages are there, whichever mapping
-    they were touched in, and they are not called exact, which the second mapping is not."""
+@pytest.mark.parametrize("to_execute", [False, True])
+def test_a_library_that_is_mapped_whole(cc, sampled, to_execute):
+    """As a profiler does with what it looks for names in: that tells nothing. If it can be
+    executed, all pages are there, whichever mapping they were touched in, and they are not called
+    exact, which the second mapping is not."""
     own = cc("A(one) A(two) A(three) A(four)", "-shared", "-fPIC", name="libown.so")
     program = cc("""
         #include <fcntl.h>
@@ -168,15 +187,16 @@ def test_a_library_that_is_mapped_whole(cc, sampled):
         void four(void);
         int main(int count, char **words) {
           int fd = open(words[count - 1], O_RDONLY), size = lseek(fd, 0, SEEK_END);
-          volatile char *all = mmap(0, size, PROT_READ, MAP_PRIVATE, fd, 0);
+          volatile char *all = mmap(0, size, PROT, MAP_PRIVATE, fd, 0);
           two();
           four();
           return all[size - 1] * 0;
-        }""", own)
+        }""", own, f"-DPROT=PROT_READ{'|PROT_EXEC' * to_execute}")
     found = sampled(program, own).only
+    is_there = (own.stat().st_size - 1) // found.page_size in touched_of(found, own).pages
     assert touched(found, own) >= {"two", "four"}
-    assert (own.stat().st_size - 1) // found.page_size in touched_of(found, own).pages
-    assert not touched_of(found, own).exact
+    assert is_there == to_execute
+    assert touched_of(found, own).exact == (is_exact_here() and not to_execute)
 
 
 def test_libraries_in_subvolumes(cc, sampled, quota, run, tmp_path):
