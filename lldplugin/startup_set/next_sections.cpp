@@ -8,12 +8,13 @@ using namespace llvm::object;
 namespace frontload {
 
 template <class ELFT> void placeCalls(ObjectScans<ELFT> &scans, const StartupProfile &profile) {
-  DenseSet<CachedHashStringRef> called;
+  // By their hashes alone: nothing is lost if a name that has the same one comes next as well.
+  DenseSet<uint64_t> called;
   NameFilter calledNames(1 << 18);
   for (const ObjectScan<ELFT> &scan : scans.all)
     for (CachedHashStringRef name : scan.calledNames) {
       calledNames.add(name.hash());
-      called.insert(name);
+      called.insert(name.hash());
     }
   scans.forEach([&](ObjectScan<ELFT> &scan) {
     auto add = [&](uint32_t section) {
@@ -27,10 +28,9 @@ template <class ELFT> void placeCalls(ObjectScans<ELFT> &scans, const StartupPro
       if (!scan.named.count(section))
         lower(scan.next, section, Place{rank, SectionClass::Text});
     llvm::for_each(scan.calledSections, add);
-    scan.forEachOf(scan.code, calledNames, [&](CachedHashStringRef name, uint32_t section) {
-      if (called.contains(name))
-        add(section);
-    });
+    for (GlobalSymbol symbol : scan.code)
+      if (calledNames.mayContain(symbol.hash) && called.contains(symbol.hash))
+        add(scan.object->sectionOf(scan.object->symbols()[symbol.index]));
   });
 }
 

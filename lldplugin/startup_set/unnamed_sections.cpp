@@ -101,6 +101,12 @@ static bool hasItsPlace(StringRef name, uint64_t flags) {
   return any_of(stems, [&](StringRef stem) { return hasStem(name, stem); });
 }
 
+/// Whether a section is called as nearly all are, by the first 8 bytes of its name.
+static bool isUsual(StringRef begin) {
+  return begin.starts_with(".text.") || begin.starts_with(".rodata.") ||
+         begin.starts_with(".data.") || begin.starts_with(".bss.");
+}
+
 /// The output section that a linker makes of large data: .ldata.x goes to .ldata.
 static StringRef outputNameOf(StringRef name) {
   for (StringRef stem : {".ldata", ".lrodata", ".lbss", ".ltext"})
@@ -118,10 +124,7 @@ static OtherOutputs findOthersIn(const ObjectScan<ELFT> &scan, bool isRelocated)
     if (!(section.sh_flags & ELF::SHF_ALLOC) || !section.sh_size ||
         (section.sh_type != ELF::SHT_PROGBITS && section.sh_type != ELF::SHT_NOBITS))
       continue;
-    // As nearly all are.
-    StringRef begin = object.nameBegin(section);
-    if (any_of(ArrayRef<StringRef>{".text.", ".rodata.", ".data.", ".bss."},
-               [&](StringRef usual) { return begin.starts_with(usual.take_front(begin.size())); }))
+    if (isUsual(object.nameBegin(section)))
       continue;
     StringRef name = object.name(section);
     if (object.classify(section) || hasItsPlace(name, section.sh_flags))
