@@ -14,6 +14,7 @@ struct EntryPlace {
   uint32_t entry;
   uint32_t object;         ///< its number, of all objects so far
   uint32_t section;        ///< its index
+  uint32_t symbolIndex;    ///< in the symbol table; 0 for a section
   const char *sectionName; ///< as in StartupSection
   llvm::StringRef symbol;  ///< what it is called there
   uint64_t value;          ///< of the symbol

@@ -101,6 +101,7 @@ static SymbolFinds lookUpSymbols(const SymbolRange<ELFT> &range, const WantedNam
       else
         match.keptSection = section;
       match.offset = symbol.st_value;
+      match.symbolIndex = index;
       finds.matches.push_back(match);
     });
   }

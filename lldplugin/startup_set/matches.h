@@ -20,7 +20,7 @@ namespace frontload {
 template <class ELFT> EntryPlace placeOf(const ObjectScan<ELFT> &scan, const EntryMatch &m) {
   uint32_t section = m.section ? m.section : m.keptSection;
   const char *name = scan.object->nameBegin(scan.object->sections()[section]).data();
-  return {m.entry, scan.number, section, name, m.definition.symbol, m.offset};
+  return {m.entry, scan.number, section, m.symbolIndex, name, m.definition.symbol, m.offset};
 }
 
 /// Drops the matches that do not count, and those of what keeps its place, and takes note of where

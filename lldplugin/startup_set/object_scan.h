@@ -54,6 +54,7 @@ struct EntryMatch {
   SectionClass sectionClass = {};
   uint64_t offset = 0;      ///< in the section
   uint32_t keptSection = 0; ///< the section that keeps its place; 0 if it is in none
+  uint32_t symbolIndex = 0; ///< 0 for a section
 };
 
 /// A symbol that other objects may refer to by its name. There are many: no more than it takes to

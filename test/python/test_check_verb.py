@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from conftest import SOURCE, Program
 from frontload.base import errors
+from frontload.base.errors import BadData
 from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.profile import coverage
@@ -294,9 +295,20 @@ def looked_up(file: elf.Elf, startup: Profile, left_out=()) -> coverage.Report:
     for entry, name in enumerate(startup.touches):
         for row, symbol in enumerate(names_there):
             if symbol == name.name:
-                places.add(b"name\t%d\texact\tapp\t\t%b\t%x\n" % (
-                    entry, profile.escape(symbol), int(symbols.value[row])))
+                places.add(b"name\t%d\texact\tapp\t\t%b\t%x\t%d\n" % (
+                    entry, profile.escape(symbol), int(symbols.value[row]), row))
     return coverage.examine(file, startup, places, left_out)
+
+
+def test_a_file_that_is_replaced_meanwhile_is_told():
+    """Places in the symbol table are those of the file that frontload-resolve has read."""
+    file = linked(datum("a", 0x2000, 64), datum("b", 0x2040, 64))
+    places = Places()
+    places.add(b"name\t0\texact\tapp\t\tb\t2040\t1\n")
+    for other in (linked(datum("a", 0x2000, 64)), linked(*[datum("a", 0x2000, 64)] * 2)):
+        with pytest.raises(BadData, match="replaced while it was read"):
+            coverage.examine(other, of_run(Name("data", "rodata", b"b")), places)
+    assert coverage.examine(file, of_run(Name("data", "rodata", b"b")), places).present == 1
 
 
 def test_of_static_data_of_an_object_one_is_enough():

@@ -49,10 +49,10 @@ def test_any_partition_keeps_the_same(runs, random):
             set(map(name, touched))
     random.shuffle(runs)
     cut = random.randint(0, len(runs))
-    assert by_number(runs).named(NUMBERS, NAMES) == expected
+    assert by_number(runs).named(NUMBERS, NAMES, dict.fromkeys(NAMES)) == expected
     parts = by_number(runs[:cut]), by_number(runs[cut:])
     parts[1].merge(parts[0])
-    assert parts[1].named(NUMBERS, NAMES) == expected
+    assert parts[1].named(NUMBERS, NAMES, dict.fromkeys(NAMES)) == expected
     merged = by_name(runs[cut:])
     merged.merge(by_name(runs[:cut]))
     assert merged == expected

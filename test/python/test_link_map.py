@@ -241,6 +241,19 @@ def test_the_map_of_another_order_is_refused(tmp_path):
         LinkMap(path, file_of(function("g", 0x1000, 8), function("f", 0x1008, 24)))
 
 
+def test_numbers_may_be_wider_than_usual(mapped, cli, tmp_path):
+    """As of a section of 4 GiB or more: its line, and those of its symbols."""
+    program, path = mapped()
+    touched = program.addresses["table"], sections(path, ".rodata.jump")[0][0]
+    before = entries(cli, program, path, tmp_path, *touched)
+    assert {name.kind for name in before} == {"data", "section"}
+    text = re.sub(rb"^( *\w+ +\w+ )( *\w+ +\d+ {9,})", rb"\1   \2", path.read_bytes(),
+                  flags=re.MULTILINE)
+    assert text != path.read_bytes()
+    path.write_bytes(text)
+    assert entries(cli, program, path, tmp_path, *touched) == before
+
+
 @given(st.integers(0, len(MAP)), st.integers(0, 40), st.binary(max_size=20))
 def test_any_damage_is_told_or_harmless(tmp_path_factory, position, size, replacement):
     """Random changes of a map raise BadData or give a map; nothing else."""

@@ -4,6 +4,7 @@ import os
 
 import pytest
 from frontload.base.errors import Failure
+from frontload.elf import file as elf
 from frontload.profile import match
 from frontload.profile import resolver as names
 
@@ -75,6 +76,8 @@ def test_names_in_a_linked_file(tmp_path, profile, link):
     assert {(p.how, p.section, p.symbol, p.value) for p in resolved.places} == {
         (how, section, name, program.addresses[name.decode()]) for how, section, name in
         (("exact", b".rodata", b"table"), ("exact", b".text", b"f1"), ("clone", b".text", b"last"))}
+    symbols = elf.read(program.path).linked_symbols()
+    assert symbols.names.some(resolved.places.row) == list(resolved.places.symbol)
 
 
 def test_static_names_of_a_linked_file(tmp_path, profile, assemble, run, llvm):

@@ -239,10 +239,10 @@ def test_many_names_of_one_place_take_no_memory_for_each_pair(run, llvm, tmp_pat
     (tmp_path / "a.s").write_text(".text\n" + "".join(f"f{i}:\n" for i in range(3000)) + "ret\n")
     run(llvm / "clang", "-c", "a.s", "-o", "a.o", cwd=tmp_path)
     places = Places([Name("function", "text", b"f7")])
-    places.add(b"name\t0\texact\ta.o\t.text\tf7\t0\n")
+    places.add(b"name\t0\texact\ta.o\t.text\tf7\t0\t8\n")
     tracemalloc.start()
     try:
-        found = Aliases(None, [str(tmp_path / "a.o")], places).of(0)
+        found = next(Aliases(None, [str(tmp_path / "a.o")], places).of_each(1))
         assert tracemalloc.get_traced_memory()[1] < 20 << 20
     finally:
         tracemalloc.stop()

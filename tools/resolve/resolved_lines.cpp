@@ -43,7 +43,7 @@ static Lines linesOf(ArrayRef<EntryPlace> places, const StartupProfile &profile,
     os << "name\t" << place.entry << '\t' << toString(set.foundNames().best(place.entry).likeness())
        << '\t' << objectName << '\t' << escapeName(place.sectionName) << '\t'
        << (isSection ? "" : escapeName(place.symbol)) << '\t' << utohexstr(place.value, true)
-       << '\n';
+       << '\t' << place.symbolIndex << '\n';
     lines.ends.push_back(lines.text.size());
   }
   objects[places.back().object].letGo();
@@ -117,7 +117,7 @@ void writeListed(raw_ostream &os, std::vector<ListedPlace> places) {
   for (const ListedPlace &place : places)
     os << "name\t" << place.entry << '\t' << toString(place.likeness) << '\t'
        << escapeName(place.object) << "\t\t" << escapeName(place.name) << '\t'
-       << utohexstr(place.line, true) << '\n';
+       << utohexstr(place.line, true) << "\t0\n";
 }
 
 void writeSections(raw_ostream &os, ArrayRef<StartupSections> sets, ArrayRef<InputObject> objects) {

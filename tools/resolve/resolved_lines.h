@@ -7,7 +7,7 @@
 // then, for each place that an entry of the profile stands for, by entry and then by place in the
 // link,
 //
-//   name ENTRY HOW OBJECT SECTION SYMBOL VALUE
+//   name ENTRY HOW OBJECT SECTION SYMBOL VALUE INDEX
 //
 //     ENTRY    its number in the profile, from 0
 //     HOW      how its name was found: exact, suffix, clone, variant, hash or part
@@ -15,13 +15,14 @@
 //     SECTION  the name of the section there
 //     SYMBOL   its name there; empty for an entry that is a section
 //     VALUE    in hexadecimal, the address in a linked file, the offset in the section of an object
+//     INDEX    in the symbol table (.symtab); 0 for an entry that is a section
 //
 // and for each entry that is only defined where nothing can be moved
 //
 //   unmovable ENTRY
 //
 // With --listed, FILE is not a linked file or object but lists the symbols of such files, as
-// listed_symbols.h says; SECTION is empty, and VALUE is the line of the list, from 0.
+// listed_symbols.h says; SECTION is empty, VALUE is the line of the list, from 0, and INDEX is 0.
 //
 // With --blocks it writes instead, for each place of a function whose file has a map of its basic
 // blocks (clang -fbasic-block-address-map),

@@ -32,11 +32,12 @@ class Aliases:
             elif base in objects_named and each.symbols is not None:
                 self._add(base, each.symbols)
 
-    def of(self, entry: int) -> list[bytes]:
-        """The names in each place of an entry, the place's own first."""
+    def of_each(self, entries: int) -> Iterator[list[bytes]]:
+        """Of so many entries, the names in each place of one, the place's own first."""
         if not self._names:
-            return self._places.symbols_of(entry)
-        return [name for place in self._places.of(entry) for name in self._of_place(place)]
+            return self._places.symbols_of_each(entries)
+        return ([name for place in self._places.of(entry) for name in self._of_place(place)]
+                for entry in range(entries))
 
     def _of_place(self, place: Place) -> Iterable[bytes]:
         others = self._names.get(

@@ -124,7 +124,11 @@ def default_script(path: str, options: list[str]) -> bytes:
 def _statements(section_class: str, sections: Sections, thin: set[bytes]) -> Iterator[bytes]:
     """What is put into an output section, each in a line of its own."""
     for prefixes, symbol in sections.guessed.get(section_class, ()):
-        yield b"".join([b"\n    *(%b)" % _section_pattern(prefix + symbol) for prefix in prefixes])
+        if _PLAIN.fullmatch(symbol):  # as all prefixes are
+            yield b"".join([b"\n    *(%b%b)" % (prefix, symbol) for prefix in prefixes])
+        else:
+            yield b"".join([b"\n    *(%b)" % _section_pattern(prefix + symbol)
+                            for prefix in prefixes])
     for pattern in dict.fromkeys(
             pattern for section in sections.placed.get(section_class, ())
             if not _MERGED.match(section.name) for pattern in _patterns(section, thin)):

@@ -62,6 +62,8 @@ class Request:
     @cached_property
     def traces(self) -> list[list[int]]:
         """Of each scenario, the entries that are symbols, by first touches."""
+        if not self.merged:
+            return [[number for number in self.profile.order() if self.entries[number].has_symbol]]
         numbers = {name: number for number, name in enumerate(self.entries)}
         return [[numbers[name] for name, _ in scenario.in_order() if name.has_symbol]
                 for scenario in self.scenarios]

@@ -29,7 +29,7 @@ _UNLIKELY, _STARTUP = b".text.unlikely.", b".text.startup"
 _SPLIT = re.compile(rb"\.cold(\.\d+)?$")  # is in .text.unlikely.NAME without this
 _WITHOUT_COLD = tuple(prefix for prefix in PREFIXES["text"] if prefix != _UNLIKELY)
 # What constructs a file's globals is in .text.startup, all of it run at startup.
-_INITIALIZER = re.compile(rb"_GLOBAL__|__cxx_global_var_init")
+_INITIALIZER = (b"_GLOBAL__", b"__cxx_global_var_init")
 
 
 class InputSection(NamedTuple):
@@ -52,7 +52,7 @@ class Guesses:
         self._kinds: dict[tuple[bytes, ...], int] = {}  # all prefixes of a symbol: few differ
         self._kind, self._symbols = array("B"), list[bytes]()
 
-    def add(self, symbol: bytes, *prefixes: bytes) -> None:
+    def add(self, symbol: bytes, prefixes: tuple[bytes, ...]) -> None:
         self._kind.append(self._kinds.setdefault(prefixes, len(self._kinds)))
         self._symbols.append(symbol)
 
@@ -104,26 +104,27 @@ def _guessed(request: Request) -> dict[str, Guesses]:
     known: defaultdict[str, set[bytes]] = defaultdict(set)
     owners: set[bytes] = set()
     has_initializers = False
-    for number, entry in enumerate(request.entries):
+    for entry, symbols in zip(request.entries, same_place.of_each(len(request.entries)),
+                              strict=True):
         section_class = entry.section_class
         of_class, seen = guesses[section_class], known[section_class]
-        for symbol in same_place.of(number):
+        for symbol in symbols:
             if symbol in seen:
                 continue
             seen.add(symbol)
             if section_class != "text":
-                of_class.add(symbol, *PREFIXES[section_class])
+                of_class.add(symbol, PREFIXES[section_class])
                 continue
-            if _INITIALIZER.match(symbol) and not has_initializers:
+            if not has_initializers and symbol.startswith(_INITIALIZER):
                 has_initializers = True
-                of_class.add(b"", _STARTUP)
-            owner = _SPLIT.sub(b"", symbol)
+                of_class.add(b"", (_STARTUP,))
+            owner = _SPLIT.sub(b"", symbol) if b".cold" in symbol else symbol
             # The cold part of a function that was split is an entry of its own.
             is_whole = owner == symbol and symbol not in split
-            of_class.add(symbol, *(PREFIXES["text"] if is_whole else _WITHOUT_COLD))
+            of_class.add(symbol, PREFIXES["text"] if is_whole else _WITHOUT_COLD)
             if owner != symbol and owner not in owners:
                 owners.add(owner)
-                of_class.add(owner, _UNLIKELY)
+                of_class.add(owner, (_UNLIKELY,))
     return guesses
 
 

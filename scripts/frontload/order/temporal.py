@@ -9,7 +9,8 @@ has: with the names of cc1's profile alone its cold start had 252 major faults, 
 the same places 150. So all of these are written, where there is something to look them up in.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from frontload.order import aliases
 from frontload.order.request import Order, Pieces, Request
@@ -21,24 +22,24 @@ USE = "lld --irpgo-profile=FILE --bp-startup-sort=function, llvm-profdata"
 
 def make(request: Request) -> Order:
     """A trace for each scenario, of the names of its functions and data."""
-    names_of = _names(request)
-    in_link = request.in_link
     found: dict[bytes, bool] = {}
     refused: set[bytes] = set()
     spelled: dict[int, Sequence[bytes]] = {}
-    for number, entry in enumerate(request.entries):
+    for number, (entry, is_found, names) in enumerate(
+            zip(request.entries, request.in_link, _names(request), strict=True)):
         if not entry.has_symbol:
             continue
-        lines = [spell(unversioned(name), entry.file) for name in names_of(number)]
-        spelled[number] = tuple(line for line in lines if line is not None)
-        found[entry.name] = found.get(entry.name, False) or in_link[number]
+        lines = [spell(unversioned(name), entry.file) for name in names]
+        found[entry.name] = is_found or found.get(entry.name, False)
         if None in lines:
             refused.add(entry.name)
+            lines = [line for line in lines if line is not None]
+        spelled[number] = lines
     traces = []
     for scenario, numbers in zip(request.scenarios, request.traces, strict=True):
-        names = dict.fromkeys(line for number in numbers for line in spelled[number])
+        names = list(dict.fromkeys(chain.from_iterable(map(spelled.__getitem__, numbers))))
         if names:
-            traces.append(Trace(scenario.runs, list(names)))
+            traces.append(Trace(scenario.runs, names))
     order = Order(Pieces(lambda: pieces(traces)) if traces else b"", sum(found.values()),
                   [name for name, good in found.items() if not good])
     report(order, "LLVM", len(refused), NOT_WRITABLE, len(request.entries),
@@ -54,8 +55,9 @@ def make(request: Request) -> Order:
     return order
 
 
-def _names(request: Request) -> Callable[[int], list[bytes]]:
-    """What gives the names in the places of an entry, by its number."""
+def _names(request: Request) -> Iterable[list[bytes]]:
+    """The names in the places of each entry."""
     if not request.looked_up:
-        return lambda number: [request.entries[number].name]
-    return aliases.Aliases(request.binary, request.objects, request.places).of
+        return ([entry.name] for entry in request.entries)
+    places = aliases.Aliases(request.binary, request.objects, request.places)
+    return places.of_each(len(request.entries))

@@ -37,11 +37,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frontload.base.errors import BadData
 from frontload.base.intervals import FARTHEST, Cover, positions, signed
 from frontload.elf import constants, front
 from frontload.elf.file import Elf
 from frontload.elf.section_names import CLASSES
-from frontload.elf.strings import hashes_of, mixed
 from frontload.elf.symbols import Symbols
 from frontload.profile.format import escape
 from frontload.profile.resolver import Places
@@ -168,8 +168,12 @@ def examine(elf: Elf, profile: Profile, places: Places,
     """Looks for the names of `profile` in a linked file, where they are at `places`. `left_out` are
     those that its link says it has left out (front_report.py)."""
     symbols = elf.linked_symbols()
-    names = [name for name, _ in profile.in_order() if name.has_symbol]
-    found = _find(elf, symbols, names, list(profile.touches), places)
+    entries = list(profile.touches)
+    order = [number for number in profile.order() if entries[number].has_symbol]
+    names = [entries[number] for number in order]
+    numbers = np.full(len(entries), -1)
+    numbers[order] = np.arange(len(order))
+    found = _find(elf, symbols, numbers, len(names), places)
     pieces = _Pieces(elf, symbols, found)
     blocks, ranges = None, front.ranges_of(elf)
     parts = front.parts_of(elf)
@@ -212,33 +216,17 @@ class _Found:
         self.first = np.cumsum(self.count) - self.count
 
 
-def _find(elf: Elf, symbols: Symbols, names: list[Name], entries: list[Name],
-          places: Places) -> _Found:
-    number_of = {id(name): number for number, name in enumerate(names)}  # those of the profile
-    numbers = np.fromiter((number_of.get(id(entry), -1) for entry in entries), np.int64,
-                          len(entries))
-    del number_of
-    # A place is known by a name and an address; where the address has a symbol, that is compared.
+def _find(elf: Elf, symbols: Symbols, numbers: np.ndarray, names: int, places: Places) -> _Found:
+    """`numbers` are those of the names that the profile's entries are, or -1."""
+    name, row = numbers[places.entry], places.row
+    name, row, value = (column[name >= 0] for column in (name, row, places.value))
+    if (row >= len(symbols.value)).any() or (symbols.value[row] != value).any():
+        raise BadData(elf.path, "was replaced while it was read", note="try again")
     loaded = np.array([bool(each) for each in elf.section_classes], bool)
-    rows = symbols.placed_at(places.value)
-    rows = rows[loaded[symbols.section[rows]]]
-    of_rows = mixed(symbols.value[rows], symbols.names.hashes(rows))
-    of_places = mixed(places.value, hashes_of(places.symbol))
-    order = np.argsort(of_places, kind="stable")
-    of_places = of_places[order]
-    first = positions(of_places, of_rows)
-    count = positions(of_places, of_rows, "right") - first
-    row = np.repeat(rows, count)
-    place = order[np.repeat(first, count) + np.arange(len(row))
-                  - np.repeat(np.cumsum(count) - count, count)]
-    name = numbers[places.entry[place]]
-    same = name >= 0
-    for begin in range(0, len(row), _PIECE):
-        some = slice(begin, begin + _PIECE)
-        same[some] &= np.fromiter((
-            symbol == places.symbol[index] for symbol, index in
-            zip(symbols.names.some(row[some]), place[some].tolist(), strict=True)), bool)
-    return _Found(len(names), name[same], row[same])
+    section = symbols.section[row]
+    counts = (section > 0) & ~np.isin(symbols.type[row], constants.STT_NO_PLACE)
+    counts[counts] = loaded[section[counts]]
+    return _Found(names, name[counts], row[counts])
 
 
 def _may_be_another(symbols: Symbols, names: list[Name], found: _Found) -> np.ndarray:

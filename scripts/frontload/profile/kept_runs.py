@@ -74,9 +74,11 @@ class KeptNumbers:
     def _leave_out(self) -> None:
         self._kept = {each: self._kept[each] for each in sorted(self._kept)[:MOST]}
 
-    def named(self, numbers: np.ndarray, names: Sequence[Key]) -> "KeptRuns[Key]":
+    def named(self, numbers: np.ndarray, names: Sequence[Key],
+              known: dict[Key, object]) -> "KeptRuns[Key]":
         """The same with the names of these numbers, each of which is here once, and among which all
-        of these are. Of two numbers with one name, a run may have touched the one or the other."""
+        of these are. Of two numbers with one name, a run may have touched the one or the other.
+        `known` has all names: from there, the hashes of a million tuples need not be made again."""
         self._leave_out()
         kept = list(self._kept.values())
         words = np.zeros(len(numbers), np.uint64)
@@ -85,7 +87,7 @@ class KeptNumbers:
             places = np.searchsorted(numbers, np.sort(mine), sorter=order)
             words[order[places]] |= np.uint64(1 << bit)
         if len(words) and (words == words[0]).all():  # as of one run
-            touches = dict.fromkeys(names, int(words[0]))
+            touches = dict.fromkeys(known, int(words[0]))
         else:
             touches = dict(zip(names, words.tolist(), strict=True))
         if len(touches) < len(words) or not words.all():

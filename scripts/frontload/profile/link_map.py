@@ -32,10 +32,7 @@ from frontload.profile.startup_profile import Name
 _HEADER = re.compile(rb" *VMA +LMA +Size +Align +Out +In +Symbol\n")
 _LINE = re.compile(rb" *([0-9a-f]{1,16}) +[0-9a-f]+ +([0-9a-f]{1,16}) +[0-9]+ "
                    rb"( {16}| {8}|(?! ))(.*)\n", re.DOTALL)
-# As many lines of symbols as follow each other. (With `*+` at the end, some versions of Python 3.11
-# end the match inside a line.)
-_SYMBOLS = re.compile(rb"(?: *+[0-9a-f]{1,16}+ ++[0-9a-f]++ ++[0-9a-f]{1,16}+ ++[0-9]++ {17}"
-                      rb"[^\n]*+\n)*")
+_BEFORE_A_SYMBOL = 17  # spaces, behind the numbers
 _PIECE = 1 << 23  # bytes that are read at a time
 _INPUT = re.compile(rb"(.*):\((.+)\)", re.DOTALL)
 # `<internal>`, and .eh_frame, which lld writes anew: its pieces have their offset in the name.
@@ -205,21 +202,35 @@ class LinkMap:
 
 
 def _sections(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The offset and the text of each line that is not of a symbol, and of the first."""
+    """The offset and the text of each line that may be of a section, and of the first."""
     offset, rest = 0, b""
     while data := stream.read(max(_PIECE, len(rest))):
         data = rest + data
         end = data.rfind(b"\n") + 1
-        position = 0
-        while position < end:
-            after = _SYMBOLS.match(data, position, end).end() if offset + position else 0
-            if after < end:
-                position, after = after, data.index(b"\n", after) + 1
-                yield offset + position, data[position:after]
-            position = after
+        if not offset:
+            numbers_end = data.find(b"Align") + len(b"Align")
+        for first, last in _unlike_symbols(data, end, numbers_end):
+            yield offset + first, data[first:last]
         offset, rest = offset + end, data[end:]
     if rest:
         yield offset, rest
+
+
+def _unlike_symbols(data: bytes, end: int, numbers_end: int) -> Iterator[tuple[int, int]]:
+    """Where lines begin and end, without those of symbols whose numbers are as wide as usual."""
+    text = np.frombuffer(data, np.uint8, end)
+    lasts = np.flatnonzero(text == ord("\n")) + 1
+    firsts = np.append(0, lasts[:-1])[:len(lasts)]
+    long = np.flatnonzero(lasts - firsts > numbers_end + _BEFORE_A_SYMBOL)
+    behind = firsts[long] + numbers_end
+    # 8 bytes at each byte: nearly all of a hundred megabytes of lines are those of symbols.
+    words = np.ndarray(max(end - 7, 0), "u8", data, strides=1)
+    spaces = np.frombuffer(b" " * 8, "u8")
+    is_symbol = (text[behind - 1] != ord(" ")) & (words[behind] == spaces) & (
+        words[behind + 8] == spaces) & (text[behind + 16] == ord(" "))
+    is_other = np.ones(len(lasts), bool)
+    is_other[long[is_symbol]] = False
+    return zip(firsts[is_other].tolist(), lasts[is_other].tolist(), strict=True)
 
 
 def _pieces(stream: BinaryIO, size: int) -> Iterator[bytes]:

@@ -342,17 +342,19 @@ class Merger:
     def _with_names(self, whole: _Part, program: str) -> Profile:
         merged = Profile(os.fsencode(os.path.basename(program)), 0)
         merged.add(whole.named)
-        names, kept, blocks = {}, {}, Blocks()
+        named, blocks = {}, Blocks()
         for path, each in whole.sums.items():
             numbers = each.numbers()
             # Without a name here, by which the last one would outlive `forget`.
             self._binaries.at(path).resolver.settle()
-            names[path] = self._binaries.at(path).resolver.names(numbers)
-            kept[path] = whole.kept[path].named(numbers, names[path])
+            named[path] = numbers, self._binaries.at(path).resolver.names(numbers)
             blocks.add(self._named_blocks(path, whole.blocks[path]))
         self._binaries.forget()  # a large program and a million names take much memory each
         for path, each in whole.sums.items():
-            merged.add(Profile(b"", 0, each.touches(names.pop(path)), kept=kept.pop(path)))
+            numbers, names = named.pop(path)
+            touches = each.touches(names)
+            kept = whole.kept[path].named(numbers, names, touches)
+            merged.add(Profile(b"", 0, touches, kept=kept))
         merged.blocks = blocks
         if self._generation:
             merged.label(self._generation)

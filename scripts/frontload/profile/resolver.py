@@ -8,13 +8,13 @@ It may be given more files than the kernel allows words for, and says a line for
 names: so it reads its files from a response file, and its lines are kept as columns.
 """
 
+import itertools
 import os
 import tempfile
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ from frontload.profile.startup_profile import Name
 
 _RESOLVER = "frontload-resolve"
 _HEADER = b"frontload-resolve 1"
-_FIELDS, _UNMOVABLE = 7, b"unmovable\t"  # of a line with a place; of a line with none
+_FIELDS, _UNMOVABLE = 8, b"unmovable\t"  # of a line with a place; of a line with none
 _PIECE = 1 << 20  # bytes of its answer that are taken apart at a time
 _MOST_WORDS = 100_000  # bytes of a command line; Linux allows some 2 million, of one word 128 KiB
 
@@ -63,34 +63,40 @@ class Places:
     def __init__(self, entries: Sequence[Name] = ()):
         self._entries = entries
         self._entry, self._value, self._where = array("i"), array("Q"), array("i")
+        self._row = array("i")
         self._symbols: list[bytes] = []
         self._known: dict[tuple[bytes, ...], int] = {}  # how, object and section: few differ
         self._wheres: list[tuple[str, bytes, bytes]] = []
 
     def add(self, text: bytes) -> None:
-        """Places from lines of `name`, entry, how, object, section, symbol and value; they follow
-        those that are here."""
+        """Places from lines of `name`, entry, how, object, section, symbol, value and index; they
+        follow those that are here."""
         fields = text.replace(b"\n", b"\t").split(b"\t")
-        entries, symbols, values = (fields[column:-1:_FIELDS] for column in (1, 5, 6))
+        entries, symbols, values, rows = (fields[column:-1:_FIELDS] for column in (1, 5, 6, 7))
         wheres = list(zip(*(fields[column:-1:_FIELDS] for column in (2, 3, 4)), strict=True))
         numbers = list(map(int, entries))
         self._entry.extend(numbers)
-        self._value.extend(map(int, values, repeat(16)))
+        self._value.extend(map(int, values, itertools.repeat(16)))
+        self._row.extend(map(int, rows))
+        self._where.extend(self._numbers_of(wheres))
+        if b"\\" in text:
+            symbols = list(map(unescape, symbols))
+        # Most symbols are called like their entries: then it is one object.
+        known = len(self._entries)  # none, or fewer if the profile was replaced meanwhile
+        names = [self._entries[number].name if number < known else b"" for number in numbers]
+        self._symbols += names if names == symbols else [
+            name if name == symbol else symbol for name, symbol in zip(names, symbols, strict=True)]
+
+    def _numbers_of(self, wheres: list[tuple[bytes, bytes, bytes]]) -> list[int]:
+        found = list(map(self._known.get, wheres))
+        if None not in found:
+            return found
         for where in dict.fromkeys(wheres):
             if where not in self._known:
                 how, owner, section = where
                 self._known[where] = len(self._wheres)
                 self._wheres.append((how.decode(), unescape(owner), unescape(section)))
-        self._where.extend(map(self._known.__getitem__, wheres))
-        if b"\\" in text:
-            symbols = list(map(unescape, symbols))
-        if self._entries:
-            # Most symbols are called like their entries: then it is one object.
-            known = len(self._entries)  # the profile may have been replaced meanwhile
-            names = (self._entries[number].name if number < known else b"" for number in numbers)
-            symbols = [name if name == symbol else symbol
-                       for name, symbol in zip(names, symbols, strict=True)]
-        self._symbols += symbols
+        return list(map(self._known.__getitem__, wheres))
 
     def __len__(self) -> int:
         return len(self._entry)
@@ -110,6 +116,11 @@ class Places:
     def value(self) -> np.ndarray:
         return np.frombuffer(self._value, np.uint64) if self._value else np.empty(0, np.uint64)
 
+    @property
+    def row(self) -> np.ndarray:
+        """In the symbol table of the file; 0 for an entry that is a section."""
+        return np.frombuffer(self._row, np.int32) if self._row else np.empty(0, np.int32)
+
     def objects(self) -> set[bytes]:
         """The objects that have any."""
         return {owner for _, owner, _ in self._wheres}
@@ -126,14 +137,19 @@ class Places:
 
     def of(self, entry: int) -> list[Place]:
         """The places of an entry."""
-        return list(map(self.__getitem__, range(*self._rows(entry))))
+        return list(map(self.__getitem__, range(*self._bounds(entry))))
 
     def symbols_of(self, entry: int) -> list[bytes]:
         """What the entry's symbols are called."""
-        first, end = self._rows(entry)
+        first, end = self._bounds(entry)
         return self._symbols[first:end]
 
-    def _rows(self, entry: int) -> tuple[int, int]:
+    def symbols_of_each(self, count: int) -> Iterator[list[bytes]]:
+        """The same of the first entries, so many."""
+        found = (self._symbols[first:end] for first, end in itertools.pairwise(self._first))
+        return itertools.islice(itertools.chain(found, itertools.repeat([])), count)
+
+    def _bounds(self, entry: int) -> tuple[int, int]:
         first = self._first
         return (first[entry], first[entry + 1]) if entry + 1 < len(first) else (0, 0)
 

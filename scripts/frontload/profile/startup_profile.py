@@ -8,7 +8,7 @@ import bisect
 import itertools
 import operator
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -173,11 +173,16 @@ class Profile:
     def in_order(self) -> list[tuple[Name, Touch]]:
         """The entries as they stand in the file."""
         entries = list(self.touches.items())
+        order = self.order()
+        return entries if isinstance(order, range) else [entries[index] for index in order]
+
+    def order(self) -> Sequence[int]:
+        """The same by their positions in `touches`."""
         ranks = [touch.rank for touch in self.touches.values()]
         if all(map(operator.lt, ranks, ranks[1:])):  # as of one run, that was read from a file
-            return entries
+            return range(len(ranks))
+        entries = list(self.touches.items())
         order = sorted(range(len(ranks)), key=ranks.__getitem__)
-        entries = [entries[index] for index in order]
         # Most differ in rank, which costs much less to compare than whole entries.
         ranks = [ranks[index] for index in order]
         alike = itertools.compress(itertools.count(), map(operator.eq, ranks, ranks[1:]))
@@ -186,9 +191,9 @@ class Profile:
             if first < last:
                 continue
             last = bisect.bisect_right(ranks, ranks[first], first)
-            entries[first:last] = sorted(entries[first:last],
-                                         key=lambda entry: (-entry[1].runs, *entry[0]))
-        return entries
+            order[first:last] = sorted(order[first:last], key=lambda index: (
+                -entries[index][1].runs, *entries[index][0]))
+        return order
 
     def add(self, other: "Profile", weight: int = 1) -> None:
         """Merges `other`, a profile of the same program, into this one; each of its runs counts as

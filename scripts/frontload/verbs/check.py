@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from frontload.base import console, errors, files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, EXIT_VERDICT, Failure
+from frontload.base.lifetime import until_the_end
 from frontload.cli.arguments import add_json, add_min_match, percentage
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def _run_file(args: argparse.Namespace) -> int:
     from frontload.elf import relocations_report
     from frontload.profile import coverage, coverage_report, match, summary
 
-    judged = _judge(args.binary, args.profile, args)
+    judged = until_the_end(_judge(args.binary, args.profile, args))
     startup, report, relocated = judged.startup, judged.report, judged.relocated
     if args.json:
         files.write_json(args.json, {"schema": SCHEMA, **_as_json(judged, args)})

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from frontload.base import errors, files, response_files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, BadData, Failure
+from frontload.base.lifetime import until_the_end
 from frontload.cli.arguments import add_min_match
 from frontload.order import (
     bfd as order_bfd,
@@ -114,9 +115,9 @@ def run(args: argparse.Namespace) -> int:
     args.objects = [each for given in args.objects for each in _listed(given)]
     with tempfile.TemporaryDirectory(prefix="frontload-") as folder:
         path = args.profiles[0] if len(args.profiles) == 1 else _merged(args.profiles, folder)
-        request = Request(path, lambda: profile.read(path), args, args.binary, args.objects,
-                          args.profiles if len(args.profiles) > 1 else [],
-                          args.algorithm == BALANCED)
+        request = until_the_end(Request(
+            path, lambda: profile.read(path), args, args.binary, args.objects,
+            args.profiles if len(args.profiles) > 1 else [], args.algorithm == BALANCED))
         order = module.make(request)
         startup = request.profile
     label = ", ".join(args.profiles)

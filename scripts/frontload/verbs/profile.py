@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from frontload.base import errors, files
 from frontload.base.errors import EXIT_DATA, EXIT_OK, Failure
+from frontload.base.lifetime import until_the_end
 from frontload.cli.arguments import (
     count,
     generation,
@@ -102,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     # Imported here because numpy takes a while, which --help need not pay.
     from frontload.profile import format as profile
 
-    result = _merged(args)
+    result = until_the_end(_merged(args))
     left_out, names = result.keep_generations(args.keep_generations)
     if left_out:
         labels = ", ".join(each.label.decode() or "the one without a label" for each in left_out)
