@@ -243,7 +243,7 @@ def hashes_of_few(names: Sequence[bytes]) -> np.ndarray:
     """The same of names most of which come many times."""
     known = dict.fromkeys(names)
     numbers = dict(zip(known, hashes_of(known).tolist(), strict=True))
-    return np.fromiter((numbers[name] for name in names), np.uint64, len(names))
+    return np.fromiter(map(numbers.__getitem__, names), np.uint64, len(names))
 
 
 def mixed(*hashes: np.ndarray) -> np.ndarray:

@@ -169,8 +169,9 @@ def examine(elf: Elf, profile: Profile, places: Places,
     those that its link says it has left out (front_report.py)."""
     symbols = elf.linked_symbols()
     entries = list(profile.touches)
-    order = [number for number in profile.order() if entries[number].has_symbol]
-    names = [entries[number] for number in order]
+    order = np.fromiter((number for number in profile.order() if entries[number].has_symbol),
+                        np.int64)
+    names = list(map(entries.__getitem__, order.tolist()))
     numbers = np.full(len(entries), -1)
     numbers[order] = np.arange(len(order))
     found = _find(elf, symbols, numbers, len(names), places)

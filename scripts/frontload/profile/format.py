@@ -121,6 +121,7 @@ come in any order.
 """
 
 import io
+import operator
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -199,9 +200,9 @@ def to_bytes(profile: Profile) -> bytes:
                       f"a profile can tell {_MOST_RUNS}",
                       note="give smaller weights, or keep fewer generations")
     version = _WITHOUT_STRETCHES
-    if any(touch.touched.stretch for touch in profile.touches.values()):
+    if any(map(operator.attrgetter("touched.stretch"), profile.touches.values())):
         version = _WITHOUT_SPREADS
-    if any(touch.spread for touch in profile.touches.values()):
+    if any(map(operator.attrgetter("spread"), profile.touches.values())):
         version = _WITHOUT_GENERATIONS
     all_kept = {kind: profile.kept.of(kind != "function") for kind in KINDS}
     kept_by = {name: word for name, word in profile.kept.touches.items()

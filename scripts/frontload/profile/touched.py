@@ -7,6 +7,7 @@ commutative, as those of profiles are, so that parts of the runs can be summed u
 anywhere.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -177,13 +178,13 @@ class Sum:
         by_number = np.argsort(rows["number"][first])
         places = by_number[np.searchsorted(rows["number"][first[by_number]],
                                            self._amounts[:, NUMBER])]
-        touched = [Touched()] * len(first)
-        for place, amount in zip(places.tolist(), _made(self._amounts), strict=True):
-            touched[place] = amount
+        # From iterators, since NumPy would take a tuple in a list for a row.
+        touched = np.fromiter(itertools.repeat(Touched(), len(first)), object, len(first))
+        touched[places] = np.fromiter(_made(self._amounts), object, len(places))
         # Most names have one octave, and no two have the same name.
         nothing = [()] * len(first)
-        found = list(named_tuples(Touch, rows["runs"][first].tolist(),
-                                  rows["lowest"][first].tolist(), touched, nothing, nothing))
+        columns = rows["runs"][first], rows["lowest"][first], touched
+        found = list(named_tuples(Touch, *(each.tolist() for each in columns), nothing, nothing))
         for index in np.flatnonzero(ends - first > 1).tolist():
             octaves = rows[["octave", "runs", "lowest"]][first[index]:ends[index]].tolist()
             found[index] = ranked(tuple(Octave(*row) for row in octaves), found[index].touched)
