@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frontload.base.intervals import positions
+from frontload.base.intervals import are_among
 from frontload.elf.constants import (
     SHN_ABS,
     SHN_COMMON,
@@ -89,9 +89,8 @@ class Symbols:
         found = [np.empty(0, np.int64)]
         # In pieces, which takes less memory than np.isin.
         for begin in range(0, len(self.value) if len(wanted) else 0, _PIECE):
-            piece = self.value[begin:begin + _PIECE]
-            nearest = np.minimum(positions(wanted, piece), len(wanted) - 1)
-            found.append(begin + np.flatnonzero(wanted[nearest] == piece))
+            found.append(begin + np.flatnonzero(
+                are_among(self.value[begin:begin + _PIECE], wanted)))
         rows = np.concatenate(found)
         return rows[self.placed()[rows]]
 

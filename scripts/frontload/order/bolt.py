@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from frontload.base.errors import Failure
+from frontload.base.intervals import are_among
 from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.elf.symbols import Symbols
@@ -38,8 +39,8 @@ def make(request: Request) -> Order:
         if request.binary and not called:
             names = request.places.symbols_of(number)
         elif request.binary:
-            names = [called.get((place.symbol, place.value), place.symbol)
-                     for place in request.places.of(number)]
+            names = [called.get((symbol, value), symbol)
+                     for symbol, value in request.places.symbols_at(number)]
         return [None if b"\n" in name else name for name in names]
 
     return list_symbols(request, "BOLT", spell, request.in_link, "a newline", FUNCTIONS)
@@ -51,7 +52,7 @@ def _called(symbols: Symbols, places: np.ndarray) -> dict[tuple[bytes, int], byt
     is_local = (symbols.bind == constants.STB_LOCAL) & (symbols.section > 0) & ~np.isin(
         symbols.type, (constants.STT_SECTION, constants.STT_FILE))
     local = np.flatnonzero(is_local)
-    wanted = local[np.isin(symbols.value[local], places)]
+    wanted = local[are_among(symbols.value[local], np.sort(places))]
     # Only what may be called alike counts in a number.
     names = set(symbols.names.some(wanted))
     names |= set(map(b"/".join, zip(symbols.names.some(wanted), _sources(symbols, wanted),

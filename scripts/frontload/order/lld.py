@@ -32,6 +32,7 @@ def make(request: Request) -> Order:
     """The names of a profile; with a binary or objects, as they have them."""
     shared = _shared_names(request.binary) if request.binary else set()
     left_to_library: set[bytes] = set()
+    left_out = shared | _MADE_BY_LLD
 
     def spell(number: int, entry: Name) -> list[bytes | None]:
         symbols = [unversioned(entry.name)]
@@ -39,7 +40,7 @@ def make(request: Request) -> Order:
             symbols = list(map(unversioned, request.places.symbols_of(number)))
         left_to_library.update(shared.intersection(symbols))
         return [symbol if _writable(symbol) else None for symbol in symbols
-                if symbol not in shared and symbol not in _MADE_BY_LLD]
+                if symbol not in left_out]
 
     order = list_symbols(request, "lld", spell, request.in_link,
                          "a # at the start, a space at an end, or a newline")

@@ -33,7 +33,7 @@ def list_symbols(request: Request, linker: str, spell: Callable[[int, Name], lis
         if entry.kind not in kinds:
             others += 1
             continue
-        found[entry.name] = found.get(entry.name, False) or in_link[number]
+        found[entry.name] = in_link[number] or found.get(entry.name, False)
         for line in spell(number, entry):
             if line is None:
                 refused.add(entry.name)

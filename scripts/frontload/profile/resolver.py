@@ -88,15 +88,11 @@ class Places:
             name if name == symbol else symbol for name, symbol in zip(names, symbols, strict=True)]
 
     def _numbers_of(self, wheres: list[tuple[bytes, bytes, bytes]]) -> list[int]:
-        found = list(map(self._known.get, wheres))
-        if None not in found:
-            return found
-        for where in dict.fromkeys(wheres):
-            if where not in self._known:
-                how, owner, section = where
-                self._known[where] = len(self._wheres)
-                self._wheres.append((how.decode(), unescape(owner), unescape(section)))
-        return list(map(self._known.__getitem__, wheres))
+        known = self._known
+        numbers = [known.setdefault(where, len(known)) for where in wheres]
+        self._wheres += [(how.decode(), unescape(owner), unescape(section)) for how, owner, section
+                         in itertools.islice(known, len(self._wheres), None)]
+        return numbers
 
     def __len__(self) -> int:
         return len(self._entry)
@@ -144,8 +140,13 @@ class Places:
         first, end = self._bounds(entry)
         return self._symbols[first:end]
 
+    def symbols_at(self, entry: int) -> Iterator[tuple[bytes, int]]:
+        """The same with the value of each."""
+        first, end = self._bounds(entry)
+        return zip(self._symbols[first:end], self._value[first:end], strict=True)
+
     def symbols_of_each(self, count: int) -> Iterator[list[bytes]]:
-        """The same of the first entries, so many."""
+        """What the symbols of the first entries are called, of so many."""
         found = (self._symbols[first:end] for first, end in itertools.pairwise(self._first))
         return itertools.islice(itertools.chain(found, itertools.repeat([])), count)
 
