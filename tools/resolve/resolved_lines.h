@@ -2,7 +2,7 @@
 //
 // Lines of fields, separated by TAB. Names are escaped as in startup profiles. First
 //
-//   frontload-resolve 1
+//   frontload-resolve 2
 //
 // then, for each place that an entry of the profile stands for, by entry and then by place in the
 // link,
@@ -57,7 +57,7 @@
 namespace frontload {
 
 /// The first line.
-inline constexpr char resolvedHeader[] = "frontload-resolve 1\n";
+inline constexpr char resolvedHeader[] = "frontload-resolve 2\n";
 
 /// Where the entries of `profile` are in `objects`; the lines are made in so many threads.
 void writePlaces(llvm::raw_ostream &os, const StartupProfile &profile, const StartupSet &set,

@@ -33,7 +33,7 @@ _HEADER = re.compile(rb" *VMA +LMA +Size +Align +Out +In +Symbol\n")
 _LINE = re.compile(rb" *([0-9a-f]{1,16}) +[0-9a-f]+ +([0-9a-f]{1,16}) +[0-9]+ "
                    rb"( {16}| {8}|(?! ))(.*)\n", re.DOTALL)
 _BEFORE_A_SYMBOL = 17  # spaces, behind the numbers
-_PIECE = 1 << 23  # bytes that are read at a time
+_PIECE = 1 << 20  # bytes that are read at a time: what the processor keeps near
 _INPUT = re.compile(rb"(.*):\((.+)\)", re.DOTALL)
 # `<internal>`, and .eh_frame, which lld writes anew: its pieces have their offset in the name.
 _MADE_BY_LLD = re.compile(rb"<internal>:\(.*|.*\+0x[0-9a-f]+\)", re.DOTALL)

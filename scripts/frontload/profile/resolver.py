@@ -25,7 +25,7 @@ from frontload.profile.format import unescape
 from frontload.profile.startup_profile import Name
 
 _RESOLVER = "frontload-resolve"
-_HEADER = b"frontload-resolve 1"
+_HEADER = b"frontload-resolve 2"
 _FIELDS, _UNMOVABLE = 8, b"unmovable\t"  # of a line with a place; of a line with none
 _PIECE = 1 << 20  # bytes of its answer that are taken apart at a time
 _MOST_WORDS = 100_000  # bytes of a command line; Linux allows some 2 million, of one word 128 KiB
