@@ -3,7 +3,7 @@
 import numpy as np
 from frontload.base import intervals
 from frontload.base.intervals import Cover, Ranges
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 ranges = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 10)), max_size=12)
@@ -23,8 +23,10 @@ def test_cover_counts_each_byte_once(given_ranges, positions):
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 30)), max_size=12),
        st.lists(st.tuples(st.integers(0, 80), st.integers(1, 20)), max_size=6))
+@example([(5, 0)], [(3, 5)])
 def test_ranges_find_what_looking_at_each_finds(given_ranges, queries):
-    """Groups by their start; the innermost around an address, and all that overlap a range."""
+    """Groups by their start; the innermost around an address, and all that overlap a range, or have
+    bytes in it."""
     start, size = np.array(given_ranges, np.uint64).reshape(-1, 2).T
     found = Ranges(start, start + size)
     groups: dict[int, list[int]] = {}
@@ -43,6 +45,9 @@ def test_ranges_find_what_looking_at_each_finds(given_ranges, queries):
     assert pairs == [(query, i) for query, (low, high) in
                      enumerate(zip(first.tolist(), last.tolist(), strict=True))
                      for i, begin in enumerate(begins) if begin < high and ends[i] > low]
+    assert found.have_bytes_in(first, last).tolist() == [
+        any(size and begin < high and begin + size > low for begin, size in given_ranges)
+        for low, high in zip(first.tolist(), last.tolist(), strict=True)]
 
 
 def test_a_large_range_around_many_small_ones_is_found_in_few_steps(monkeypatch):

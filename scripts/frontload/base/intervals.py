@@ -127,6 +127,20 @@ class Ranges:
             position[pending] = found - 1
         return np.concatenate(queries), np.concatenate(groups)
 
+    def have_bytes_in(self, first: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Whether any of the ranges has bytes in [first[i], end[i])."""
+        last = positions(self.start, end) - 1  # that begins before the end
+        found = last >= 0
+        found[found] = self._reach_of_bytes[last[found]] > first[found]
+        return found
+
+    @cached_property
+    def _reach_of_bytes(self) -> np.ndarray:
+        """As _reach, without groups that have no bytes."""
+        has_bytes = self.end > self.start
+        return self._reach if has_bytes.all() else np.maximum.accumulate(
+            np.where(has_bytes, self.end, np.uint64(0)))
+
     def _last_behind(self, positions: np.ndarray, addresses: np.ndarray) -> np.ndarray:
         """For each position, which may be -1, the last group up to it that ends behind the address,
         else -1."""

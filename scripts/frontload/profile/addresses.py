@@ -17,12 +17,11 @@ the first name is made. Names are compared by hashes, and by themselves only whe
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from frontload.base.intervals import Cover, Ranges, signed
+from frontload.base.intervals import Ranges, signed
 from frontload.elf import file as elves
 from frontload.elf.strings import hashes_of_few, mixed
 from frontload.profile import touched as sums
@@ -61,16 +60,9 @@ class Resolver:
         code, data = nameable(elf)
         self._functions = SymbolNames("function", elf, symbols, np.flatnonzero(code))
         self._data = SymbolNames("data", elf, symbols, np.flatnonzero(data))
-        self._named = code | data
         self._elf = elf
         self.link_map: LinkMap | None = None
         self._give_numbers(self._functions, self._data)
-
-    @cached_property
-    def _symbols(self) -> Cover:
-        """What has a name by symbols."""
-        symbols = self._elf.linked_symbols()
-        return Cover(signed(symbols.value[self._named]), signed(symbols.ends()[self._named]))
 
     def use_map(self, link_map: LinkMap) -> None:
         """Gives what no symbol names a name, too; to be called before the first `resolve`."""
@@ -102,9 +94,10 @@ class Resolver:
         if self.link_map is not None:
             hits.append(_overlapping(self._strings, data, granules))
             sections = _overlapping(self.link_map, data, granules)
-            start = signed(sections.start)
-            bare = self._symbols.between(start, start + sections.size) == 0
-            hits.append(sections.some(bare))
+            end = sections.start + sections.size.astype(np.uint64)
+            has_symbol = np.any([each.ranges.have_bytes_in(sections.start, end)
+                                 for each in (self._functions, self._data)], axis=0)
+            hits.append(sections.some(~has_symbol))
         named = np.zeros(len(kinds), bool)
         for each in hits:
             named[each.touch] = True
@@ -113,10 +106,6 @@ class Resolver:
             named[data[self.link_map.made.overlapping(granules[data], end)[0]]] = True
         return TouchedNumbers(*self._in_order(hits), int(np.count_nonzero(~named)),
                               int(np.count_nonzero(~named[data])))
-
-    def settle(self) -> None:
-        """After the last `resolve`, lets go of what only that needs."""
-        self.__dict__.pop("_symbols", None)
 
     def names(self, numbers: Iterable[int]) -> list[Name]:
         """The names of numbers from `resolve`, also of another process."""
@@ -198,7 +187,7 @@ class Resolver:
         known, first, which = np.unique(hashes, return_index=True, return_inverse=True)
         numbers = new[first]
         place = np.searchsorted(self._hashes, known)
-        is_old = np.append(self._hashes, 0)[place] == known
+        is_old = np.append(self._hashes, np.uint64(0))[place] == known
         is_old &= place < len(self._hashes)
         numbers[is_old] = self._of_hash[place[is_old]]
         self._hashes = np.insert(self._hashes, place[~is_old], known[~is_old])

@@ -201,7 +201,7 @@ class LinkMap:
         fits = np.zeros(len(start), bool)
         for ranges in (self.ranges, self.made, _ranges(self.strings)):
             group = ranges.innermost(start)
-            fits |= (group >= 0) & (end <= np.append(ranges.end, 0)[group])
+            fits |= (group >= 0) & (end <= np.append(ranges.end, np.uint64(0))[group])
         misfits = np.count_nonzero(~fits)
         if misfits > _MISFITS * len(fits):
             raise self._of_another_link(f"{misfits} of {len(fits)} symbols lie in no input section")

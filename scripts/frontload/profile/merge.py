@@ -346,7 +346,6 @@ class Merger:
         for path, each in whole.sums.items():
             numbers = each.numbers()
             # Without a name here, by which the last one would outlive `forget`.
-            self._binaries.at(path).resolver.settle()
             named[path] = numbers, self._binaries.at(path).resolver.names(numbers)
             blocks.add(self._named_blocks(path, whole.blocks[path]))
         self._binaries.forget()  # a large program and a million names take much memory each
