@@ -158,9 +158,12 @@ def test_the_kernel_does_what_is_predicted(tools):
         found = json.loads(result.stdout)
         as_it_is, listed = found["as it is"], found["list"]
         assert min(as_it_is[0]) > 20
-        # With the list, what is touched before it is asked for faults.
-        if all(map(is_near, *as_it_is)) and all(map(is_near, listed[0][1:], listed[1][1:])) \
-                and listed[0][0] <= as_it_is[0][0] / 5:
+        # With the list, what is touched before it is asked for faults: one request more each, of
+        # which there are none on a quiet machine, and twelve on a busy one.
+        faults, read, requests = listed[0]
+        if all(map(is_near, *as_it_is)) and all(map(is_near, (read, requests - faults),
+                                                    listed[1][1:])) \
+                and faults <= as_it_is[0][0] / 5:
             return
     pytest.fail(str(found))
 
