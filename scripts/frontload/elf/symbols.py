@@ -114,13 +114,18 @@ class Symbols:
         """The same of many; those of one file share one object."""
         found = [b""] * len(indexes)
         static = np.flatnonzero(self.are_static(indexes))
-        before = np.searchsorted(self._files, indexes[static]) - 1
-        static, before = static[before >= 0], before[before >= 0]
-        used, which = np.unique(before, return_inverse=True)
-        names = self.names.some(self._files[used])
-        for place, number in zip(static.tolist(), which.tolist(), strict=True):
-            found[place] = names[number]
+        for place, name in zip(static.tolist(), self.files_before(indexes[static]), strict=True):
+            found[place] = name
         return found
+
+    def files_before(self, indexes: np.ndarray) -> list[bytes]:
+        """The STT_FILE name before each of these symbols, or nothing; those of one file share one
+        object."""
+        before = np.searchsorted(self._files, indexes) - 1
+        used, which = np.unique(before, return_inverse=True)
+        names = self.names.some(self._files[used[used >= 0]])
+        names = [b""] * (len(used) - len(names)) + names
+        return [names[number] for number in which.tolist()]
 
 
 def find_symbols(contents: Contents, source: Source, section_type: int) -> Symbols | None:

@@ -55,12 +55,12 @@ def _called(symbols: Symbols, places: np.ndarray) -> dict[tuple[bytes, int], byt
     wanted = local[are_among(symbols.value[local], np.sort(places))]
     # Only what may be called alike counts in a number.
     names = set(symbols.names.some(wanted))
-    names |= set(map(b"/".join, zip(symbols.names.some(wanted), _sources(symbols, wanted),
+    names |= set(map(b"/".join, zip(symbols.names.some(wanted), symbols.files_before(wanted),
                                     strict=True)))
     names |= {begin for name in names for begin in _before_slashes(name)}
     rows, spelled = symbols.names.find(names, local)
     order = np.argsort(symbols.value[rows], kind="stable")
-    sources = _sources(symbols, rows)
+    sources = symbols.files_before(rows)
     called: dict[tuple[bytes, int], bytes] = {}
     used: Counter[bytes] = Counter()
 
@@ -82,13 +82,3 @@ def _before_slashes(name: bytes) -> Iterator[bytes]:
     while end >= 0:
         yield name[:end]
         end = name.find(b"/", end + 1)
-
-
-def _sources(symbols: Symbols, rows: np.ndarray) -> list[bytes]:
-    """The STT_FILE name before each of these symbols, or nothing."""
-    files = np.flatnonzero(symbols.type == constants.STT_FILE)
-    before = np.searchsorted(files, rows) - 1
-    used, which = np.unique(before, return_inverse=True)
-    names = symbols.names.some(files[used[used >= 0]])
-    names = [b""] * (len(used) - len(names)) + names
-    return [names[number] for number in which.tolist()]

@@ -224,9 +224,8 @@ def _find(elf: Elf, symbols: Symbols, numbers: np.ndarray, names: int, places: P
     if (row >= len(symbols.value)).any() or (symbols.value[row] != value).any():
         raise BadData(elf.path, "was replaced while it was read", note="try again")
     loaded = np.array([bool(each) for each in elf.section_classes], bool)
-    section = symbols.section[row]
-    counts = (section > 0) & ~np.isin(symbols.type[row], constants.STT_NO_PLACE)
-    counts[counts] = loaded[section[counts]]
+    counts = symbols.placed()[row]
+    counts[counts] = loaded[symbols.section[row[counts]]]
     return _Found(names, name[counts], row[counts])
 
 

@@ -114,12 +114,10 @@ class LinkMap:
 
     def objects(self, groups: np.ndarray) -> list[bytes]:
         """The object of each of these groups."""
-        used, which = np.unique(groups, return_inverse=True)
-        new = [group for group in used.tolist() if group not in self._objects]
+        new = [group for group in np.unique(groups).tolist() if group not in self._objects]
         for group, (object_name, _) in zip(new, self._inputs(np.array(new, np.int64)), strict=True):
             self._objects[group] = self._known.setdefault(object_name, object_name)
-        found = list(map(self._objects.__getitem__, used.tolist()))
-        return [found[number] for number in which.tolist()]
+        return list(map(self._objects.__getitem__, groups.tolist()))
 
     def _read(self, stream: BinaryIO) -> set[tuple[bytes, int, int]]:
         """Collects the input sections; returns the name, address and size of the output sections.
