@@ -213,12 +213,15 @@ static std::optional<Pattern> ownPattern(const lld::StringMatcher *matcher) {
 }
 
 namespace {
-/// The sections of a pattern, by their names, that lld has still to ask for.
+/// The sections of a pattern that lld has still to ask for, by their names, and their numbers in
+/// the front.
 struct Awaited {
-  std::vector<const char *> names;
+  std::vector<std::pair<const char *, std::optional<uint32_t>>> sections;
   size_t next = 0;
 
-  bool isNext(const char *name) const { return next < names.size() && names[next] == name; }
+  bool isNext(const char *name) const {
+    return next < sections.size() && sections[next].first == name;
+  }
 };
 
 /// The pattern that lld is busy with: it takes one after the other, in one thread, and they stay
@@ -241,6 +244,10 @@ static std::vector<const char *> told;
 /// The sections that the current pattern has got, by their names, and where in it they belong: lld
 /// sorts these before it goes on, and asks for each of them dozens of times.
 static DenseMap<const char *, uint32_t> orders;
+/// The two of them that lld asked for last. It compares two sections, and then one of them with
+/// another.
+static std::array<std::pair<const char *, uint32_t>, 2> lastOrders;
+static unsigned olderOrder; // of these two
 
 /// To be called when lld has got all sections of a pattern, and has sorted them.
 static void checkSorted() {
@@ -266,19 +273,28 @@ static CurrentPattern recognize(const lld::StringMatcher *matcher) {
   return result;
 }
 
-/// Whether the section of this name belongs to the first of our patterns.
+/// Gives a section of the current pattern its place in it.
+static void placeSection(StringRef name, std::optional<uint32_t> number) {
+  if (number)
+    orders.try_emplace(name.data(), frontLink->place(*number));
+}
+
+/// Whether the section of this name belongs to the first of our patterns, which then has it.
 static bool matchesFirst(StringRef name) {
-  std::optional<Pattern> pattern = frontLink->meet(name);
-  if (pattern)
-    told.push_back(name.data());
-  if (pattern && pattern != currentPattern.ours)
-    awaited[static_cast<unsigned>(*pattern)].names.push_back(name.data());
+  auto [pattern, number] = frontLink->meet(name);
+  if (!pattern)
+    return false;
+  told.push_back(name.data());
+  if (pattern == currentPattern.ours)
+    placeSection(name, number);
+  else
+    awaited[static_cast<unsigned>(*pattern)].sections.emplace_back(name.data(), number);
   return pattern == currentPattern.ours;
 }
 
 /// Whether lld has asked for all of them: another lld may have another order.
 static bool hasAskedForAll() {
-  return llvm::all_of(awaited, [](const Awaited &a) { return a.next == a.names.size(); });
+  return llvm::all_of(awaited, [](const Awaited &a) { return a.next == a.sections.size(); });
 }
 
 /// The strings of startup, while strings are being cut.
@@ -349,28 +365,35 @@ bool wrapMatch(const lld::StringMatcher *matcher, StringRef name) {
     checkSorted();
     currentPattern = recognize(matcher);
     orders.clear();
+    lastOrders = {};
   }
-  if (Awaited *ours = currentPattern.awaited) {
-    if (!ours->isNext(name.data()))
-      return false;
-    ++ours->next;
-  } else if (!currentPattern.ours) {
+  if (!currentPattern.ours)
     return realMatch(matcher, name);
-  } else if (!matchesFirst(name)) {
+  Awaited *ours = currentPattern.awaited;
+  if (!ours)
+    return matchesFirst(name);
+  if (!ours->isNext(name.data()))
     return false;
-  }
-  if (std::optional<uint32_t> order = frontLink->place(name))
-    orders.try_emplace(name.data(), *order);
+  placeSection(name, ours->sections[ours->next++].second);
   return true;
 }
 
 int wrapGetPriority(StringRef name) {
-  auto order = isPlacing ? orders.find(name.data()) : orders.end();
+  if (!isPlacing)
+    return realGetPriority(name);
+  for (unsigned i : {0, 1})
+    if (lastOrders[i].first && lastOrders[i].first == name.data()) {
+      olderOrder = 1 - i;
+      return int(lastOrders[i].second);
+    }
+  auto order = orders.find(name.data());
   if (order == orders.end())
     return realGetPriority(name);
   hookCalls.note(Hook::GetPriority);
   if (!told.empty() && !currentPattern.awaited)
     shortenList();
+  lastOrders[olderOrder] = *order;
+  olderOrder = 1 - olderOrder;
   return int(order->second);
 }
 

@@ -2,8 +2,10 @@
 
 #include "lld/section_list.h"
 #include "lld/rest_order.h"
-#include "llvm/ADT/DenseSet.h"
+#include "names/name_filter.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/TimeProfiler.h"
+#include <algorithm>
 #include <malloc.h>
 
 using namespace llvm;
@@ -31,12 +33,15 @@ void SectionList::meet(AnyVector *vector, size_t minSize, size_t elementSize) {
 bool SectionList::shorten(ArrayRef<const char *> names, StringRef other) {
   if (!found || shortSize || names.empty())
     return false;
-  DenseSet<const char *> isKept(names.begin(), names.end());
+  // One in sixty others is kept, which is less work than to tell them apart.
+  NameFilter keptNames(uint32_t(PowerOf2Ceil(std::clamp<size_t>(names.size(), 1, 1 << 18) * 64)));
+  for (const char *name : names)
+    keptNames.add(hashOfAddress(name));
   Sections kept;
   size_t numAsked = 0;
   for (const void *section : *found) {
     StringRef name = nameOf(section);
-    if (!isKept.contains(name.data())) {
+    if (!keptNames.mayContain(hashOfAddress(name.data()))) {
       // Of an unknown kind of section even the size of the name may be anything.
       if (name.size() == other.size() && name == other)
         kept.push_back(section);

@@ -39,7 +39,7 @@ public:
   void endSearch() { isSearching.store(false, std::memory_order_relaxed); }
 
   /// Leaves in lld's list only the sections whose names are at these addresses, which lld has come
-  /// across in this order, and those that are called `other`. Returns whether it did.
+  /// across in this order, those that are called `other`, and a few more. Returns whether it did.
   bool shorten(llvm::ArrayRef<const char *> names, llvm::StringRef other);
   /// Makes the list what it was, with what was added meanwhile at its end.
   void restore();

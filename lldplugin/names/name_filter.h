@@ -8,6 +8,7 @@
 #ifndef FRONTLOAD_LLDPLUGIN_NAMES_NAME_FILTER_H
 #define FRONTLOAD_LLDPLUGIN_NAMES_NAME_FILTER_H
 
+#include "llvm/ADT/DenseMapInfo.h"
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +38,11 @@ private:
   uint32_t mask;
   std::vector<std::atomic<uint64_t>> words;
 };
+
+/// The hash of a name that is told from others by where it is.
+inline uint32_t hashOfAddress(const char *name) {
+  return llvm::densemap::detail::mix(reinterpret_cast<uintptr_t>(name));
+}
 
 } // namespace frontload
 

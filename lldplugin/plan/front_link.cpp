@@ -20,11 +20,6 @@ using namespace llvm;
 
 namespace frontload {
 
-/// The linker asks about each section of the link, and for nearly all of them the answer is no.
-static uint32_t hashOf(const char *name) {
-  return densemap::detail::mix(reinterpret_cast<uintptr_t>(name));
-}
-
 /// A page: less data than that, in bytes, is not put in order.
 static constexpr uint64_t leastToOrder = 4096;
 
@@ -145,6 +140,10 @@ void FrontLink::plan(ArrayRef<InputObject> begun, unsigned threads) {
     patterns[static_cast<unsigned>(Pattern::Relro)] = true;
   if (known.size() != before)
     putInOrder();
+  // Here it keeps nobody waiting.
+  for (const EntryPlace &p :
+       ArrayRef(startupSet.entryPlaces().movable).drop_front(placeNumbers.size()))
+    placeNumbers.push_back(numbers.find(p.sectionName)->second);
 }
 
 /// Takes note of what was found in the next objects.
@@ -174,7 +173,7 @@ void FrontLink::take(std::vector<StartupSections> found) {
       if (std::tie(section.region, section.rank) < std::tie(k.region, k.rank))
         std::tie(k.region, k.rank) = std::tie(section.region, section.rank);
       k.contents += Placed{1, !section.named, section.size};
-      knownNames.add(hashOf(section.name));
+      knownNames.add(hashOfAddress(section.name));
     }
     sectionsFound.push_back(std::move(sections));
   }
@@ -417,7 +416,7 @@ std::vector<FrontLink::PlannedSection> FrontLink::plannedSections() const {
 }
 
 std::optional<uint32_t> FrontLink::numberOf(StringRef name) const {
-  if (!knownNames.mayContain(hashOf(name.data())))
+  if (!knownNames.mayContain(hashOfAddress(name.data())))
     return std::nullopt;
   auto it = numbers.find(name.data());
   return it == numbers.end() ? std::nullopt : std::optional(it->second);
@@ -434,24 +433,29 @@ std::optional<Pattern> FrontLink::patternFor(StringRef name) const {
   return number ? usedPatternOf(known[*number]) : patternOfUnknown(name);
 }
 
-std::optional<Pattern> FrontLink::meet(StringRef name) {
+FrontLink::MetSection FrontLink::meet(StringRef name) {
   met.push_back(name.data());
-  // Looked up once: this is asked of all sections of the link.
-  std::optional<uint32_t> number = numberOf(name);
+  // All sections of the link are asked about, so a look at the next known one is worth it.
+  bool isNext = afterMet < known.size() && known[afterMet].name == name.data();
+  std::optional<uint32_t> number = isNext ? afterMet : numberOf(name);
   if (!number)
-    return patternOfUnknown(name);
-  std::optional<Pattern> pattern = usedPatternOf(known[*number]);
-  known[*number].isPlaced |= !pattern;
-  known[*number].position = uint32_t(met.size() - 1);
-  return pattern;
+    return {patternOfUnknown(name), std::nullopt};
+  Known &k = known[*number];
+  std::optional<Pattern> pattern = usedPatternOf(k);
+  k.isPlaced |= !pattern;
+  k.position = uint32_t(met.size() - 1);
+  afterMet = *number + 1;
+  return {pattern, number};
 }
 
 std::optional<uint32_t> FrontLink::place(StringRef name) {
   std::optional<uint32_t> number = numberOf(name);
-  if (!number)
-    return std::nullopt;
-  known[*number].isPlaced = true;
-  return known[*number].order;
+  return number ? std::optional(place(*number)) : std::nullopt;
+}
+
+uint32_t FrontLink::place(uint32_t number) {
+  known[number].isPlaced = true;
+  return known[number].order;
 }
 
 void FrontLink::keepPlace(StringRef name) {
@@ -472,8 +476,8 @@ void FrontLink::finish() {
   auto raise = [&](uint32_t entry, EntryState state) {
     states[entry] = std::max(states[entry], state);
   };
-  for (const EntryPlace &p : startupSet.entryPlaces().movable) {
-    const Known &k = known[*numberOf(p.sectionName)];
+  for (auto [p, number] : zip_equal(startupSet.entryPlaces().movable, placeNumbers)) {
+    const Known &k = known[number];
     raise(p.entry, !k.isPlaced                 ? EntryState::Unused
                    : k.keepsPlace              ? EntryState::Unmovable
                    : k.region == Region::Front ? EntryState::Placed

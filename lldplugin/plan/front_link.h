@@ -105,9 +105,15 @@ public:
 
   /// The pattern of the script that the section with this name, by its address, belongs to.
   std::optional<Pattern> patternFor(llvm::StringRef name) const;
-  /// The same, of a section that is in the link; one of the startup set that has no pattern has got
-  /// its place by that.
-  std::optional<Pattern> meet(llvm::StringRef name);
+  /// A section that is in the link.
+  struct MetSection {
+    std::optional<Pattern> pattern;
+    std::optional<uint32_t> number; ///< for place(); none of what is not in the startup set
+  };
+  /// To be called once for each section of the link, which is soonest if each object's come in the
+  /// order of its section table. One of the startup set that has no pattern has got its place by
+  /// that.
+  MetSection meet(llvm::StringRef name);
 
   /// All sections that the linker has asked about by meet(): where they are in the link.
   std::vector<PlacedSection> placedSections() const;
@@ -124,6 +130,8 @@ public:
   /// rank, in several objects) have the same: that does not depend on which of them the link keeps,
   /// or on how the linker breaks ties.
   std::optional<uint32_t> place(llvm::StringRef name);
+  /// The same, of the section that meet() has told the number of.
+  uint32_t place(uint32_t number);
 
   /// What a linker has to know that finds sections by marks in their names.
   struct PlannedSection {
@@ -240,8 +248,10 @@ private:
   std::vector<StartupSections> sectionsFound;
   std::vector<Known> known;                       ///< by object, and by index
   llvm::DenseMap<const char *, uint32_t> numbers; ///< in `known`
-  NameFilter knownNames{1 << 19};
+  NameFilter knownNames{1 << 20};
+  std::vector<uint32_t> placeNumbers; ///< in `known`, of each of the set's movable places
   std::vector<const char *> met; ///< the names of all sections of the link, in its order
+  uint32_t afterMet = 0;         ///< the number behind that of the known section that was met last
 
   std::array<Placed, numSectionClasses> sums = {};
   llvm::DenseMap<uint32_t, uint64_t> contributors; ///< how many sections each object has placed

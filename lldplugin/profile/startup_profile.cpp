@@ -308,6 +308,8 @@ Expected<StartupProfile> parseStartupProfile(StringRef path, StringRef text) {
     return fail("truncated: the last line has no newline");
 
   StartupProfile profile;
+  constexpr StringLiteral shortestEntry = "data\tbss\t1\t+0\t-\tx\n";
+  profile.entries.reserve(std::min(rest.count('\n'), rest.size() / shortestEntry.size()));
   while (!rest.empty()) {
     StringRef line;
     std::tie(line, rest) = rest.split('\n');

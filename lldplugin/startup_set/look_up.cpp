@@ -1,6 +1,7 @@
 //===- look_up.cpp - looks all symbols of a link up in a profile -----------===//
 
 #include "startup_set/look_up.h"
+#include "startup_set/unnamed_sections.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <array>
@@ -110,7 +111,7 @@ static SymbolFinds lookUpSymbols(const SymbolRange<ELFT> &range, const WantedNam
   return finds;
 }
 
-/// Finds the sections that the profile knows by their own names.
+/// Finds the sections that the profile knows by their own names, and those that it need not name.
 template <class ELFT>
 static void lookUpSections(ObjectScan<ELFT> &scan, const WantedNames &wanted) {
   const ElfObject<ELFT> &object = *scan.object;
@@ -120,11 +121,13 @@ static void lookUpSections(ObjectScan<ELFT> &scan, const WantedNames &wanted) {
   for (uint32_t entry : scan.sectionEntries)
     if (std::string name = unmarkedName(wanted.profile.entries[entry].name); !name.empty())
       entryOf.try_emplace(name, entry);
+  const bool hasOwned = wanted.contents.hasOwnedSections();
   for (auto [index, section] : enumerate(object.sections())) {
+    noteUnnamed(scan, uint32_t(index), section);
     // One of a group (COMDAT) is as good as that of the recorded object, and may be the one that is
     // kept.
-    bool isCopy = (section.sh_flags & ELF::SHF_GROUP) && (section.sh_flags & ELF::SHF_ALLOC) &&
-                  !(section.sh_flags & ELF::SHF_EXECINSTR);
+    bool isCopy = hasOwned && (section.sh_flags & ELF::SHF_GROUP) &&
+                  (section.sh_flags & ELF::SHF_ALLOC) && !(section.sh_flags & ELF::SHF_EXECINSTR);
     if (!isCopy && entryOf.empty())
       continue;
     bool mayTell = isCopy && mayTellOwner(object.nameBegin(section));
@@ -200,10 +203,7 @@ static void lookUpSymbols(ObjectScans<ELFT> &scans, const WantedNames &wanted,
 template <class ELFT>
 void lookUp(ObjectScans<ELFT> &scans, const WantedNames &wanted, NameFilter &dataNames) {
   lookUpSymbols(scans, wanted, dataNames);
-  scans.forEach([&](ObjectScan<ELFT> &scan) {
-    if (!scan.sectionEntries.empty() || wanted.contents.hasOwnedSections())
-      lookUpSections(scan, wanted);
-  });
+  scans.forEach([&](ObjectScan<ELFT> &scan) { lookUpSections(scan, wanted); });
 }
 
 #define INSTANTIATE(ELFT)                                                                          \

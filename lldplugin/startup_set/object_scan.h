@@ -95,6 +95,9 @@ template <class ELFT> struct ObjectScan : SymbolFinds {
   std::string name;                        ///< as in profiles; empty if the profile cannot name it
   llvm::ArrayRef<uint32_t> sectionEntries; ///< those that name a section of this object
 
+  /// Sections that have no usual name, or are writable data, by their index (unnamed_sections.h).
+  llvm::SmallVector<uint32_t, 0> unusual, writable;
+
   /// Calls `visit` with the name and the section of each symbol that may be of the set.
   template <class Visit>
   void forEachOf(llvm::ArrayRef<GlobalSymbol> symbols, const NameFilter &set, Visit visit) const {

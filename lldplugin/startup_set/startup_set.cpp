@@ -26,14 +26,16 @@ using namespace llvm;
 namespace frontload {
 
 StartupSet::StartupSet(const StartupProfile &p, bool g, Folding f, UnnamedRule u)
-    : profile(p), gathersStrings(g), folding(f), unnamed(u),
-      namesMade(std::async(std::launch::async, [this] { names.emplace(profile); })), contents(p),
-      found(p.entries.size()) {
+    : profile(p), gathersStrings(g), folding(f), unnamed(u), found(p.entries.size()) {
   places.isKept.resize(p.entries.size());
-  strings.add(""); // profiles cannot name it, and nearly every program reads it
-  for (const ProfileEntry &entry : p.entries)
-    if (entry.kind == EntryKind::String)
-      strings.add(entry.name);
+  profileRead = std::async(std::launch::async, [this] {
+    names.emplace(profile);
+    contents.emplace(profile);
+    strings.add(""); // profiles cannot name it, and nearly every program reads it
+    for (const ProfileEntry &entry : profile.entries)
+      if (entry.kind == EntryKind::String)
+        strings.add(entry.name);
+  });
 }
 
 /// The sections that were found in each object.
@@ -73,8 +75,8 @@ template <class ELFT>
 std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
                                                 unsigned numThreads) {
   NameFilter dataNames(1 << 22);
-  ObjectScans<ELFT> scans = openObjects<ELFT>(objects, numObjects, contents, numThreads);
-  lookUp(scans, {profile, contents, *names}, dataNames);
+  ObjectScans<ELFT> scans = openObjects<ELFT>(objects, numObjects, *contents, numThreads);
+  lookUp(scans, {profile, *contents, *names}, dataNames);
   for (const ObjectScan<ELFT> &scan : scans.all) {
     hasEnd |= scan.definesEnd;
     isGo |= scan.isGo;
@@ -84,7 +86,7 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
     addIdenticalCode(scans, folding, places.movable);
   placeMatches(scans, profile, unnamed);
   // From code to data, then from data to the data it points to.
-  RelocationWalk<ELFT> walk(scans, profile, contents, dataNames, gathersStrings);
+  RelocationWalk<ELFT> walk(scans, profile, *contents, dataNames, gathersStrings);
   walk.step();
   walk.step();
   leaveOutSparse(scans, profile);
@@ -106,8 +108,8 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
 }
 
 std::vector<StartupSections> StartupSet::find(ArrayRef<InputObject> objects, unsigned numThreads) {
-  if (namesMade.valid())
-    namesMade.get();
+  if (profileRead.valid())
+    profileRead.get();
   std::vector<StartupSections> result(objects.size());
   const InputObject *first = llvm::find_if(objects, std::mem_fn(&InputObject::isElf));
   if (first != objects.end())

@@ -99,8 +99,7 @@ private:
   const Folding folding;
   const UnnamedRule unnamed;
   std::optional<NameTable> names;
-  std::future<void> namesMade; ///< in a thread of its own, while the linker opens its inputs
-  ProfileContents contents;
+  std::optional<ProfileContents> contents;
   bool hasEnd = false, isGo = false, isIdle = false;
   HotStrings strings;
   FoundNames found;
@@ -108,6 +107,9 @@ private:
   std::vector<LeftOutPart> parts;
   OtherOutputs others;
   uint32_t numObjects = 0;
+  /// Names, contents and strings of the profile, in a thread of its own, while the linker opens its
+  /// inputs. The last member, so that it ends before they do.
+  std::future<void> profileRead;
 };
 
 } // namespace frontload

@@ -35,17 +35,15 @@ template <class ELFT> static void lookAtRelro(ObjectScan<ELFT> &scan, ArrayRef<u
 template <class ELFT>
 static void addUnnamedDataOf(ObjectScan<ELFT> &scan, uint32_t rank, bool isRelocated) {
   const ElfObject<ELFT> &object = *scan.object;
-  constexpr uint64_t kinds = ELF::SHF_ALLOC | ELF::SHF_WRITE | ELF::SHF_EXECINSTR | ELF::SHF_TLS;
   SmallVector<uint32_t, 0> unnamed, relro;
-  for (auto [index, section] : enumerate(object.sections())) {
-    if ((section.sh_flags & kinds) != (ELF::SHF_ALLOC | ELF::SHF_WRITE) || !section.sh_size ||
-        section.sh_type != ELF::SHT_PROGBITS || scan.named.count(index))
+  for (uint32_t index : scan.writable) {
+    if (scan.named.count(index))
       continue;
-    std::optional<SectionClass> c = object.classify(section);
+    std::optional<SectionClass> c = object.classify(object.sections()[index]);
     if (c == SectionClass::Data)
-      unnamed.push_back(uint32_t(index));
+      unnamed.push_back(index);
     else if (c == SectionClass::Relro && isRelocated && !scan.next.count(index))
-      relro.push_back(uint32_t(index));
+      relro.push_back(index);
   }
   if (!relro.empty())
     lookAtRelro(scan, relro);
@@ -107,6 +105,19 @@ static bool isUsual(StringRef begin) {
          begin.starts_with(".data.") || begin.starts_with(".bss.");
 }
 
+template <class ELFT>
+void noteUnnamed(ObjectScan<ELFT> &scan, uint32_t index, const typename ELFT::Shdr &section) {
+  constexpr uint64_t kinds = ELF::SHF_ALLOC | ELF::SHF_WRITE | ELF::SHF_EXECINSTR | ELF::SHF_TLS;
+  bool isInFile = section.sh_type == ELF::SHT_PROGBITS;
+  if (!(section.sh_flags & ELF::SHF_ALLOC) || !section.sh_size ||
+      (!isInFile && section.sh_type != ELF::SHT_NOBITS))
+    return;
+  if (!isUsual(scan.object->nameBegin(section)))
+    scan.unusual.push_back(index);
+  if (isInFile && (section.sh_flags & kinds) == (ELF::SHF_ALLOC | ELF::SHF_WRITE))
+    scan.writable.push_back(index);
+}
+
 /// The output section that a linker makes of large data: .ldata.x goes to .ldata.
 static StringRef outputNameOf(StringRef name) {
   for (StringRef stem : {".ldata", ".lrodata", ".lbss", ".ltext"})
@@ -120,12 +131,8 @@ static OtherOutputs findOthersIn(const ObjectScan<ELFT> &scan, bool isRelocated)
   const ElfObject<ELFT> &object = *scan.object;
   OtherOutputs result;
   SmallVector<uint32_t, 0> found;
-  for (auto [index, section] : enumerate(object.sections())) {
-    if (!(section.sh_flags & ELF::SHF_ALLOC) || !section.sh_size ||
-        (section.sh_type != ELF::SHT_PROGBITS && section.sh_type != ELF::SHT_NOBITS))
-      continue;
-    if (isUsual(object.nameBegin(section)))
-      continue;
+  for (uint32_t index : scan.unusual) {
+    const auto &section = object.sections()[index];
     StringRef name = object.name(section);
     if (object.classify(section) || hasItsPlace(name, section.sh_flags))
       continue;
@@ -134,9 +141,9 @@ static OtherOutputs findOthersIn(const ObjectScan<ELFT> &scan, bool isRelocated)
     constexpr uint64_t both = ELF::SHF_WRITE | ELF::SHF_EXECINSTR;
     OtherOutput own{section.sh_size, section.sh_flags, section.sh_type == ELF::SHT_NOBITS,
                     scan.isGo || (section.sh_flags & both) == both,
-                    scan.touchedOthers.lookup(uint32_t(index))};
+                    scan.touchedOthers.lookup(index)};
     result[outputNameOf(name)] += own;
-    found.push_back(uint32_t(index));
+    found.push_back(index);
   }
   if (isRelocated && !found.empty())
     forEachRelocated(object, found, [&](uint32_t index, const auto &relocations) {
@@ -162,6 +169,7 @@ template <class ELFT> OtherOutputs findOtherOutputs(ObjectScans<ELFT> &scans, bo
 }
 
 #define INSTANTIATE(ELFT)                                                                          \
+  template void noteUnnamed(ObjectScan<ELFT> &, uint32_t, const typename ELFT::Shdr &);            \
   template bool addUnnamedData(ObjectScans<ELFT> &, uint32_t, bool);                               \
   template OtherOutputs findOtherOutputs(ObjectScans<ELFT> &, bool);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)

@@ -17,6 +17,11 @@
 
 namespace frontload {
 
+/// Notes in ObjectScan::unusual and ObjectScan::writable whether a section is what the rest of this
+/// looks at. Links have so many sections that only the first step should go through all of them.
+template <class ELFT>
+void noteUnnamed(ObjectScan<ELFT> &scan, uint32_t index, const typename ELFT::Shdr &section);
+
 /// How many windows of a section the loader writes to, if it relocates it by `relocations`.
 template <class ELFT>
 double relocatedWindows(const ElfObject<ELFT> &object, const typename ELFT::Shdr &section,
@@ -43,14 +48,14 @@ void forEachRelocated(const ElfObject<ELFT> &object, llvm::ArrayRef<uint32_t> se
       origins, [&](const auto &relocations, uint32_t index) { visit(index, relocations); });
 }
 
-/// Adds the writable data of a link that its start touches without being named to
+/// Adds the writable data of a link, as noted, that its start touches without being named to
 /// ObjectScan::referred, with `rank` if nothing in the front refers to it. With `isRelocated`, the
 /// loader adjusts the pointers in data (PIE, shared library). Returns whether it leaves so much of
 /// .data.rel.ro alone that what it does not should be put first; then that is added as well.
 template <class ELFT>
 bool addUnnamedData(ObjectScans<ELFT> &scans, uint32_t rank, bool isRelocated);
 
-/// The sections with names of their own.
+/// The sections with names of their own, of those that were noted.
 template <class ELFT> OtherOutputs findOtherOutputs(ObjectScans<ELFT> &scans, bool isRelocated);
 
 } // namespace frontload
