@@ -250,8 +250,8 @@ private:
   llvm::DenseMap<const char *, uint32_t> numbers; ///< in `known`
   NameFilter knownNames{1 << 20};
   std::vector<uint32_t> placeNumbers; ///< in `known`, of each of the set's movable places
-  std::vector<const char *> met; ///< the names of all sections of the link, in its order
-  uint32_t afterMet = 0;         ///< the number behind that of the known section that was met last
+  std::vector<const char *> met;      ///< the names of all sections of the link, in its order
+  uint32_t afterMet = 0; ///< the number behind that of the known section that was met last
 
   std::array<Placed, numSectionClasses> sums = {};
   llvm::DenseMap<uint32_t, uint64_t> contributors; ///< how many sections each object has placed
