@@ -10,12 +10,12 @@
 #include "lld/order_hooks.h"
 #include "lld/packed_relocations.h"
 #include "lld/prefetch_library.h"
+#include "lld/reading_link.h"
 #include "lld/reproduce.h"
 #include "lld/written_files.h"
 #include "other_lld/child_process.h"
 #include "plan/front_report.h"
 #include "plan/front_weighing.h"
-#include "profile/profile_file.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
@@ -91,10 +91,8 @@ static int linkAgainWithoutFront(ArrayRef<const char *> args, const LinkOptions 
 }
 
 int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
-  StartupProfile profile;
-  std::optional<Refusal> refusal = readProfile(options.profile, profile);
-  if (!refusal)
-    refusal = checkReportPath(options.report, {options.output, options.profile});
+  std::optional<Refusal> refusal =
+      checkReportPath(options.report, {options.output, options.profile});
   if (refusal)
     return refuse(*refusal);
   if (!isFileOrNull(options.output)) {
@@ -113,8 +111,7 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
   options.traits.packsRelocations =
       !(isOther && program.version < firstLldThatPacks) && shouldPackRelativeRelocations(args);
 
-  // lld frees nothing before the process ends, and neither does this: the link refers to it.
-  auto &link = *new FrontLink(std::move(profile), options.profile, options.traits);
+  ReadingLink reading(options.profile, options.traits);
   std::vector<const char *> lldArgs = args.vec();
   if (options.traits.packsRelocations)
     lldArgs.insert(lldArgs.end(), {"-z", "pack-relative-relocs"});
@@ -141,20 +138,27 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
     // It would sort the front again, by what calls what in a steady state.
     lldArgs.push_back("--no-call-graph-profile-sort");
     options.other.args.assign(lldArgs.begin() + 1, lldArgs.end());
-    installHooks(link, options.minMatch,
-                 [&](const LinkInputs &inputs) { return linkPlanned(options, inputs, link); });
+    installHooks(
+        [&]() -> FrontLink & { return reading.await(); }, options.minMatch,
+        [&](const LinkInputs &inputs) { return linkPlanned(options, inputs, reading.await()); });
     // The other one says all that there is to say.
     lldArgs.insert(lldArgs.end(), {"--no-warnings", "--no-fatal-warnings"});
     return runLld(lldArgs, nulls()) ? becomeOther(program, args) : exitVerdict;
   }
   listInput(options.profile);
-  installHooks(link, options.minMatch);
-  installOrderHooks(link);
-  installFoldingHook(link);
+  installHooks(
+      [&]() -> FrontLink & {
+        FrontLink &link = reading.await();
+        installOrderHooks(link);
+        installFoldingHook(link);
+        return link;
+      },
+      options.minMatch);
   std::optional<Front> front;
   Weighing weighing;
   holdWrittenFiles(lldArgs, options.output,
                    [&](MutableArrayRef<char> bytes, bool isFile, function_ref<void()> discard) {
+                     FrontLink &link = reading.await();
                      hookCalls.requireForOutput(link, {bytes.data(), bytes.size()});
                      if (!isFile)
                        return EXIT_SUCCESS;
@@ -166,9 +170,11 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
                      return linkAgainWithoutFront(args, options, link, weighing);
                    });
   if (!runLld(lldArgs)) {
-    link.awaitPlanner(); // what it works with is about to go
+    if (reading.awaited())
+      reading.awaited()->awaitPlanner(); // what it works with is about to go
     return exitVerdict;
   }
+  FrontLink &link = reading.await();
   if (link.isFinished() != hasFinishedOutput())
     hookCalls.endWithout(Hook::CreateOutput);
   if (!link.isFinished()) // no link: --version, --thinlto-index-only

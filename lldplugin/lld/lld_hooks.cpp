@@ -30,13 +30,16 @@
 using namespace llvm;
 using namespace frontload;
 
-static FrontLink *frontLink;
+static std::function<FrontLink &()> awaitLink; // none: the hooks do nothing
+static FrontLink *frontLink;                   // since lld has opened its inputs
 static double minMatch;
 static std::function<int(const LinkInputs &)> insteadOfLink;
 static LinkInputs inputs; // gathered for insteadOfLink only
 static std::mutex inputsMutex;
 static GatheredObjects gathered;
 static std::atomic<bool> hasReadObject; // a file that is one, on the command line
+static std::atomic<bool> hasBitcode;
+static std::vector<StringRef> scripts; // those of the inputs
 static std::string listedInput;
 static bool hasNote;                    // which is an input, whatever else is
 static std::string script, laterScript; // lld keeps references into their text
@@ -73,7 +76,7 @@ static void addScript(MemoryBufferRef mb) {
             mb.getBufferIdentifier() + ": a linker script that decides the layout cannot be "
                                        "combined with --startup-profile",
             "use one of the two; scripts with only GROUP, INPUT, VERSION and the like are fine");
-  frontLink->addScript(mb.getBuffer());
+  scripts.push_back(mb.getBuffer());
 }
 
 /// How many linker scripts are being read, one by the other. What they INCLUDE is only read.
@@ -82,7 +85,7 @@ static unsigned scriptDepth;
 static std::optional<MemoryBufferRef> readFile(lld::elf::Ctx &ctx, StringRef path) {
   std::optional<MemoryBufferRef> buffer = realReadFile(ctx, path);
   // lld takes for a script what is nothing else.
-  if (frontLink && scriptDepth && buffer &&
+  if (awaitLink && scriptDepth && buffer &&
       identify_magic(buffer->getBuffer()) == file_magic::unknown)
     addScript(*buffer);
   return buffer;
@@ -105,7 +108,7 @@ std::optional<MemoryBufferRef> wrapReadFile(lld::elf::Ctx &ctx, StringRef path) 
 OwnedFile wrapCreateObjFile(lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive, bool lazy) {
   hookCalls.count(Hook::CreateObjFile);
   OwnedFile created = realCreateObjFile(ctx, mb, archive, lazy);
-  if (frontLink)
+  if (awaitLink)
     gathered.add(created.file, {mb, archive, lazy});
   return created;
 }
@@ -136,13 +139,12 @@ static void checkInputs() {
 
 void wrapBitcodeFile(void *file, lld::elf::Ctx &ctx, MemoryBufferRef mb, StringRef archive,
                      uint64_t offset, bool lazy) {
-  if (frontLink)
-    frontLink->expectObjects();
+  hasBitcode = true;
   realBitcodeFile(file, ctx, mb, archive, offset, lazy);
 }
 
 void wrapReadLinkerScript(lld::elf::Ctx &ctx, MemoryBufferRef mb) {
-  if (frontLink)
+  if (awaitLink)
     addScript(mb);
   ++scriptDepth;
   realReadLinkerScript(ctx, mb);
@@ -164,8 +166,12 @@ void wrapParseFiles(lld::elf::Ctx &ctx, const void *files) {
   if (!isReplayComplete())
     endLink(exitVerdict, "the tar of --reproduce lacks the options of the front",
             "please report this; link without --reproduce until it is fixed");
-  if (frontLink) {
+  if (awaitLink) {
     hookCalls.count(Hook::ParseFiles);
+    frontLink = &awaitLink();
+    llvm::for_each(scripts, [](StringRef each) { frontLink->addScript(each); });
+    if (hasBitcode)
+      frontLink->expectObjects();
     // A vector of owning pointers looks like one of plain pointers.
     addObjects(*static_cast<const SmallVector<const void *, 0> *>(files));
     checkInputs();
@@ -311,7 +317,7 @@ uint64_t wrapXxh3(ArrayRef<uint8_t> data) {
 static void splitSections(lld::elf::Ctx &ctx, void (*real)(lld::elf::Ctx &)) {
   hookCalls.count(Hook::SplitSections);
   sectionList.endSearch();
-  if (frontLink) {
+  if (awaitLink) {
     hookCalls.requireOnce(Hook::ParseFiles);
     if (hasReadObject)
       hookCalls.require(Hook::CreateObjFile);
@@ -334,7 +340,7 @@ void wrapSplitSections32BE(lld::elf::Ctx &ctx) { splitSections(ctx, realSplitSec
 void wrapSplitSections64BE(lld::elf::Ctx &ctx) { splitSections(ctx, realSplitSections64BE); }
 
 void wrapProcessSectionCommands(void *linkerScript) {
-  if (!frontLink)
+  if (!awaitLink)
     return realProcessSectionCommands(linkerScript);
   hookCalls.count(Hook::ProcessSectionCommands);
   hookCalls.requireOnce(Hook::SplitSections);
@@ -402,9 +408,9 @@ void frontload::listInput(const std::string &path) {
     listedInput = path;
 }
 
-void frontload::installHooks(FrontLink &link, double leastMatch,
+void frontload::installHooks(std::function<FrontLink &()> link, double leastMatch,
                              std::function<int(const LinkInputs &)> instead) {
-  frontLink = &link;
+  awaitLink = std::move(link);
   minMatch = leastMatch;
   insteadOfLink = std::move(instead);
 }

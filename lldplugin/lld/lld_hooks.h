@@ -17,10 +17,11 @@ namespace frontload {
 /// --reproduce list it.
 void listInput(const std::string &path);
 
-/// Lets `link` take part in the next run of lld's driver; it must outlive that run, which fails if
-/// less than `minMatch` percent of the profile's names are found. With `instead`, that run ends
-/// when the front is planned: `instead` is called, and the process exits with what it returns.
-void installHooks(FrontLink &link, double minMatch,
+/// Lets a link take part in the next run of lld's driver, which fails if less than `minMatch`
+/// percent of the profile's names are found. `link` is called once lld has opened its inputs; what
+/// it returns must outlive the run. With `instead`, the run ends when the front is planned:
+/// `instead` is called, and the process exits with what it returns.
+void installHooks(std::function<FrontLink &()> link, double minMatch,
                   std::function<int(const LinkInputs &)> instead = nullptr);
 
 /// Says how much of the profile the link has found. Returns the exit code: less than `minMatch`

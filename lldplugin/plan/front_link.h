@@ -23,7 +23,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include <array>
-#include <atomic>
 #include <optional>
 #include <string>
 #include <thread>
@@ -243,7 +242,7 @@ private:
   std::vector<InputObject> objects;
   std::vector<llvm::StringRef> inputBytes;
   std::vector<bool> isOurs; ///< by the same number, whether it is of what prefetches the front
-  std::atomic<bool> expectsObjects = false;
+  bool expectsObjects = false;
   std::thread planner;
   std::vector<StartupSections> sectionsFound;
   std::vector<Known> known;                       ///< by object, and by index

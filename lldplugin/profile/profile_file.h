@@ -1,7 +1,7 @@
 //===- profile_file.h - the file that a startup profile is read from -------===//
 //
 // Linkers are given a profile by its path. They all report what is wrong with it in the same words,
-// before any work.
+// before they link.
 //
 //===----------------------------------------------------------------------===//
 
