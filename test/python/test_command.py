@@ -85,6 +85,25 @@ def test_a_full_disk_is_an_error(link, tmp_path):
         assert "Exception" not in result.stderr
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_not_mistaken_for_files(link, tmp_path, closed):
+    """What would have gone to a closed stream gets into no file that takes its number, and what
+    cannot be written to stdout is an error."""
+    def run(closed, *arguments):
+        return subprocess.run(["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m",
+                               "frontload", *arguments], capture_output=True, timeout=60)
+    trace = link().trace(tmp_path / "t", "main")
+    outputs = [tmp_path / name for name in ("whole", "closed")]
+    for output, streams in zip(outputs, ("", closed), strict=True):
+        result = run(streams, "profile", trace, trace, "-o", output)
+        assert result.returncode == 0, result.stderr
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+    result = run(closed, "profile", trace)
+    assert result.returncode == (2 if " >&-" in " " + closed else 0)
+    if closed == ">&-":
+        assert b"Bad file descriptor" in result.stderr and b"Traceback" not in result.stderr
+
+
 def test_an_output_that_is_a_folder_is_refused(cli, link, tmp_path):
     """-o with a folder is a usage error; nothing is left in it."""
     trace = link().trace(tmp_path / "t", "main")

@@ -13,7 +13,7 @@ import sys
 import traceback
 from dataclasses import dataclass
 
-from frontload.base import errors, packages
+from frontload.base import errors, packages, standard_streams
 from frontload.cli import loudness, version
 from frontload.cli import parser as parsing
 from frontload.cli.parser import Parser
@@ -136,6 +136,7 @@ def _give_up_stdout() -> None:
 
 def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
+    standard_streams.reopen_closed()
     # A profile may have a million names, in as many tuples, none of which refers to itself: to look
     # through them again and again for some that do takes a fifth of the time of a verb.
     gc.set_threshold(1_000_000, 5, 1000)
