@@ -18,6 +18,6 @@ def reopen_closed() -> None:
         except OSError:
             os.open(os.devnull, mode)
     # Python has none where it found a number closed.
-    sys.stdin = sys.stdin or open(0, encoding="utf-8", closefd=False)
-    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)
-    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)
+    sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)

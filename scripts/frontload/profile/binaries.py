@@ -116,4 +116,4 @@ class Binaries:
             errors.warning(f"{path}: has no build-id, so nothing tells whether it is the binary "
                            "that was recorded")
         symbols = linked.linked_symbols("give the copy from before strip with --binary PATH")
-        return Binary(path, linked, Resolver(linked), instrumented.is_instrumented(symbols))
+        return Binary(path, linked, Resolver(linked), instrumented.is_instrumented(linked, symbols))

@@ -17,11 +17,14 @@ say which source file they are of.
 import re
 
 from frontload.elf import section_names
+from frontload.elf.file import Elf
 from frontload.elf.symbols import Symbols
 from frontload.profile.startup_profile import Name
 
-# Of the functions that such a program cannot be without.
-_SIGNS = (b"__llvm_profile_", b"__gcov_")
+# What such a program cannot be without: the section of clang's counters, which the runtime finds by
+# its name, and functions of libgcov.
+_COUNTERS = b"__llvm_prf_cnts"
+_LIBGCOV = (b"__gcov_",)
 _COLLECTS = re.compile(
     rb"__llvm_(profile|prf|write)_|__prof[a-z]{1,3}_|lprof|InstrProf|"  # compiler-rt, and LLVM
     rb"_?_?gcov_|__gcov[0-9]+\.|\.LPBX[0-9]|(_GLOBAL_)?_sub_[ID]_00100_[01]")  # libgcov, and gcc
@@ -45,9 +48,9 @@ VPBufferSize VPDataArray VPMaxNumValsPerSite VPMergeHook hasNonDefaultValsPerSit
 _COLD_PART = re.compile(rb"\.cold(\.|$)")
 
 
-def is_instrumented(symbols: Symbols) -> bool:
-    """Whether a linked file collects a profile of clang or gcc as it runs."""
-    return symbols.names.any_begins(_SIGNS)
+def is_instrumented(elf: Elf, symbols: Symbols) -> bool:
+    """Whether a linked file, with these symbols, collects a profile of clang or gcc as it runs."""
+    return _COUNTERS in elf.section_names or symbols.names.any_begins(_LIBGCOV)
 
 
 def is_left_out(name: Name) -> bool:

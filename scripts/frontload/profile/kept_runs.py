@@ -84,8 +84,10 @@ class KeptNumbers:
         words = np.zeros(len(numbers), np.uint64)
         order = np.argsort(numbers)
         for bit, (_, mine) in enumerate(kept):
-            places = np.searchsorted(numbers, np.sort(mine), sorter=order)
-            words[order[places]] |= np.uint64(1 << bit)
+            touched = slice(None)  # all, as mostly if there is one run
+            if len(mine) < len(numbers):
+                touched = order[np.searchsorted(numbers, np.sort(mine), sorter=order)]
+            words[touched] |= np.uint64(1 << bit)
         if len(words) and (words == words[0]).all():  # as of one run
             touches = dict.fromkeys(known, int(words[0]))
         else:
