@@ -2,32 +2,34 @@
 
 The program is CPython built with clang's PGO, once as lld links it, with its call-graph order, and
 once with a front. It runs the benchmarks deltablue, raytrace and json_loads of pyperformance, each
-in a process of its own and for a fixed number of loops, with everything in memory.
+in a process of its own and for a fixed number of loops, with everything in memory. The time of a
+process is the least of the values that pyperf measures in it, without its start.
 """
 
 import argparse
+import json
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 
 from frontload.base import console, errors
-from frontload.measure import statistics as measure_statistics
 from frontload.measure.launcher import Launcher
 from frontload.measure.plan import orders
 
 from coldbench import command
-from coldbench.measure import counters
+from coldbench.measure import counters, typical
 from coldbench.show import columns, document
 from coldbench.variants import workload
 from coldbench.variants.work_folder import work_folder
 
-# Benchmarks of pyperformance, and loops that take about a second.
-PROGRAMS = {"deltablue": 150, "raytrace": 2, "json_loads": 1_200}
+# Benchmarks of pyperformance, and loops that take about a tenth of a second; raytrace's takes more.
+PROGRAMS = {"deltablue": 15, "raytrace": 1, "json_loads": 150}
 VARIANTS = ("clang-pgo", "clang-pgo+front")
-_COUNTED = 10  # the share of the loops that are counted, which may be fifty times slower
+_VALUES = 5  # that a process measures
 _BUILD_VARIABLES = "no_build_variables"
 
 
@@ -35,7 +37,7 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/steady", description="Build CPython with clang's PGO, with and without a "
         "front, and compare how it runs once it has started.")
-    parser.add_argument("--pairs", metavar="N", type=command.at_least(2), default=30,
+    parser.add_argument("--pairs", metavar="N", type=command.at_least(2), default=200,
                         help="pairs of runs of each program (default %(default)s)")
     parser.add_argument("--programs", metavar="NAME,...",
                         help=f"of {', '.join(PROGRAMS)} (default: all)")
@@ -50,12 +52,23 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def arguments(name: str, share: int = 1) -> list[str]:
-    """What an interpreter is to do for a benchmark: its loops once, or a share of them, as a worker
-    of pyperf."""
+def arguments(name: str, values: int = 1) -> list[str]:
+    """What an interpreter is to do for a benchmark: its loops so many times, as a worker of
+    pyperf."""
     script = files("pyperformance") / f"data-files/benchmarks/bm_{name}/run_benchmark.py"
-    loops = max(1, PROGRAMS[name] // share)
-    return ["-S", str(script), "--worker", f"--loops={loops}", "--warmups=0", "--values=1"]
+    return ["-S", str(script), "--worker", f"--loops={PROGRAMS[name]}", "--warmups=0",
+            f"--values={values}"]
+
+
+def measured(launcher: Launcher, interpreter: Path, name: str) -> float:
+    """The least time that one process measures for a benchmark: seconds a loop."""
+    with tempfile.TemporaryDirectory(prefix="frontload-") as folder:
+        result = Path(folder) / "result.json"
+        sample = launcher.run([str(interpreter), *arguments(name, _VALUES), "-o", str(result)])
+        if sample.failed:
+            raise errors.Failure(sample.failure_of(str(interpreter)))
+        (benchmark,) = json.loads(result.read_bytes())["benchmarks"]
+    return min(value for run in benchmark["runs"] for value in run.get("values", ()))
 
 
 def library(folder: Path) -> Path:
@@ -76,39 +89,39 @@ def compare(interpreters: tuple[Path, Path], name: str, pairs: int,
     os.environ.update(environment)
     try:
         launcher = Launcher()
-        times: tuple[list[int], list[int]] = ([], [])
+        times: tuple[list[float], list[float]] = ([], [])
         for number, order in enumerate(orders(2, pairs + 1, seed=1)):  # the first warms up
             for index in order:
                 progress(f"{name}: run {number} of {interpreters[index].name}")
-                sample = launcher.run([str(interpreters[index]), *arguments(name)])
-                if sample.failed:
-                    raise errors.Failure(sample.failure_of(str(interpreters[index])))
+                seconds = measured(launcher, interpreters[index], name)
                 if number:
-                    times[index].append(sample.wall_ns)
+                    times[index].append(seconds)
         by, counted = "nothing", []
         for interpreter in interpreters if counts else ():
             progress(f"{name}: count {interpreter.name}")
-            by, found = counters.count([str(interpreter), *arguments(name, _COUNTED)], os.environ)
+            by, found = counters.count([str(interpreter), *arguments(name)], os.environ)
             counted.append(found)
     finally:
         os.environ.clear()
         os.environ.update(before)
-    return {"program": name, "wall_ns": times, "counted_by": by, "counts": counted,
-            "time_ratio": asdict(measure_statistics.ratio(times[1], times[0]))}
+    return {"program": name, "seconds": times, "counted_by": by, "counts": counted,
+            "time_ratio": asdict(typical.ratio(times[1], times[0])),
+            "least_ratio": min(times[1]) / min(times[0])}
 
 
 def show(results: list[dict]) -> None:
     kinds = list(dict.fromkeys(kind for result in results for counts in result["counts"]
                                for kind in counts))
-    table = console.table("program", "time, paired ratio", *(kind.replace("_", " ") + " ratio"
-                                                             for kind in kinds),
-                          numbers=range(1, 2 + len(kinds)))
+    table = console.table("program", "time, typical ratio", "of the least",
+                          *(kind.replace("_", " ") + " ratio" for kind in kinds),
+                          numbers=range(1, 3 + len(kinds)))
     for result in results:
         cells = []
         for kind in kinds:
             base, ours = (counts.get(kind) for counts in result["counts"])
             cells.append(f"{ours / base:.4f}" if base and ours is not None else columns.ABSENT)
-        console.add_row(table, result["program"], columns.ratio(result["time_ratio"], 4), *cells)
+        console.add_row(table, result["program"], columns.ratio(result["time_ratio"], 4),
+                        f"{result['least_ratio']:.4f}", *cells)
     console.show(table)
     if kinds:
         print(f"counted by: {', '.join(sorted({result['counted_by'] for result in results}))}")

@@ -5,14 +5,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from frontload.base.errors import Failure
+from scipy import stats
 
 BENCH = Path(__file__).parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
 from coldbench import steady  # noqa: E402
-from coldbench.measure import counters  # noqa: E402
+from coldbench.measure import counters, typical  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -44,9 +46,9 @@ def test_each_pair_runs_both(tmp_path, build, interpreters, capsys):
     pairs = [tuple(runs[i:i + 2]) for i in range(0, len(runs), 2)]
     assert len(pairs) == 5 and set(pairs) == {("plain", "front"), ("front", "plain")}
     document = json.loads(result.read_text())
-    assert document["schema"] == "frontload-steady/1"
+    assert document["schema"] == "frontload-steady/2"
     (program,) = document["programs"]
-    assert [len(times) for times in program["wall_ns"]] == [4, 4]
+    assert [len(times) for times in program["seconds"]] == [4, 4]
 
 
 @pytest.mark.parametrize("name", steady.PROGRAMS)
@@ -55,6 +57,23 @@ def test_each_benchmark_runs(name, tmp_path):
     run = subprocess.run([sys.executable, *steady.arguments(name)], capture_output=True, text=True,
                          check=True, env={"PYTHONPATH": steady.library(tmp_path)})
     assert run.stdout.startswith(f"{name}: ")
+
+
+def test_a_typical_ratio_does_not_heed_what_is_far_off():
+    """It is what Wilcoxon's test does not reject, and hardly moves where a mean would."""
+    random = np.random.default_rng(1)
+    base = np.exp(random.normal(0, 0.01, 60))
+    values = base * np.exp(random.normal(0.03, 0.005, 60))
+    found = typical.ratio(values, base)
+    assert found.low < found.estimate < found.high
+    assert found.estimate == pytest.approx(np.exp(0.03), abs=0.002)
+    logarithms = np.log(values / base)
+    for bound, inside in ((found.low, 1), (found.high, -1)):
+        p = [stats.wilcoxon(logarithms - np.log(bound) - step * inside, method="approx").pvalue
+             for step in (-2e-4, 2e-4)]
+        assert p[0] < 0.05 < p[1]
+    values[:6] *= 2
+    assert typical.ratio(values, base).estimate == pytest.approx(found.estimate, abs=0.002)
 
 
 def test_what_perf_writes():
