@@ -37,7 +37,8 @@ private:
 };
 } // namespace
 
-std::optional<SectionOrder> restOf(const SectionOrder &order, const FrontLink &link) {
+std::optional<SectionOrder> restOf(const SectionOrder &order, const FrontLink &link,
+                                   bool ordersFront) {
   InputBytes inputs(link.inputs());
   SectionOrder rest;
   bool isNameKnown = order.empty();
@@ -46,7 +47,7 @@ std::optional<SectionOrder> restOf(const SectionOrder &order, const FrontLink &l
     // lld's own sections, as for common symbols, have names of its own.
     bool isOfInput = inputs.hasName(name);
     isNameKnown |= isOfInput;
-    if (!isOfInput || !link.patternFor(name))
+    if (!isOfInput || !link.patternFor(name) || (ordersFront && link.isCodeOfAllRuns(name)))
       rest.try_emplace(section, position);
   }
   return isNameKnown ? std::optional(std::move(rest)) : std::nullopt;

@@ -2,8 +2,9 @@
 //
 // lld can order sections by itself: those that call each other most often lie together (the call
 // graph of PGO builds), or those that the same starts use, or that compress well (balanced
-// partitioning). That is for the steady state, so it goes on for all that is not in the front, and
-// does not touch the front, which has the order of first touch.
+// partitioning). That is for the steady state, so it goes on for all that is not in the front. The
+// front has the order of first touch, unless it is read in one burst: then the code that every run
+// enters may have that of calls, too.
 //
 // An order is a map of lld's sections, whose type is lld's secret. The front is known by the
 // addresses of names (FrontLink), and a section has its name among its first words.
@@ -41,9 +42,12 @@ inline llvm::StringRef nameOf(const void *section) {
   return head.name;
 }
 
-/// `order` without the sections that `link` has placed. None if it cannot be told which these are:
-/// no name in `order` lies in an input object, so sections do not begin as we believe.
-std::optional<SectionOrder> restOf(const SectionOrder &order, const FrontLink &link);
+/// `order` without the sections that `link` has placed; with `ordersFront`, it keeps the code that
+/// every run enters, which is then first among the code of the front. None if it cannot be told
+/// which these are: no name in `order` lies in an input object, so sections do not begin as we
+/// believe.
+std::optional<SectionOrder> restOf(const SectionOrder &order, const FrontLink &link,
+                                   bool ordersFront = false);
 
 } // namespace frontload
 

@@ -96,7 +96,7 @@ static PatternSet patternsOf(const StartupProfile &profile, const LinkTraits &tr
 
 FrontLink::FrontLink(StartupProfile p, std::string path, LinkTraits t)
     : profile(inPlannedOrder(std::move(p))), pathOfProfile(std::move(path)), traits(t),
-      patterns(patternsOf(profile, t)),
+      firstTier(sizeOfFirstTier(profile)), patterns(patternsOf(profile, t)),
       startupSet(profile, t.mergesStrings, t.folding,
                  t.isRelocated ? UnnamedRule::Relocated : UnnamedRule::Placed) {}
 
@@ -309,7 +309,6 @@ static StringRef outputOf(Pattern pattern) {
 
 StringMap<uint64_t> FrontLink::wantedBytes() const {
   StringMap<uint64_t> result;
-  const uint32_t firstTier = sizeOfFirstTier(profile);
   for (Pattern pattern : {Pattern::Rodata, Pattern::Text, Pattern::Data, Pattern::Relro}) {
     // The linker's own place for .data.rel.ro has others, too, behind those of the pattern.
     bool isLimited = pattern == Pattern::Relro && patterns[static_cast<unsigned>(pattern)];
@@ -399,7 +398,6 @@ std::vector<PlacedSection> FrontLink::placedSections() const {
 }
 
 std::vector<uint32_t> FrontLink::metByAllRuns() const {
-  const uint32_t firstTier = sizeOfFirstTier(profile);
   std::vector<uint32_t> result;
   for (const Known &k : known)
     if (k.isPlaced && !k.keepsPlace && k.rank < firstTier)
@@ -431,6 +429,12 @@ std::optional<Pattern> FrontLink::patternOfUnknown(StringRef name) const {
 std::optional<Pattern> FrontLink::patternFor(StringRef name) const {
   std::optional<uint32_t> number = numberOf(name);
   return number ? usedPatternOf(known[*number]) : patternOfUnknown(name);
+}
+
+bool FrontLink::isCodeOfAllRuns(StringRef name) const {
+  std::optional<uint32_t> number = numberOf(name);
+  return number && known[*number].rank < firstTier &&
+         usedPatternOf(known[*number]) == Pattern::Text;
 }
 
 FrontLink::MetSection FrontLink::meet(StringRef name) {

@@ -104,6 +104,9 @@ public:
 
   /// The pattern of the script that the section with this name, by its address, belongs to.
   std::optional<Pattern> patternFor(llvm::StringRef name) const;
+  /// Whether the section with this name is code of the front that every run enters: it lies before
+  /// the rest of the front's code, and is read with it in any order.
+  bool isCodeOfAllRuns(llvm::StringRef name) const;
   /// A section that is in the link.
   struct MetSection {
     std::optional<Pattern> pattern;
@@ -235,6 +238,7 @@ private:
   StartupProfile profile;
   std::string pathOfProfile;
   LinkTraits traits;
+  uint32_t firstTier;  ///< the rank behind those of what every run touches
   PatternSet patterns; ///< those that the script uses
   bool hasScript = false;
   StartupSet startupSet;

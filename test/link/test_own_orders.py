@@ -67,6 +67,22 @@ def test_a_call_graph_orders_the_rest(tmp_path, sort):
     assert {Image(out).section_of(n) for n in FRONT} == {".text.front"}
 
 
+def test_a_call_graph_orders_a_front_that_is_asked_for(tmp_path):
+    """In one burst it is read as soon in any order. What not every run enters stays behind."""
+    o = assembled(tmp_path, text_of_program() + call_graph())
+    expected = names_in_order(plain(tmp_path, o), FRONT)
+    assert expected != FRONT
+    options = "--front-prefetch=inside", "--front-always"
+    assert names_in_order(with_front(tmp_path, o, *options), FRONT) == expected
+    profile = tmp_path / "two.startup"
+    profile.write_text(
+        "frontload-startup-profile 2\nprogram a\nruns 2\ndata-runs 0\n"
+        + "".join(f"function\ttext\t{runs}\t+1\t-\t{name}\n"
+                  for name, runs in zip(FRONT, (2, 2, 1), strict=True)))
+    ld("-e", "main", o, *options, "-o", tmp_path / "two", f"--startup-profile={profile}")
+    assert names_in_order(tmp_path / "two", FRONT) == FRONT
+
+
 def test_what_is_next_stays_before_the_rest(tmp_path):
     """What startup refers to lies at the beginning of the rest, called often or not."""
     calls = [*CALLS, ("n2", "r1", 1000), ("n1", "n2", 900)]

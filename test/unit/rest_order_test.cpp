@@ -59,6 +59,17 @@ TEST_F(RestOrder, HasAllButTheFront) {
   EXPECT_EQ(rest->lookup(common), 3);
 }
 
+// With the code that every run enters, if it is to have that order.
+TEST_F(RestOrder, HasCodeOfAllRunsWhereItIsAskedFor) {
+  const auto *hot = section(inObject(".text.hot")), *cold = section(inObject(".text.cold"));
+  SectionOrder order;
+  order[hot] = 1, order[cold] = 2;
+  std::optional<SectionOrder> rest = restOf(order, link, /*ordersFront=*/true);
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->lookup(hot), 1);
+  EXPECT_EQ(rest->lookup(cold), 2);
+}
+
 // Where no order was made there is none left.
 TEST_F(RestOrder, OfNothingIsNothing) {
   std::optional<SectionOrder> rest = restOf(SectionOrder(), link);
