@@ -67,6 +67,8 @@ def measured(launcher: Launcher, interpreter: Path, name: str) -> float:
         sample = launcher.run([str(interpreter), *arguments(name, _VALUES), "-o", str(result)])
         if sample.failed:
             raise errors.Failure(sample.failure_of(str(interpreter)))
+        if not result.exists():
+            raise errors.Failure(f"{interpreter}: has measured nothing")
         (benchmark,) = json.loads(result.read_bytes())["benchmarks"]
     return min(value for run in benchmark["runs"] for value in run.get("values", ()))
 
