@@ -143,7 +143,10 @@ int linkWithFront(ArrayRef<const char *> args, LinkOptions &options) {
         [&](const LinkInputs &inputs) { return linkPlanned(options, inputs, reading.await()); });
     // The other one says all that there is to say.
     lldArgs.insert(lldArgs.end(), {"--no-warnings", "--no-fatal-warnings"});
-    return runLld(lldArgs, nulls()) ? becomeOther(program, args) : exitVerdict;
+    if (!runLld(lldArgs, nulls()))
+      return exitVerdict;
+    reading.await();
+    return becomeOther(program, args);
   }
   listInput(options.profile);
   installHooks(

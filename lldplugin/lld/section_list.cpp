@@ -3,9 +3,7 @@
 #include "lld/section_list.h"
 #include "lld/rest_order.h"
 #include "names/name_filter.h"
-#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/TimeProfiler.h"
-#include <algorithm>
 #include <malloc.h>
 
 using namespace llvm;
@@ -34,7 +32,7 @@ bool SectionList::shorten(ArrayRef<const char *> names, StringRef other) {
   if (!found || shortSize || names.empty())
     return false;
   // One in sixty others is kept, which is less work than to tell them apart.
-  NameFilter keptNames(uint32_t(PowerOf2Ceil(std::clamp<size_t>(names.size(), 1, 1 << 18) * 64)));
+  NameFilter keptNames(filterBits(names.size(), 64, /*least=*/64));
   for (const char *name : names)
     keptNames.add(hashOfAddress(name));
   Sections kept;

@@ -9,6 +9,8 @@
 #define FRONTLOAD_LLDPLUGIN_NAMES_NAME_FILTER_H
 
 #include "llvm/ADT/DenseMapInfo.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +40,13 @@ private:
   uint32_t mask;
   std::vector<std::atomic<uint64_t>> words;
 };
+
+/// The size of a filter for so many names that has `bitsEach` for each of them: of other names, it
+/// says yes to one in so many.
+inline uint32_t filterBits(size_t numNames, size_t bitsEach, size_t least) {
+  constexpr size_t most = size_t(1) << 28;
+  return uint32_t(std::clamp(size_t(llvm::PowerOf2Ceil(numNames * bitsEach)), least, most));
+}
 
 /// The hash of a name that is told from others by where it is.
 inline uint32_t hashOfAddress(const char *name) {

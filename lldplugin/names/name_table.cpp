@@ -2,7 +2,6 @@
 
 #include "names/name_table.h"
 #include "names/constructors.h"
-#include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <tuple>
 
@@ -54,15 +53,13 @@ void NameTable::add(Index &index, uint32_t Form::*list, CachedHashStringRef text
   addTo(index.ofFile[{text, file}].*list, fresh, parts);
 }
 
-/// A filter for the names of so many entries, hardly any of which it says yes to by chance.
-static uint32_t filterBits(size_t numEntries, size_t least) {
-  static constexpr size_t bitsOfEntry = 16, most = size_t(1) << 28;
-  return uint32_t(std::clamp(size_t(PowerOf2Ceil(numEntries * bitsOfEntry)), least, most));
-}
+/// Of the filters: hardly any name is said yes to by chance.
+static constexpr size_t bitsOfEntry = 16;
 
 NameTable::NameTable(const StartupProfile &p)
-    : profile(p), heads(filterBits(p.entries.size(), 1 << 19)),
-      otherStems(filterBits(p.entries.size(), 1 << 16)), entryGroups(p.entries.size()) {
+    : profile(p), heads(filterBits(p.entries.size(), bitsOfEntry, 1 << 19)),
+      otherStems(filterBits(p.entries.size(), bitsOfEntry, 1 << 16)),
+      entryGroups(p.entries.size()) {
   names.forms.reserve(p.entries.size());
   all.reserve(2 * p.entries.size());
   for (auto [i, entry] : enumerate(p.entries)) {

@@ -123,7 +123,8 @@ static void lookUpSections(ObjectScan<ELFT> &scan, const WantedNames &wanted) {
       entryOf.try_emplace(name, entry);
   const bool hasOwned = wanted.contents.hasOwnedSections();
   for (auto [index, section] : enumerate(object.sections())) {
-    noteUnnamed(scan, uint32_t(index), section);
+    if (wanted.notesUnnamed)
+      noteUnnamed(scan, uint32_t(index), section);
     // One of a group (COMDAT) is as good as that of the recorded object, and may be the one that is
     // kept.
     bool isCopy = hasOwned && (section.sh_flags & ELF::SHF_GROUP) &&
@@ -203,7 +204,10 @@ static void lookUpSymbols(ObjectScans<ELFT> &scans, const WantedNames &wanted,
 template <class ELFT>
 void lookUp(ObjectScans<ELFT> &scans, const WantedNames &wanted, NameFilter &dataNames) {
   lookUpSymbols(scans, wanted, dataNames);
-  scans.forEach([&](ObjectScan<ELFT> &scan) { lookUpSections(scan, wanted); });
+  scans.forEach([&](ObjectScan<ELFT> &scan) {
+    if (wanted.notesUnnamed || !scan.sectionEntries.empty() || wanted.contents.hasOwnedSections())
+      lookUpSections(scan, wanted);
+  });
 }
 
 #define INSTANTIATE(ELFT)                                                                          \

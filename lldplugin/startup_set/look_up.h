@@ -22,6 +22,7 @@ struct WantedNames {
   const StartupProfile &profile;
   const ProfileContents &contents;
   const NameTable &names;
+  bool notesUnnamed; ///< whether what it need not name is to be noted (unnamed_sections.h)
 };
 
 /// Opens the objects of this kind; the first is number `first` of the link.

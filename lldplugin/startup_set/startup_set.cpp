@@ -76,7 +76,7 @@ std::vector<StartupSections> StartupSet::findIn(ArrayRef<InputObject> objects,
                                                 unsigned numThreads) {
   NameFilter dataNames(1 << 22);
   ObjectScans<ELFT> scans = openObjects<ELFT>(objects, numObjects, *contents, numThreads);
-  lookUp(scans, {profile, *contents, *names}, dataNames);
+  lookUp(scans, {profile, *contents, *names, unnamed != UnnamedRule::Kept}, dataNames);
   for (const ObjectScan<ELFT> &scan : scans.all) {
     hasEnd |= scan.definesEnd;
     isGo |= scan.isGo;

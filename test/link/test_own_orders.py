@@ -74,12 +74,10 @@ def test_a_call_graph_orders_a_front_that_is_asked_for(tmp_path):
     assert expected != FRONT
     options = "--front-prefetch=inside", "--front-always"
     assert names_in_order(with_front(tmp_path, o, *options), FRONT) == expected
-    profile = tmp_path / "two.startup"
-    profile.write_text(
-        "frontload-startup-profile 2\nprogram a\nruns 2\ndata-runs 0\n"
-        + "".join(f"function\ttext\t{runs}\t+1\t-\t{name}\n"
-                  for name, runs in zip(FRONT, (2, 2, 1), strict=True)))
-    ld("-e", "main", o, *options, "-o", tmp_path / "two", f"--startup-profile={profile}")
+    entries = [("function", "text", name, "", runs)
+               for name, runs in zip(FRONT, (2, 2, 1), strict=True)]
+    ld("-e", "main", o, *options, "-o", tmp_path / "two",
+       f"--startup-profile={write_profile(tmp_path, *entries, runs=2)}")
     assert names_in_order(tmp_path / "two", FRONT) == FRONT
 
 
