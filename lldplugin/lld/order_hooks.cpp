@@ -13,7 +13,7 @@ using namespace frontload;
 
 static const FrontLink *frontLink;
 
-static SectionOrder withoutFront(SectionOrder order, bool ordersFront = false) {
+static SectionOrder keepFront(SectionOrder order, bool ordersFront) {
   if (!frontLink)
     return order;
   if (std::optional<SectionOrder> rest = restOf(order, *frontLink, ordersFront))
@@ -23,15 +23,15 @@ static SectionOrder withoutFront(SectionOrder order, bool ordersFront = false) {
 }
 
 SectionOrder wrapCallGraphOrder(lld::elf::Ctx &ctx) {
-  // A front that is asked for in one burst is there in any order. Where faults read it, first-touch
-  // order has the kernel read ahead of them: 29 faults of CPython instead of 42.
-  bool ordersFront = frontLink && frontLink->linkTraits().prefetches;
-  return withoutFront(realCallGraphOrder(ctx), ordersFront);
+  // A program that has started must not be slower than without a front. In first-touch order it is
+  // (docs/layout.md), and where no prefetch reads the front, that saves a few faults only.
+  return keepFront(realCallGraphOrder(ctx), /*ordersFront=*/true);
 }
 
 SectionOrder wrapBalancedPartitioning(lld::elf::Ctx &ctx, StringRef profile, bool ofCode,
                                       bool ofData, bool ofStartup, bool isVerbose) {
-  return withoutFront(realBalancedPartitioning(ctx, profile, ofCode, ofData, ofStartup, isVerbose));
+  return keepFront(realBalancedPartitioning(ctx, profile, ofCode, ofData, ofStartup, isVerbose),
+                   /*ordersFront=*/false);
 }
 
 void frontload::installOrderHooks(const FrontLink &link) { frontLink = &link; }

@@ -2,6 +2,7 @@
 
 #include "lld/rest_order.h"
 #include "llvm/ADT/STLExtras.h"
+#include <tuple>
 #include <vector>
 
 using namespace llvm;
@@ -35,21 +36,33 @@ private:
 
   std::vector<StringRef> sorted;
 };
+
+/// Where lld has a function without a front, with -z keep-text-section-prefix: compilers tell by
+/// its name whether it runs often.
+unsigned heatOf(StringRef name) {
+  return name.starts_with(".text.hot.") ? 0 : name.starts_with(".text.unlikely.") ? 2 : 1;
+}
 } // namespace
 
 std::optional<SectionOrder> restOf(const SectionOrder &order, const FrontLink &link,
                                    bool ordersFront) {
   InputBytes inputs(link.inputs());
   SectionOrder rest;
+  std::vector<std::tuple<unsigned, int, const lld::elf::InputSectionBase *>> front;
   bool isNameKnown = order.empty();
   for (auto [section, position] : order) {
     StringRef name = nameOf(section);
     // lld's own sections, as for common symbols, have names of its own.
     bool isOfInput = inputs.hasName(name);
     isNameKnown |= isOfInput;
-    if (!isOfInput || !link.patternFor(name) || (ordersFront && link.isCodeOfAllRuns(name)))
+    if (!isOfInput || !link.patternFor(name))
       rest.try_emplace(section, position);
+    else if (ordersFront && link.isCodeOfAllRuns(name))
+      front.emplace_back(heatOf(name), position, section);
   }
+  llvm::sort(front);
+  for (auto [number, place] : enumerate(front))
+    rest.try_emplace(std::get<2>(place), int(number));
   return isNameKnown ? std::optional(std::move(rest)) : std::nullopt;
 }
 

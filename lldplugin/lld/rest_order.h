@@ -3,8 +3,8 @@
 // lld can order sections by itself: those that call each other most often lie together (the call
 // graph of PGO builds), or those that the same starts use, or that compress well (balanced
 // partitioning). That is for the steady state, so it goes on for all that is not in the front. The
-// front has the order of first touch, unless it is read in one burst: then the code that every run
-// enters may have that of calls, too.
+// front has the order of first touch, but the code that every run enters may have that of calls:
+// all of it is read by each start.
 //
 // An order is a map of lld's sections, whose type is lld's secret. The front is known by the
 // addresses of names (FrontLink), and a section has its name among its first words.
@@ -43,9 +43,10 @@ inline llvm::StringRef nameOf(const void *section) {
 }
 
 /// `order` without the sections that `link` has placed; with `ordersFront`, it keeps the code that
-/// every run enters, which is then first among the code of the front. None if it cannot be told
-/// which these are: no name in `order` lies in an input object, so sections do not begin as we
-/// believe.
+/// every run enters, which is then first among the code of the front: what compilers call hot, what
+/// they do not judge, and what they call unlikely, each in the order that it had. None if it cannot
+/// be told which these are: no name in `order` lies in an input object, so sections do not begin as
+/// we believe.
 std::optional<SectionOrder> restOf(const SectionOrder &order, const FrontLink &link,
                                    bool ordersFront = false);
 

@@ -1,5 +1,5 @@
 """lld's own orders, of call graphs and by balanced partitioning: they go on for what is outside of
-the front, and leave the front alone."""
+the front; in the front, calls order the code that every run enters, and nothing else changes."""
 
 from pathlib import Path
 
@@ -55,30 +55,36 @@ def with_front(folder: Path, *arguments, entries=FRONT) -> Path:
 
 @pytest.mark.parametrize("sort", ["hfsort", "cdsort"])
 def test_a_call_graph_orders_the_rest(tmp_path, sort):
-    """As lld does without a front; the front stays in first-touch order."""
+    """As lld does without a front."""
     o = assembled(tmp_path, text_of_program() + call_graph())
     flag = f"--call-graph-profile-sort={sort}"
     expected = names_in_order(plain(tmp_path, o, flag), REST)
     assert expected != REST, "the call graph orders nothing"
-    assert names_in_order(tmp_path / "plain", FRONT) != FRONT
     out = with_front(tmp_path, o, flag)
     assert names_in_order(out, REST) == expected
-    assert names_in_order(out, FRONT) == FRONT
     assert {Image(out).section_of(n) for n in FRONT} == {".text.front"}
 
 
-def test_a_call_graph_orders_a_front_that_is_asked_for(tmp_path):
-    """In one burst it is read as soon in any order. What not every run enters stays behind."""
+@pytest.mark.parametrize("options", [(), ("--front-prefetch=inside", "--front-always")])
+def test_a_call_graph_orders_code_of_all_runs(tmp_path, options):
+    """Each start reads all of it. What not every run enters stays behind."""
     o = assembled(tmp_path, text_of_program() + call_graph())
     expected = names_in_order(plain(tmp_path, o), FRONT)
     assert expected != FRONT
-    options = "--front-prefetch=inside", "--front-always"
     assert names_in_order(with_front(tmp_path, o, *options), FRONT) == expected
     entries = [("function", "text", name, "", runs)
                for name, runs in zip(FRONT, (2, 2, 1), strict=True)]
     ld("-e", "main", o, *options, "-o", tmp_path / "two",
        f"--startup-profile={write_profile(tmp_path, *entries, runs=2)}")
     assert names_in_order(tmp_path / "two", FRONT) == FRONT
+
+
+def test_a_front_begins_with_what_compilers_call_hot(tmp_path):
+    """As -z keep-text-section-prefix has it without a front, whatever calls what."""
+    sections = {"main": ".text.unlikely.main", "f2": ".text.hot.f2"}
+    o = assembled(tmp_path, "".join(function(n, section=sections.get(n)) for n in FRONT + REST) +
+                  call_graph())
+    assert names_in_order(with_front(tmp_path, o), FRONT) == ["f2", "f1", "main"]
 
 
 def test_what_is_next_stays_before_the_rest(tmp_path):
@@ -97,6 +103,7 @@ def test_a_user_may_turn_the_call_graph_off(tmp_path):
     o = assembled(tmp_path, text_of_program() + call_graph())
     out = with_front(tmp_path, o, "--no-call-graph-profile-sort")
     assert names_in_order(out, REST) == REST
+    assert names_in_order(out, FRONT) == FRONT
 
 
 def test_a_call_graph_in_a_file(tmp_path):
@@ -105,22 +112,22 @@ def test_a_call_graph_in_a_file(tmp_path):
     calls = tmp_path / "calls"
     calls.write_text("".join(f"{a} {b} {n}\n" for a, b, n in CALLS))
     flag = f"--call-graph-ordering-file={calls}"
-    expected = names_in_order(plain(tmp_path, o, flag), REST)
-    assert expected != REST
-    out = with_front(tmp_path, o, flag)
-    assert names_in_order(out, REST) == expected
-    assert names_in_order(out, FRONT) == FRONT
+    reference, out = plain(tmp_path, o, flag), with_front(tmp_path, o, flag)
+    for names in (REST, FRONT):
+        expected = names_in_order(reference, names)
+        assert expected != names
+        assert names_in_order(out, names) == expected
 
 
 def test_sections_of_one_name_stay_together(tmp_path):
-    """They are in the front as a whole, so a call graph orders none of them."""
+    """They are in the front as a whole."""
     functions = [f".section .text.main,\"ax\",@progbits,unique,{i}\n" +
                  function(n).split("\n", 1)[1] for i, n in enumerate(FRONT)]
     o = assembled(tmp_path, "".join(functions) + "".join(map(function, REST)) + call_graph())
     out = with_front(tmp_path, o, entries=["main"])
     assert {Image(out).section_of(n) for n in FRONT} == {".text.front"}
-    assert names_in_order(out, FRONT) == FRONT
-    assert names_in_order(out, REST) == names_in_order(plain(tmp_path, o), REST) != REST
+    for names in (FRONT, REST):
+        assert names_in_order(out, names) == names_in_order(plain(tmp_path, o), names) != names
 
 
 def test_a_call_graph_of_lto(tmp_path):
@@ -141,11 +148,11 @@ def test_a_call_graph_of_lto(tmp_path):
     check_run(LLVM / "clang", "-flto=thin", "-O1", "-Wno-override-module", "-c", source, "-o", o)
     keep = [f"--undefined={n}" for n in FRONT + REST]
     flags = ["-shared", "-Bsymbolic", *keep]
-    expected = names_in_order(plain(tmp_path, o, *flags), REST)
-    assert expected != REST
-    out = with_front(tmp_path, o, *flags)
-    assert names_in_order(out, REST) == expected
-    assert names_in_order(out, FRONT) == FRONT
+    reference, out = plain(tmp_path, o, *flags), with_front(tmp_path, o, *flags)
+    for names in (REST, FRONT):
+        expected = names_in_order(reference, names)
+        assert expected != names
+        assert names_in_order(out, names) == expected
 
 
 def data(name: str, fill: int, size: int, section: str) -> str:
