@@ -31,7 +31,6 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -44,6 +43,7 @@ from frontload.profile import resolver, trace
 
 from coldbench import command
 from coldbench.show import document, releases_picture
+from coldbench.variants.run_words import run_words
 
 NEVER, BEFORE, SAMPLED, CAUGHT_UP, CANARY, CANDIDATE, ANEW = PROFILES = (
     "never", "before", "sampled", "caught up", "canary", "candidate", "anew")
@@ -100,16 +100,6 @@ def described(crate: Path) -> Described:
                              "`starts`") from missing
     return Described(folder.resolve().name, folder.resolve(), tuple(versions),
                      tuple(tuple(start.split()) for start in starts))
-
-
-def run_words(words: Sequence[os.PathLike | str], folder: Path, **environment: str) -> None:
-    done = subprocess.run([os.fspath(word) for word in words], cwd=folder, text=True,
-                          errors="replace", env={**os.environ, **environment},
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT)
-    if done.returncode:
-        raise errors.Failure(f"{words[0]}: ended with status {done.returncode}",
-                             note=done.stdout.strip()[-2000:] or None)
 
 
 class Release:

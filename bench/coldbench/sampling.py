@@ -29,7 +29,8 @@ from frontload.profile import format as profile
 from coldbench import command
 from coldbench.show import columns, document
 from coldbench.variants import workload
-from coldbench.variants.work_folder import DATA_TRACES, WorkFolder, work_folder
+from coldbench.variants.run_words import run_words
+from coldbench.variants.work_folder import DATA_TRACES, WorkFolder, linked, work_folder
 
 WORKLOADS = ("cc1", "cpython")
 _BASE = "default"
@@ -66,18 +67,6 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def linked(build_command: str, output: Path, *flags: str, linker: Path | None = None) -> list[str]:
-    """The command that links the same objects into another file."""
-    words = []
-    for word in shlex.split(build_command):
-        if word.startswith("--ld-path=") and linker:
-            word = f"--ld-path={linker}"
-        if not word.startswith("-Wl,-Map="):
-            words.append(word)
-    words[words.index("-o") + 1] = str(output)
-    return [*words, *(f"-Wl,{flag}" for flag in flags)]
-
-
 class Trial:
     """One program: its builds, their samples, and what is made of these."""
 
@@ -102,11 +91,7 @@ class Trial:
 
     def _run(self, *words: os.PathLike | str) -> None:
         with self.work.environment():
-            done = subprocess.run([os.fspath(word) for word in words], cwd=self.work.folder,
-                                  capture_output=True, text=True, errors="replace")
-        if done.returncode:
-            raise errors.Failure(f"{words[0]}: ended with status {done.returncode}",
-                                 note=done.stderr.strip().rpartition("\n")[2] or None)
+            run_words(words, self.work.folder)
 
     def build(self, number: int) -> Path:
         """The usual build is number 0; the name of the program is the same in all."""

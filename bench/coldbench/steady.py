@@ -1,17 +1,22 @@
-"""bench/steady: what a front does to a program of PGO once it runs: time in pairs, and counts.
+"""bench/steady: what a front does to a program of PGO once it runs: time in rounds, and counts.
 
-The program is CPython built with clang's PGO, once as lld links it, with its call-graph order, and
-once with a front. It runs the benchmarks deltablue, raytrace and json_loads of pyperformance, each
-in a process of its own and for a fixed number of loops, with everything in memory. The time of a
-process is the least of the values that pyperf measures in it, without its start.
+The program is CPython built with clang's PGO: as lld links it, with its call-graph order; with a
+front; and with a front and its prefetch. Each is linked many times, with its code and data at other
+addresses (see variants/layouts.py). It runs the benchmarks deltablue, raytrace and json_loads of
+pyperformance, each in a process of its own and for a fixed number of loops, with everything in
+memory. The time of a process is the least of the values that pyperf measures in it, without its
+start. Each round runs one layout of each interpreter; the time of a layout is the median of its
+rounds, and a ratio is what is typical of the layouts.
 """
 
 import argparse
 import json
 import os
+import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
@@ -24,12 +29,15 @@ from coldbench import command
 from coldbench.measure import counters, typical
 from coldbench.show import columns, document
 from coldbench.variants import workload
+from coldbench.variants.layouts import link_layouts
+from coldbench.variants.run_words import environment
 from coldbench.variants.work_folder import work_folder
 
 # Benchmarks of pyperformance, and loops that take about a tenth of a second; raytrace's takes more.
 PROGRAMS = {"deltablue": 15, "raytrace": 1, "json_loads": 150}
-VARIANTS = ("clang-pgo", "clang-pgo+front")
+VARIANTS = ("clang-pgo", "clang-pgo+front", "clang-pgo+front+prefetch")
 _VALUES = 5  # that a process measures
+_OWN_SECTION = ".PyRuntime"  # what all of CPython refers to most
 _BUILD_VARIABLES = "no_build_variables"
 
 
@@ -37,14 +45,16 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench/steady", description="Build CPython with clang's PGO, with and without a "
         "front, and compare how it runs once it has started.")
-    parser.add_argument("--pairs", metavar="N", type=command.at_least(2), default=200,
-                        help="pairs of runs of each program (default %(default)s)")
+    parser.add_argument("--layouts", metavar="N", type=command.at_least(2), default=64,
+                        help="links of each interpreter (default %(default)s)")
+    parser.add_argument("--rounds", metavar="N", type=command.at_least(2), default=192,
+                        help="runs of each program by each interpreter (default %(default)s)")
     parser.add_argument("--programs", metavar="NAME,...",
                         help=f"of {', '.join(PROGRAMS)} (default: all)")
     parser.add_argument("--no-counts", action="store_true",
                         help="do not count instructions and misses")
-    parser.add_argument("--interpreters", metavar="A,B",
-                        help="compare these two, and build none")
+    parser.add_argument("--interpreters", metavar="A,B,...",
+                        help="compare these with the first, as they are, and build none")
     command.add_build_options(parser)
     parser.add_argument("--json", metavar="FILE", type=Path,
                         help="where the result goes (default bench/steady.result.json in "
@@ -84,46 +94,49 @@ def library(folder: Path) -> Path:
     return folder
 
 
-def compare(interpreters: tuple[Path, Path], name: str, pairs: int,
-            environment: Mapping[str, str], counts: bool, progress: Callable[[str], None]) -> dict:
-    """How the second interpreter compares with the first: times of pairs, and counts of one run."""
-    before = dict(os.environ)
-    os.environ.update(environment)
-    try:
-        launcher = Launcher()
-        times: tuple[list[float], list[float]] = ([], [])
-        for number, order in enumerate(orders(2, pairs + 1, seed=1)):  # the first warms up
-            for index in order:
-                progress(f"{name}: run {number} of {interpreters[index].name}")
-                seconds = measured(launcher, interpreters[index], name)
-                if number:
-                    times[index].append(seconds)
-        by, counted = "nothing", []
-        for interpreter in interpreters if counts else ():
-            progress(f"{name}: count {interpreter.name}")
-            by, found = counters.count([str(interpreter), *arguments(name)], os.environ)
-            counted.append(found)
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
+def compare(interpreters: Sequence[Sequence[Path]], name: str, rounds: int, counts: bool,
+            progress: Callable[[str], None]) -> dict:
+    """How interpreters, each in as many layouts, compare with the first of them: times of rounds,
+    and counts of one run of their first layouts."""
+    launcher = Launcher()
+    layouts = len(interpreters[0])
+    times: list[list[float]] = [[] for _ in interpreters]
+    for number, order in enumerate(orders(len(interpreters), rounds + 1, seed=1)):
+        for index in order:
+            interpreter = interpreters[index][(number - 1) % layouts]
+            progress(f"{name}: run {number} of {interpreter.name}")
+            seconds = measured(launcher, interpreter, name)
+            if number:  # the first warms up
+                times[index].append(seconds)
+    by, counted = "nothing", []
+    for interpreter, *_ in interpreters if counts else ():
+        progress(f"{name}: count {interpreter.name}")
+        by, found = counters.count([str(interpreter), *arguments(name)], os.environ)
+        counted.append(found)
+    base, *others = (of_layouts(each, layouts) for each in times)
     return {"program": name, "seconds": times, "counted_by": by, "counts": counted,
-            "time_ratio": asdict(typical.ratio(times[1], times[0])),
-            "least_ratio": min(times[1]) / min(times[0])}
+            "time_ratios": [asdict(typical.ratio(other, base)) for other in others]}
 
 
-def show(results: list[dict]) -> None:
+def of_layouts(times: Sequence[float], layouts: int) -> Sequence[float]:
+    """The time of each layout, where rounds took them in turns; of a single one, all its times."""
+    if layouts == 1:
+        return times
+    return [statistics.median(times[layout::layouts]) for layout in range(layouts)]
+
+
+def show(names: Sequence[str], results: list[dict]) -> None:
     kinds = list(dict.fromkeys(kind for result in results for counts in result["counts"]
                                for kind in counts))
-    table = console.table("program", "time, typical ratio", "of the least",
+    table = console.table("program", "interpreter", "time, typical ratio",
                           *(kind.replace("_", " ") + " ratio" for kind in kinds),
-                          numbers=range(1, 3 + len(kinds)))
+                          numbers=range(2, 3 + len(kinds)))
     for result in results:
-        cells = []
-        for kind in kinds:
-            base, ours = (counts.get(kind) for counts in result["counts"])
-            cells.append(f"{ours / base:.4f}" if base and ours is not None else columns.ABSENT)
-        console.add_row(table, result["program"], columns.ratio(result["time_ratio"], 4),
-                        f"{result['least_ratio']:.4f}", *cells)
+        base, *others = result["counts"] or [{}] * len(names)
+        for name, ratio, ours in zip(names[1:], result["time_ratios"], others, strict=True):
+            cells = [f"{ours[kind] / base[kind]:.4f}" if base.get(kind) and kind in ours
+                     else columns.ABSENT for kind in kinds]
+            console.add_row(table, result["program"], name, columns.ratio(ratio, 4), *cells)
     console.show(table)
     if kinds:
         print(f"counted by: {', '.join(sorted({result['counted_by'] for result in results}))}")
@@ -132,28 +145,35 @@ def show(results: list[dict]) -> None:
 def run(args: argparse.Namespace) -> int:
     build = args.build_dir.resolve()
     described, source = workload.load("cpython")
-    names = command.choose("--programs", args.programs, PROGRAMS, "program")
+    programs = command.choose("--programs", args.programs, PROGRAMS, "program")
+    given = [Path(path).resolve() for path in (args.interpreters or "").split(",") if path]
+    if args.interpreters and len(given) < 2:
+        raise errors.Failure(f"--interpreters: {args.interpreters}: are not two")
     os.environ["FRONTLOAD_BINDIR"] = str(build / "bin")
     # Objects have their places by their hashes, so these are the same in all runs.
-    environment = described.environment | {
+    settings = described.environment | {
         "PYTHONHASHSEED": "0", "PYTHONPATH": str(library(build / "bench" / "pyperf")),
         "_PYTHON_SYSCONFIGDATA_NAME": _BUILD_VARIABLES}
-    if args.interpreters:
-        found = tuple(Path(path).resolve() for path in args.interpreters.split(","))
-        if len(found) != 2:
-            raise errors.Failure(f"--interpreters: {args.interpreters}: are not two")
-    else:
-        work = work_folder(described, source, build, args.llvm, None)
-        work.build([*work.targets(VARIANTS), "home"])
-        found = tuple(work.binary(variant) for variant in VARIANTS)
-    with command.progress() as progress:
-        results = [compare(found, name, args.pairs, environment, not args.no_counts, progress)
-                   for name in names]
-    show(results)
+    with command.progress() as progress, ExitStack() as stack:
+        if given:
+            interpreters = [[path] for path in given]
+        else:
+            work = work_folder(described, source, build, args.llvm, None)
+            work.build([*work.targets(VARIANTS), "home"])
+            folder = Path(stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="layouts.", dir=work.folder)))
+            interpreters = [link_layouts(work, variant, args.layouts, folder, progress,
+                                         [_OWN_SECTION])
+                            for variant in VARIANTS]
+        stack.enter_context(environment(settings))
+        results = [compare(interpreters, name, args.rounds, not args.no_counts, progress)
+                   for name in programs]
+    names = [path.name for path in given] or list(VARIANTS)
+    show(names, results)
     file = args.json or build / "bench" / "steady.result.json"
     file.parent.mkdir(parents=True, exist_ok=True)
-    document.write(file, document.head(document.STEADY, interpreters=list(map(str, found)))
-                   | {"programs": results})
+    document.write(file, document.head(document.STEADY, interpreters=names,
+                                       layouts=len(interpreters[0])) | {"programs": results})
     print(f"every run is in {file}")
     return errors.EXIT_OK
 

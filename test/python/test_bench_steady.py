@@ -1,4 +1,4 @@
-"""bench/steady: pairs of runs and counts of two interpreters, which need not be built for this."""
+"""bench/steady: rounds and counts of interpreters, which need not be built for this."""
 
 import json
 import subprocess
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from elftools.elf.elffile import ELFFile
 from frontload.base.errors import Failure
 from scipy import stats
 
@@ -15,6 +16,9 @@ sys.path.insert(0, str(BENCH))
 
 from coldbench import steady  # noqa: E402
 from coldbench.measure import counters, typical  # noqa: E402
+from coldbench.variants.layouts import link_layouts  # noqa: E402
+from coldbench.variants.work_folder import WorkFolder  # noqa: E402
+from coldbench.variants.workload import Workload  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -36,19 +40,48 @@ def interpreters(tmp_path) -> str:
     return ",".join(paths)
 
 
-def test_each_pair_runs_both(tmp_path, build, interpreters, capsys):
-    """The first pair warms up; the order changes, so that neither is always the first."""
+def test_each_round_runs_both(tmp_path, build, interpreters, capsys):
+    """The first round warms up; the order changes, so that neither is always the first."""
     result = tmp_path / "result.json"
-    assert steady.main(["--build-dir", str(build), "--interpreters", interpreters, "--pairs", "4",
+    assert steady.main(["--build-dir", str(build), "--interpreters", interpreters, "--rounds", "4",
                         "--programs", "json_loads", "--no-counts", "--json", str(result)]) == 0
     assert "json_loads" in capsys.readouterr().out
     runs = (tmp_path / "log").read_text().split()
-    pairs = [tuple(runs[i:i + 2]) for i in range(0, len(runs), 2)]
-    assert len(pairs) == 5 and set(pairs) == {("plain", "front"), ("front", "plain")}
+    rounds = [tuple(runs[i:i + 2]) for i in range(0, len(runs), 2)]
+    assert len(rounds) == 5 and set(rounds) == {("plain", "front"), ("front", "plain")}
     document = json.loads(result.read_text())
-    assert document["schema"] == "frontload-steady/2"
+    assert document["schema"] == "frontload-steady/3"
     (program,) = document["programs"]
     assert [len(times) for times in program["seconds"]] == [4, 4]
+    assert len(program["time_ratios"]) == 1
+
+
+def test_a_layout_has_the_median_of_its_rounds():
+    assert steady.of_layouts([1, 10, 5, 10, 3, 16], 2) == [3, 10]
+    assert steady.of_layouts([1, 10, 5], 1) == [1, 10, 5]
+
+
+def address_of_main(binary: Path) -> int:
+    with binary.open("rb") as file:
+        (symbol,) = ELFFile(file).get_section_by_name(".symtab").get_symbol_by_name("main")
+    return symbol["st_value"]
+
+
+def test_layouts_are_one_program_at_other_addresses(tmp_path, build, llvm):
+    """All of them run what `.init` has been padded with; the first is the link as it was."""
+    (tmp_path / "variants.ninja").write_text(
+        "rule link\n  command = $llvm/bin/clang -fuse-ld=lld $source/main.c -o $out\n"
+        "build program.plain: link $source/main.c\n")
+    (tmp_path / "main.c").write_text("int main(void) { return 7; }\n")
+    work = WorkFolder(Workload("program", ("plain",), ()), tmp_path, tmp_path / "work",
+                      build / "bin", llvm.parent)
+    work.build(work.targets(["plain"]))
+    links = link_layouts(work, "plain", 4, tmp_path, lambda message: None)
+    assert {subprocess.run([link]).returncode for link in links} == {7}
+    addresses = list(map(address_of_main, links))
+    assert addresses[0] == address_of_main(work.binary("plain"))
+    assert len({address % 4096 for address in addresses}) == 4
+    assert {(address - addresses[0]) % 16 for address in addresses} == {0}
 
 
 @pytest.mark.parametrize("name", steady.PROGRAMS)
@@ -104,7 +137,7 @@ def test_counts_of_a_run():
                                            ("/bin/true", "measured nothing")])
 def test_a_program_that_fails_is_an_error(build, tmp_path, capsys, program, said):
     assert steady.main(["--build-dir", str(build), "--interpreters", f"{program},{program}",
-                        "--pairs", "2", "--json", str(tmp_path / "x")]) != 0
+                        "--rounds", "2", "--json", str(tmp_path / "x")]) != 0
     assert said in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from frontload.base.files import write_if_changed
 from frontload.base.processes import check_call
 
+from coldbench.variants.run_words import environment
 from coldbench.variants.workload import (
     BENCH,
     OPENED,
@@ -95,13 +96,8 @@ class WorkFolder:
     @contextmanager
     def environment(self) -> Iterator[None]:
         """Within `with`, what is run has the workload's environment."""
-        before = dict(os.environ)
-        os.environ.update(self._fill_in_values(self.workload.environment))
-        try:
+        with environment(self._fill_in_values(self.workload.environment)):
             yield
-        finally:
-            os.environ.clear()
-            os.environ.update(before)
 
     def front(self, variant: str) -> dict[str, int] | None:
         """The bytes of a variant's front, by what they are, if its link has left a report."""
@@ -123,6 +119,18 @@ class WorkFolder:
         found = subprocess.run([*self._ninja, "-t", "commands", "-s", target],
                                capture_output=True, text=True, check=True)
         return found.stdout.strip()
+
+
+def linked(build_command: str, output: Path, *flags: str, linker: Path | None = None) -> list[str]:
+    """The command that links the same objects into another file, and writes nothing else."""
+    words = []
+    for word in shlex.split(build_command):
+        if word.startswith("--ld-path=") and linker:
+            word = f"--ld-path={linker}"
+        if not word.startswith(("-Wl,-Map=", "-Wl,--front-report=")):
+            words.append(word)
+    words[words.index("-o") + 1] = str(output)
+    return [*words, *(f"-Wl,{flag}" for flag in flags)]
 
 
 def work_folder(workload: Workload, source: Path, build_dir: Path, llvm: Path,

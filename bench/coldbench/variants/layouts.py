@@ -1,0 +1,56 @@
+"""The same program at other addresses: links that differ by padding before their code and data.
+
+How fast a loop runs depends on where it happens to lie, by some percent: which lines of a cache and
+of the branch predictor it shares with others. So one link compared with another tells as much of
+their luck as of their linkers (Mytkowicz, Diwan, Hauswirth and Sweeney, "Producing wrong data
+without doing anything obviously wrong!", ASPLOS 2009). Many links of each, at other addresses, tell
+how they compare (Curtsinger and Berger, "Stabilizer", ASPLOS 2013).
+"""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from coldbench.variants.run_words import run_words
+from coldbench.variants.work_folder import WorkFolder, linked
+
+_STEP = 8  # bytes; what most data are aligned to
+_PAGE = 4096
+# Sections that are kept though nobody refers to them (R), and what they hold. `.init` is run, and
+# lies before the functions of a front.
+_PADDED = {
+    '.init,"ax"': ".rept {0}\nnop\n.endr",
+    '.text.padding,"axR"': ".skip {0}",
+    '.rodata.padding,"aR"': ".skip {0}",
+    '.data.padding,"awR"': ".skip {0}, 1",
+    '.bss.padding,"awR",%nobits': ".skip {0}",
+}
+
+
+def _pad(work: WorkFolder, sections: Mapping[str, str], size: Callable[[], int],
+         output: Path) -> None:
+    """Makes an object of no effect but that what comes behind it is moved."""
+    texts = [f".section {section}\n{contents.format(size())}\n"
+             for section, contents in sections.items()]
+    source = output.with_suffix(".s")
+    source.write_text("".join(texts) + '.section .note.GNU-stack,""\n')
+    run_words([work.llvm / "bin" / "clang", "-c", source, "-o", output], work.folder)
+
+
+def link_layouts(work: WorkFolder, variant: str, count: int, folder: Path,
+                 progress: Callable[[str], None], more: Sequence[str] = ()) -> list[Path]:
+    """Links a variant that is built so many times into `folder`, the first without padding. `more`
+    are data sections of the program that have names of its own."""
+    command = work.build_command(work.target(variant))
+    sections = _PADDED | {f'{name},"aw"': ".skip {0}, 1" for name in more}
+    chosen = random.Random(1)
+    files = []
+    for number in range(count):
+        progress(f"link {variant}, layout {number}")
+        padding = folder / "padding.o"
+        _pad(work, sections, lambda: chosen.randrange(0, _PAGE, _STEP) if files else 0, padding)
+        files.append(folder / f"{work.target(variant)}.{number}")
+        compiler, *words = linked(command, files[-1])
+        # Before all other objects, so that it comes first in its output section.
+        run_words([compiler, padding, *words], work.folder)
+    return files

@@ -1,0 +1,33 @@
+"""Runs the tools that make a variant: compilers, linkers, and our own; with what they are to find
+in their environment."""
+
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from frontload.base import errors
+
+
+def run_words(words: Sequence[os.PathLike | str], folder: Path, **environment: str) -> None:
+    """Runs a tool in `folder`; a failing one ends ours with the end of what it wrote."""
+    done = subprocess.run([os.fspath(word) for word in words], cwd=folder, text=True,
+                          errors="replace", env={**os.environ, **environment},
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    if done.returncode:
+        raise errors.Failure(f"{words[0]}: ended with status {done.returncode}",
+                             note=done.stdout.strip()[-2000:] or None)
+
+
+@contextmanager
+def environment(changes: Mapping[str, str]) -> Iterator[None]:
+    """Within `with`, what is run finds these, too."""
+    before = dict(os.environ)
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
