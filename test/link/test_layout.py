@@ -218,16 +218,6 @@ def test_discarded_sections_are_not_counted(tmp_path, names, placed):
     assert {"name": "dead", "reason": "not in the link"} in data["names"]["missing"]
 
 
-def test_call_graph_profiles_do_not_reorder_the_front(tmp_path):
-    """PGO builds carry call counts by which lld would sort; first touch comes first here."""
-    names = ("f1", "f2", "f3", "main")
-    o = compile_text(tmp_path, "a.c", functions("f1", "f2", "f3") + MAIN)
-    counts = compile_text(tmp_path, "counts.s", ".text\n.cg_profile f1, f3, 1000\n"
-                          ".cg_profile main, f3, 2000\n", compiler="clang")
-    link(tmp_path / "out", o, counts, profile=write_profile(tmp_path, *names))
-    assert text_order(Image(tmp_path / "out"), *names)
-
-
 @pytest.mark.parametrize("flag", ["--no-rosegment", "-O2", "-z,keep-text-section-prefix"])
 def test_options_that_touch_the_layout(tmp_path, flag):
     """Other options about layout still give a program that runs, with its front in order."""
