@@ -43,7 +43,7 @@ from frontload.profile import resolver, trace
 
 from coldbench import command
 from coldbench.show import document, releases_picture
-from coldbench.variants.run_words import run_words
+from coldbench.variants.run_words import environment, run_words
 
 NEVER, BEFORE, SAMPLED, CAUGHT_UP, CANARY, CANDIDATE, ANEW = PROFILES = (
     "never", "before", "sampled", "caught up", "canary", "candidate", "anew")
@@ -143,18 +143,19 @@ class Release:
                  f"-Clink-arg=--ld-path={self._llvm}/bin/ld.lld"]
         settings = {"OPT_LEVEL": "1", "LTO": "off", "CODEGEN_UNITS": "16", "STRIP": "none",
                     "DEBUG": "false"}
+        # lld keeps what it links in LLD_REPRODUCE. The program is linked last.
+        variables = {"RUSTFLAGS": " ".join(flags), "LLD_REPRODUCE": str(kept),
+                     "CARGO_TARGET_DIR": str(self._work / "target"),
+                     **{f"CARGO_PROFILE_RELEASE_{name}": value
+                        for name, value in settings.items()}}
         # With the newest dependencies, which releases share; where these do not fit any more,
         # with those that the release was published with.
         for locked in ([], ["--locked"]):
             try:
-                # lld keeps what it links in LLD_REPRODUCE. The program is linked last.
-                run_words(["cargo", "install", "--quiet", "--no-track", "--force", "--root",
-                           self.folder / "installed", *locked, "--bin", self._program.name,
-                           f"{self._program.name}@{self.version}"], self.folder,
-                          RUSTFLAGS=" ".join(flags), LLD_REPRODUCE=str(kept),
-                          CARGO_TARGET_DIR=str(self._work / "target"),
-                          **{f"CARGO_PROFILE_RELEASE_{name}": value
-                             for name, value in settings.items()})
+                with environment(variables):
+                    run_words(["cargo", "install", "--quiet", "--no-track", "--force", "--root",
+                               self.folder / "installed", *locked, "--bin", self._program.name,
+                               f"{self._program.name}@{self.version}"], self.folder)
                 break
             except errors.Failure as failure:
                 if "could not compile" not in (failure.note or ""):

@@ -162,7 +162,8 @@ def run(args: argparse.Namespace) -> int:
             work.build([*work.targets(VARIANTS), "home"])
             folder = Path(stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="layouts.", dir=work.folder)))
-            interpreters = [link_layouts(work, variant, args.layouts, folder, progress,
+            layouts = min(args.layouts, args.rounds)  # each is run
+            interpreters = [link_layouts(work, variant, layouts, folder, progress,
                                          [_OWN_SECTION])
                             for variant in VARIANTS]
         stack.enter_context(environment(settings))

@@ -41,6 +41,14 @@ def names_in_order(path: Path, names) -> list[str]:
     return sorted(names, key=lambda n: symbols[n].address)
 
 
+def expect_same_order(reference: Path, out: Path, *lists: list[str]) -> None:
+    """Of the names in each list, which the reference has in another order than the list."""
+    for names in lists:
+        expected = names_in_order(reference, names)
+        assert expected != names, "nothing has put them in order"
+        assert names_in_order(out, names) == expected
+
+
 def plain(folder: Path, *arguments) -> Path:
     """The same link without a front."""
     check_run(LD_LLD, "-e", "main", *arguments, "-o", folder / "plain")
@@ -58,10 +66,8 @@ def test_a_call_graph_orders_the_rest(tmp_path, sort):
     """As lld does without a front."""
     o = assembled(tmp_path, text_of_program() + call_graph())
     flag = f"--call-graph-profile-sort={sort}"
-    expected = names_in_order(plain(tmp_path, o, flag), REST)
-    assert expected != REST, "the call graph orders nothing"
     out = with_front(tmp_path, o, flag)
-    assert names_in_order(out, REST) == expected
+    expect_same_order(plain(tmp_path, o, flag), out, REST, FRONT)
     assert {Image(out).section_of(n) for n in FRONT} == {".text.front"}
 
 
@@ -113,10 +119,7 @@ def test_a_call_graph_in_a_file(tmp_path):
     calls.write_text("".join(f"{a} {b} {n}\n" for a, b, n in CALLS))
     flag = f"--call-graph-ordering-file={calls}"
     reference, out = plain(tmp_path, o, flag), with_front(tmp_path, o, flag)
-    for names in (REST, FRONT):
-        expected = names_in_order(reference, names)
-        assert expected != names
-        assert names_in_order(out, names) == expected
+    expect_same_order(reference, out, REST, FRONT)
 
 
 def test_sections_of_one_name_stay_together(tmp_path):
@@ -126,8 +129,7 @@ def test_sections_of_one_name_stay_together(tmp_path):
     o = assembled(tmp_path, "".join(functions) + "".join(map(function, REST)) + call_graph())
     out = with_front(tmp_path, o, entries=["main"])
     assert {Image(out).section_of(n) for n in FRONT} == {".text.front"}
-    for names in (FRONT, REST):
-        assert names_in_order(out, names) == names_in_order(plain(tmp_path, o), names) != names
+    expect_same_order(plain(tmp_path, o), out, FRONT, REST)
 
 
 def test_a_call_graph_of_lto(tmp_path):
@@ -149,10 +151,7 @@ def test_a_call_graph_of_lto(tmp_path):
     keep = [f"--undefined={n}" for n in FRONT + REST]
     flags = ["-shared", "-Bsymbolic", *keep]
     reference, out = plain(tmp_path, o, *flags), with_front(tmp_path, o, *flags)
-    for names in (REST, FRONT):
-        expected = names_in_order(reference, names)
-        assert expected != names
-        assert names_in_order(out, names) == expected
+    expect_same_order(reference, out, REST, FRONT)
 
 
 def data(name: str, fill: int, size: int, section: str) -> str:

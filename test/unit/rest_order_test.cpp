@@ -66,7 +66,8 @@ TEST_F(RestOrder, HasCodeOfAllRunsWhereItIsAskedFor) {
   order[hot] = 1, order[cold] = 2;
   std::optional<SectionOrder> rest = restOf(order, link, /*ordersFront=*/true);
   ASSERT_TRUE(rest);
-  EXPECT_TRUE(rest->contains(hot));
+  ASSERT_TRUE(rest->contains(hot));
+  EXPECT_EQ(rest->lookup(hot), 0);
   EXPECT_EQ(rest->lookup(cold), 2);
 }
 

@@ -27,11 +27,9 @@ _PADDED = {
 }
 
 
-def _pad(work: WorkFolder, sections: Mapping[str, str], size: Callable[[], int],
-         output: Path) -> None:
+def _pad(work: WorkFolder, sections: Mapping[str, str], output: Path) -> None:
     """Makes an object of no effect but that what comes behind it is moved."""
-    texts = [f".section {section}\n{contents.format(size())}\n"
-             for section, contents in sections.items()]
+    texts = [f".section {section}\n{contents}\n" for section, contents in sections.items()]
     source = output.with_suffix(".s")
     source.write_text("".join(texts) + '.section .note.GNU-stack,""\n')
     run_words([work.llvm / "bin" / "clang", "-c", source, "-o", output], work.folder)
@@ -48,7 +46,8 @@ def link_layouts(work: WorkFolder, variant: str, count: int, folder: Path,
     for number in range(count):
         progress(f"link {variant}, layout {number}")
         padding = folder / "padding.o"
-        _pad(work, sections, lambda: chosen.randrange(0, _PAGE, _STEP) if files else 0, padding)
+        _pad(work, {section: contents.format(chosen.randrange(0, _PAGE, _STEP) if number else 0)
+                    for section, contents in sections.items()}, padding)
         files.append(folder / f"{work.target(variant)}.{number}")
         compiler, *words = linked(command, files[-1])
         # Before all other objects, so that it comes first in its output section.

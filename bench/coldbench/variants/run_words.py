@@ -10,11 +10,10 @@ from pathlib import Path
 from frontload.base import errors
 
 
-def run_words(words: Sequence[os.PathLike | str], folder: Path, **environment: str) -> None:
+def run_words(words: Sequence[os.PathLike | str], folder: Path) -> None:
     """Runs a tool in `folder`; a failing one ends ours with the end of what it wrote."""
     done = subprocess.run([os.fspath(word) for word in words], cwd=folder, text=True,
-                          errors="replace", env={**os.environ, **environment},
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT)
     if done.returncode:
         raise errors.Failure(f"{words[0]}: ended with status {done.returncode}",
