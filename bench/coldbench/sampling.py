@@ -8,7 +8,9 @@ many others, and how much of the gain of a front its front keeps, as predicted f
 data (`frontload predict`).
 
 A sampled start is compared with one that has the library and is not sampled, and that with one
-without, round by round: the processor's time of the start, and its minor faults.
+without, round by round: the processor's time of the start, and its minor faults. So are starts of
+which one in a hundred is sampled, as in production, with those without the library. To tell these
+apart takes thousands of rounds.
 """
 
 import argparse
@@ -40,7 +42,8 @@ _FIGURES = ("major_faults", "read_bytes")
 # A profile that is not of samples.
 BREAKPOINTS = "breakpoints"
 # Of the starts that are compared.
-PLAIN, LIBRARY, SAMPLED = "plain", "library", "sampled"
+PLAIN, LIBRARY, SAMPLED, FIELD = "plain", "library", "sampled", "one_in_100"
+_COMPARED = ((LIBRARY, PLAIN), (SAMPLED, LIBRARY), (FIELD, PLAIN))
 
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
@@ -162,8 +165,10 @@ class Trial:
         library = self.work.bin.parent / "lib" / "libfrontload-sample.so"
         folder = self.folder / "cost"
         words = self.work.command(_BASE, self.build(0), self.folder / "output")
-        kinds = {PLAIN: {}, LIBRARY: {"LD_PRELOAD": str(library)},
-                 SAMPLED: {"LD_PRELOAD": str(library), "FRONTLOAD_SAMPLE": f"{folder}/%p"}}
+        preloaded = {"LD_PRELOAD": str(library)}
+        sampled = {**preloaded, "FRONTLOAD_SAMPLE": f"{folder}/%p"}
+        kinds = {PLAIN: {}, LIBRARY: preloaded, SAMPLED: sampled,
+                 FIELD: {**sampled, "FRONTLOAD_SAMPLE_EVERY": "100"}}
         taken: dict[str, list[tuple[float, int]]] = {kind: [] for kind in kinds}
         order = random.Random(1)
         for number in range(rounds + 1):
@@ -180,8 +185,8 @@ class Trial:
         return {"workload": self.work.workload.name, "rounds": rounds, "sample_bytes": size,
                 "minor_faults": {kind: sorted(each[1] for each in some)[rounds // 2]
                                  for kind, some in taken.items()},
-                "library": as_json(statistics.ratio(seconds[LIBRARY], seconds[PLAIN])),
-                "sampled": as_json(statistics.ratio(seconds[SAMPLED], seconds[LIBRARY]))}
+                **{kind: as_json(statistics.ratio(seconds[kind], seconds[base]))
+                   for kind, base in _COMPARED}}
 
 
 def names(path: Path) -> set[tuple[bytes, bytes]]:
@@ -218,10 +223,10 @@ def show(results: Sequence[dict], costs: Sequence[dict]) -> None:
     table = console.table("program", "start", "minor faults", "processor time, paired ratio",
                           numbers=range(2, 4))
     for each in costs:
-        for kind, base in ((LIBRARY, PLAIN), (SAMPLED, LIBRARY)):
-            console.add_row(table, each["workload"], f"{kind} to {base}",
+        for kind, base in _COMPARED:
+            console.add_row(table, each["workload"], f"{kind.replace('_', ' ')} to {base}",
                             f"{each['minor_faults'][base]} to {each['minor_faults'][kind]}",
-                            columns.ratio(each[kind]))
+                            columns.ratio(each[kind], 3))
     console.show(table)
 
 

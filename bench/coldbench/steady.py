@@ -5,14 +5,14 @@ front; and with a front and its prefetch. Each is linked many times, with its co
 addresses (see variants/layouts.py). It runs the benchmarks deltablue, raytrace and json_loads of
 pyperformance, each in a process of its own and for a fixed number of loops, with everything in
 memory. The time of a process is the least of the values that pyperf measures in it, without its
-start. Each round runs one layout of each interpreter; the time of a layout is the median of its
-rounds, and a ratio is what is typical of the layouts.
+start. Each round runs one layout of each interpreter; the time of a layout is the least of its
+rounds, since what else a machine does only adds to it, and a ratio is what is typical of the
+layouts.
 """
 
 import argparse
 import json
 import os
-import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ from coldbench.variants.work_folder import work_folder
 # Benchmarks of pyperformance, and loops that take about a tenth of a second; raytrace's takes more.
 PROGRAMS = {"deltablue": 15, "raytrace": 1, "json_loads": 150}
 VARIANTS = ("clang-pgo", "clang-pgo+front", "clang-pgo+front+prefetch")
-_VALUES = 5  # that a process measures
+_VALUES = 3  # that a process measures
 _OWN_SECTION = ".PyRuntime"  # what all of CPython refers to most
 _BUILD_VARIABLES = "no_build_variables"
 
@@ -47,7 +47,7 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
         "front, and compare how it runs once it has started.")
     parser.add_argument("--layouts", metavar="N", type=command.at_least(2), default=64,
                         help="links of each interpreter (default %(default)s)")
-    parser.add_argument("--rounds", metavar="N", type=command.at_least(2), default=192,
+    parser.add_argument("--rounds", metavar="N", type=command.at_least(2), default=320,
                         help="runs of each program by each interpreter (default %(default)s)")
     parser.add_argument("--programs", metavar="NAME,...",
                         help=f"of {', '.join(PROGRAMS)} (default: all)")
@@ -122,7 +122,7 @@ def of_layouts(times: Sequence[float], layouts: int) -> Sequence[float]:
     """The time of each layout, where rounds took them in turns; of a single one, all its times."""
     if layouts == 1:
         return times
-    return [statistics.median(times[layout::layouts]) for layout in range(layouts)]
+    return [min(times[layout::layouts]) for layout in range(layouts)]
 
 
 def show(names: Sequence[str], results: list[dict]) -> None:

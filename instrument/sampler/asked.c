@@ -26,9 +26,20 @@ static bool read_number(const char **text, char end, uint32_t *found) {
   return is_one;
 }
 
-static bool read_share(const char *text, uint32_t *every) {
+static bool read_every(char *const *environment, uint32_t *every) {
+  const char *text = value_of(environment, "FRONTLOAD_SAMPLE_EVERY=");
   *every = 1;
   return !text || (read_number(&text, '\0', every) && *every > 0);
+}
+
+static bool draw(uint32_t *numbers, size_t size) {
+  enum { NEVER_WAIT = 1 };
+  return system_call(SYS_getrandom, (long)numbers, (long)size, NEVER_WAIT, 0, 0, 0) == (long)size;
+}
+
+bool is_chosen(char *const *environment) {
+  uint32_t every, chance;
+  return !read_every(environment, &every) || !draw(&chance, sizeof chance) || chance % every == 0;
 }
 
 /* The number of a slice that is to be chosen by chance is its count. */
@@ -84,8 +95,8 @@ bool read_asked(char *const *environment, struct asked_sample *asked, const char
   const char *const value = value_of(environment, "FRONTLOAD_SAMPLE=");
   if (!value || !*value)
     return false;
-  uint32_t every, chance[4];
-  if (!read_share(value_of(environment, "FRONTLOAD_SAMPLE_EVERY="), &every))
+  uint32_t every, chance[3];
+  if (!read_every(environment, &every))
     *problem = "FRONTLOAD_SAMPLE_EVERY is no number from 1 up";
   if (!read_slice(value_of(environment, "FRONTLOAD_SAMPLE_SLICES="), &asked->slice))
     *problem =
@@ -96,14 +107,12 @@ bool read_asked(char *const *environment, struct asked_sample *asked, const char
   struct text pattern = text_in(asked->pattern, sizeof asked->pattern);
   if (!*problem)
     *problem = read_pattern(value, &pattern);
-  enum { NEVER_WAIT = 1 };
-  if (!*problem &&
-      system_call(SYS_getrandom, (long)chance, sizeof chance, NEVER_WAIT, 0, 0, 0) != sizeof chance)
+  if (!*problem && !draw(chance, sizeof chance))
     *problem = "the kernel gives no random numbers";
   if (*problem)
     return false;
   asked->run = ((uint64_t)chance[0] << 32 | chance[1]) | 1;
   if (asked->slice.number == asked->slice.count)
-    asked->slice.number = chance[3] % asked->slice.count;
-  return chance[2] % every == 0;
+    asked->slice.number = chance[2] % asked->slice.count;
+  return true;
 }

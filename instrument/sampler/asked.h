@@ -31,6 +31,10 @@ struct asked_sample {
   char pattern[PATH_MAX]; /* of text_add_pattern: %m is replaced */
 };
 
+/* Whether chance has this start sampled, as FRONTLOAD_SAMPLE_EVERY asks for. All others shall pay
+ * for no more than this. True as well if it cannot tell, which read_asked() then says. */
+bool is_chosen(char *const *environment);
+
 /* False if this start is not sampled. `problem` says why if that is not what the
  * environment says, or is NULL. */
 bool read_asked(char *const *environment, struct asked_sample *asked, const char **problem);

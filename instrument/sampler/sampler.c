@@ -6,8 +6,9 @@
  * frontload_ready(), or when it ends by exit(). Three descriptors are held in between, above 200:
  * of userfaultfd, and of two files in /proc that the program may not be able to open then.
  *
- * A program that nobody samples does nothing but look through its environment once. Whatever fails
- * here, the program goes on as it would have: without a sample.
+ * A program that nobody samples does nothing but look through its environment, and draw a number if
+ * one start of many is sampled. Whatever fails here, the program goes on as it would have: without
+ * a sample.
  */
 #include "asked.h"
 #include "base/auxiliary.h"
@@ -196,7 +197,8 @@ extern char **environ __attribute__((weak));
 static void begin_if_asked(char **environment) {
   for (char **variable = environment; variable && *variable; ++variable)
     if (after(*variable, "FRONTLOAD_SAMPLE=")) {
-      begin(environment);
+      if (is_chosen(environment))
+        begin(environment);
       return;
     }
 }

@@ -17,12 +17,15 @@ from coldbench.variants.work_folder import WorkFolder, linked
 _STEP = 8  # bytes; what most data are aligned to
 _PAGE = 4096
 # Sections that are kept though nobody refers to them (R), and what they hold. `.init` is run, and
-# lies before the functions of a front.
+# lies before the functions of a front. What the loader writes to (an address) lies in a front; and
+# for each symbol of a library it has an entry of 24 bytes before the front's constants.
 _PADDED = {
     '.init,"ax"': ".rept {0}\nnop\n.endr",
     '.text.padding,"axR"': ".skip {0}",
     '.rodata.padding,"aR"': ".skip {0}",
-    '.data.padding,"awR"': ".skip {0}, 1",
+    '.data.rel.ro.padding,"awR"': ".rept {0} / 24\n.quad free\n.endr",
+    '.data.rel.ro.more,"awR"': ".quad .\n.skip {0}",
+    '.padding,"awR"': ".quad .\n.skip {0}, 1",
     '.bss.padding,"awR",%nobits': ".skip {0}",
 }
 
@@ -40,7 +43,7 @@ def link_layouts(work: WorkFolder, variant: str, count: int, folder: Path,
     """Links a variant that is built so many times into `folder`, the first without padding. `more`
     are data sections of the program that have names of its own."""
     command = work.build_command(work.target(variant))
-    sections = _PADDED | {f'{name},"aw"': ".skip {0}, 1" for name in more}
+    sections = _PADDED | {f'{name},"awR"': ".skip {0}, 1" for name in more}
     chosen = random.Random(1)
     files = []
     for number in range(count):
