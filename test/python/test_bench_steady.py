@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from elftools.elf.elffile import ELFFile
 from frontload.base.errors import Failure
+from linking import Image, write_profile
 from scipy import stats
 
 BENCH = Path(__file__).parents[2] / "bench"
@@ -69,7 +69,7 @@ rule link
 build program.plain: link $source/main.c
   flags = -fuse-ld=lld
 build program.front: link $source/main.c
-  flags = --ld-path=$bin/ld.frontload -Wl,--startup-profile=$source/startup,--front-always
+  flags = --ld-path=$bin/ld.frontload -Wl,--startup-profile=$source/app.startup,--front-always
 """
 PROGRAM = """\
 int zeros[9];
@@ -80,23 +80,22 @@ const volatile int constant = 2;
 __attribute__((section(".own"))) volatile int own = 3;
 int main(void) { return *relocated + *relro + constant + own + zeros[data]; }
 """
-STARTUP = "frontload-startup-profile 2\nruns 1\nfunction\ttext\t1\t+1\t-\tmain\n"
 # What lies in each kind of section.
 NAMES = ("main", "zeros", "data", "relocated", "relro", "constant", "own")
 
 
 def addresses(binary: Path) -> list[int]:
-    with binary.open("rb") as file:
-        symbols = ELFFile(file).get_section_by_name(".symtab")
-        return [symbols.get_symbol_by_name(name)[0]["st_value"] for name in NAMES]
+    symbols = Image(binary).symbols
+    return [symbols[name].address for name in NAMES]
 
 
 @pytest.mark.parametrize("variant", ["plain", "front"])
 def test_layouts_are_one_program_at_other_addresses(tmp_path, build, llvm, variant):
     """Everything has another place on its page in each, in a front, too. All run what `.init` has
     been padded with; the first is the link as it was, but for what is not left out of it."""
-    for name, text in (("variants.ninja", NINJA), ("main.c", PROGRAM), ("startup", STARTUP)):
-        (tmp_path / name).write_text(text)
+    (tmp_path / "variants.ninja").write_text(NINJA)
+    (tmp_path / "main.c").write_text(PROGRAM)
+    write_profile(tmp_path, "main")
     work = WorkFolder(Workload("program", (variant,), ()), tmp_path, tmp_path / "work",
                       build / "bin", llvm.parent)
     work.build(work.targets([variant]))
