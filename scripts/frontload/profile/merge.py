@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 import numpy as np
 
@@ -301,6 +302,8 @@ class Merger:
                 data |= content.has_data
                 if found is not None:
                     processes.append(found)
+                    if len(contents) % _PART == _PART - 1:
+                        processes = _together(processes)
                     contents.append(digest(content, module))
                     knows_cold_parts &= not found[0].collects
                     blocks[found[0].path] += found[0].blocks(content, module)
@@ -310,7 +313,8 @@ class Merger:
             part.blocks[path].add(touched_blocks.of_run(touched), weight)
         kept = KeptRun(identify(data, sorted(contents)), weight, data)
         if len({binary.path for binary, _ in processes}) == 1:
-            path, touched = processes[0][0].path, together([each for _, each in processes])
+            (binary, touched), = _together(processes)
+            path = binary.path
             part.sums[path].add(touched, weight)
             part.kept[path].add(kept, touched.numbers)
             part.samples[path].append(odd_runs.sample(run[0].path, weight, touched.numbers))
@@ -437,6 +441,15 @@ def _look_at(given: Sequence[tuple[str, int]]) -> list[Input | Failure]:
         except Failure as problem:
             found.append(problem)
     return found
+
+
+def _together(processes: list[tuple[Binary, TouchedNumbers]]
+              ) -> list[tuple[Binary, TouchedNumbers]]:
+    """The processes of a run in their order, neighbours of one binary as one: thousands may be of
+    one run, and most of them touch what the others touch."""
+    return [(group[0][0], together([each for _, each in group]))
+            for _, found in groupby(processes, lambda process: process[0].path)
+            if (group := list(found))]
 
 
 def _by_name(processes: list[tuple[Binary, TouchedNumbers]]
