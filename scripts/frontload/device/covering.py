@@ -8,6 +8,7 @@ put each copy where its file is.
 import ctypes
 import os
 import shutil
+import subprocess
 import time
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -25,9 +26,18 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def mounts_obstacle() -> str | None:
-    """Why root cannot have mounts here that nobody else sees; None if it can."""
+    """Why this process cannot have mounts that nobody else sees; None if it can. Tried in a process
+    of its own, because users, capabilities and filters of system calls interact."""
     if not root_is_mount_point(read_text("/proc/self/mountinfo")):
         return "/ is not a mount point (a plain chroot), so mounts cannot be private"
+    try:
+        tried = subprocess.run(["unshare", "--mount", "--propagation=private", "true"],
+                               stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                               errors="replace")
+    except OSError as problem:
+        return f"unshare: {problem.strerror}"
+    if tried.returncode:
+        return f"mounts cannot be private here: {tried.stderr.strip()}"
     return None
 
 

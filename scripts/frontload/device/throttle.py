@@ -19,11 +19,14 @@ _GREATEST = (1 << 32) - 1  # of requests per second: version 1 keeps no more tha
 
 
 def hierarchy(mounts: str) -> tuple[int, Path] | None:
-    """The version and folder of the cgroup hierarchy that can throttle, from mountinfo's text."""
+    """The version and folder of the cgroup hierarchy that this process can throttle with, from
+    mountinfo's text: a container sees one that it may not write to."""
     for line in mounts.splitlines():
         fields, _, tail = line.partition(" - ")
         folder = Path(fields.split()[4])
         kind, _, options = tail.split(maxsplit=2)
+        if not os.access(folder, os.W_OK):
+            continue
         if kind == "cgroup" and "blkio" in options.split(","):
             return 1, folder
         if kind == "cgroup2" and (folder / "cgroup.controllers").is_file() \

@@ -30,11 +30,11 @@ class Ability:
 
 
 def abilities() -> list[Ability]:
-    return [_ptrace(), _tracer(), _valgrind(), *_perf(), _eviction(), _drop_caches(),
-            _strace(), _slow_device()]
+    return [ptrace(), _tracer(), valgrind(), *_perf(), eviction(), drop_caches(), strace(),
+            _slow_device()]
 
 
-def _ptrace() -> Ability:
+def ptrace() -> Ability:
     what = "ptrace (record)"
     libc = ctypes.CDLL(None, use_errno=True)
     libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
@@ -66,7 +66,7 @@ def _tracer() -> Ability:
     return Ability(what, True, str(path))
 
 
-def _valgrind() -> Ability:
+def valgrind() -> Ability:
     what = "frontload-valgrind (record --data)"
     path = find_tool("frontload-valgrind")
     if path is None:
@@ -94,7 +94,7 @@ def _perf() -> list[Ability]:
             *(lacking or [Ability(more, True, "fills, requests, and the phases of a start")])]
 
 
-def _eviction() -> Ability:
+def eviction() -> Ability:
     what = "eviction of a file from the page cache (measure)"
     remedy = "keep what is measured on a disk: set TMPDIR to a folder there, and try again"
     try:
@@ -107,7 +107,7 @@ def _eviction() -> Ability:
     return Ability(what, True, "verified with a file of 1 MiB")
 
 
-def _drop_caches() -> Ability:
+def drop_caches() -> Ability:
     what = "drop_caches (measure --cold)"
     if pagecache.may_drop_everything():
         return Ability(what, True, "/proc/sys/vm/drop_caches can be written")
@@ -115,7 +115,7 @@ def _drop_caches() -> Ability:
                    "measure as root, or with --selectively-cold --evict-seen")
 
 
-def _strace() -> Ability:
+def strace() -> Ability:
     what = "strace (measure --evict-seen)"
     try:
         result = subprocess.run(["strace", "-qq", "-o", os.devnull, "true"],
