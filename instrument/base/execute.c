@@ -58,6 +58,11 @@ static bool is_elsewhere(int error) {
          error == -ENODEV || error == -ETIMEDOUT;
 }
 
+/* A shell passes over a folder that may not be searched, as if the command were not in it. */
+static bool is_there(const char *path) {
+  return system_call(SYS_faccessat, AT_FDCWD, (long)path, F_OK, 0, 0, 0) == 0;
+}
+
 int execute_command(char **command, char **environment, const char *folders) {
   char path[PATH_MAX];
   int problem = -ENOENT;
@@ -75,7 +80,7 @@ int execute_command(char **command, char **environment, const char *folders) {
     const int error = text.overflow ? -ENOENT : execute_file(path, command, environment);
     if (!is_elsewhere(error))
       return error;
-    if (error == -EACCES)
+    if (error == -EACCES && is_there(path))
       problem = error;
     more = *folders;
   }
