@@ -12,14 +12,14 @@
 using namespace llvm;
 using namespace frontload;
 
-static FrontLink *frontLink;
+static FrontLink *foldedLink;
 
 void wrapReplace(lld::elf::InputSection *kept, lld::elf::InputSection *folded) {
   realReplace(kept, folded);
-  if (!frontLink)
+  if (!foldedLink)
     return;
   // The front is known by the addresses of names; if this is none, it is not among them.
-  frontLink->fold(nameOf(folded));
+  foldedLink->fold(nameOf(folded));
 }
 
-void frontload::installFoldingHook(FrontLink &link) { frontLink = &link; }
+void frontload::installFoldingHook(FrontLink &link) { foldedLink = &link; }

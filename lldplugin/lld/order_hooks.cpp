@@ -11,12 +11,12 @@
 using namespace llvm;
 using namespace frontload;
 
-static const FrontLink *frontLink;
+static const FrontLink *orderedLink;
 
 static SectionOrder keepFront(SectionOrder order, bool ordersFront) {
-  if (!frontLink)
+  if (!orderedLink)
     return order;
-  if (std::optional<SectionOrder> rest = restOf(order, *frontLink, ordersFront))
+  if (std::optional<SectionOrder> rest = restOf(order, *orderedLink, ordersFront))
     return *std::move(rest);
   warning("lld's own order of sections is left out, because it might change that of the front");
   return SectionOrder();
@@ -34,4 +34,4 @@ SectionOrder wrapBalancedPartitioning(lld::elf::Ctx &ctx, StringRef profile, boo
                    /*ordersFront=*/false);
 }
 
-void frontload::installOrderHooks(const FrontLink &link) { frontLink = &link; }
+void frontload::installOrderHooks(const FrontLink &link) { orderedLink = &link; }

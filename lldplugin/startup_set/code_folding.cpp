@@ -115,5 +115,6 @@ void dropKeptApart(const ObjectScans<ELFT> &scans, Folding folding,
   template bool mayFold(const ElfObject<ELFT> &, Folding);                                         \
   template void dropKeptApart(const ObjectScans<ELFT> &, Folding, std::vector<FoldableCodes> &);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
+#undef INSTANTIATE
 
 } // namespace frontload

@@ -110,5 +110,6 @@ void addIdenticalCode(ObjectScans<ELFT> &scans, Folding folding, std::vector<Ent
 #define INSTANTIATE(ELFT)                                                                          \
   template void addIdenticalCode(ObjectScans<ELFT> &, Folding, std::vector<EntryPlace> &);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
+#undef INSTANTIATE
 
 } // namespace frontload

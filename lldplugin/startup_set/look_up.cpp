@@ -215,5 +215,6 @@ void lookUp(ObjectScans<ELFT> &scans, const WantedNames &wanted, NameFilter &dat
                                          unsigned);                                                \
   template void lookUp(ObjectScans<ELFT> &, const WantedNames &, NameFilter &);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
+#undef INSTANTIATE
 
 } // namespace frontload

@@ -200,5 +200,6 @@ template <class ELFT> void leaveOutSparse(ObjectScans<ELFT> &scans, const Startu
   template void placeMatches(ObjectScans<ELFT> &, const StartupProfile &, UnnamedRule);            \
   template void leaveOutSparse(ObjectScans<ELFT> &, const StartupProfile &);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
+#undef INSTANTIATE
 
 } // namespace frontload

@@ -36,5 +36,6 @@ template <class ELFT> void placeCalls(ObjectScans<ELFT> &scans, const StartupPro
 
 #define INSTANTIATE(ELFT) template void placeCalls(ObjectScans<ELFT> &, const StartupProfile &);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
+#undef INSTANTIATE
 
 } // namespace frontload

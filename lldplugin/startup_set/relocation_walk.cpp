@@ -192,5 +192,6 @@ template <class ELFT> void RelocationWalk<ELFT>::step() {
 
 #define INSTANTIATE(ELFT) template class RelocationWalk<ELFT>;
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
+#undef INSTANTIATE
 
 } // namespace frontload

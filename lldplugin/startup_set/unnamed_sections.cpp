@@ -173,5 +173,6 @@ template <class ELFT> OtherOutputs findOtherOutputs(ObjectScans<ELFT> &scans, bo
   template bool addUnnamedData(ObjectScans<ELFT> &, uint32_t, bool);                               \
   template OtherOutputs findOtherOutputs(ObjectScans<ELFT> &, bool);
 FRONTLOAD_FOR_EACH_ELF_TYPE(INSTANTIATE)
+#undef INSTANTIATE
 
 } // namespace frontload
