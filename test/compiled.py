@@ -3,10 +3,11 @@ run of the tests asks for it.
 
 A *key* is all that decides what a command makes: its words, the contents of its sources and of each
 file that a word names, itself or its folder (so of ld.frontload and our libraries, too), and the
-versions of the compiler and of the system's packages. What was made lies in a folder of
-build/test-cache that is named by the key's hash. Nothing there is changed afterwards: a test that
-changes a program takes a copy, and so does one that looks at the page cache, whose pages another
-test might hold.
+versions of the compiler and of the system's packages. Paths of the checkout and of its build count
+by what is in them, so that every checkout of a user has the same keys. What was made lies in a
+folder of the cache that is named by the hash of its key. Nothing there is changed afterwards: a
+test that changes a program takes a copy, and so does one that looks at the page cache, whose pages
+another test might hold.
 
 Two processes may ask for the same thing at once: one makes it, the other waits. What a killed
 process has left half made is made anew. A day's first user drops what nobody has used for a week,
@@ -25,16 +26,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from places import BUILD
+from places import BUILD, CACHE, ROOT
 
-STORE = BUILD / "test-cache"
+STORE = CACHE
 _TEMPORARY = "/pytest-of-"  # in the paths of pytest's temporary folders
 _COMPLETE = ".complete"  # in a folder that is; its time is that of the last use
 _DAY = 24 * 3600
 KEEP_SECONDS = 7 * _DAY
 KEEP_BYTES = 2 << 30
-# A larger file is known by its place, size and time; those of a build are never written in place.
-_LARGE = 4 << 20
 _PATH_IN_WORD = re.compile(r"/[^,:=]+")
 # Packages put things here, and whatever they do there changes the list of packages.
 _PACKAGES = "/var/lib/dpkg/status"
@@ -101,10 +100,18 @@ def command_key(command) -> list:
     lies where they point to, and the tools."""
     program, *words = map(os.fspath, command)
     tools = [shutil.which(program) or program, _PACKAGES]
-    return [program, *words, *(file for word in words for file in _named(word)),
-            *(_stamp(os.path.realpath(tool)) for tool in tools if os.path.exists(tool)),
+    return [*map(_anywhere, (program, *words)),
+            *(file for word in words for file in _named(word)),
+            *(_file_contents(Path(tool)) for tool in tools if os.path.exists(tool)),
             *(f"{name}={value}" for name, value in sorted(os.environ.items())
               if _ENVIRONMENT.fullmatch(name))]
+
+
+def _anywhere(word: str) -> str:
+    """A word as it is in every checkout; not where its path is kept in what is made."""
+    if "rpath" in word or word.endswith(".so"):
+        return word
+    return word.replace(str(BUILD), "BUILD").replace(str(ROOT), "ROOT")
 
 
 def _named(word: str) -> Iterator[Path]:
@@ -141,14 +148,10 @@ def _file_contents(path: Path) -> bytes:
 
 @functools.cache
 def _digest(path: str, size: int, time: int) -> bytes:
-    if size >= _LARGE:
-        return _stamp(path).encode()
+    """A file of a package is known by its place, size and time."""
+    if path.startswith(_OF_PACKAGES) or path == _PACKAGES:
+        return f"{path} {size} {time}".encode()
     return hashlib.sha256(Path(path).read_bytes()).digest()
-
-
-def _stamp(path: str) -> str:
-    status = os.stat(path)
-    return f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
 @contextmanager

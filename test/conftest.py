@@ -1,33 +1,101 @@
-"""What all pytest tests share: where the build is, and how programs are compiled and run."""
+"""What all pytest tests share: where the build is, how programs are compiled and run, and what
+becomes of tests that need something of the machine (abilities.py) or are slow.
 
+One session runs them all, in several processes: a file's tests run in one of them, in their order,
+unless the file says that its tests may be spread (`pytestmark = pytest.mark.spread`).
+"""
+
+import collections
+import functools
+import json
 import os
-import shutil
 import subprocess
+import tempfile
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
+import abilities
 import pytest
-from places import BUILD, LLVM, ROOT
+from hypothesis import settings
+from places import ALL, BUILD, CACHE, LLVM, ROOT, prepare_environment
+from xdist.scheduler import LoadScopeScheduling
 
-# Links to the cargo, rustc and go that scripts/setup chose, where those in PATH do not run.
-_TOOLCHAIN = ROOT / "build" / "toolchain" / "bin"
-os.environ["PATH"] = f"{_TOOLCHAIN}:{os.environ['PATH']}"
+prepare_environment()
+# The same examples in every run, however slow the machine, and nothing kept in the working folder:
+# some here, many with `scripts/test --all`.
+settings.register_profile("some", derandomize=True, deadline=None, database=None, max_examples=25)
+settings.register_profile("all", settings.get_profile("some"), max_examples=500)
+settings.load_profile("all" if ALL else "some")
 
-ALL_SKIPPED = 77  # what ctest takes for a test that did not run (test/CMakeLists.txt)
+
+_SECONDS = CACHE / "seconds.json"
 
 
 def pytest_configure(config) -> None:
-    config.addinivalue_line(
-        "markers", "alone: disturbs whatever else runs on the machine; ctest runs it by itself")
+    for line in ("slow: runs with scripts/test --all only",
+                 "needs(*abilities): skipped on machines without these (test/abilities.py)",
+                 "spread: the tests of this file may run in several processes"):
+        config.addinivalue_line("markers", line)
 
 
-def pytest_sessionfinish(session, exitstatus) -> None:
-    """A file all of whose tests were skipped, one by one or as a whole, neither passed nor failed.
-    Its reasons are said as ever."""
-    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    told = {outcome for outcome, reports in reporter.stats.items() if outcome and reports}
-    if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) and (
-            "skipped" in told and not told & {"passed", "xfailed", "xpassed"}):
-        session.exitstatus = ALL_SKIPPED
+class ByFile(LoadScopeScheduling):
+    """Hands files to processes, one at a time; of some, single tests."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return nodeid if _is_spread(file) else file
+
+
+@functools.cache
+def _is_spread(file: str) -> bool:
+    return "pytest.mark.spread" in (ROOT / file).read_text()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(config, items) -> None:
+    """Files that took longest begin, so that no process has a long one left at the end."""
+    took = json.loads(_SECONDS.read_text()) if _SECONDS.exists() else {}
+    items.sort(key=lambda item: -took.get(item.location[0], 0))
+    if not ALL:
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
+def pytest_terminal_summary(terminalreporter, config) -> None:
+    """Keeps how long each file took."""
+    if hasattr(config, "workerinput"):
+        return
+    took = json.loads(_SECONDS.read_text()) if _SECONDS.exists() else {}
+    now: dict[str, float] = collections.Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if hasattr(report, "duration"):
+                now[report.location[0]] += report.duration
+    CACHE.mkdir(parents=True, exist_ok=True)
+    written = _SECONDS.with_suffix(f".{os.getpid()}")
+    written.write_text(json.dumps({**took, **now}))
+    written.rename(_SECONDS)  # whole, for a session that begins now
+
+
+def _needs(item) -> list[str]:
+    return [name for mark in item.iter_markers("needs") for name in mark.args]
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    """A test waits for what another has now before its time begins to count."""
+    with abilities.held(_needs(item)):
+        return (yield)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item) -> None:
+    abilities.need(*_needs(item))
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +115,7 @@ def run():
     """run(program, *args, code=0, **kw): runs it, checks its exit code, returns the result."""
 
     def run(*command, code=0, **options):
-        options = {"capture_output": True, "text": True, "timeout": 120, **options}
+        options = {"capture_output": True, "text": True, **options}
         result = subprocess.run([os.fspath(c) for c in command], **options)
         assert code is None or result.returncode == code, (
             f"{command}: exit {result.returncode}, expected {code}\n{result.stdout}{result.stderr}")
@@ -59,10 +127,8 @@ def run():
 @pytest.fixture
 def strace() -> str:
     """Skips a test where strace is missing or may not trace."""
-    tool = shutil.which("strace")
-    if tool is None or subprocess.run([tool, "true"], capture_output=True).returncode:
-        pytest.skip("needs strace, and the permission to trace")
-    return tool
+    abilities.need("strace")
+    return "strace"
 
 
 @pytest.fixture
@@ -77,43 +143,39 @@ def spawn():
 
     yield spawn
     for process in processes:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+        process.kill()  # nothing, where it has ended
+        process.wait()
+        for pipe in filter(None, (process.stdin, process.stdout, process.stderr)):
+            with suppress(OSError):  # what was never written finds nobody to read it
+                pipe.close()
 
 
 @pytest.fixture
 def quota(run, tmp_path):
     """quota(kilobytes, full=False): a folder whose files together may have so much, or have it
     already. It is a file system of its own, of the kind that has quotas in most kernels."""
-    mounted = []
+    with ExitStack() as stack:
+        def quota(kilobytes, full=False):
+            abilities.need("loop-devices", "program:mkfs.btrfs")
+            stack.enter_context(abilities.held(["loop-devices"]))
+            folder = Path(tempfile.mkdtemp(prefix="quota", dir=tmp_path))
+            image = folder.with_suffix(".img")
+            with open(image, "wb") as file:
+                file.truncate(128 << 20)
+            run("mkfs.btrfs", "-q", "-n", "4096", image)
+            done = run("mount", "-o", "loop", image, folder, code=None)
+            if done.returncode:
+                pytest.skip(f"cannot mount btrfs: {done.stderr.strip()}")
+            stack.callback(subprocess.run, ["umount", "-l", folder], check=True)
+            run("btrfs", "quota", "enable", folder)
+            run("btrfs", "qgroup", "limit", f"{kilobytes}k", folder)
+            if full:
+                with pytest.raises(OSError), open(folder / "zeros", "wb", buffering=0) as zeros:
+                    while True:
+                        zeros.write(bytes(1024))
+            return folder
 
-    def quota(kilobytes, full=False):
-        if os.geteuid():
-            pytest.skip("needs root, to mount a file system")
-        if not shutil.which("mkfs.btrfs"):
-            pytest.skip("btrfs-progs is not installed")
-        folder = tmp_path / f"quota{len(mounted)}"
-        image = folder.with_suffix(".img")
-        folder.mkdir()
-        with open(image, "wb") as file:
-            file.truncate(128 << 20)
-        run("mkfs.btrfs", "-q", "-n", "4096", image)
-        done = run("mount", "-o", "loop", image, folder, code=None)
-        if done.returncode:
-            pytest.skip(f"cannot mount btrfs: {done.stderr.strip()}")
-        mounted.append(folder)
-        run("btrfs", "quota", "enable", folder)
-        run("btrfs", "qgroup", "limit", f"{kilobytes}k", folder)
-        if full:
-            with pytest.raises(OSError), open(folder / "zeros", "wb", buffering=0) as zeros:
-                while True:
-                    zeros.write(bytes(1024))
-        return folder
-
-    yield quota
-    for folder in mounted:
-        subprocess.run(["umount", "-l", folder], check=True)
+        yield quota
 
 
 @pytest.fixture

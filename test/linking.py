@@ -5,8 +5,8 @@ import os
 import re
 import subprocess
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from types import SimpleNamespace
 from typing import NamedTuple
 
 from compiled import compile_to
@@ -24,7 +24,7 @@ SECTION_FLAGS = ("-ffunction-sections", "-fdata-sections")
 def check_run(*command, **options) -> str:
     """Runs a command that has to succeed; returns its standard output."""
     result = subprocess.run([os.fspath(c) for c in command], capture_output=True, text=True,
-                            timeout=120, **options)
+                            **options)
     assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
     return result.stdout
 
@@ -93,15 +93,6 @@ def write_profile(folder: Path, *entries, **header) -> Path:
     return path
 
 
-def report_of(path: Path) -> SimpleNamespace:
-    """A front report: where the front ends, and what became of the profile's names."""
-    report = json.loads(path.read_text())
-    names = report["names"]
-    return SimpleNamespace(end=report["front"]["bytes"], left_out=set(names["left_out"]),
-                           placed=names["placed"], unmovable=names["unmovable"],
-                           missing={m["name"] for m in names["missing"]})
-
-
 def with_begun_strings(path: Path) -> bytes:
     """A linked file, in which a zero also precedes the first of the merged strings, as it does all
     others."""
@@ -131,8 +122,7 @@ def link(output: Path, *arguments, linker: Path = LD_FRONTLOAD, driver=None, pro
     command = [driver or COMPILERS["clang"][0], f"--ld-path={linker}", "-o", output, *arguments]
     if profile:
         command.append(f"-Wl,--startup-profile={profile},{ALWAYS}")
-    result = subprocess.run([os.fspath(c) for c in command], capture_output=True, text=True,
-                            timeout=120)
+    result = subprocess.run([os.fspath(c) for c in command], capture_output=True, text=True)
     assert result.returncode == code, f"{command}\n{result.stdout}{result.stderr}"
     return result
 
@@ -142,8 +132,7 @@ def ld(*arguments, code: int | None = 0, **options) -> subprocess.CompletedProce
     command = [os.fspath(a) for a in (LD_FRONTLOAD, *arguments)]
     if any(word.startswith("--startup-profile") for word in command) and NEVER not in command:
         command.append(ALWAYS)
-    result = subprocess.run(command,
-                            capture_output=True, text=True, timeout=120, **options)
+    result = subprocess.run(command, capture_output=True, text=True, **options)
     assert code is None or result.returncode == code, result.stderr
     return result
 
@@ -175,10 +164,69 @@ class Image:
     def section_of(self, name: str) -> str:
         return self.symbols[name].section
 
+    def sections_of(self, *names: str) -> set[str]:
+        return {self.symbols[name].section for name in names}
+
+    def is_ordered(self, *names: str) -> bool:
+        """Whether these names lie in this order."""
+        addresses = [self.symbols[name].address for name in names]
+        return addresses == sorted(addresses)
+
     def matching(self, text: str) -> list[str]:
         """The names that contain `text`, by address."""
         found = [n for n in self.symbols if text in n]
         return sorted(found, key=lambda n: self.symbols[n].address)
+
+
+class Linked:
+    """A file with a front, its report, and what its link said."""
+
+    def __init__(self, path: Path, report: Path, said: str):
+        self.path, self.report_path, self.said = path, report, said
+
+    @cached_property
+    def image(self) -> Image:
+        return Image(self.path)
+
+    @cached_property
+    def report(self) -> dict:
+        return json.loads(self.report_path.read_text())
+
+    @property
+    def end(self) -> int:
+        """The offset of the first byte behind the front."""
+        return self.report["front"]["bytes"]
+
+    @property
+    def names(self) -> dict:
+        """What became of the profile's names."""
+        return self.report["names"]
+
+    @property
+    def missing(self) -> set[str]:
+        return {name["name"] for name in self.names["missing"]}
+
+    def front_has(self, content: bytes) -> bool:
+        """Whether the file's first such content is in the front."""
+        return self.path.read_bytes().index(content) < self.end
+
+
+def front(folder: Path, *arguments, entries=("main",), output: str = "out", driver=None,
+          **header) -> Linked:
+    """Links through a compiler driver, with a front of these entries of a profile."""
+    path, report = folder / output, folder / f"{output}.json"
+    result = link(path, *arguments, f"-Wl,--front-report={report}", driver=driver,
+                  profile=write_profile(folder, *entries, **header))
+    return Linked(path, report, result.stderr)
+
+
+def bare_front(folder: Path, *arguments, entries=("main",), output: str = "out", entry="main",
+               **header) -> Linked:
+    """As front(), by the linker itself: without libraries."""
+    path, report = folder / output, folder / f"{output}.json"
+    result = ld(*arguments, "-e", entry, "-o", path, f"--front-report={report}",
+                f"--startup-profile={write_profile(folder, *entries, **header)}")
+    return Linked(path, report, result.stderr)
 
 
 def startup_names(image: Image) -> list[str]:

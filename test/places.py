@@ -2,6 +2,7 @@
 their environment."""
 
 import os
+import signal
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -9,10 +10,24 @@ ROOT = Path(__file__).parent.parent
 BUILD = Path(os.environ.get("FRONTLOAD_BUILD", ROOT / "build"))
 # The folder of LLVM's programs: clang, ld.lld, llvm-readobj, yaml2obj.
 LLVM = Path(os.environ.get("FRONTLOAD_LLVM", "/usr/lib/llvm-22/bin"))
+# What tests compile is kept here, for every checkout of this user (test/compiled.py).
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "frontload-test"
 # Whether the programs are built with a sanitizer, which needs shared libraries, /proc and terabytes
 # of addresses.
 SANITIZED = "FRONTLOAD_SANITIZED" in os.environ
-# Whether the matrix tries each with each, and not only each pair.
-WHOLE_MATRIX = os.environ.get("FRONTLOAD_MATRIX") == "whole"
-# Whether 64 threads make 100,000 first touches each, and not only 5,000.
-WHOLE_STORM = os.environ.get("FRONTLOAD_STORM") == "whole"
+# Whether everything runs (`scripts/test --all`): tests marked `slow`, each combination of a matrix
+# and not only each pair, many examples of a property and not only some.
+ALL = os.environ.get("FRONTLOAD_TEST") == "all"
+
+
+
+def prepare_environment() -> None:
+    """Sets what programs that tests start need. Python's bytecode is kept, but not beside the
+    sources: a test starts `frontload` hundreds of times. A shell has its background commands ignore
+    SIGINT, and all that they start."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ["PYTHONPATH"] = str(ROOT / "scripts")
+    os.environ["PYTHONPYCACHEPREFIX"] = str(CACHE / "python")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # Links to the cargo, rustc and go that scripts/setup chose, where those in PATH do not run.
+    os.environ["PATH"] = f"{ROOT / 'build/toolchain/bin'}:{os.environ['PATH']}"

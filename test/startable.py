@@ -12,15 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from compiled import compiled
-from linking import COMPILERS, LD_LLD, PROGRAMS
-from places import LLVM, ROOT
+from linking import COMPILERS, LD_LLD, PROGRAMS, SECTION_FLAGS
+from places import ROOT
 
 sys.path.insert(0, str(ROOT / "test" / "matrix"))
 import programs as matrix
-from rust import LTO, RELEASE, RustBuilds
 
 _HERE = ROOT / "test" / "random_fronts" / "programs"
-_SECTIONS = ("-ffunction-sections", "-fdata-sections")
 _CXX = (".cpp", ".cc")
 
 
@@ -65,6 +63,9 @@ def _all_sources() -> Iterator[Source]:
     for name in ("plain", "exceptions", "tls", "ifunc", "constructors", "threads", "start_stop",
                  "edges", "strings", "whole"):
         yield _ours(name, PROGRAMS)
+    shop = matrix.SOURCES / "shop"
+    yield Source("shop", tuple(sorted(shop.glob("*.cpp"))), headers=(shop / "shop.h",),
+                 arguments=("--all",))
     yield Source("library", (PROGRAMS / "library_user.cpp",), (PROGRAMS / "library.cpp",))
     for name in ("callbacks", "tls_models", "copies", "comdat", "alike", "order", "tables",
                  "versions", "ifuncs", "models"):
@@ -109,7 +110,7 @@ WAYS = {
                    not_for=("order", "versions")),
     "whole sections": Way((*_PIE, "-fno-function-sections", "-fno-data-sections"), ("-pie",)),
     "blocks": Way((*_PIE, "-fbasic-block-sections=all", "-funique-basic-block-section-names"),
-                  ("-pie",), "clang", not_for=("exceptions", "callbacks")),
+                  ("-pie",), "clang", not_for=("exceptions", "callbacks", "shop")),
     "medium": Way((*_PIE, "-mcmodel=medium"), ("-pie",)),
     "large": Way((*_NO_PIE, "-mcmodel=large"), ("-no-pie",), not_for=("tls", "tls_models")),
     "O0": Way((*_PIE, "-O0"), ("-pie",), "clang"),
@@ -127,13 +128,13 @@ WAYS = {
     "TLSDESC": Way(("-fPIC", "-mtls-dialect=gnu2"), (), is_library=True,
                    not_for=("edges", "copies")),
 }
-_OF_TLS = ("global-dynamic", "local-dynamic", "initial-exec", "local-exec", "TLSDESC")
+OF_TLS = ("global-dynamic", "local-dynamic", "initial-exec", "local-exec", "TLSDESC")
 
 
 def ways_of(source: Source) -> list[str]:
     """The ways that suit a program."""
     return [name for name, way in WAYS.items() if source.name not in way.not_for
-            and (name not in _OF_TLS or "tls" in source.name)]
+            and (name not in OF_TLS or "tls" in source.name)]
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ class Link:
 
     def run(self, linker: Path, output: Path, *flags: str) -> subprocess.CompletedProcess:
         command = [os.fspath(word) for word in (linker, *self.arguments, *flags, "-o", output)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=300)
+        return subprocess.run(command, capture_output=True, text=True)
 
 
 @dataclass
@@ -167,7 +168,7 @@ class Startable:
     def start(self, folder: Path) -> tuple[int, str]:
         """The exit status, and what it writes."""
         ran = subprocess.run([folder / list(self.files)[-1], *self.arguments], cwd=folder,
-                             capture_output=True, text=True, timeout=60,
+                             capture_output=True, text=True,
                              env={**os.environ, "LD_LIBRARY_PATH": os.fspath(folder)})
         return ran.returncode, ran.stdout
 
@@ -176,7 +177,7 @@ class Startable:
 def _driver_words(driver: Path, flags: tuple[str, ...], output: str) -> tuple[str, ...]:
     """The linker's arguments that a compiler makes of flags and files, which have to be there."""
     ran = subprocess.run([driver, "-###", f"--ld-path={LD_LLD}", *flags, "-o", output],
-                         capture_output=True, text=True, timeout=60)
+                         capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     words = shlex.split(ran.stderr.strip().splitlines()[-1])[1:]
     at = words.index("-o")
@@ -196,7 +197,7 @@ def _objects(source: Source, files: tuple[Path, ...], way: Way,
              flags: tuple[str, ...]) -> tuple[Path, ...]:
     headers = {source.include_folder + path.name: path for path in source.headers}
     return tuple(
-        compiled(COMPILERS[way.compiler][path.suffix in _CXX], "-O1", "-g0", "-w", *_SECTIONS,
+        compiled(COMPILERS[way.compiler][path.suffix in _CXX], "-O1", "-g0", "-w", *SECTION_FLAGS,
                  *flags, "-I.", "-c", path.name, output=f"{path.stem}.o",
                  sources={path.name: path, **headers}) for path in files)
 
@@ -240,26 +241,9 @@ def _linked(made: Startable) -> Startable:
     return made
 
 
-# The large programs of the matrix, which has their objects already.
-_TABULA = {"gcc": ("gcc", matrix.O2), "clang": ("clang", matrix.O2), "LTO": ("clang", matrix.LTO),
-           "ThinLTO": ("clang", matrix.THIN)}
-_TALLY = {"release": RELEASE, "LTO": LTO}
-MATRIX = ([f"tabula {name}" for name in _TABULA] + [f"tally {name}" for name in _TALLY])
-
-
-def make_of_matrix(name: str, folder: Path) -> Startable:
-    """One of the programs of the matrix."""
-    program, way = name.split()
-    if program == "tabula":
-        made = matrix.Builds(LLVM).program(*_TABULA[way], 1)
-    else:
-        made = RustBuilds().program(_TALLY[way], "v0", 1)
-    command = [os.fspath(word) for word in made.link_command]
-    driver = COMPILERS["clang"][program == "tabula"]
-    flags = (*command[1:], *map(os.fspath, made.objects))
-    words = _driver_words(driver, flags, str(folder / "program"))
-    objects = tuple(Path(word) for word in flags if word.endswith((".o", ".rlib")))
-    link = Link(words, objects, is_lto=made.is_lto)
-    startable = _linked(Startable(folder, {"program": link}, ("--all",)))
-    assert startable.expected[1] == made.expected
-    return startable
+def make_rust(folder: Path) -> Startable:
+    """The Rust program of the matrix."""
+    _, *words = matrix.tally(matrix.RUST_RELEASE, "v0", 1).link_command
+    link = Link(_driver_words(COMPILERS["clang"][0], tuple(words), str(folder / "program")),
+                tuple(Path(word) for word in words if word.endswith((".o", ".rlib"))))
+    return _linked(Startable(folder, {"program": link}, ("--all",)))

@@ -22,7 +22,6 @@ import sys
 import time
 import tomllib
 import xml.etree.ElementTree as xml
-from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 
@@ -84,7 +83,8 @@ def make_python(folder: Path) -> Path:
     processor."""
     packages, made_of = folder / "python", folder / "python.txt"
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    names = ["pytest", *(each.partition(">=")[0] for each in project["dependencies"])]
+    names = ["pytest", "pytest-timeout", "pytest-xdist", "hypothesis",
+             *(each.partition(">=")[0] for each in project["dependencies"])]
     wanted = [f"{name}=={version(name)}" for name in names]
     if not made_of.exists() or made_of.read_text() != " ".join(wanted):
         made_of.unlink(missing_ok=True)
@@ -133,7 +133,7 @@ def make_disk(root: Path, python: Path, build: Path, disk: Path, tests: list[str
          stderr=subprocess.STDOUT)
 
 
-def start(root: Path, image: Path, folder: Path, disk: Path, seconds: int) -> None:
+def start(root: Path, image: Path, folder: Path, disk: Path) -> None:
     """Runs the machine until it turns itself off."""
     initial = folder / "initramfs"
     initial.write_bytes(initramfs.make(root, "/frontload/test/aarch64/init"))
@@ -141,15 +141,12 @@ def start(root: Path, image: Path, folder: Path, disk: Path, seconds: int) -> No
                "-append", "console=ttyAMA0 quiet panic=-1",
                "-drive", f"file={disk},format=raw,if=none,id=disk,cache=unsafe",
                "-device", "virtio-blk-device,drive=disk"]
-    try:
-        subprocess.run(list(map(os.fspath, command)), stdin=subprocess.DEVNULL, timeout=seconds,
-                       check=True)
-    except subprocess.TimeoutExpired:
-        sys.exit(f"run.py: error: the machine ran for {seconds} seconds, and was stopped")
+    subprocess.run(list(map(os.fspath, command)), stdin=subprocess.DEVNULL, check=True,
+                   timeout=4 * 3600)
 
 
 def report(disk: Path, results: Path) -> bool:
-    """Says how many tests of each file passed; whether none failed."""
+    """Says how many tests failed; whether none did."""
     shutil.rmtree(results, ignore_errors=True)
     call("debugfs", "-R", f"rdump /frontload/results {results.parent}", disk,
          stderr=subprocess.DEVNULL)
@@ -157,20 +154,14 @@ def report(disk: Path, results: Path) -> bool:
              for case in xml.parse(file).iter("testcase")]
     if not cases:
         sys.exit("run.py: error: the tests left no results")
-    files: dict[str, Counter] = {}
-    for case in cases:
-        became = next((part.tag for part in case if part.tag in ("failure", "error", "skipped")),
-                      "passed")
-        files.setdefault(case.get("classname", ""), Counter())[became] += 1
-    for name, counts in files.items():
-        print(f"{name}: " + ", ".join(f"{count} {what}" for what, count in counts.items()))
-    return not any(counts["failure"] + counts["error"] for counts in files.values())
+    failed = [case for case in cases if {part.tag for part in case} & {"failure", "error"}]
+    print(f"{len(cases)} tests, of which {len(failed)} failed")
+    return not failed
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "aarch64")
-    parser.add_argument("--timeout", type=int, default=4 * 3600, metavar="SECONDS")
     parser.add_argument("--pages-of-64k", action="store_true")
     parser.add_argument("-k", default="", metavar="EXPRESSION", dest="only")
     parser.add_argument("tests", nargs="*", default=_TESTS, metavar="TEST")
@@ -185,7 +176,7 @@ def main() -> int:
     else:
         (image,) = (root / "boot").glob("vmlinuz-*")
     begin = time.monotonic()
-    start(root, image, folder, disk, options.timeout)
+    start(root, image, folder, disk)
     print(f"{time.monotonic() - begin:.0f} seconds in the machine")
     return 0 if report(disk, folder / "results") else 1
 

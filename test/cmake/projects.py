@@ -1,12 +1,11 @@
 """A CMake project that a test writes, configures, builds, and asks what its builds did."""
 
-import os
 import re
-import shutil
 import subprocess
-from functools import partial
 from pathlib import Path
 
+import abilities
+from linking import profile_text
 from places import BUILD, LLVM
 
 # Each has a function that no start runs, behind and before those that one does.
@@ -31,7 +30,20 @@ cmake_minimum_required(VERSION 3.25)
 project(shop LANGUAGES C)
 find_package(Frontload REQUIRED CONFIG)
 """
+# No compiler is looked for: nothing is built.
+NO_LANGUAGE = HEADER.replace("LANGUAGES C", "LANGUAGES NONE")
+APP = """
+add_executable(app main.c greet.c)
+frontload_target(app TRAIN COMMAND app)
+"""
 COMPILERS = {"gcc": "gcc", "clang": str(LLVM / "clang")}
+
+
+def known_hooks() -> str:
+    """An option for configurations of Frontload itself: what the build has found to fit does not
+    have to be tried again, which takes long."""
+    cache = (BUILD / "CMakeCache.txt").read_text()
+    return "-D" + re.search("FRONTLOAD_HOOKS_FIT:INTERNAL=.*", cache)[0]
 
 
 class Project:
@@ -43,11 +55,10 @@ class Project:
         self.binary = binary or source / "build"
         self.generator, self.compiler, self.config = generator, compiler, config
         self.package = package
-        # A machine may have other things to do.
-        self._run = partial(run, timeout=900)
+        self._run = run
         source.mkdir(parents=True, exist_ok=True)
 
-    def write(self, cmake: str, header: str = HEADER, **sources: str) -> "Project":
+    def write(self, cmake: str = APP, header: str = HEADER, **sources: str) -> "Project":
         """Writes CMakeLists.txt, main.c and greet.c, and others: name_c="text"."""
         for name, text in {"main_c": MAIN_C, "greet_c": GREET_C, **sources}.items():
             self.path(name.replace("_c", ".c")).write_text(text)
@@ -57,31 +68,47 @@ class Project:
     def path(self, name: str) -> Path:
         return self.source / name
 
-    def built(self, name: str) -> Path:
+    def profile(self, target: str = "app", *functions: str) -> Path:
+        """Writes a target's startup profile, of `greet` if no functions are given."""
+        path = self.path(f"{target}.startup")
+        path.write_text(profile_text(*(functions or ["greet"]), program=target))
+        return path
+
+    def built(self, name: str = "app") -> Path:
         """A file that the build makes."""
         folder = self.config if self.generator == "Ninja Multi-Config" else ""
         return self.binary / folder / name
 
-    def configure(self, *arguments: str, code: int = 0, **options) -> str:
+    def configure(self, *arguments: str, code: int = 0) -> str:
         """Configures; returns what was said, in one line (CMake wraps it by its length)."""
         result = self._run(
             "cmake", "-S", self.source, "-B", self.binary, "-G", self.generator,
             f"-DCMAKE_C_COMPILER={COMPILERS[self.compiler]}",
             f"-DCMAKE_BUILD_TYPE={self.config}",
-            f"-DFrontload_DIR={self.package}/lib/cmake/Frontload",
-            *arguments, code=code, **options)
+            f"-DFrontload_DIR={self.package}/lib/cmake/Frontload", *arguments, code=code)
         return re.sub(r"\s+", " ", result.stdout + result.stderr)
 
-    def build(self, *targets: str, code: int = 0, **options) -> str:
+    def build(self, *targets: str, code: int = 0) -> str:
         """Builds targets, or all that a build builds; returns what was said."""
         wanted = ["--target", *targets] if targets else []
         result = self._run("cmake", "--build", self.binary, "--config", self.config, "-j2", *wanted,
-                           code=code, **options)
+                           code=code)
         return result.stdout + result.stderr
 
-    def train(self, *arguments: str, target: str = "frontload-train", **options) -> str:
+    def train(self, *arguments: str, code: int = 0) -> str:
+        abilities.need("ptrace")
         self.configure("-DFRONTLOAD=record", *arguments)
-        return self.build(target, **options)
+        return self.build("frontload-train", code=code)
+
+    def use(self, *arguments: str) -> str:
+        """Links with the profile; returns what was said when it was configured."""
+        said = self.configure("-DFRONTLOAD=use", *arguments)
+        self.build()
+        return said
+
+    def install(self, prefix: Path, *arguments: str) -> Path:
+        self._run("cmake", "--install", self.binary, "--prefix", prefix, *arguments)
+        return prefix
 
     def products(self) -> dict[str, int]:
         """The objects, libraries and programs of the build folder, and when each was written."""
@@ -98,52 +125,50 @@ class Project:
         return {Path(name).name for name, time in self.products().items()
                 if before.get(name) != time}
 
-    def ninja(self, *arguments: str) -> None:
-        self._run("ninja", "-C", self.binary, "-j2", *arguments)
+    def is_up_to_date(self) -> bool:
+        """Whether a build has nothing to do, and Ninja no reason to look further."""
+        explained = []
+        if "Ninja" in self.generator:
+            files = ["-f", f"build-{self.config}.ninja"] if "Multi" in self.generator else []
+            said = self._run("ninja", *files, "-C", self.binary, "-n", "-d", "explain").stderr
+            explained = [line for line in said.splitlines() if line.startswith("ninja explain:")]
+        return self.rebuilt_by() == set() and explained == []
 
-    def explained(self) -> list[str]:
-        """Ninja's reasons to build anything."""
-        files = ["-f", f"build-{self.config}.ninja"] if "Multi" in self.generator else []
-        said = self._run("ninja", *files, "-C", self.binary, "-d", "explain").stderr
-        return [line for line in said.splitlines() if line.startswith("ninja explain:")]
+
+def _said(tool: str, *arguments) -> str:
+    return subprocess.run([LLVM / tool, *arguments], capture_output=True, text=True,
+                          check=True).stdout
 
 
 def has_front(path: Path) -> bool:
     """Whether the linker has noted a front in this file."""
-    said = subprocess.run([LLVM / "llvm-readelf", "--notes", path], capture_output=True, text=True,
-                          check=True).stdout
-    return ".note.frontload" in said
+    return ".note.frontload" in _said("llvm-readelf", "--notes", path)
 
 
 def linker(path: Path) -> str:
     """What the file's .comment says of its linker."""
-    said = subprocess.run([LLVM / "llvm-readelf", "-p", ".comment", path], capture_output=True,
-                          text=True, check=True).stdout
-    return "LLD" if "LLD" in said else "other"
+    return "LLD" if "LLD" in _said("llvm-readelf", "-p", ".comment", path) else "other"
+
+
+def dynamic(path: Path) -> str:
+    """The file's dynamic section."""
+    return _said("llvm-readelf", "-d", path)
 
 
 def functions(path: Path) -> list[str]:
     """The functions of a file, in the order of their addresses."""
-    said = subprocess.run([LLVM / "llvm-nm", "-n", "--defined-only", path], capture_output=True,
-                          text=True, check=True).stdout
-    return [line.split()[2] for line in said.splitlines() if line.split()[1] in "tT"]
+    lines = _said("llvm-nm", "-n", "--defined-only", path).splitlines()
+    return [line.split()[2] for line in lines if line.split()[1] in "tT"]
+
+
+def is_ordered(path: Path, *names: str) -> bool:
+    """Whether a file has these functions in this order."""
+    found = functions(path)
+    places = [found.index(name) for name in names]
+    return places == sorted(places)
 
 
 def names(profile: Path) -> list[str]:
     """The names in a startup profile."""
     return [line.split("\t")[5] for line in profile.read_text().splitlines()
             if line.count("\t") >= 5]
-
-
-def profile_text(program: str, *names: str) -> str:
-    entries = "".join(f"function\ttext\t1\t+1\t-\t{name}\n" for name in names)
-    return f"frontload-startup-profile 2\nprogram {program}\nruns 1\n{entries}"
-
-
-def as_nobody() -> dict:
-    """Options of a process that a read-only folder stops, which root is not."""
-    return {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
-
-
-def remove(path: Path) -> None:
-    shutil.rmtree(path, ignore_errors=True)

@@ -1,61 +1,44 @@
 """check_frontload_supported, which is to be asked as check_ipo_supported is."""
 
 import pytest
-from projects import COMPILERS
+from projects import HEADER
+
+# A link that a front cannot be combined with; nothing else of the project is linked.
+BAD_LINK = ("-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
+            "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--shuffle-sections=*=1")
+ASK = "check_frontload_supported(RESULT result OUTPUT output{})\n" \
+      'message(STATUS "answer: [${{result}}] [${{output}}]")\n'
 
 
-def ask(project, call: str, *arguments: str, languages: str = "C", code: int = 0, **options) -> str:
-    p = project(**options).write(f"""
-check_frontload_supported({call})
-message(STATUS "answer: [${{result}}] [${{output}}]")
-""", header=f"""
-cmake_minimum_required(VERSION 3.25)
-project(shop LANGUAGES {languages})
-find_package(Frontload REQUIRED CONFIG)
-""")
-    return p.configure(*arguments, code=code)
+def asking(project, text: str, languages: str = "C", **options):
+    return project(**options).write(text, HEADER.replace("LANGUAGES C", f"LANGUAGES {languages}"))
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_supported(project, compiler):
-    assert "answer: [TRUE] []" in ask(project, "RESULT result OUTPUT output", languages="C CXX",
-                                      compiler=compiler)
+@pytest.mark.parametrize("compiler, languages", [("gcc", "C CXX"), ("clang", "C")])
+def test_supported(project, compiler, languages):
+    """What can be linked is; languages that are not enabled or not known, and other compilers, are
+    named."""
+    said = asking(project, f"""
+{ASK.format("")}{ASK.format(" LANGUAGES Swift")}{ASK.format(" LANGUAGES OBJC")}
+set(CMAKE_C_COMPILER_ID MSVC)
+{ASK.format(" LANGUAGES C")}""", languages, compiler=compiler).configure()
+    assert "answer: [TRUE] []" in said
+    assert "answer: [FALSE] [Frontload does not know the language Swift]" in said
+    assert "answer: [FALSE] [the language OBJC is not enabled]" in said
+    assert "is MSVC, and Frontload knows gcc and clang" in said
 
 
 def test_the_flags_of_the_project_count(project):
-    """What cannot be linked is no front's fault, but the answer is no, with what the tools said."""
-    said = ask(project, "RESULT result OUTPUT output",
-               "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
-               "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--shuffle-sections=*=1")
+    """The answer is no, with what the tools said; who does not ask for it gets an error."""
+    p = asking(project, ASK.format("") + "check_frontload_supported()\n")
+    said = p.configure(*BAD_LINK, code=1)
     assert "answer: [FALSE]" in said and "cannot be combined with" in said
-
-
-def test_unsupported_stops_without_result(project):
-    """Who does not ask for the answer gets an error with a remedy."""
-    said = ask(project, "", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
-               "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--shuffle-sections=*=1", code=1)
     assert "Frontload cannot link programs of this build" in said and "-DFRONTLOAD=off" in said
 
 
-@pytest.mark.parametrize("call, why", [
-    ("LANGUAGES Swift", "Frontload does not know the language Swift"),
-    ("LANGUAGES CXX", "the language CXX is not enabled"),
-])
-def test_languages(project, call, why):
-    assert f"answer: [FALSE] [{why}]" in ask(project, f"RESULT result OUTPUT output {call}")
-
-
-def test_no_language(project):
-    assert "answer: [FALSE] [no language that Frontload knows is enabled" in ask(
-        project, "RESULT result OUTPUT output", languages="NONE")
-
-
-def test_other_compilers(project):
-    assert "is MSVC, and Frontload knows gcc and clang" in ask(
-        project, "RESULT result OUTPUT output)\nset(CMAKE_C_COMPILER_ID MSVC)\n"
-        "check_frontload_supported(RESULT result OUTPUT output")
-
-
-def test_bad_call(project):
-    assert "RESULT <variable>" in ask(project, "RESULT", code=1)
-    assert "RESULT <variable>" in ask(project, "result", code=1)
+@pytest.mark.parametrize("text, code, answer", [
+    (ASK.format(""), 0, "answer: [FALSE] [no language that Frontload knows is enabled"),
+    ("check_frontload_supported(RESULT)", 1, "RESULT <variable>"),
+    ("check_frontload_supported(result)", 1, "RESULT <variable>")])
+def test_what_cannot_be_asked(project, text, code, answer):
+    assert answer in asking(project, text, "NONE").configure(code=code)

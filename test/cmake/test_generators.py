@@ -6,7 +6,7 @@ of path at least once.
 """
 
 import pytest
-from projects import functions, has_front, linker, names, profile_text
+from projects import has_front, is_ordered, linker, names
 
 EXECUTABLE = """
 add_executable(app main.c greet.c)
@@ -26,12 +26,13 @@ STRANGE = "a b ü"
 
 
 @pytest.mark.parametrize("generator, compiler, kind, path", [
-    ("Ninja", "gcc", "executable", "plain"),
     ("Ninja", "clang", "shared", STRANGE),
     ("Ninja Multi-Config", "gcc", "shared", "plain"),
-    ("Ninja Multi-Config", "clang", "executable", STRANGE + ", d"),
     ("Unix Makefiles", "gcc", "executable", STRANGE + ", d"),
-    ("Unix Makefiles", "clang", "shared", "plain"),
+    pytest.param("Ninja", "gcc", "executable", "plain", marks=pytest.mark.slow),
+    pytest.param("Ninja Multi-Config", "clang", "executable", STRANGE + ", d",
+                 marks=pytest.mark.slow),
+    pytest.param("Unix Makefiles", "clang", "shared", "plain", marks=pytest.mark.slow),
 ])
 def test_from_no_profile_to_another(project, tmp_path, generator, compiler, kind, path):
     """A missing profile is a warning and a plain link; training writes it; nothing is compiled
@@ -40,9 +41,8 @@ def test_from_no_profile_to_another(project, tmp_path, generator, compiler, kind
     p = project(tmp_path / path / "source", binary=tmp_path / path / "build", generator=generator,
                 compiler=compiler)
     p.write(EXECUTABLE if kind == "executable" else SHARED)
-    output, profile = (("app", p.path("app.startup")) if kind == "executable" else
-                       ("libgoods.so.1.2.3", p.path("goods.startup")))
-
+    target, output = (("app", "app") if kind == "executable" else ("goods", "libgoods.so.1.2.3"))
+    profile, built = p.path(f"{target}.startup"), p.built(output)
     # As CMake has it, a program is linked again after each shared library that it needs.
     linked = {output} if kind == "executable" else {output, "other"}
 
@@ -50,63 +50,48 @@ def test_from_no_profile_to_another(project, tmp_path, generator, compiler, kind
     said = p.configure()
     assert "Warning" in said and "there is no startup profile yet" in said
     p.build()
-    assert linker(p.built(output)) == "LLD" and not has_front(p.built(output))
+    assert linker(built) == "LLD" and not has_front(built)
     assert linker(p.built("other")) == "other"
-    assert p.rebuilt_by() == set()
+    assert p.is_up_to_date()
 
-    # Training.
+    # Training, which a build of everything does not do.
     p.configure("-DFRONTLOAD=record")
     assert p.rebuilt_by() == linked
-    assert p.built(output + ".map").exists() and not profile.exists()
-    p.build("frontload-train")
-    assert "greet" in names(profile)
-    assert "never" not in names(profile)
+    assert built.with_name(output + ".map").exists() and not profile.exists()
+    p.train()
+    assert "greet" in names(profile) and "never" not in names(profile)
     assert p.rebuilt_by() == set()
 
     # Use.
     assert "Warning" not in p.configure("-DFRONTLOAD=use")
     assert p.rebuilt_by() == linked
-    assert has_front(p.built(output))
-    assert functions(p.built(output)).index("greet") < functions(p.built(output)).index("rare")
-    assert p.rebuilt_by() == set()
-    if "Ninja" in generator:
-        assert p.explained() == []
+    assert has_front(built) and is_ordered(built, "greet", "rare")
+    assert p.is_up_to_date()
 
     # The same profile again, written anew; then another one.
     profile.write_bytes(profile.read_bytes())
-    assert p.rebuilt_by() == set()
-    assert "Taking" not in p.build()
-    if "Ninja" in generator:
-        assert p.explained() == []
-    profile.write_text(profile_text(output, "rare"))
+    assert p.rebuilt_by() == set() and "Taking" not in p.build()
+    p.profile(target, "rare")
     assert p.rebuilt_by() == linked
-    assert functions(p.built(output)).index("rare") < functions(p.built(output)).index("greet")
-    assert p.rebuilt_by() == set()
+    assert is_ordered(built, "rare", "greet")
 
     # It goes, and comes back.
     profile.unlink()
     assert p.rebuilt_by() == linked
-    assert not has_front(p.built(output))
-    assert p.rebuilt_by() == set()
-    profile.write_text(profile_text(output, "rare"))
+    assert not has_front(built) and p.is_up_to_date()
+    p.profile(target, "rare")
     assert p.rebuilt_by() == linked
-    assert has_front(p.built(output))
-    if "Ninja" in generator:
-        assert p.explained() == []
+    assert has_front(built) and p.is_up_to_date()
 
 
-def test_all_configurations_at_once(project):
+def test_all_configurations_at_once(project, run):
     """Ninja Multi-Config builds each configuration with the profile, in one run if wanted."""
     p = project(generator="Ninja Multi-Config").write(EXECUTABLE)
-    p.path("app.startup").write_text(profile_text("app", "rare"))
+    p.profile("app", "rare")
     p.configure("-DCMAKE_CROSS_CONFIGS=all", "-DCMAKE_DEFAULT_CONFIGS=all",
                 "-DCMAKE_DEFAULT_BUILD_TYPE=Release")
-    p.ninja("app:all")
-    for config in ("Debug", "Release"):
-        order = functions(p.binary / config / "app")
-        assert order.index("rare") < order.index("greet")
-    p.path("app.startup").write_text(profile_text("app", "never"))
-    p.ninja("app:all")
-    for config in ("Debug", "Release"):
-        order = functions(p.binary / config / "app")
-        assert order.index("never") < order.index("rare")
+    for first, second in (("rare", "greet"), ("never", "rare")):
+        p.profile("app", first)
+        run("ninja", "-C", p.binary, "app:all")
+        for config in ("Debug", "Release"):
+            assert is_ordered(p.binary / config / "app", first, second)

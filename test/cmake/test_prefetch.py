@@ -1,9 +1,7 @@
 """PREFETCH: a program that asks for its front finds the library it needs, built and installed."""
 
-import subprocess
-
 import pytest
-from projects import LLVM, has_front, profile_text
+from projects import dynamic, has_front
 
 APP = """
 include(GNUInstallDirs)
@@ -11,99 +9,82 @@ add_executable(app main.c greet.c)
 frontload_target(app PREFETCH)
 install(TARGETS app)
 """
-
-
-def dynamic(path) -> str:
-    return subprocess.run([LLVM / "llvm-readelf", "-d", path], capture_output=True, text=True,
-                          check=True).stdout
+LIBRARY = "libfrontload-prefetch.so.1"
 
 
 @pytest.fixture
 def prefetching(project):
-    def prefetching(cmake: str = APP, *arguments: str, **options):
-        p = project(**options).write(cmake)
-        p.path("app.startup").write_text(profile_text("app", "greet"))
-        p.configure(*arguments)
-        p.build()
+    def prefetching(cmake: str = APP, *arguments: str):
+        p = project().write(cmake)
+        p.profile()
+        p.use(*arguments)
         return p
 
     return prefetching
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_in_the_build_folder(prefetching, run, compiler):
-    p = prefetching(compiler=compiler)
-    assert "libfrontload-prefetch.so.1" in dynamic(p.built("app")) and has_front(p.built("app"))
-    assert run(p.built("app")).stdout == "world 42\n"
-
-
 @pytest.mark.parametrize("arguments, library", [
-    ([], "lib/libfrontload-prefetch.so.1"),
-    (["-DCMAKE_INSTALL_LIBDIR=lib64/shop", "-DCMAKE_INSTALL_BINDIR=libexec/a b"],
-     "lib64/shop/libfrontload-prefetch.so.1"),
-    (["-DFRONTLOAD_PREFETCH_DESTINATION=bin"], "bin/libfrontload-prefetch.so.1"),
-    (["-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON"], "lib/libfrontload-prefetch.so.1"),
+    ([], "lib"),
+    (["-DCMAKE_INSTALL_LIBDIR=lib64/shop", "-DCMAKE_INSTALL_BINDIR=libexec/a b"], "lib64/shop"),
+    (["-DFRONTLOAD_PREFETCH_DESTINATION=bin"], "bin"),
+    (["-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON"], "lib"),
 ])
 def test_installed(prefetching, tmp_path, run, arguments, library):
     """It is installed with the program, which finds it there even if the prefix is moved, and not
     in the build folder of Frontload."""
     p = prefetching(APP, *arguments)
-    assert run(p.built("app")).stdout == "world 42\n"
-    run("cmake", "--install", p.binary, "--prefix", tmp_path / "prefix")
-    moved = (tmp_path / "prefix").rename(tmp_path / "moved")
-    assert (moved / library).is_file()
-    app = next(path for path in moved.rglob("app"))
-    found = run("ldd", app).stdout
-    assert str((moved / library).resolve()) in run(
-        "realpath", found.split("libfrontload-prefetch.so.1 => ")[1].split(" (0x")[0]).stdout
+    assert has_front(p.built()) and LIBRARY in dynamic(p.built())
+    assert run(p.built()).stdout == "world 42\n"
+    moved = p.install(tmp_path / "prefix").rename(tmp_path / "moved")
+    app = next(moved.rglob("app"))
+    found = run("ldd", app).stdout.split(f"{LIBRARY} => ")[1].split(" (0x")[0]
+    assert (moved / library / LIBRARY).samefile(found)
     assert run(app).stdout == "world 42\n"
 
 
-def test_library_of_the_system(prefetching, tmp_path, run):
+def test_library_of_the_system(prefetching, tmp_path):
     """A distribution that has the library in a package of its own installs none, and sets no rpath.
     """
     p = prefetching(APP, "-DFRONTLOAD_PREFETCH_DESTINATION=")
-    run("cmake", "--install", p.binary, "--prefix", tmp_path / "prefix")
-    assert not list((tmp_path / "prefix").rglob("libfrontload*"))
-    assert "RUNPATH" not in dynamic(tmp_path / "prefix/bin/app")
+    prefix = p.install(tmp_path / "prefix")
+    assert not list(prefix.rglob("libfrontload*"))
+    assert "RUNPATH" not in dynamic(prefix / "bin/app")
 
 
-def test_component(prefetching, tmp_path, run):
-    """A project that installs by components has the library come with its programs."""
+def test_component_and_rpath_of_the_project(prefetching, tmp_path, run):
+    """A project that installs by components has the library come with its programs, and a program
+    keeps the rpath that it has."""
     p = prefetching("set(FRONTLOAD_PREFETCH_COMPONENT programs)\n" + APP.replace(
-        "install(TARGETS app)", "install(TARGETS app COMPONENT programs)"))
-    run("cmake", "--install", p.binary, "--prefix", tmp_path / "prefix", "--component", "programs")
-    assert run(tmp_path / "prefix/bin/app").stdout == "world 42\n"
+        "install(TARGETS app)", "install(TARGETS app COMPONENT programs)")
+        + "set_target_properties(app PROPERTIES INSTALL_RPATH /opt/shop/lib)\n")
+    app = p.install(tmp_path / "prefix", "--component", "programs") / "bin/app"
+    assert "[/opt/shop/lib:$ORIGIN/../lib]" in dynamic(app)
+    assert run(app).stdout == "world 42\n"
 
 
-def test_rpath_of_the_project_stays(prefetching, tmp_path, run):
-    p = prefetching(APP + "set_target_properties(app PROPERTIES INSTALL_RPATH /opt/shop/lib)\n")
-    run("cmake", "--install", p.binary, "--prefix", tmp_path / "prefix")
-    assert "[/opt/shop/lib:$ORIGIN/../lib]" in dynamic(tmp_path / "prefix/bin/app")
-
-
-def test_without_a_profile(project, run):
+def test_without_a_profile(project):
     """Where there is no front there is nothing to ask for, and no library is needed."""
     p = project().write(APP)
-    p.configure()
-    p.build()
-    assert "libfrontload-prefetch" not in dynamic(p.built("app"))
-    p.configure("-DFRONTLOAD=record")
-    p.build()
-    assert "libfrontload-prefetch" not in dynamic(p.built("app"))
+    for mode in ("use", "record"):
+        p.configure(f"-DFRONTLOAD={mode}")
+        p.build()
+        assert "libfrontload-prefetch" not in dynamic(p.built())
 
 
-def test_static_program(prefetching, run):
-    """It has the library inside, and no rpath, with which glibc's static-pie would crash."""
-    p = prefetching(APP + "target_link_options(app PRIVATE -static-pie)\n",
-                    "-DCMAKE_C_FLAGS=-fPIE")
-    assert "RUNPATH" not in dynamic(p.built("app"))
-    assert run(p.built("app")).stdout == "world 42\n"
-
-
-def test_static_runtime_libraries(prefetching, run):
-    """A program that has only those of gcc inside is no static program: it finds the library."""
-    p = prefetching(APP + "target_link_options(app PRIVATE -static-libgcc)\n",
-                    "-DCMAKE_EXE_LINKER_FLAGS=-static-libstdc++")
-    assert "libfrontload-prefetch.so.1" in dynamic(p.built("app"))
-    assert run(p.built("app")).stdout == "world 42\n"
+def test_static_programs(project, run):
+    """A static program has the library inside, and no rpath, with which glibc's static-pie would
+    crash. One that has only gcc's libraries inside is none: it finds the library."""
+    p = project().write("""
+foreach(app -static-pie -static-libgcc)
+  add_executable(app${app} main.c greet.c)
+  frontload_target(app${app} PREFETCH)
+  target_link_options(app${app} PRIVATE ${app})
+endforeach()
+""")
+    apps = [f"app{option}" for option in ("-static-pie", "-static-libgcc")]
+    for app in apps:
+        p.profile(app)
+    p.use("-DCMAKE_C_FLAGS=-fPIE", "-DCMAKE_EXE_LINKER_FLAGS=-static-libstdc++")
+    assert [LIBRARY in dynamic(p.built(app)) for app in apps] == [False, True]
+    assert ["RUNPATH" in dynamic(p.built(app)) for app in apps] == [False, True]
+    assert {run(p.built(app)).stdout for app in apps} == {"world 42\n"}

@@ -1,15 +1,37 @@
 """What of a project gets a front: programs, libraries of each kind, and what is linked into them.
+
+Most projects here have several targets that have nothing to do with each other: to configure and to
+build them takes no longer than one.
 """
 
+import re
+
 import pytest
-from projects import HEADER, functions, has_front, linker, names, profile_text
+from projects import APP, HEADER, has_front, is_ordered, linker, names
+
+LTO = "set_target_properties({} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)"
+
+
+def apps(project, options: dict[str, str], header: str = HEADER, **of_project):
+    """A project with programs of these names, each with a profile, and with commands for each, in
+    which {} stands for its name."""
+    p = project(**of_project).write("".join(
+        f"add_executable({name} main.c greet.c)\nfrontload_target({name} TRAIN COMMAND {name})\n"
+        f"{text.replace('{}', name)}\n" for name, text in options.items()), header)
+    for name in options:
+        p.profile(name)
+    return p
+
+
+def fronts(p, names) -> set[str]:
+    """Which of these programs have a front."""
+    return {name for name in names if has_front(p.built(name))}
 
 
 def flags(p, target: str) -> str:
     """The options that a target's files are compiled with (Ninja)."""
     text = (p.binary / "build.ninja").read_text()
-    block = text.split(f"build CMakeFiles/{target}.dir/", 1)[1].split("\n\n")[0]
-    return next((line for line in block.splitlines() if line.strip().startswith("FLAGS =")), "")
+    return re.search(rf"build CMakeFiles/{target}\.dir/.*?FLAGS = (.*?)\n", text, re.DOTALL)[1]
 
 
 def test_libraries_that_are_linked_in(project):
@@ -30,38 +52,23 @@ target_link_libraries(app PRIVATE shared)
 frontload_target(app)
 target_link_libraries(iface INTERFACE archive)
 target_link_libraries(app PRIVATE objects $<$<BOOL:ON>:iface> m)
+# A call for such a library alone compiles it for fronts, wherever it is linked into.
+add_library(alone OBJECT greet.c)
+frontload_target(alone)
 """, **{f"{c}_c": f"int {c}(void) {{ return 1; }}\n" for c in "abcd"})
-    p.path("app.startup").write_text(profile_text("app", "greet"))
-    p.configure()
-    for target in ("app", "objects", "named", "archive", "deep"):
+    p.profile()
+    assert "Warning" not in p.use()
+    for target in ("app", "objects", "named", "archive", "deep", "alone"):
         assert "-ffunction-sections -fdata-sections" in flags(p, target), target
     for target in ("shared", "unused"):
         assert "-ffunction-sections" not in flags(p, target), target
-    p.build()
-    order = functions(p.built("app"))
-    assert order.index("greet") < order.index("rare")
+    assert is_ordered(p.built(), "greet", "rare")
 
 
-def test_library_alone(project):
-    """A call for a static or object library compiles it for fronts, wherever it is linked into."""
-    p = project().write("""
-add_library(objects OBJECT greet.c)
-frontload_target(objects)
-""")
-    assert "Warning" not in p.configure()
-    assert "-ffunction-sections -fdata-sections" in flags(p, "objects")
-
-
-def test_off_has_no_section_flags(project):
-    p = project().write("add_executable(app main.c greet.c)\nfrontload_target(app)\n")
-    p.configure("-DFRONTLOAD=off")
-    assert flags(p, "app") and "-ffunction-sections" not in flags(p, "app")
-
-
-@pytest.mark.parametrize("kind, output", [("SHARED", "libgoods.so"), ("MODULE", "libgoods.so")])
-def test_library_is_trained_by_a_program(project, kind, output):
-    """A shared library is recorded in the program that loads it, by the dynamic linker or by
-    itself; the program may be made later, and in another folder."""
+@pytest.mark.parametrize("kind", ["SHARED", "MODULE"])
+def test_library_is_trained_by_a_program(project, kind):
+    """A shared library is recorded in the program that loads it; the program may be made later, and
+    in another folder."""
     p = project().write("""
 add_subdirectory(goods)
 add_executable(app loader.c)
@@ -77,205 +84,96 @@ int main(void) {
 }
 """)
     p.path("goods").mkdir()
-    p.path("goods/CMakeLists.txt").write_text(f"""
-add_library(goods {kind} ../greet.c)
-frontload_target(goods TRAIN COMMAND app)
-""")
+    p.path("goods/CMakeLists.txt").write_text(
+        f"add_library(goods {kind} ../greet.c)\nfrontload_target(goods TRAIN COMMAND app)\n")
     p.train()
-    assert names(p.path("goods/goods.startup")) == ["greet"] or "greet" in names(
-        p.path("goods/goods.startup"))
+    assert "greet" in names(p.path("goods/goods.startup"))
     p.configure("-DFRONTLOAD=use")
-    assert p.rebuilt_by() >= {output}
-    assert has_front(p.binary / "goods" / output)
+    assert p.rebuilt_by() >= {"libgoods.so"}
+    assert has_front(p.binary / "goods/libgoods.so")
 
 
 def test_names_of_outputs(project):
-    """The profile is the target's, whatever its output is called, and stays so if that changes."""
-    p = project().write("""
-add_executable(app main.c greet.c)
+    """The profile is the target's, whatever its output is called, and stays so if that changes.
+    What follows the digit behind .so is part of the version, whatever it is."""
+    p = project().write(APP + """
 set_target_properties(app PROPERTIES OUTPUT_NAME "shop-${SUFFIX}" SUFFIX ".bin"
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/out)
-frontload_target(app TRAIN COMMAND app)
-""")
-    p.train("-DSUFFIX=one")
-    p.configure("-DFRONTLOAD=use")
-    p.build()
-    assert has_front(p.built("out/shop-one.bin"))
-    p.configure("-DSUFFIX=two")
-    p.build()
-    assert has_front(p.built("out/shop-two.bin"))
-
-
-def test_versions_with_letters(project):
-    """What follows the digit behind .so is part of the version, whatever it is."""
-    p = project().write("""
 add_library(goods SHARED greet.c)
 set_target_properties(goods PROPERTIES VERSION 1.2.3-rc1 SOVERSION 1)
 frontload_target(goods)
 """)
-    p.path("goods.startup").write_text(profile_text("libgoods.so", "greet"))
-    p.configure()
-    p.build()
+    p.profile("app")
+    p.profile("goods")
+    for suffix in ("one", "two"):
+        p.use(f"-DSUFFIX={suffix}")
+        assert has_front(p.built(f"out/shop-{suffix}.bin"))
     assert has_front(p.built("libgoods.so.1.2.3-rc1"))
 
 
-def test_other_linkers(project):
+@pytest.mark.parametrize("prefix, minimum", [
+    ("add_link_options(-fuse-ld=bfd -Wl,--gc-sections)\n", "3.25"),
+    ("set(CMAKE_LINKER_TYPE BFD)\ncheck_frontload_supported()\n", "3.29")])
+def test_other_linkers(project, prefix, minimum, run):
     """The project's own choice of a linker, and link options, are for its other targets."""
-    p = project().write("""
-add_link_options(-fuse-ld=bfd -Wl,--gc-sections)
-add_executable(app main.c greet.c)
-add_executable(other main.c greet.c)
-frontload_target(app)
-target_link_options(app PRIVATE -fuse-ld=gold)
-""")
-    p.path("app.startup").write_text(profile_text("app", "greet"))
-    p.configure("-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=gold")
-    p.build()
-    assert has_front(p.built("app")) and linker(p.built("other")) == "other"
+    version = run("cmake", "--version").stdout.split()[2]
+    if tuple(map(int, version.split(".")[:2])) < tuple(map(int, minimum.split("."))):
+        pytest.skip(f"CMake {version} has no CMAKE_LINKER_TYPE; {minimum} has")
+    p = project().write(prefix + APP + "add_executable(other main.c greet.c)\n"
+                        "target_link_options(app PRIVATE -fuse-ld=gold)\n",
+                        HEADER.replace("3.25", minimum))
+    p.profile()
+    p.use("-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=bfd")
+    assert has_front(p.built()) and linker(p.built("other")) == "other"
 
 
-@pytest.mark.parametrize("how, option", [
-    ("-Wl,-T,${CMAKE_SOURCE_DIR}/layout.ld", "-T "),
-    ("-T${CMAKE_SOURCE_DIR}/layout.ld", "-T"),
-    ("LINKER:--script=${CMAKE_SOURCE_DIR}/layout.ld", "--script="),
-    ("SHELL:-Xlinker --section-start=.shop=0x9000000", "--section-start="),
-])
-def test_own_layout(project, how, option):
+def test_own_layout(project):
     """Who lays a target out by hand has no front: it is linked as the project has it, with a
-    warning, profile or no profile."""
-    p = project().write(f"""
-add_executable(app main.c greet.c)
-frontload_target(app TRAIN COMMAND app)
-target_link_options(app PRIVATE "{how}")
-""")
+    warning, profile or no profile. A linker script that places nothing is no obstacle."""
+    script = "${CMAKE_SOURCE_DIR}/layout.ld"
+    options = {"a": (f"-Wl,-T,{script}", "-T "), "b": (f"-T{script}", "-T"),
+               "c": (f"LINKER:--script={script}", "--script="),
+               "d": ("SHELL:-Xlinker --section-start=.shop=0x9000000", "--section-start="),
+               "app": ("-T;${CMAKE_SOURCE_DIR}/symbols.ld", None)}
+    p = apps(project, {name: f'target_link_options({{}} PRIVATE "{how}")'
+                       for name, (how, _) in options.items()})
     p.path("layout.ld").write_text("SECTIONS { .shop : { *(.shop) } } INSERT AFTER .data;\n")
-    p.path("app.startup").write_text(profile_text("app", "greet"))
-    said = p.configure()
-    assert f"app is linked without a front: {option}" in said
-    assert "decides the layout itself" in said
-    p.build()
-    assert not has_front(p.built("app"))
-    assert "app cannot be recorded" in p.configure("-DFRONTLOAD=record", code=1)
-
-
-def test_script_of_symbols(project):
-    """A linker script that places nothing is no obstacle."""
-    p = project().write("""
-add_executable(app main.c greet.c)
-frontload_target(app)
-target_link_options(app PRIVATE -T ${CMAKE_SOURCE_DIR}/symbols.ld)
-""")
     p.path("symbols.ld").write_text("shop_size = 42; /* no */ \n")
-    p.path("app.startup").write_text(profile_text("app", "greet"))
-    assert "without a front" not in p.configure()
-    p.build()
-    assert has_front(p.built("app"))
+    said = p.use()
+    for name, (_, option) in options.items():
+        assert option is None or f"{name} is linked without a front: {option}" in said
+    assert "decides the layout itself" in said
+    assert fronts(p, options) == {"app"}
+    assert "cannot be recorded" in p.configure("-DFRONTLOAD=record", code=1)
 
 
 @pytest.mark.parametrize("languages", ["C", "C CXX"])
 def test_unknown_compiler(project, languages):
     """One for which no linker can be chosen links as ever, with a warning if there is no other."""
-    p = project().write("""
-set(CMAKE_C_COMPILER_ID NVHPC)
-add_executable(app main.c greet.c)
-frontload_target(app TRAIN COMMAND app)
-""", header=HEADER.replace("LANGUAGES C", f"LANGUAGES {languages}"))
-    p.path("app.startup").write_text(profile_text("app", "greet"))
-    assert ("its compiler is NVHPC" in p.configure()) == (languages == "C")
-    p.build()
-    assert not has_front(p.built("app"))
+    p = project().write("set(CMAKE_C_COMPILER_ID NVHPC)\n" + APP,
+                        HEADER.replace("LANGUAGES C", f"LANGUAGES {languages}"))
+    p.profile()
+    assert ("its compiler is NVHPC" in p.use()) == (languages == "C")
+    assert not has_front(p.built())
     if languages == "C":
         assert "app cannot be recorded" in p.configure("-DFRONTLOAD=record", code=1)
 
 
-def test_linker_type(project, run):
-    """CMake's own way to choose a linker, too, is for other targets, and no reason to say no."""
-    version = run("cmake", "--version").stdout.split()[2]
-    if tuple(map(int, version.split(".")[:2])) < (3, 29):
-        pytest.skip(f"CMake {version} has no CMAKE_LINKER_TYPE; 3.29 has")
-    p = project().write("""
-set(CMAKE_LINKER_TYPE BFD)
-check_frontload_supported()
-add_executable(app main.c greet.c)
-add_executable(other main.c greet.c)
-frontload_target(app)
-""", header=HEADER.replace("3.25", "3.29"))
-    p.path("app.startup").write_text(profile_text("app", "greet"))
-    p.configure()
-    p.build()
-    assert has_front(p.built("app")) and linker(p.built("other")) == "other"
-
-
-LTO = "set_target_properties(app PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)\n"
-
-
-@pytest.mark.parametrize("how", [
-    LTO, "target_compile_options(app PRIVATE -flto)\n",
-    "target_compile_options(app PRIVATE -fno-lto -flto=auto)\n",
-    "set(CMAKE_C_FLAGS_RELEASE -flto)\n"])
-def test_gcc_with_lto(project, how):
+@pytest.mark.parametrize("flags", ["", "-flto"])
+def test_gcc_with_lto(project, flags):
     """lld cannot read what gcc's LTO leaves in objects: the target is linked plainly, with a
-    warning that says what would help."""
-    p = project().write("""
-add_executable(app main.c greet.c)
-frontload_target(app TRAIN COMMAND app)
-""" + how)
-    p.path("app.startup").write_text(profile_text("app", "greet"))
-    said = p.configure()
-    assert "app is linked without a front: gcc's link-time optimization" in said
+    warning that says what would help. The last option counts, and fat objects are for any
+    linker."""
+    options = {"ipo": LTO, "own": "target_compile_options({} PRIVATE -flto)",
+               "again": "target_compile_options({} PRIVATE -fno-lto -flto=auto)",
+               "fat": "target_compile_options({} PRIVATE -flto -ffat-lto-objects)",
+               "without": "target_compile_options({} PRIVATE -fno-lto)\n"
+                          "target_link_options({} PRIVATE -fno-lto)", "plain": ""}
+    p = apps(project, options)
+    said = p.use(f"-DCMAKE_C_FLAGS_RELEASE={flags}")
+    plainly = {"ipo", "own", "again"} | ({"plain"} if flags else set())
+    for name in plainly:
+        assert f"{name} is linked without a front: gcc's link-time optimization" in said
     assert "INTERPROCEDURAL_OPTIMIZATION OFF" in said
-    p.build()
-    assert not has_front(p.built("app"))
-    said = p.configure("-DFRONTLOAD=record", code=1)
-    assert "gcc's link-time optimization" in said
-
-
-def test_gcc_with_fat_objects(project):
-    """What Debian's packages compile with is for any linker."""
-    p = project().write("add_executable(app main.c greet.c)\nfrontload_target(app)\n")
-    p.path("app.startup").write_text(profile_text("app", "greet"))
-    p.configure("-DCMAKE_C_FLAGS=-flto -ffat-lto-objects")
-    p.build()
-    assert has_front(p.built("app"))
-
-
-def test_gcc_without_lto_in_the_end(project):
-    """The last option counts: a target that takes the project's LTO back has a front."""
-    p = project().write("""
-add_executable(app main.c greet.c)
-frontload_target(app)
-target_compile_options(app PRIVATE -fno-lto)
-target_link_options(app PRIVATE -fno-lto)
-""")
-    p.path("app.startup").write_text(profile_text("app", "greet"))
-    assert "without a front" not in p.configure("-DCMAKE_C_FLAGS=-flto")
-    p.build()
-    assert has_front(p.built("app"))
-
-
-def test_clang_with_lto(project):
-    p = project(compiler="clang").write("""
-add_executable(app main.c greet.c)
-frontload_target(app TRAIN COMMAND app)
-""" + LTO)
-    p.train()
-    p.configure("-DFRONTLOAD=use")
-    p.build()
-    assert has_front(p.built("app"))
-
-
-def test_cxx_and_c(project):
-    """Languages may be mixed, and a library only linked to may have more of them."""
-    p = project().write("""
-enable_language(CXX)
-add_library(goods STATIC goods.cpp)
-add_executable(app main.c)
-target_link_libraries(app PRIVATE goods)
-frontload_target(app TRAIN COMMAND app)
-""")
-    p.path("goods.cpp").write_text('#include <string>\nextern "C" int greet(int x) {\n'
-                                   '  return x + std::to_string(x).size();\n}\n')
-    p.train()
-    p.configure("-DFRONTLOAD=use")
-    p.build()
-    assert has_front(p.built("app"))
+    assert fronts(p, options) == options.keys() - plainly
+    assert "gcc's link-time optimization" in p.configure("-DFRONTLOAD=record", code=1)

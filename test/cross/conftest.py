@@ -2,6 +2,7 @@
 
 import sys
 
+import abilities
 import crossed
 import pytest
 from places import ROOT
@@ -9,6 +10,8 @@ from places import ROOT
 sys.path.insert(0, str(ROOT / "test" / "runtime"))
 
 
-@pytest.fixture(params=crossed.ALL, ids=str)
+@pytest.fixture(params=crossed.CHOSEN, ids=str)
 def cross(request) -> crossed.Cross:
-    return request.param.need()
+    cross = request.param
+    abilities.need(f"program:{cross.emulator[0]}", f"program:{cross.processor}-linux-gnu-gcc")
+    return cross

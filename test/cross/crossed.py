@@ -6,7 +6,6 @@ lacks: test/aarch64 has a kernel for these.
 """
 
 import os
-import shutil
 import subprocess
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,8 +14,10 @@ from pathlib import Path
 import pytest
 from compiled import compiled, kept
 from linking import check_run
-from places import LLVM, ROOT
+from places import ALL, LLVM, ROOT
 
+LINKING = {"pie": ("-fPIE", "-pie"), "no-pie": ("-fno-pie", "-no-pie"),
+           "static": ("-fno-pie", "-static"), "static-pie": ("-fPIE", "-static-pie")}
 _PACKAGES = Path("/var/lib/dpkg/status")
 # What decides how Frontload is built without LLVM.
 _SOURCES = ("CMakeLists.txt", "cmake/Standalone.cmake", "cmake/packaging", "instrument",
@@ -34,31 +35,26 @@ class Cross:
         return f"{self.processor} {'clang' if self.is_clang else 'gcc'}"
 
     @property
-    def folder(self) -> Path:
-        """Its libc, as Debian's packages for cross compilers have it."""
-        return Path(f"/usr/{self.processor}-linux-gnu")
+    def target(self) -> str:
+        return f"--target={self.processor}-linux-gnu"
+
+    def linking(self, way: str) -> tuple[str, str]:
+        """The flags for a compiler; a test is skipped where this libc has no such programs."""
+        start = Path(f"/usr/{self.processor}-linux-gnu/lib/rcrt1.o")
+        if way == "static-pie" and not start.exists():
+            pytest.skip("this libc has no static-pie")
+        return LINKING[way]
 
     @property
     def emulator(self) -> list[str]:
-        return [f"qemu-{self.processor}", "-L", str(self.folder),
+        return [f"qemu-{self.processor}", "-L", f"/usr/{self.processor}-linux-gnu",
                 *(["-cpu", "max"] if self.processor == "aarch64" else [])]
 
     @property
     def compiler(self) -> list[str]:
         if self.is_clang:
-            return [str(LLVM / "clang"), f"--target={self.processor}-linux-gnu",
-                    f"--ld-path={LLVM / 'ld.lld'}"]
+            return [str(LLVM / "clang"), self.target, f"--ld-path={LLVM / 'ld.lld'}"]
         return [f"{self.processor}-linux-gnu-gcc"]
-
-    def need(self) -> "Cross":
-        """Skips a test where a package is missing."""
-        gcc = f"{self.processor}-linux-gnu-gcc"
-        for program, package in ((self.emulator[0], "qemu-user"), (gcc, f"gcc-{gcc[:-4]}")):
-            if not shutil.which(program):
-                pytest.skip(f"needs {program}, of Debian's package {package.replace('_', '-')}")
-        if not (self.folder / "lib/libc.so.6").exists():
-            pytest.skip(f"needs a libc in {self.folder}, of a package libc6-dev-...-cross")
-        return self
 
     @cached_property
     def build(self) -> Path:
@@ -90,11 +86,15 @@ class Cross:
             environment: dict[str, str] | None = None) -> subprocess.CompletedProcess:
         result = subprocess.run(
             [*self.emulator, *qemu, *map(os.fspath, (program, *arguments))], text=True,
-            env={**os.environ, **(environment or {})}, capture_output=True, timeout=60)
+            env={**os.environ, **(environment or {})}, capture_output=True)
         assert result.returncode == code, (result.returncode, result.stdout, result.stderr)
         return result
 
 
-AARCH64 = Cross("aarch64")
-AARCH64_CLANG = Cross("aarch64", is_clang=True)
-ALL = [AARCH64, AARCH64_CLANG, Cross("riscv64"), Cross("riscv64", is_clang=True)]
+AARCH64, RISCV = Cross("aarch64", is_clang=True), Cross("riscv64")
+CHOSEN = [AARCH64, RISCV, *([Cross("aarch64"), Cross("riscv64", is_clang=True)] if ALL else [])]
+
+
+def only(*crosses: Cross) -> pytest.MarkDecorator:
+    """A mark: the fixture `cross` is only these."""
+    return pytest.mark.parametrize("cross", crosses, ids=str, indirect=True)

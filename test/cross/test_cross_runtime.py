@@ -18,13 +18,12 @@ int main(int argc, char **argv) { first(); first(); if (argc > 7) never(); puts(
 COVERAGE = ("-fsanitize-coverage=func,trace-pc,trace-loads,trace-stores",
             "-fno-sanitize-link-runtime")
 INSTRUMENT = ("-finstrument-functions",)
-_LINKING = {"pie": ["-fPIE", "-pie"], "no-pie": ["-fno-pie", "-no-pie"],
-            "static": ["-fno-pie", "-static"], "static-pie": ["-fPIE", "-static-pie"]}
 
 
-def record(cross, program: Path, folder: Path, *qemu, **options) -> Trace:
+def record(cross, program: Path, folder: Path, *qemu, code=0) -> Trace:
     trace = folder / "trace"
-    cross.run(program, qemu=qemu, environment={"FRONTLOAD_TRACE": str(trace)}, **options)
+    cross.run(program, qemu=qemu, code=code, environment={
+        **cross.library_path, "FRONTLOAD_TRACE": str(trace)})
     return decode(trace)
 
 
@@ -32,23 +31,16 @@ def linked(cross, source: str, *flags) -> Path:
     return cross.compile(source, *flags, cross.build / "lib/libfrontload-rt.a")
 
 
-@pytest.mark.parametrize("linking", _LINKING)
+@pytest.mark.parametrize("linking", [*crossed.LINKING, "the shared runtime"])
 def test_each_function_once_in_order(cross, linking, tmp_path):
     """However the program is linked; its output and status are its own."""
-    if linking == "static-pie" and not (cross.folder / "lib/rcrt1.o").exists():
-        pytest.skip("this libc has no static-pie")
-    program = linked(cross, CHAIN, *INSTRUMENT, *_LINKING[linking])
+    if linking in crossed.LINKING:
+        program = linked(cross, CHAIN, *INSTRUMENT, *cross.linking(linking))
+    else:
+        program = cross.compile(CHAIN, *INSTRUMENT, cross.build / "lib/libfrontload-rt.so")
     trace = record(cross, program, tmp_path, code=3)
     assert trace.names() == ["main", "first", "last"]
     assert trace.offsets() == [0, 0, 0]
-
-
-def test_the_shared_runtime(cross, tmp_path):
-    """A program that is linked with libfrontload-rt.so records as one with the archive does."""
-    program = cross.compile(CHAIN, *INSTRUMENT, cross.build / "lib/libfrontload-rt.so")
-    environment = {**cross.library_path, "FRONTLOAD_TRACE": str(tmp_path / "trace")}
-    cross.run(program, environment=environment, code=3)
-    assert decode(tmp_path / "trace").names() == ["main", "first", "last"]
 
 
 def test_a_library_that_is_opened(cross, tmp_path):
@@ -65,48 +57,39 @@ def test_a_library_that_is_opened(cross, tmp_path):
     assert record(cross, program, tmp_path).names(library) == ["opened"]
 
 
-@pytest.mark.parametrize("cross", [cross for cross in crossed.ALL if cross.is_clang], ids=str)
-def test_data(cross, tmp_path):
-    """clang's coverage gives functions and data."""
-    cross.need()
-    trace = record(cross, linked(cross, """
-        volatile int table[64] __attribute__((aligned(16))) = {1};
-        volatile int other[64] __attribute__((aligned(16)));
-        __attribute__((noinline)) void put(volatile int *at) { at[9] = 1; }
-        int main(void) { put(table); put(table); return other[63]; }""", *COVERAGE), tmp_path)
+DATA = """
+#include <stdint.h>
+volatile int table[64] __attribute__((aligned(16))) = {1};
+volatile int other[64] __attribute__((aligned(16)));
+__attribute__((noinline)) void put(volatile int *at) { at[9] = 1; }
+int main(void) { put((volatile int *)((uintptr_t)table | TAG)); put(table); return other[63]; }
+"""
+
+
+@crossed.only(crossed.AARCH64)
+@pytest.mark.parametrize("tag", ["0", "UINT64_C(0xab) << 56"], ids=["plain", "tagged"])
+def test_data(cross, tag, tmp_path):
+    """clang's coverage gives functions and data. AArch64 ignores the top byte of an address, in
+    which HWASan keeps tags of variables: it is no part of it."""
+    trace = record(cross, linked(cross, DATA, f"-DTAG=({tag})", *COVERAGE), tmp_path)
     assert trace.names() == ["main", "put"]
     assert (trace.granules("table"), trace.granules("other")) == ([32], [240])
 
 
-TAGGED = """
-#include <stdint.h>
-char table[256] __attribute__((aligned(16)));
-__attribute__((noinline)) void put(volatile char *at) { at[64] = 1; }
-int main(void) { put((char *)((uintptr_t)table | UINT64_C(0xab) << 56)); return 0; }
-"""
-
-
-def test_a_tag_in_an_address_is_no_part_of_it(tmp_path):
-    """AArch64 ignores the top byte of an address. HWASan keeps tags of variables in it."""
-    cross = crossed.AARCH64_CLANG.need()
-    trace = record(cross, linked(cross, TAGGED, *COVERAGE), tmp_path)
-    assert trace.granules("table") == [64]
-
-
+@crossed.only(crossed.AARCH64)
 @pytest.mark.parametrize("instrument", [INSTRUMENT, COVERAGE], ids=["functions", "coverage"])
-def test_signed_return_addresses(instrument, tmp_path):
+def test_signed_return_addresses(cross, instrument, tmp_path):
     """Where return addresses are signed, hooks that go by theirs give functions nevertheless."""
-    cross = crossed.AARCH64_CLANG.need()
     program = linked(cross, CHAIN, *instrument, "-mbranch-protection=pac-ret+leaf+bti")
     trace = record(cross, program, tmp_path, code=3)
     assert trace.names() == ["main", "first", "last"]
     assert trace.offsets() == [0, 0, 0]
 
 
+@crossed.only(crossed.AARCH64)
 @pytest.mark.parametrize("instrument", [INSTRUMENT, COVERAGE], ids=["functions", "coverage"])
-def test_pages_of_64_kib(instrument, tmp_path):
+def test_pages_of_64_kib(cross, instrument, tmp_path):
     """As kernels of some distributions have them; the emulator maps files by such pages then."""
-    cross = crossed.AARCH64_CLANG.need()
     program = linked(cross, f"""
         #include <unistd.h>
         #define MANY(F) {' '.join(f'F({n})' for n in range(1000))}

@@ -1,12 +1,14 @@
-"""The site, built once for all tests of it."""
+"""The site, built once for all tests of it, as scripts/docs does but for the pages that are written
+anew."""
 
-import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
 import sphinx
 from compiled import kept
-from documentation import ROOT, SITE, build_site
+from linking import check_run
+from places import ROOT
 
 SOURCES = [ROOT / part for part in ("README.md", "CONTRIBUTING.md", "docs", "examples",
                                     "scripts/frontload/__init__.py")]
@@ -14,19 +16,12 @@ SOURCES = [ROOT / part for part in ("README.md", "CONTRIBUTING.md", "docs", "exa
 
 @pytest.fixture(scope="session")
 def site() -> Path:
+    """What is missing, a link or a page that the navigation leaves out, fails the build."""
     def make(folder: Path) -> None:
-        result = build_site(ROOT, folder / "site")
-        assert result.returncode == 0, result.stderr
+        check_run(sys.executable, "-m", "sphinx", "-q", "--fresh-env", "--nitpicky",
+                  "--fail-on-warning", "--keep-going", "-c", ROOT / "docs/site", "-d",
+                  folder / "cache", ROOT, folder / "site")
 
     # Themes and extensions are installed beside the generator.
     installed = Path(sphinx.__file__).parents[1].stat().st_mtime_ns
     return kept(make, "site", sphinx.__version__, installed, *SOURCES) / "site"
-
-
-@pytest.fixture(scope="session")
-def reference():
-    """The module that writes the pages of docs/reference."""
-    found = importlib.util.spec_from_file_location("written_pages", SITE / "written_pages.py")
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module

@@ -1,8 +1,11 @@
 """examples/autotools: a program and a libtool library, by configure's CC or by flags."""
 
-import pytest
-from conftest import needs
+import re
 
+import pytest
+from abilities import needs
+
+pytestmark = needs("ptrace", "program:autoreconf", "program:automake", "program:libtoolize")
 GREETER, WORDS = "startup/greeter.startup", "startup/libwords.so.startup"
 LIBRARY = ".libs/libwords.so.1.0.0"
 # A library that needs another one, so that libtool links it again when it is installed.
@@ -26,22 +29,22 @@ function\ttext\t1\t+1\t-\tmore
 
 
 def configure(project, name: str, *arguments) -> None:
-    (project.folder / name).mkdir()
-    project.run("../configure", "-q", "--disable-static", *arguments, cwd=project.folder / name)
+    """What gcc can is found out once, though CC is another word each time."""
+    folder, cache = project.folder / name, project.folder / "cache"
+    folder.mkdir()
+    project.run("../configure", "-q", "--disable-static", f"--cache-file={cache}", *arguments,
+                cwd=folder)
+    of_words = re.compile("ac_cv_(env_|prog_(ac_ct_)?CC).*\n", re.MULTILINE)
+    cache.write_text(of_words.sub("", cache.read_text()))
 
 
 def make(project, name: str, *arguments) -> str:
-    result = project.run("make", "--no-print-directory", "-C", name, *arguments)
-    return result.stdout + result.stderr
+    return project.make("-C", name, *arguments)
 
 
 @pytest.fixture(scope="module")
 def trained(project):
-    """The example and one library more, with profiles: in `both` it was built to be recorded, in
-    `use` it is linked with them. Configure scripts are slow, so there are no more of them."""
-    for program, package in (("autoreconf", "autoconf"), ("automake", "automake"),
-                             ("libtoolize", "libtool")):
-        needs(program, package)
+    """The example and one library more, built to be recorded, with profiles."""
     project = project("autotools")
     folder = project.folder
     with (folder / "Makefile.am").open("a") as file:
@@ -49,12 +52,8 @@ def trained(project):
     (folder / "more.c").write_text(MORE_SOURCE)
     project.run("autoreconf", "-i")
     configure(project, "both", "CC=frontload-cc gcc", "FRONTLOAD=record")
-    make(project, "both", "FRONTLOAD=record")
     make(project, "both", "train", "FRONTLOAD=record")
     (folder / "startup" / "libmore.so.startup").write_text(MORE_PROFILE)
-    configure(project, "use", f"CC=frontload-cc --profile-dir={folder / 'startup'} gcc",
-              f"--prefix={folder / 'prefix'}")
-    make(project, "use")
     return project
 
 
@@ -71,17 +70,10 @@ def test_recorded_and_linked_in_one_folder(trained):
 
 
 def test_configured_with_the_launcher(trained):
-    """What is linked has fronts, also when it is installed."""
-    make(trained, "use")
-    trained.has_front("use/.libs/greeter", GREETER)
-    trained.has_front(f"use/{LIBRARY}", WORDS)
-    make(trained, "use", "install")
-    trained.has_front("prefix/bin/greeter", GREETER)
-    trained.has_front("prefix/lib/libwords.so.1.0.0", WORDS)
-
-
-def test_make_links_what_has_changed(trained):
-    """Nothing, if nothing has; what a profile is for, if that has."""
+    """What is linked has a front, also when it is installed, under the name that it has then. Make
+    links nothing if nothing has changed, and what a profile is for, if that has."""
+    configure(trained, "use", f"CC=frontload-cc --profile-dir={trained.folder / 'startup'} gcc",
+              f"--prefix={trained.folder / 'prefix'}")
     make(trained, "use")
     assert "Nothing to be done" in make(trained, "use")
     trained.change(GREETER)
@@ -89,23 +81,19 @@ def test_make_links_what_has_changed(trained):
     assert "-o .libs/greeter" in log and "libwords.so.1.0.0" not in log and " -c " not in log
     trained.change(WORDS)
     assert f"-o {LIBRARY}" in make(trained, "use")
-    assert "Nothing to be done" in make(trained, "use")
-
-
-def test_what_libtool_links_again_to_install(trained):
-    """A library that needs another one of the project: under the name that it has in the end."""
     assert "relinking" in make(trained, "use", "install")
-    trained.has_front("prefix/lib/libmore.so", "startup/libmore.so.startup")
+    for program, profile in (("use/.libs/greeter", GREETER), (f"use/{LIBRARY}", WORDS),
+                             ("prefix/bin/greeter", GREETER),
+                             ("prefix/lib/libwords.so.1.0.0", WORDS),
+                             ("prefix/lib/libmore.so", "startup/libmore.so.startup")):
+        trained.has_front(program, profile)
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_flags_in_place_of_the_launcher(trained, build, llvm, compiler):
+def test_flags_in_place_of_the_launcher(trained, build):
     """-B stands in CC: libtool drops it from LDFLAGS when it links a library."""
-    program = llvm / "clang" if compiler == "clang" else compiler
-    folder = f"flags-{compiler}"
-    configure(trained, folder, f"CC={program} -B{build}/lib/frontload/gcc",
+    configure(trained, "flags", f"CC=gcc -B{build}/lib/frontload/gcc",
               "CFLAGS=-O2 -ffunction-sections -fdata-sections",
               f"LDFLAGS=-fuse-ld=lld -Wl,--startup-profile-dir={trained.folder / 'startup'}")
-    assert "warning" not in make(trained, folder)
-    trained.has_front(f"{folder}/.libs/greeter", GREETER)
-    trained.has_front(f"{folder}/{LIBRARY}", WORDS)
+    assert "warning" not in make(trained, "flags")
+    trained.has_front("flags/.libs/greeter", GREETER)
+    trained.has_front(f"flags/{LIBRARY}", WORDS)

@@ -6,15 +6,17 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import Project, needs
+from abilities import need, needs
+from example import Project
+from places import ROOT
 
+pytestmark = needs("ptrace", "rustc", "program:cargo")
 _PROFILE = "startup/morse.startup"
 _CRATES = Path("/usr/share/cargo/registry")
 
 
 def _offline(project: Project, home: Path) -> Project:
     """The project, with cargo's settings and downloads (none) in a folder of its own."""
-    needs("cargo", "cargo")
     # What is optimized less is compiled sooner.
     project.environment.update(CARGO_HOME=str(home), CARGO_NET_OFFLINE="true",
                                CARGO_PROFILE_RELEASE_OPT_LEVEL="0")
@@ -24,6 +26,7 @@ def _offline(project: Project, home: Path) -> Project:
 @pytest.fixture(scope="module")
 def trained(project, tmp_path_factory):
     """The example with its profile written."""
+    need("valgrind")
     morse = _offline(project("cargo"), tmp_path_factory.mktemp("cargo-home"))
     morse.run("cargo", "frontload", "record", "--", "sos")
     morse.run("cargo", "frontload", "record", "--data", "--", "mayday")
@@ -37,14 +40,11 @@ def untrained(project, tmp_path):
 
 
 def test_a_recorded_program_is_built_with_a_front(trained):
+    """And built again when its profile has changed, but not if nothing has."""
     said = trained.run("cargo", "frontload", "build").stderr
     assert re.search(r"(\d+) of \1 names of morse.startup are in its front", said)
     trained.has_front("target/release/morse", _PROFILE)
     assert trained.run("target/release/morse", "sos").stdout == "... --- ...\n"
-
-
-def test_without_changes_nothing_is_done_and_a_changed_profile_links(trained):
-    trained.run("cargo", "frontload", "build")
     before = trained.identity("target/release/morse")
     assert "Compiling" not in trained.run("cargo", "frontload", "build").stderr
     assert trained.identity("target/release/morse") == before
@@ -65,15 +65,13 @@ def test_a_program_that_has_changed_is_recorded_anew(trained):
     assert len(list(traces.iterdir())) == 1
 
 
-def test_without_a_profile_build_warns_and_links_plainly(untrained):
+def test_nothing_recorded_makes_no_profile(untrained):
+    """Without one, build warns and links plainly."""
+    said = untrained.run("cargo", "frontload", "profile", code=2).stderr
+    assert "nothing is recorded yet" in said and not (untrained.folder / _PROFILE).exists()
     said = untrained.run("cargo", "frontload", "build").stderr
     assert "frontload: warning: " in said and "there is no startup profile" in said
     assert untrained.run("target/release/morse", "sos").stdout == "... --- ...\n"
-
-
-def test_nothing_recorded_makes_no_profile(untrained):
-    said = untrained.run("cargo", "frontload", "profile", code=2).stderr
-    assert "nothing is recorded yet" in said and not (untrained.folder / _PROFILE).exists()
 
 
 def test_a_release_that_is_stripped_is_recorded_too(untrained):
@@ -86,16 +84,15 @@ def test_a_release_that_is_stripped_is_recorded_too(untrained):
     assert ".symtab" not in untrained.run("readelf", "-SW", "target/release/morse").stdout
 
 
-def test_a_program_is_chosen_by_name(untrained):
+def test_what_is_wrong_is_told_in_a_sentence(untrained):
+    """Which program is meant; and what does not compile, by cargo alone."""
     (untrained.folder / "src/bin").mkdir()
     (untrained.folder / "src/bin/other.rs").write_text("fn main() {}\n")
     said = untrained.run("cargo", "frontload", "profile", code=2).stderr
     assert "has several programs: morse, other" in said
     said = untrained.run("cargo", "frontload", "profile", "--bin", "third", code=2).stderr
     assert "has no program third" in said
-
-
-def test_what_does_not_compile_is_told_by_cargo_alone(untrained):
+    (untrained.folder / "src/bin/other.rs").unlink()
     (untrained.folder / "src/main.rs").write_text("fn main() { wrong }\n")
     said = untrained.run("cargo", "frontload", "record", code=101).stderr
     assert "cannot find value `wrong`" in said and "Traceback" not in said
@@ -120,7 +117,7 @@ def test_a_program_of_a_workspace_is_found_from_its_top(untrained):
 
 def _block(page: str, language: str) -> str:
     """What a page of the documentation says in that language."""
-    text = (Path(__file__).parents[2] / "docs/how-to" / page).read_text()
+    text = (ROOT / "docs/how-to" / page).read_text()
     return re.search(rf"```{language}\n(.*?)```", text, re.DOTALL)[1]
 
 
@@ -141,13 +138,14 @@ def test_cargo_build_alone_makes_a_front_as_the_page_says(trained, untrained):
     untrained.has_front("target/release/morse", _PROFILE, code=1)
 
 
-def test_a_foreign_crate_gets_a_front(tmp_path, build):
+@pytest.mark.slow
+def test_a_foreign_crate_gets_a_front(tmp_path):
     crates = sorted(_CRATES.glob("pulldown-cmark-0*"))
     if not crates:
         pytest.skip(f"there is no pulldown-cmark in {_CRATES} (Debian's package "
                     "librust-pulldown-cmark-dev has it)")
     shutil.copytree(crates[-1], tmp_path / "crate")
-    crate = _offline(Project(tmp_path / "crate", build), tmp_path / "home")
+    crate = _offline(Project(tmp_path / "crate"), tmp_path / "home")
     # What its own tests need is not packaged.
     manifest = crate.folder / "Cargo.toml"
     manifest.write_text(re.sub(r"\[dev-dependencies[^\[]*", "", manifest.read_text()))

@@ -8,6 +8,7 @@ import sys
 import pytest
 from frontload.profile import format as profile
 from frontload.profile.startup_profile import Name, Stretch, Touched, from_run
+from in_process import frontload
 from trace_writer import CODE, DATA, TraceWriter, build_id
 
 SOURCE = """
@@ -53,49 +54,35 @@ def fleet(project, llvm):
 @pytest.fixture
 def expected(fleet):
     """What one `frontload profile` makes of all traces."""
-    fleet.run("frontload", "profile", *fleet.folder.glob("traces/*/*.fltrace"), "-o", "expected")
+    frontload("profile", *fleet.folder.glob("traces/*/*.fltrace"), "-o", fleet.folder / "expected")
     return (fleet.folder / "expected").read_bytes()
 
 
 def test_make_gives_the_same_bytes_and_merges_what_is_new(fleet, expected):
-    """A second make does nothing; a new trace makes its part and the whole again."""
-    fleet.run("make", "-j4")
+    """So does SQL. A second make does nothing; a new trace makes its part and the whole again; one
+    that cannot be read is left out and told."""
+    fleet.make("-j4")
     assert (fleet.folder / "app.startup").read_bytes() == expected
+    assert b"\tf0\tapp.c\n" in expected and b"@1:" in expected
+    assert re.search(rb"\t[0-9]+@[0-9]+-[0-9]+\tnear\n", expected)
+    assert merge_in_sql(fleet) == expected
     parts = sorted((fleet.folder / "parts").iterdir())
     assert len(parts) == 5
-    assert "is up to date" in fleet.run("make").stdout
+    assert "is up to date" in fleet.make()
     before = [fleet.identity(part) for part in parts]
     folder = fleet.folder / "traces" / "machine2"
     shutil.copy(folder / "app.7.fltrace", folder / "app.30.fltrace")
-    fleet.run("make")
+    (folder / "app.31.fltrace").write_bytes(b"rubbish")
+    said = fleet.make()
+    assert "app.31.fltrace: not a trace" in said and "1 of 32 inputs left out" in said
     changed = [now != then for now, then in zip(map(fleet.identity, parts), before, strict=True)]
     assert changed == [False, False, True, False, False]
     assert profile.read(fleet.folder / "app.startup").runs == 151
 
 
-def test_a_trace_that_cannot_be_read_is_left_out_and_told(fleet, expected):
-    """The recipe goes on without it."""
-    bad = fleet.folder / "traces" / "machine0" / "app.30.fltrace"
-    bad.write_bytes(b"rubbish")
-    result = fleet.run("make")
-    assert f"{bad.name}: not a trace" in result.stderr
-    assert "1 of 31 inputs left out" in result.stderr
-    assert (fleet.folder / "app.startup").read_bytes() == expected
-
-
 def merge_in_sql(fleet) -> bytes:
     fleet.run(sys.executable, "-c", 'import duckdb; duckdb.sql(open("merge.sql").read())')
     return (fleet.folder / "merged.startup").read_bytes()
-
-
-def test_sql_gives_the_same_bytes(fleet, expected):
-    """Spreads, stretches and a static function among them."""
-    (fleet.folder / "parts").mkdir()
-    for folder in (fleet.folder / "traces").iterdir():
-        fleet.run("frontload", "profile", folder, "-o", f"parts/{folder.name}.startup")
-    assert b"\tf0\tapp.c\n" in expected and b"@1:" in expected
-    assert re.search(rb"\t[0-9]+@[0-9]+-[0-9]+\tnear\n", expected)
-    assert merge_in_sql(fleet) == expected
 
 
 def test_sql_merges_names_of_any_kind(project):
@@ -115,7 +102,7 @@ def test_sql_merges_names_of_any_kind(project):
         made = from_run(b"app", touched, True)
         made.knows_cold_parts = bool(number)
         (fleet.folder / "parts" / f"{number}.startup").write_bytes(profile.to_bytes(made))
-    fleet.run("frontload", "profile", "parts/0.startup", "parts/1.startup", "-o", "expected")
+    frontload("profile", *(fleet.folder / "parts").iterdir(), "-o", fleet.folder / "expected")
     assert merge_in_sql(fleet) == (fleet.folder / "expected").read_bytes()
 
 

@@ -1,51 +1,35 @@
 """examples/make, and Makefiles that know nothing of Frontload."""
 
 import shutil
-from pathlib import Path
 
 import pytest
-from conftest import Project
+from abilities import needs
+from example import Project
+from in_process import frontload
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "make"
-
+pytestmark = needs("ptrace")
 GREETER, FAREWELL = "startup/greeter.startup", "startup/farewell.startup"
 
 
-class Make:
-    """The example, and calls of make in it."""
-
-    def __init__(self, folder: Path, build: Path):
-        self.project = Project(folder, build)
-        self.folder = folder
-
-    def __call__(self, *arguments, **options) -> str:
-        """What make did and said, without its words about folders."""
-        result = self.project.run("make", "--no-print-directory", *arguments, **options)
-        return result.stdout + result.stderr
-
-
 @pytest.fixture
-def make(tmp_path, build) -> Make:
+def example(project) -> Project:
     """In a folder whose name has to be quoted."""
-    folder = tmp_path / "a näme"
-    shutil.copytree(EXAMPLE, folder)
-    return Make(folder, build)
+    return project("make", "a näme")
 
 
 @pytest.fixture(scope="module")
-def training(project, build) -> tuple[Make, str]:
+def training(project) -> tuple[Project, str]:
     """The example after its two commands, and what the second said."""
-    make = Make(project("make").folder, build)
-    make("-j3", "train")
-    return make, make()
+    example = project("make")
+    example.make("-j3", "train")
+    return example, example.make()
 
 
 @pytest.fixture
-def trained(tmp_path, training, build) -> Make:
+def trained(tmp_path, training) -> Project:
     """A copy of it, with the times of its files."""
-    folder = tmp_path / "trained"
-    shutil.copytree(training[0].folder, folder)
-    return Make(folder, build)
+    shutil.copytree(training[0].folder, tmp_path / "trained")
+    return Project(tmp_path / "trained")
 
 
 def compiled(log: str) -> bool:
@@ -58,56 +42,53 @@ def linked(log: str) -> set[str]:
 
 def test_two_commands(training):
     """One writes the profiles, the next links with them, and compiles nothing."""
-    make, log = training
+    example, log = training
     assert linked(log) == {"greeter", "farewell"} and not compiled(log)
     for name, profile in (("greeter", GREETER), ("farewell", FAREWELL)):
-        make.project.has_front(name, profile)
-        assert make.project.run(f"./{name}", "you").stdout.endswith(", you\n")
+        example.has_front(name, profile)
+        assert example.run(f"./{name}", "you").stdout.endswith(", you\n")
 
 
 def test_nothing_to_do_is_nothing_done(trained):
-    """In each mode, once it has been built."""
-    assert "Nothing to be done" in trained()
-    for mode in ("record", "off"):
-        trained(f"FRONTLOAD={mode}")
-        assert "Nothing to be done" in trained(f"FRONTLOAD={mode}")
+    """In each mode, once it has been built; the same training writes the same files."""
+    assert "Nothing to be done" in trained.make()
+    before = [trained.identity(p) for p in (GREETER, FAREWELL)]
+    trained.make("train")
+    assert before == [trained.identity(p) for p in (GREETER, FAREWELL)]
+    assert "Nothing to be done" in trained.make("FRONTLOAD=record")
+    trained.make("FRONTLOAD=off")
+    assert "Nothing to be done" in trained.make("FRONTLOAD=off")
 
 
 def test_a_changed_profile_links_its_program(trained):
     """And no other; one that is written as it was changes nothing."""
-    trained.project.change(GREETER)
-    log = trained()
+    trained.change(GREETER)
+    log = trained.make()
     assert linked(log) == {"greeter"} and not compiled(log)
-    assert "Nothing to be done" in trained()
+    assert "Nothing to be done" in trained.make()
 
 
-def test_training_again_writes_only_what_has_changed(trained):
-    """The same runs give the same profile, which then stays the same file."""
-    before = [trained.project.identity(p) for p in (GREETER, FAREWELL)]
-    trained("train")
-    assert before == [trained.project.identity(p) for p in (GREETER, FAREWELL)]
-
-
-def test_off_is_as_if_there_were_no_frontload(make):
+def test_off_is_as_if_there_were_no_frontload(example):
     """Not even frontload-cc is called, so nobody needs it."""
-    log = make("FRONTLOAD=off")
+    log = example.make("FRONTLOAD=off")
     assert linked(log) == {"greeter", "farewell"} and "frontload-cc" not in log
-    assert ".text.greet" not in make.project.run("readelf", "-SW", "greeter.o").stdout
+    assert ".text.greet" not in example.run("readelf", "-SW", "greeter.o").stdout
 
 
-def test_a_project_without_profiles_yet(make):
+def test_a_project_without_profiles_yet(example):
     """Links as it did, and a bad mode is told with the first file."""
-    assert linked(make()) == {"greeter", "farewell"}
-    assert "'on' is not a mode" in make("clean", "all", "FRONTLOAD=on", code=2)
+    assert linked(example.make()) == {"greeter", "farewell"}
+    assert "'on' is not a mode" in example.make("clean", "all", "FRONTLOAD=on", code=2)
 
 
 def test_flags_in_place_of_the_launcher(trained, build):
     """The sections and the linker, as pkg-config gives them."""
     flags = f"-B{build}/lib/frontload/gcc -fuse-ld=lld -Wl,--startup-profile-dir=startup"
-    trained("clean")
-    trained("FRONTLOAD=off", "CFLAGS=-O2 -ffunction-sections -fdata-sections", f"LDFLAGS={flags}")
-    trained.project.has_front("greeter", GREETER)
-    trained.project.has_front("farewell", FAREWELL)
+    trained.make("clean")
+    trained.make("FRONTLOAD=off", "CFLAGS=-O2 -ffunction-sections -fdata-sections",
+                 f"LDFLAGS={flags}")
+    trained.has_front("greeter", GREETER)
+    trained.has_front("farewell", FAREWELL)
 
 
 FOREIGN = """\
@@ -127,26 +108,22 @@ tool:
 """
 
 
-@pytest.mark.parametrize("compiler", ["cc", "clang"])
-def test_a_makefile_of_somebody_else(make, build, llvm, compiler):
+def test_a_makefile_of_somebody_else(tmp_path):
     """The compiler is all that is named anew; folders below have the same profiles."""
-    folder = make.folder.parent / "foreign"
-    (folder / "sub").mkdir(parents=True)
-    (folder / "startup").mkdir()
-    make = Make(folder, build)
-    (folder / "app.c").write_text("int hot(void) { return 0; }\nint main(void) { return hot(); }\n")
-    (folder / "Makefile").write_text(FOREIGN)
-    (folder / "sub" / "Makefile").write_text(FOREIGN_SUB)
-    command = f"CC=frontload-cc {llvm / 'clang' if compiler == 'clang' else compiler}"
-    make(command, "FRONTLOAD=record")
-    for program in ("app", "sub/tool"):
-        assert (folder / f"{program}.map").exists()
-        run = ("frontload", "record", "-o", "traces", "--", f"./{program}")
-        make.project.run(*run)
-        name = program.rpartition("/")[2]
-        make.project.run("frontload", "profile", "traces", "--program", name, "-o",
-                         f"startup/{name}.startup")
-        (folder / program).unlink()
-    make(command, f"FRONTLOAD_PROFILE_DIR={folder}/startup")
-    make.project.has_front("app", "startup/app.startup")
-    make.project.has_front("sub/tool", "startup/tool.startup")
+    for name in ("sub", "startup"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "app.c").write_text(
+        "int hot(void) { return 0; }\nint main(void) { return hot(); }\n")
+    (tmp_path / "Makefile").write_text(FOREIGN)
+    (tmp_path / "sub" / "Makefile").write_text(FOREIGN_SUB)
+    foreign = Project(tmp_path)
+    foreign.make("CC=frontload-cc cc", "FRONTLOAD=record")
+    for program, name in (("app", "app"), ("sub/tool", "tool")):
+        assert (tmp_path / f"{program}.map").exists()
+        frontload("record", "-o", tmp_path / "traces", "--", tmp_path / program)
+        frontload("profile", tmp_path / "traces", "--program", name, "-o",
+                  tmp_path / f"startup/{name}.startup")
+        (tmp_path / program).unlink()
+    foreign.make("CC=frontload-cc cc", f"FRONTLOAD_PROFILE_DIR={tmp_path}/startup")
+    foreign.has_front("app", "startup/app.startup")
+    foreign.has_front("sub/tool", "startup/tool.startup")

@@ -1,4 +1,4 @@
-// What the sanitizers of all targets are told, so that nobody has to set variables.
+// What the sanitizers of fuzz targets and units are told, so that nobody has to set variables.
 //
 // LLVM's libraries are the system's, without checks. The containers that these and we share would
 // be poisoned by one side only, so nothing is poisoned by hand. What is asked for is the libraries'

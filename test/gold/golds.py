@@ -1,49 +1,57 @@
 """Links by gold with the plugin, and what comes out of them."""
 
+import json
 import os
 import resource
-import shutil
 import signal
 import subprocess
+from functools import cached_property
 from pathlib import Path
 
-import pytest
-from linking import COMPILERS, Image
+from abilities import needs
+from linking import Image, write_profile
 from places import BUILD
 
 PLUGIN = BUILD / "lib" / "frontload-gold.so"
-GOLD = shutil.which("ld.gold")
+# Of all tests that link by gold (Debian: binutils; the plugin needs binutils-dev).
+NEEDS_GOLD = needs("program:ld.gold", "built:lib/frontload-gold.so")
 CONSTANTS = ".rodata.startup"
 LARGEST_OUTPUT = 64 << 20
 
 
-def needs_gold():
-    """The mark of all tests that link by gold."""
-    if not PLUGIN.exists():
-        return pytest.mark.skip(f"{PLUGIN} is not built: that needs binutils-dev")
-    return pytest.mark.skipif(GOLD is None, reason="needs ld.gold (Debian: binutils)")
-
-
-def plugin_flags(profile: Path | None = None, *options: str, plugin: Path = PLUGIN) -> list[str]:
+def plugin_flags(profile: Path | None = None, *options: str) -> list[str]:
     """What a compiler driver is given to load the plugin."""
     if profile:
         options = (f"profile={profile}", *options)
-    return [f"-Wl,--plugin={plugin}", *(f"-Wl,--plugin-opt={option}" for option in options)]
+    return [f"-Wl,--plugin={PLUGIN}", *(f"-Wl,--plugin-opt={option}" for option in options)]
 
 
 def drive(output: Path, *arguments, driver="gcc", linker: str = "gold", code: int = 0,
           **options) -> subprocess.CompletedProcess:
     """Links through a compiler driver; expects exit code `code`."""
     command = [os.fspath(a) for a in (driver, f"-fuse-ld={linker}", "-o", output, *arguments)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+    result = subprocess.run(command, capture_output=True, text=True, **options)
     assert result.returncode == code, f"{command}\n{result.stdout}{result.stderr}"
     return result
 
 
-def link_gold(output: Path, *arguments, profile: Path, options=(), **more) -> Image:
-    """Links with the plugin; returns what came out."""
-    drive(output, *arguments, *plugin_flags(profile, *options), **more)
-    return Image(output)
+class Linked:
+    """A program that was linked with the plugin, and its report."""
+
+    def __init__(self, path: Path, report: Path):
+        self.path, self.image, self._report = path, Image(path), report
+
+    @cached_property
+    def report(self) -> dict:
+        return json.loads(self._report.read_text())
+
+
+def link_gold(folder: Path, *arguments, entries=("main",), options=(), **more) -> Linked:
+    """Links `out` with the plugin and these entries of a profile."""
+    path, report = folder / "out", folder / "report"
+    drive(path, *arguments, *plugin_flags(write_profile(folder, *entries), f"report={report}",
+                                          *options), **more)
+    return Linked(path, report)
 
 
 def _limit_output() -> None:
@@ -53,21 +61,20 @@ def _limit_output() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_OUTPUT, LARGEST_OUTPUT))
 
 
-def gold(*arguments, code: int | None = None) -> subprocess.CompletedProcess:
-    """Runs gold itself: compiler drivers remove the output of a link that fails."""
-    result = subprocess.run([os.fspath(a) for a in (GOLD, *arguments)], capture_output=True,
-                            text=True, errors="replace", timeout=120, preexec_fn=_limit_output)
+def gold(*arguments, plugin=(), code: int | None = None) -> subprocess.CompletedProcess:
+    """Runs gold itself, with the plugin if it is given options: compiler drivers remove the output
+    of a link that fails."""
+    if plugin:
+        arguments += (f"--plugin={PLUGIN}", *(f"--plugin-opt={option}" for option in plugin))
+    result = subprocess.run([os.fspath(a) for a in ("ld.gold", *arguments)], capture_output=True,
+                            text=True, errors="replace", preexec_fn=_limit_output)
     assert code is None or result.returncode == code, result.stderr
     return result
 
 
-def cplusplus(compiler: str) -> str | Path:
-    return COMPILERS[compiler][1]
-
-
 def last_in_section(image: Image, *names: str) -> bool:
     """Whether functions lie one behind the other in this order, at the end of their section."""
-    (section,) = {image.section_of(name) for name in names}
+    (section,) = image.sections_of(*names)
     behind = sorted((s.address, name) for name, s in image.symbols.items()
                     if s.section == section and s.address >= image.symbols[names[0]].address)
     return [name for _, name in behind if image.symbols[name].size] == list(names)

@@ -3,21 +3,18 @@ runs and the startup profiles that these make."""
 
 import os
 import subprocess
-import sys
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from generated import DRIVER_STEP, GRANULE, Part, Program, assembly
-from places import BUILD, LLVM, ROOT
-from trace_writer import CODE, DATA, FUNCTION, TraceWriter, build_id
-
-sys.path.insert(0, str(ROOT / "scripts"))
 from frontload.elf import file as elves
 from frontload.profile import merge
 from frontload.profile.startup_profile import Profile
+from generated import DRIVER_STEP, GRANULE, Part, Program, assembly
+from places import BUILD, LLVM
+from trace_writer import CODE, DATA, FUNCTION, TraceWriter, build_id
 
 LD_FRONTLOAD = BUILD / "bin" / "ld.frontload"
 LD_LLD = LLVM / "ld.lld"
@@ -35,7 +32,7 @@ _KINDS = {
 
 def run(*command, folder: Path) -> None:
     words = [os.fspath(word) for word in command]
-    result = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(words, cwd=folder, capture_output=True, text=True)
     assert result.returncode == 0, f"{words}\n{result.stdout}{result.stderr}"
 
 

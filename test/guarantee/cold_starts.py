@@ -8,14 +8,10 @@ program. So is its output: of each start, the major faults and the bytes in memo
 import json
 import os
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 
-from frontload.base.errors import Failure
 from frontload.device.cold_device import ColdDevice
 from frontload.pagecache import cache as pagecache
-
-NO_DEVICE = "no cold device"
 
 
 def start(program: Path, arguments: int) -> int:
@@ -29,11 +25,7 @@ def start(program: Path, arguments: int) -> int:
 
 def main() -> None:
     asked = {Path(name): runs for name, runs in json.load(sys.stdin).items()}
-    with ExitStack() as stack:
-        try:
-            device = stack.enter_context(ColdDevice(Path(sys.argv[1]), asked))
-        except (Failure, OSError) as problem:
-            raise SystemExit(f"{NO_DEVICE}: {problem}") from None
+    with ColdDevice(Path(sys.argv[1]), asked) as device:
         found: dict[str, list[tuple[int, int]]] = {}
         for program, runs in asked.items():
             copy = device.place(program)

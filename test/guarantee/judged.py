@@ -4,7 +4,7 @@ trained run reads more with a front than without."""
 import contextlib
 import io
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -60,6 +60,17 @@ class Pair:
     def prefetch(self) -> str:
         """A library is asked for by its program."""
         return "--prefetch=front" if self.front.program.kind == "shared" else "--prefetch=auto"
+
+
+def check(judge: Callable[..., list[Excess]], cases: Iterable, unforeseen: float,
+          worst: float) -> None:
+    """`judge` finds nothing, or only in a share `unforeseen` of the cases, and nothing that is more
+    than `worst` times as much."""
+    found = [judge(case) for case in cases]
+    problems = [problem for each in found for problem in each]
+    told = "\n".join(map(str, problems))
+    assert sum(map(bool, found)) <= unforeseen * len(found), told
+    assert all(problem.ratio <= worst for problem in problems), told
 
 
 def judge(case: Case) -> list[Excess]:

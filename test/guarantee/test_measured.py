@@ -2,19 +2,18 @@
 own."""
 
 import json
-import os
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cold_starts import NO_DEVICE
-from frontload.device import cold_device
+from abilities import needs
 from generated import TASTES, Program, make
 from judged import Case, Pair, link_pair
 from reading import Reading, excess
 
+pytestmark = needs("loop-devices")
 # Of each taste one that the dynamic linker starts: only then something asks for the front.
 SAMPLE = [Case(taste, 50_000) for taste in TASTES if taste != "large model"]
 
@@ -32,29 +31,24 @@ def _dynamic(case: Case) -> Program:
 @pytest.fixture(scope="module")
 def measured(pairs, tmp_path_factory) -> dict[Path, list[Reading]]:
     """What each run of each program reads, with a front and without."""
-    if obstacle := cold_device.obstacle():
-        pytest.skip(obstacle)
     asked = {str(linked.path): list(range(len(linked.program.runs)))
              for pair in pairs for linked in (pair.plain, pair.front)}
     result = subprocess.run(
         [sys.executable, Path(__file__).parent / "cold_starts.py", tmp_path_factory.mktemp("cold")],
-        input=json.dumps(asked), text=True, capture_output=True, timeout=300,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
-    if result.stderr.startswith(NO_DEVICE):
-        pytest.skip(result.stderr.strip())
+        input=json.dumps(asked), text=True, capture_output=True)
     assert result.returncode == 0, result.stderr
     return {Path(name): [Reading(*counts) for counts in runs]
             for name, runs in json.loads(result.stdout).items()}
 
 
-@pytest.mark.parametrize("number", range(len(SAMPLE)), ids=map(str, SAMPLE))
-def test_the_kernel_reads_no_more(number, pairs, measured):
+def test_the_kernel_reads_no_more(pairs, measured):
     """Not of a program that prefetches its front, for no run that was trained."""
-    pair = pairs[number]
-    problems = [f"run {run}: {problem}" for run, (plain, front) in enumerate(
-        zip(measured[pair.plain.path], measured[pair.front.path], strict=True))
-        for problem in excess(plain, front, pair.filled(pair.front))]
-    assert not problems, f"{pair.plain.program.describe()}\n" + "\n".join(problems)
+    problems = [f"{pair.plain.program.describe()}: run {run}: {problem}"
+                for pair in pairs
+                for run, (plain, front) in enumerate(
+                    zip(measured[pair.plain.path], measured[pair.front.path], strict=True))
+                for problem in excess(plain, front, pair.filled(pair.front))]
+    assert not problems
 
 
 def test_the_model_foretells_what_is_read(pairs, measured):

@@ -8,9 +8,11 @@ import pytest
 from built import LD_FRONTLOAD, Bench, run, train
 from frontload.profile import format as profile
 from generated import TASTES, make
+from places import ALL
 from reading import predicted
 
-PROGRAMS = 12  # of each taste
+pytestmark = pytest.mark.spread
+PROGRAMS = 12 if ALL else 4  # of each taste
 # The plan knows how much of a part is touched, but seldom where: a window more or less, or a third.
 _WINDOW, _SHARE = 128 << 10, 0.33
 

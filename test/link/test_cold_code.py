@@ -1,8 +1,7 @@
 """Where code goes that compilers took for unlikely: split-off parts, and cold functions."""
 
 import pytest
-from linking import Entry, Image, check_run, compile_text, link, write_profile
-from other_lld import VERSIONS, other_lld
+from linking import Entry, Image, check_run, compile_text, front, link, write_profile
 
 # gcc splits what leads to a call of a cold function off: work.cold, in .text.unlikely.work.
 PROGRAM = """
@@ -13,9 +12,13 @@ __attribute__((noinline)) int work(int x) {
   return x > 50 ? helper(x) : x * 5;
 }
 __attribute__((noinline)) int other(int x) { return x ^ 77; }
+extern char etext;
+__attribute__((used)) char *end(void) { return &etext; }
 int main(int c, char **v) { return work(c) - 5; }
 """
 PREFIXES = "-Wl,-z,keep-text-section-prefix"
+# All kinds of code that lld tells apart, also those that are not cold.
+KINDS = ["hot", "startup", "exit", "unknown", "split"]
 
 
 @pytest.fixture
@@ -24,79 +27,48 @@ def program(tmp_path):
 
 
 def test_kinds_of_code_with_output_sections_of_their_own(tmp_path, program):
-    """With -z keep-text-section-prefix, cold code has its section behind the front, not in it."""
-    link(tmp_path / "out", program, PREFIXES, profile=write_profile(tmp_path, "main", "work"))
-    check_run(tmp_path / "out")
-    image = Image(tmp_path / "out")
-    assert {image.section_of(n) for n in ("main", "work")} == {".text.front"}
-    assert {image.section_of(n) for n in ("work.cold", "complain")} == {".text.unlikely"}
+    """With -z keep-text-section-prefix, each kind has its section behind the front, not in it; and
+    etext, which profilers ask for, is behind all functions of the program."""
+    more = compile_text(tmp_path, "b.s", "".join(
+        f'.section .text.{kind}.f,"ax",@progbits\nnop\n' for kind in KINDS))
+    linked = front(tmp_path, program, more, PREFIXES, "-no-pie", entries=("main", "work"))
+    check_run(linked.path)
+    image = linked.image
+    assert image.sections_of("main", "work") == {".text.front"}
+    assert image.sections_of("work.cold", "complain") == {".text.unlikely"}
     order = [name for name in image.order if name.startswith(".text")]
-    assert order == [".text.front", ".text", ".text.unlikely"]
+    assert order[:2] == [".text.front", ".text"]
+    assert set(order[2:]) == {f".text.{kind}" for kind in ("unlikely", *KINDS)}
     assert image.order.index(".text") > image.order.index(".data.front")
-
-
-@pytest.mark.parametrize("kind", ["hot", "startup", "exit", "unknown", "split"])
-def test_each_kind_of_code_is_behind_the_front(tmp_path, program, kind):
-    """All kinds that lld tells apart, also those that are not cold."""
-    more = compile_text(tmp_path, "b.s", f'.section .text.{kind}.f,"ax",@progbits\nf: nop\n')
-    link(tmp_path / "out", program, more, PREFIXES, profile=write_profile(tmp_path, "main"))
-    check_run(tmp_path / "out")
-    order = Image(tmp_path / "out").order
-    assert order.index(f".text.{kind}") > order.index(".text") > order.index(".data.front")
-
-
-def test_the_end_of_the_code_is_behind_cold_code(tmp_path):
-    """etext, which profilers ask for: no function of the program lies behind it."""
-    program = compile_text(tmp_path, "a.c", PROGRAM + "extern char etext;\n"
-                           "__attribute__((used)) char *end(void) { return &etext; }\n", "-O2")
-    link(tmp_path / "out", program, PREFIXES, "-no-pie",
-         profile=write_profile(tmp_path, "main", "work"))
-    image = Image(tmp_path / "out")
-    for name in ("work.cold", "complain", "other"):
-        assert image.symbols[name].address < image.symbols["etext"].address
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-def test_another_lld_keeps_cold_code_out_of_the_front(tmp_path, program, version):
-    """Any lld has these sections, and gets the same script."""
-    link(tmp_path / "out", program, PREFIXES, f"-Wl,--lld={other_lld(version)}",
-         profile=write_profile(tmp_path, "main", "work"))
-    check_run(tmp_path / "out")
-    image = Image(tmp_path / "out")
-    assert {image.section_of(n) for n in ("work.cold", "complain")} == {".text.unlikely"}
-    order = [name for name in image.order if name.startswith(".text")]
-    assert order == [".text.front", ".text", ".text.unlikely"]
+    assert all(image.is_ordered(name, "etext") for name in ("work.cold", "complain", "other"))
 
 
 def test_a_cold_part_does_not_follow_the_front(tmp_path, program):
     """A callee does, which startup is likely to call next; a function's cold part keeps its place
     among what has nothing to do with startup."""
-    link(tmp_path / "out", program, profile=write_profile(tmp_path, "main", "work"))
-    image = Image(tmp_path / "out")
-    address = {name: image.symbols[name].address for name in ("helper", "complain", "work.cold")}
-    assert {image.section_of(name) for name in address} == {".text"}
-    assert address["helper"] < address["complain"] < address["work.cold"]
+    image = front(tmp_path, program, entries=("main", "work")).image
+    assert image.sections_of("helper", "complain", "work.cold") == {".text"}
+    assert image.is_ordered("helper", "complain", "work.cold")
 
 
+@pytest.mark.parametrize("flags", [[], [PREFIXES]])
 @pytest.mark.parametrize("header", ["cold-parts unknown", "blocks:0123456789abcdef:work 1 0"])
-def test_cold_parts_that_may_be_needed(tmp_path, program, header):
+def test_cold_parts_that_may_be_needed(tmp_path, program, header, flags):
     """Those of startup's functions come first behind the front, before what these call: if the
     profile knows nothing of them, and if it knows blocks, of which they are what did not run."""
     profile = write_profile(tmp_path, "main", "work")
     profile.write_text(profile.read_text().replace("runs 1\n", f"runs 1\n{header}\n", 1))
-    for flags in ([], [PREFIXES]):
-        link(tmp_path / "out", program, *flags, profile=profile)
-        image = Image(tmp_path / "out")
-        assert {image.section_of(name) for name in ("work.cold", "helper")} == {".text"}
-        assert image.symbols["work.cold"].address < image.symbols["helper"].address
-        assert image.symbols["work.cold"].address == image.sections[".text"]["sh_addr"]
+    link(tmp_path / "out", program, *flags, profile=profile)
+    image = Image(tmp_path / "out")
+    assert image.sections_of("work.cold", "helper") == {".text"}
+    assert image.is_ordered("work.cold", "helper")
+    assert image.symbols["work.cold"].address == image.sections[".text"]["sh_addr"]
 
 
-def test_a_cold_part_that_was_entered_is_in_the_front(tmp_path, program):
+@pytest.mark.parametrize("flags", [[], [PREFIXES]])
+def test_a_cold_part_that_was_entered_is_in_the_front(tmp_path, program, flags):
     """Where the profile names it, it has its place in first-touch order."""
-    for flags in ([], [PREFIXES]):
-        link(tmp_path / "out", program, *flags, profile=write_profile(
-            tmp_path, "main", "work", Entry("function", "text", "work.cold", "a.c")))
-        image = Image(tmp_path / "out")
-        assert image.section_of("work.cold") == ".text.front"
-        assert image.symbols["work.cold"].address > image.symbols["work"].address
+    part = Entry("function", "text", "work.cold", "a.c")
+    image = front(tmp_path, program, *flags, entries=("main", "work", part)).image
+    assert image.section_of("work.cold") == ".text.front"
+    assert image.is_ordered("work", "work.cold")

@@ -1,20 +1,21 @@
 """--front-align: the code of the front, and that behind it, begin at a multiple of what it says."""
 
-import platform
 import re
 
 import pytest
-from elftools.elf.elffile import ELFFile
+from abilities import needs
 from linking import (
     Image,
+    bare_front,
     check_run,
     compile_text,
+    front,
     functions,
     ld,
-    link,
     write_profile,
 )
-from other_lld import other_lld
+from other_lld import BY_LLD
+from whole import load_segments
 
 KIB, MIB = 1 << 10, 1 << 20
 # A string and a jump table, so that the front has more than code.
@@ -33,16 +34,6 @@ def program(tmp_path):
     return compile_text(tmp_path, "a.c", PROGRAM, "-fPIC")
 
 
-@pytest.fixture
-def profile(tmp_path):
-    return write_profile(tmp_path, "main")
-
-
-def segments(path) -> list:
-    with path.open("rb") as stream:
-        return [s.header for s in ELFFile(stream).iter_segments("PT_LOAD")]
-
-
 def padding(path) -> int:
     """What lies in the file before the code of the front, and before that behind it."""
     sections = [s for s in Image(path).sections.values()
@@ -52,74 +43,56 @@ def padding(path) -> int:
     return sum(begin - max(end for end in ends if end <= begin) for begin in begins)
 
 
-@pytest.mark.parametrize("said, size", [("64K", 64 * KIB), ("2M", 2 * MIB), ("16384", 16 * KIB)])
-@pytest.mark.parametrize("kind", ["-pie", "-no-pie", "-shared", "-static"])
-def test_code_begins_at_a_multiple(tmp_path, program, profile, kind, said, size):
+@pytest.mark.parametrize(("kind", "said", "size"), [
+    ("-pie", "64K", 64 * KIB), ("-no-pie", "2M", 2 * MIB), ("-shared", "16384", 16 * KIB),
+    ("-static", "64K", 64 * KIB), (f"-Wl,{BY_LLD}", "2M", 2 * MIB)])
+def test_code_begins_at_a_multiple(tmp_path, program, kind, said, size):
     """In the file as in memory, with a segment that the kernel places so; and it says the price."""
-    out = tmp_path / "out"
-    result = link(out, program, kind, f"-Wl,--front-align={said}", profile=profile)
-    sections = Image(out).sections
+    linked = front(tmp_path, program, kind, f"-Wl,--front-align={said}")
+    segments = load_segments(linked.path)
     for name in (".text.front", ".text"):
-        assert sections[name]["sh_addr"] % size == sections[name]["sh_offset"] % size == 0
-        [segment] = [s for s in segments(out) if s["p_flags"] & 1
-                     and s["p_vaddr"] <= sections[name]["sh_addr"] < s["p_vaddr"] + s["p_memsz"]]
+        section = linked.image.sections[name]
+        assert section["sh_addr"] % size == section["sh_offset"] % size == 0
+        [segment] = [s for s in segments if s["p_flags"] & 1
+                     and s["p_vaddr"] <= section["sh_addr"] < s["p_vaddr"] + s["p_memsz"]]
         assert segment["p_align"] % size == 0
-    told = re.search(rf"note: --front-align={said}: (\d+) bytes of padding\n", result.stderr)
-    assert told and int(told[1]) == padding(out) < 2 * size
-    distances = {s["p_vaddr"] - s["p_offset"] for s in segments(out)}
-    assert len(distances) == 1  # as in every file with a front
+    told = re.search(rf"note: --front-align={said}: (\d+) bytes of padding\n", linked.said)
+    assert told and int(told[1]) == padding(linked.path) < 2 * size
+    assert len({s["p_vaddr"] - s["p_offset"] for s in segments}) == 1  # as with every front
 
 
+@needs("kernel>=5.10")  # which looks at the alignment of a segment
 @pytest.mark.parametrize("kind", ["-pie", "-no-pie"])
-def test_the_kernel_keeps_to_it(tmp_path, program, profile, kind):
+def test_the_kernel_keeps_to_it(tmp_path, program, kind):
     """Also where it chooses the address."""
-    if tuple(map(int, platform.release().split(".")[:2])) < (5, 10):
-        pytest.skip("Linux before 5.10 does not look at the alignment of a segment")
-    link(tmp_path / "out", program, kind, "-Wl,--front-align=2M", profile=profile)
-    offset = Image(tmp_path / "out").symbols["main"].address % (2 * MIB)
-    assert int(check_run(tmp_path / "out"), 16) % (2 * MIB) == offset
+    linked = front(tmp_path, program, kind, "-Wl,--front-align=2M")
+    offset = linked.image.symbols["main"].address % (2 * MIB)
+    assert int(check_run(linked.path), 16) % (2 * MIB) == offset
 
 
-def test_by_another_lld_too(tmp_path, program, profile):
-    """It has the same script."""
-    flags = ["-Wl,--front-align=64K", f"-Wl,--lld={other_lld('22')}"]
-    result = link(tmp_path / "out", program, "-pie", *flags, profile=profile)
-    assert "bytes of padding" in result.stderr
-    assert Image(tmp_path / "out").sections[".text.front"]["sh_offset"] % (64 * KIB) == 0
-
-
-def test_more_than_the_image_is_aligned_to(tmp_path, program, profile):
+def test_more_than_the_image_is_aligned_to(tmp_path, program):
     """A program at a fixed address begins at a multiple, unless its place is given."""
-    flags = ["-e", "main", "--unresolved-symbols=ignore-all", f"--startup-profile={profile}"]
-    ld(program, "-o", tmp_path / "out", *flags, "--front-align=16M")
-    assert min(s["p_vaddr"] for s in segments(tmp_path / "out")) == 16 * MIB
-    ld(program, "-o", tmp_path / "out", *flags, "--front-align=2M", "--image-base=0x400000")
-    assert min(s["p_vaddr"] for s in segments(tmp_path / "out")) == 4 * MIB
-    result = ld(program, "-o", tmp_path / "out", *flags, "--front-align=2M",
-                "--image-base=0x10000", code=2)
+    for flags, base in ((["--front-align=16M"], 16 * MIB),
+                        (["--front-align=2M", "--image-base=0x400000"], 4 * MIB)):
+        out = bare_front(tmp_path, program, "--unresolved-symbols=ignore-all", *flags).path
+        assert min(s["p_vaddr"] for s in load_segments(out)) == base
+    result = ld(program, "-o", tmp_path / "out", f"--startup-profile={tmp_path / 'app.startup'}",
+                "--front-align=2M", "--image-base=0x10000", code=2)
     assert result.stderr == (
         "ld.frontload: error: --front-align=2M: --image-base=0x10000 is not a multiple of it\n"
         "ld.frontload: note: leave it out, or name a multiple\n")
 
 
-def test_off_by_default(tmp_path, program, profile):
-    """Nothing is said then, and nothing padded by more than a page."""
-    result = link(tmp_path / "out", program, "-no-pie", profile=profile)
-    assert "padding" not in result.stderr
-    assert padding(tmp_path / "out") < 2 * 4 * KIB
-
-
 @pytest.mark.parametrize("value", ["", "0", "3K", "48K", "2K", "2G", "-4K", "64k", "64KB", "K",
                                    "99999999999999999999", "18446744073709551616K"])
-def test_bad_sizes_are_refused(tmp_path, program, profile, value):
+def test_bad_sizes_are_refused(tmp_path, program, value):
     """By one that can be had."""
-    result = ld(program, "-o", tmp_path / "out", f"--startup-profile={profile}",
-                f"--front-align={value}", code=2)
+    result = ld(program, "-o", tmp_path / "out", f"--front-align={value}",
+                f"--startup-profile={write_profile(tmp_path, 'main')}", code=2)
     assert result.stderr == (
         f"ld.frontload: error: --front-align: '{value}' is not a power of two from 4K to 1G\n"
         "ld.frontload: note: name the size of a large folio, such as 64K or 2M\n")
 
 
-def test_without_a_profile_there_is_nothing_to_align(tmp_path, program):
-    result = ld(program, "-o", tmp_path / "out", "--front-align=2M", code=2)
-    assert "--front-align: there is no front without a profile" in result.stderr
+def test_without_a_profile_there_is_nothing_to_align(refused):
+    assert "--front-align: there is no front without a profile" in refused("--front-align=2M")

@@ -2,27 +2,18 @@
 
 import re
 import shlex
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from linking import BUILD, LD_LLD, check_run, compile_text
+from abilities import needs
+from linking import BUILD, LD_FRONTLOAD, LD_LLD, check_run, compile_text, measured, write_profile
 from places import ROOT
 
 SYMBOLS = (ROOT / "lldplugin/lld/lld_symbols.h").read_text()
 PROGRAM = """int helper(int x) { return x + 1; }
 const char *text(void) { return "a string of startup"; }
 int main(void) { return helper(-1) + (text() == 0); }
-"""
-PROFILE = """frontload-startup-profile 2
-program app
-runs 1
-data-runs 1
-function\ttext\t1\t+1\t16\tmain
-function\ttext\t1\t+1\t16\thelper
-function\ttext\t1\t+1\t16\ttext
-string\trodata\t1\t+1\t16\ta string of startup
 """
 # What a message calls a hook, and CMake.
 HOOKS = {
@@ -39,47 +30,42 @@ HOOKS = {
 }
 
 
-@pytest.fixture(scope="module")
-def link_command() -> list[str]:
-    """How ld.frontload is linked."""
-    ninja = shutil.which("ninja")
-    if ninja is None or not (BUILD / "build.ninja").exists():
-        pytest.skip("needs a build by ninja, which tells its commands")
-    commands = check_run(ninja, "-C", BUILD, "-t", "commands", "bin/ld.frontload").splitlines()
-    (text,) = [part for part in commands[-1].split("&&") if "-o bin/ld.frontload" in part]
-    return shlex.split(text)
+@pytest.fixture
+def arguments(tmp_path) -> list:
+    """A link of `out`, which is there already, that every hook is needed for."""
+    (tmp_path / "out").write_text("precious")
+    profile = write_profile(tmp_path, *map(measured, ("main", "helper", "text")),
+                            ("string", "rodata", "a string of startup"), data_runs=1)
+    return [compile_text(tmp_path, "a.c", PROGRAM), "-e", "main", "-o", tmp_path / "out",
+            f"--startup-profile={profile}"]
 
 
-def without_hook(folder: Path, command: list[str], mangled: str) -> Path:
+def without_hook(folder: Path, mangled: str) -> Path:
     """Links ld.frontload as if lld called one of its own functions in a way that --wrap does not
     reach. What ld.frontload calls by the name for the wrapped one is then that function itself."""
     folder.mkdir()
     (folder / "ld.lld").symlink_to(LD_LLD)
-    words = []
-    for word in command:
+    commands = check_run("ninja", "-C", BUILD, "-t", "commands", "bin/ld.frontload").splitlines()
+    (text,) = [part for part in commands[-1].split("&&") if "-o bin/ld.frontload" in part]
+    words = shlex.split(text)
+    for place, word in enumerate(words):
         if word.endswith(("lld_hooks.cpp.o", "written_files.cpp.o")):
-            renamed = folder / Path(word).name
+            words[place] = folder / Path(word).name
             check_run("objcopy", f"--redefine-sym=__real_{mangled}={mangled}", BUILD / word,
-                      renamed)
-            word = renamed
-        words.append(word)
+                      words[place])
     words.remove(f"-Wl,--wrap={mangled}")
     words[words.index("-o") + 1] = folder / "ld.frontload"
     check_run(*words, f"-B{folder}", "-fuse-ld=lld", cwd=BUILD)
     return folder / "ld.frontload"
 
 
+@needs("program:ninja", "built:build.ninja")
 @pytest.mark.parametrize("name", HOOKS)
-def test_a_hook_that_is_not_called(tmp_path, link_command, name):
-    program = compile_text(tmp_path, "a.c", PROGRAM)
-    profile, output = tmp_path / "app.startup", tmp_path / "out"
-    profile.write_text(PROFILE)
-    output.write_text("precious")
+def test_a_hook_that_is_not_called(tmp_path, arguments, name):
     mangled = re.search(rf'#define {HOOKS[name]} "(\w+)"', SYMBOLS)[1]
-    linker = without_hook(tmp_path / "linker", link_command, mangled)
+    linker, output = without_hook(tmp_path / "linker", mangled), tmp_path / "out"
     before = sorted(tmp_path.iterdir())
-    result = subprocess.run([linker, program, "-e", "main", "-o", output,
-                             f"--startup-profile={profile}"], capture_output=True, text=True)
+    result = subprocess.run([linker, *arguments], capture_output=True, text=True)
     assert result.returncode == 1, result.stderr
     assert f"error: this lld has not called {name}, on which the front relies" in result.stderr
     if name == "unlinkAsync":  # its work is what was not prevented
@@ -89,9 +75,6 @@ def test_a_hook_that_is_not_called(tmp_path, link_command, name):
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_all_hooks_are_called(tmp_path):
+def test_all_hooks_are_called(arguments):
     """The same program with all of them."""
-    program = compile_text(tmp_path, "a.c", PROGRAM)
-    (tmp_path / "app.startup").write_text(PROFILE)
-    check_run(BUILD / "bin/ld.frontload", program, "-e", "main", "-o", tmp_path / "out",
-              f"--startup-profile={tmp_path / 'app.startup'}")
+    check_run(LD_FRONTLOAD, *arguments)

@@ -1,19 +1,27 @@
 """Ways to link that change what is in the file: it has its front all the same, and it runs."""
 
-import json
 import struct
 
 import pytest
 from elftools.elf.elffile import ELFFile
-from linking import COMPILERS, Image, check_run, compile_text, link, write_profile
-from whole import check_front, compile_whole, file_offset, link_whole, load_segments
+from linking import COMPILERS, Image, compile_text, front
+from whole import check_whole, compile_whole, file_offset, load_segments
+
+
+@pytest.mark.parametrize(("flags", "compile_flags", "compiler"), [
+    (["-flto", "-O1"], ["-flto", "-fno-inline"], "clang"),
+    (["-flto=thin", "-O1"], ["-flto=thin", "-fno-inline"], "clang"),
+    (["-Wl,--icf=all"], ["-faddrsig"], "clang"),
+    (["-Wl,--no-rosegment,-z,norelro"], [], "gcc"),
+    (["-Wl,-O2,-z,now,-z,noseparate-code,-z,keep-text-section-prefix"], [], "gcc")])
+def test_a_whole_program(tmp_path, flags, compile_flags, compiler):
+    """Made by link-time optimization, folded, or with other segments, it does the same."""
+    check_whole(tmp_path, *flags, compile_flags=compile_flags, compiler=compiler)
 
 
 def test_emit_relocs(tmp_path):
     """The relocations that stay in the file are of the section that they lie in."""
-    front, plain = link_whole(tmp_path, compile_whole(tmp_path), "-Wl,--emit-relocs")
-    assert check_run(front) == check_run(plain)
-    image = check_front(front)
+    front, plain = check_whole(tmp_path, "-Wl,--emit-relocs")
     counts = []
     for path in (front, plain):
         with path.open("rb") as stream:
@@ -34,25 +42,15 @@ def test_emit_relocs(tmp_path):
                    for r in elf.get_section_by_name(".rela.text.front").iter_relocations()
                    if names.get_symbol(r["r_info_sym"]).name == "cold_2_leaf"]
     (distance,) = struct.unpack_from("<i", front.read_bytes(), file_offset(front, call))
-    assert call + 4 + distance == image.symbols["cold_2_leaf"].address
-
-
-@pytest.mark.parametrize("lto", ["-flto", "-flto=thin"])
-def test_lto(tmp_path, lto):
-    """Functions of a C++ program that link-time optimization compiles are placed, and can throw."""
-    objects = compile_whole(tmp_path, lto, "-fno-inline", compiler="clang")
-    front, plain = link_whole(tmp_path, objects, lto, "-O1")
-    assert check_run(front) == check_run(plain)
-    check_front(front)
+    assert call + 4 + distance == Image(front).symbols["cold_2_leaf"].address
 
 
 def identical_functions(folder, *others, flags=("-faddrsig",)):
-    names = ("first", "second", "third")
-    text = "".join(f"__attribute__((noinline)) int {name}(int x) {{ return other(x) * 77; }}\n"
-                   for name in names)
-    main = "int main(void) { return first(1) + third(1) != second(2); }\n"
-    other = "__attribute__((noinline)) int other(int x) { return x + 1; }\n"
-    return compile_text(folder, "a.c", other + text + "".join(others) + main, *flags, "-fno-inline",
+    text = "__attribute__((noinline)) int other(int x) { return x + 1; }\n"
+    text += "".join(f"__attribute__((noinline)) int {name}(int x) {{ return other(x) * 77; }}\n"
+                    for name in ("first", "second", "third"))
+    text += "int main(void) { return first(1) + third(1) != second(2); }\n"
+    return compile_text(folder, "a.c", text + "".join(others), *flags, "-fno-inline",
                         compiler="clang")
 
 
@@ -60,44 +58,35 @@ def identical_functions(folder, *others, flags=("-faddrsig",)):
 def test_identical_functions_are_folded_in_the_front(tmp_path, hot):
     """A profile of a folded program has one of their names, not always the one that is called now;
     lld folds only what is in one output section."""
-    program = identical_functions(tmp_path)
-    report = tmp_path / "report.json"
-    link(tmp_path / "out", program, "-Wl,--icf=all", f"-Wl,--front-report={report}",
-         profile=write_profile(tmp_path, "main", hot))
-    image = Image(tmp_path / "out")
-    assert image.symbols["first"] == image.symbols["second"] == image.symbols["third"]
-    assert image.section_of("second") == ".text.front"
-    told = json.loads(report.read_text())
-    assert told["names"]["missing"] == []
+    linked = front(tmp_path, identical_functions(tmp_path), "-Wl,--icf=all", entries=("main", hot))
+    symbols = linked.image.symbols
+    assert symbols["first"] == symbols["second"] == symbols["third"]
+    assert linked.image.section_of("second") == ".text.front" and not linked.missing
     # It is there once, and so it counts: beside main.
-    sizes = {s.address: s.size for s in image.symbols.values() if s.section == ".text.front"}
-    assert told["classes"]["text"] == {"sections": 2, "referred": 0, "bytes": sum(sizes.values())}
+    sizes = {s.address: s.size for s in symbols.values() if s.section == ".text.front"}
+    assert linked.report["classes"]["text"] == {"sections": 2, "referred": 0,
+                                                "bytes": sum(sizes.values())}
 
 
-def test_functions_that_only_look_identical_are_no_twins(tmp_path):
+@pytest.mark.parametrize(("flags", "cold"), [(["-Wl,--icf=all"], "cold"), ([], "second"),
+                                             (["-Wl,--icf=none"], "second")])
+def test_functions_that_only_look_identical_are_no_twins(tmp_path, flags, cold):
     """They call another function, or are of another size; and without --icf there are none."""
-    others = ("__attribute__((noinline)) int another(int x) { return x - 1; }\n",
-              "__attribute__((noinline)) int cold(int x) { return another(x) * 77; }\n",
-              "int user(int x) { return cold(x) + another(x); }\n")
-    program = identical_functions(tmp_path, *others)
-    profile = write_profile(tmp_path, "main", "first")
-    link(tmp_path / "folded", program, "-Wl,--icf=all", profile=profile)
-    assert Image(tmp_path / "folded").section_of("cold") == ".text"
-    for flags in ((), ("-Wl,--icf=none",)):
-        link(tmp_path / "out", program, *flags, profile=profile)
-        image = Image(tmp_path / "out")
-        assert image.section_of("first") == ".text.front"
-        assert image.section_of("second") == ".text"
+    program = identical_functions(tmp_path, (
+        "int another(int x) { return x - 1; }\n"
+        "int cold(int x) { return another(x) * 77; }\n"
+        "int user(int x) { return cold(x) + another(x); }\n"))
+    image = front(tmp_path, program, *flags, entries=("main", "first")).image
+    assert image.section_of("first") == ".text.front" and image.section_of(cold) == ".text"
 
 
 # What is compiled beside the three functions, and how: whether lld finds `second` safe to fold.
 TAKES_ADDRESS = "extern int second(int); int (*address)(int) = second;\n"
+CALLS = "int second(int); int f(void) { return second(1); }\n"
 SAFE = {"with a list": (("-faddrsig",), None, (), True),
         "without a list": (("-fno-addrsig",), None, (), False),
         "address taken": (("-faddrsig",), (TAKES_ADDRESS, "-faddrsig"), (), False),
-        "used where there is no list": (
-            ("-faddrsig",), ("int second(int); int f(void) { return second(1); }\n",
-                             "-fno-addrsig"), (), False),
+        "used where there is no list": (("-faddrsig",), (CALLS, "-fno-addrsig"), (), False),
         "exported": (("-faddrsig", "-fPIC"), None, ("-shared",), False),
         "hidden": (("-faddrsig", "-fPIC", "-fvisibility=hidden"), None, ("-shared",), True)}
 
@@ -109,95 +98,41 @@ def test_safe_folding(tmp_path, case):
     objects = [identical_functions(tmp_path, flags=compile_flags)]
     if other:
         objects.append(compile_text(tmp_path, "b.c", *other, compiler="clang"))
-    profile = write_profile(tmp_path, "main", "first")
-    images = {}
-    for icf in ("safe", "all"):
-        link(tmp_path / "out", *objects, *flags, f"-Wl,--icf={icf}", profile=profile)
-        images[icf] = Image(tmp_path / "out").symbols
-    for symbols in images.values():
-        assert symbols["first"].section == ".text.front"
-    assert images["all"]["first"] == images["all"]["second"]
-    assert (images["safe"]["first"] == images["safe"]["second"]) == is_folded
-    assert images["safe"]["second"].section == (".text.front" if is_folded else ".text")
-
-
-def test_icf_of_a_whole_program(tmp_path):
-    """Folding changes nothing that the program does."""
-    front, plain = link_whole(tmp_path, compile_whole(tmp_path, "-faddrsig", compiler="clang"),
-                              "-Wl,--icf=all")
-    assert check_run(front) == check_run(plain)
-    check_front(front)
+    safe, all_ = (front(tmp_path, *objects, *flags, f"-Wl,--icf={icf}", output=icf,
+                        entries=("main", "first")).image.symbols for icf in ("safe", "all"))
+    assert safe["first"].section == all_["first"].section == ".text.front"
+    assert all_["first"] == all_["second"]
+    assert (safe["first"] == safe["second"]) == is_folded
+    assert safe["second"].section == (".text.front" if is_folded else ".text")
 
 
 def test_gc_sections(tmp_path):
     """What nothing refers to is not in the file, profile or not, and the report says so."""
-    objects = compile_whole(tmp_path)
     dead = compile_text(tmp_path, "dead.c", "int hot_dead(int x) { return x; }\n"
                         "const int *hot_dead_too(void) { static const int d[9]; return d; }\n")
-    report = tmp_path / "report.json"
-    driver = COMPILERS["clang"][1]
-    profile = write_profile(tmp_path, "hot_dead", "main", "hot_dead_too", "hot_1_step")
-    link(tmp_path / "out", *objects, dead, "-Wl,--gc-sections", "-Wl,--min-match=0",
-         f"-Wl,--front-report={report}", driver=driver, profile=profile)
-    image = Image(tmp_path / "out")
-    assert not image.matching("dead")
-    assert "cold_4_pages" not in image.symbols, "nothing refers to it"
-    missing = json.loads(report.read_text())["names"]["missing"]
-    assert {(m["name"], m["reason"]) for m in missing} == {
+    linked = front(tmp_path, *compile_whole(tmp_path), dead, "-Wl,--gc-sections,--min-match=0",
+                   driver=COMPILERS["clang"][1],
+                   entries=("hot_dead", "main", "hot_dead_too", "hot_1_step"))
+    assert not linked.image.matching("dead")
+    assert "cold_4_pages" not in linked.image.symbols, "nothing refers to it"
+    assert {(m["name"], m["reason"]) for m in linked.names["missing"]} == {
         ("hot_dead", "not in the link"), ("hot_dead_too", "not in the link")}
-    assert check_run(tmp_path / "out").endswith(" 7 one\n")
 
 
-@pytest.mark.parametrize("page", [4096, 65536])
-@pytest.mark.parametrize("flags", [
-    "separate-code", "noseparate-code", "separate-loadable-segments", "norelro", "now",
-    "pack-relative-relocs"])
+@pytest.mark.parametrize(("flags", "page"), [
+    ("separate-code", 4096), ("separate-code", 65536), ("separate-loadable-segments", 4096),
+    ("noseparate-code", 65536), ("pack-relative-relocs", 65536),
+    ("common-page-size=16384", 65536)])
 def test_segments(tmp_path, flags, page):
     """Pages of the size that the target may have: a front without holes larger than a page."""
-    objects = compile_whole(tmp_path)
-    front, plain = link_whole(tmp_path, objects, f"-Wl,-z,{flags}", f"-Wl,-z,max-page-size={page}")
-    assert check_run(front) == check_run(plain)
-    check_front(front, page)
+    out, _ = check_whole(tmp_path, f"-Wl,-z,{flags}", f"-Wl,-z,max-page-size={page}", page=page)
     if flags.startswith("separate"):
         # No page of code holds anything else.
-        code = {n // page for s in load_segments(front) if s.p_flags & 1
-                for n in range(s.p_offset, s.p_offset + s.p_filesz)}
-        other = {n // page for s in load_segments(front) if not s.p_flags & 1
-                 for n in range(s.p_offset, s.p_offset + s.p_filesz)}
+        code, other = ({n // page for s in load_segments(out) if bool(s.p_flags & 1) == is_code
+                        for n in range(s.p_offset, s.p_offset + s.p_filesz)}
+                       for is_code in (True, False))
         assert not code & other
-
-
-def test_common_page_size(tmp_path):
-    """RELRO ends where pages of that size end."""
-    front, plain = link_whole(tmp_path, compile_whole(tmp_path), "-Wl,-z,max-page-size=65536",
-                              "-Wl,-z,common-page-size=16384")
-    assert check_run(front) == check_run(plain)
-    check_front(front, 65536)
-    with front.open("rb") as stream:
-        (relro,) = [s.header for s in ELFFile(stream).iter_segments("PT_GNU_RELRO")]
-    assert (relro.p_vaddr + relro.p_memsz) % 16384 == 0
-
-
-def build_id(path) -> bytes:
-    """The build-id, read from memory's view: a PT_NOTE segment."""
-    with path.open("rb") as stream:
-        (note,) = [n for s in ELFFile(stream).iter_segments("PT_NOTE") for n in s.iter_notes()
-                   if n["n_type"] == "NT_GNU_BUILD_ID"]
-    return bytes.fromhex(note["n_desc"])
-
-
-def test_build_id(tmp_path):
-    """There is one; it is the same for the same file, another for another layout or content."""
-    objects = compile_whole(tmp_path)
-
-    def linked(name: str, version: int, *order: str) -> bytes:
-        extra = compile_text(tmp_path, "extra.c", f"int version = {version};\n")
-        link(tmp_path / name, *objects, extra, "-pie", "-Wl,--build-id=sha1",
-             driver=COMPILERS["clang"][1], profile=write_profile(tmp_path, *order))
-        return build_id(tmp_path / name)
-
-    first = linked("first", 1, "main", "hot_1_step")
-    assert len(first) == 20
-    assert linked("again", 1, "main", "hot_1_step") == first
-    assert linked("layout", 1, "hot_1_step", "main") != first
-    assert linked("content", 2, "main", "hot_1_step") != first
+    if flags.startswith("common"):  # where pages of that size end, relocations' protection does
+        with out.open("rb") as stream:
+            (relro,) = [s.header for s in ELFFile(stream).iter_segments("PT_GNU_RELRO")]
+        assert (relro.p_vaddr + relro.p_memsz) % 16384 == 0

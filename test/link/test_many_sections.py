@@ -4,16 +4,7 @@ only through those of the front."""
 import json
 
 import pytest
-from linking import (
-    Entry,
-    Image,
-    check_run,
-    compile_text,
-    is_linear,
-    ld,
-    link,
-    write_profile,
-)
+from linking import Entry, bare_front, check_run, compile_text, front, is_linear, link
 
 MANY = 6000
 START = """.globl _start
@@ -41,21 +32,19 @@ def source(number: int) -> str:
 @pytest.mark.parametrize("number", [400, MANY])
 def test_the_front_is_the_same(tmp_path, number):
     """All that the profile names is in first-touch order, whatever lld was spared."""
-    o = compile_text(tmp_path, "many.s", START + source(number))
+    o, trace = compile_text(tmp_path, "many.s", START + source(number)), tmp_path / "trace"
     named = {name: [f"{name}_{i}" for i in range(number - len(CLASSES) + place, 0, -200)]
              for place, name in enumerate(CLASSES)}
-    entries = [Entry("function" if name == "text" else "data", name, symbol)
-               for name, symbols in named.items() for symbol in symbols]
-    out, trace = tmp_path / "out", tmp_path / "trace"
-    ld(o, "-o", out, f"--startup-profile={write_profile(tmp_path, *entries)}",
-       f"--time-trace={trace}", "--time-trace-granularity=0")
-    image = Image(out)
-    for symbols in named.values():
-        addresses = [image.symbols[symbol].address for symbol in symbols]
-        assert addresses == list(range(addresses[0], addresses[0] + 8 * len(symbols), 8))
-    assert {s for s in image.symbols if "_" in s and s.split("_")[0] in CLASSES} == {
-        f"{list(CLASSES)[i % len(CLASSES)]}_{i}" for i in range(number)}
-    check_run(out)
+    linked = bare_front(
+        tmp_path, o, f"--time-trace={trace}", "--time-trace-granularity=0", entry="_start",
+        entries=[Entry("function" if name == "text" else "data", name, symbol)
+                 for name, symbols in named.items() for symbol in symbols])
+    symbols = linked.image.symbols
+    for names in named.values():
+        addresses = [symbols[name].address for name in names]
+        assert addresses == list(range(addresses[0], addresses[0] + 8 * len(names), 8))
+    assert {f"{list(CLASSES)[i % len(CLASSES)]}_{i}" for i in range(number)} <= symbols.keys()
+    check_run(linked.path)
     events = {event["name"] for event in json.loads(trace.read_text())["traceEvents"]}
     assert ("Shorten the list of sections" in events) == (number == MANY)
 
@@ -67,11 +56,10 @@ def test_constants_that_the_loader_copies(tmp_path):
                                           "const int constants[] = {3, 4};\n", "-fPIC"))
     program = compile_text(tmp_path, "main.c", "extern const int constants[2];\n"
                            "int main(void) { return constants[0] - 3; }\n", "-fno-pie")
-    out = tmp_path / "out"
-    link(out, "-no-pie", program, compile_text(tmp_path, "many.s", source(MANY)), library,
-         f"-Wl,-rpath,{tmp_path}",
-         profile=write_profile(tmp_path, "main", "text_0", ("data", "data", "data_2"),
-                               ("data", "rodata", "rodata_1")))
-    assert Image(out).section_of("constants") == ".data.rel.ro"
-    assert is_linear(out)
-    check_run(out)
+    linked = front(tmp_path, "-no-pie", program, compile_text(tmp_path, "many.s", source(MANY)),
+                   library, f"-Wl,-rpath,{tmp_path}",
+                   entries=("main", "text_0", ("data", "data", "data_2"),
+                            ("data", "rodata", "rodata_1")))
+    assert linked.image.section_of("constants") == ".data.rel.ro"
+    assert is_linear(linked.path)
+    check_run(linked.path)

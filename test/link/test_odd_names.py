@@ -4,11 +4,11 @@ linked program each is found, or said to be missing as what it is."""
 import json
 import subprocess
 
+import abilities
 import pytest
-from linking import check_run, link
+from linking import BUILD, check_run, link
 from odd_names import NAMES, addresses, program_with
-from other_lld import other_lld
-from places import BUILD
+from other_lld import BY_LLD
 
 FRONTLOAD = BUILD / "bin" / "frontload"
 
@@ -16,38 +16,30 @@ FRONTLOAD = BUILD / "bin" / "frontload"
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
     """The object of a program that has all these names, and the profile that was recorded of it."""
+    abilities.need("ptrace")
     folder = tmp_path_factory.mktemp("recorded")
     program = program_with(folder, NAMES)
     link(folder / "app", program)
-    result = subprocess.run([FRONTLOAD, "record", "-o", folder / "traces", "--", folder / "app"],
-                            capture_output=True, text=True)
-    if "ptrace" in result.stderr:
-        pytest.skip(f"ptrace is not permitted here: {result.stderr}")
+    check_run(FRONTLOAD, "record", "-o", folder / "traces", "--", folder / "app")
     check_run(FRONTLOAD, "profile", folder / "traces", "-o", folder / "app.startup")
     return program, folder / "app.startup"
 
 
-def names_of(profile):
-    lines = [line.split("\t") for line in profile.read_text().split("\n")]
-    return [fields[5] for fields in lines if len(fields) >= 6]
-
-
 def test_recorded(recorded):
     """The profile has all of them, in the order of first touch, each in its line."""
-    names = names_of(recorded[1])
+    lines = [line.split("\t") for line in recorded[1].read_text().split("\n")]
+    names = [fields[5] for fields in lines if len(fields) >= 6]
     assert names[names.index("main") + 1:][:len(NAMES)] == list(NAMES.values())
 
 
-@pytest.mark.parametrize("version", [None, "22"], ids=["built-in", "other lld"])
-def test_found(recorded, tmp_path, version):
+@pytest.mark.parametrize("other", [[], [f"-Wl,{BY_LLD}"]], ids=["built-in", "other lld"])
+def test_found(recorded, tmp_path, other):
     """A front has them all, in order, and the check says so."""
     program, profile = recorded
     out, report = tmp_path / "app", tmp_path / "report.json"
-    other = [f"-Wl,--lld={other_lld(version)}"] if version else []
     link(out, program, f"-Wl,--front-report={report}", *other, profile=profile)
     assert json.loads(report.read_text())["names"]["missing"] == []
-    places = addresses(out)
-    assert sorted(NAMES, key=places.get) == list(NAMES)
+    assert sorted(NAMES, key=addresses(out).get) == list(NAMES)
     checked = json.loads(check_run(FRONTLOAD, "check", out, "--profile", profile, "--json", "-",
                                    "--require-front"))
     assert checked["missing"] == []
@@ -56,12 +48,15 @@ def test_found(recorded, tmp_path, version):
 def test_missing(recorded, tmp_path):
     """In a program that has some of them the others are missing, as what they are: none is taken
     for another, and no message has what would steer a terminal."""
+    def is_printable(text: str) -> bool:
+        return text.replace("\n", "").isprintable()
+
     _, profile = recorded
     there = [name for name in NAMES if name in (b"new\\nline", b"tab", b"#include", b"<b>&\"'")]
     gone = [NAMES[name] for name in NAMES if name not in there]
     program, out, report = program_with(tmp_path, there), tmp_path / "app", tmp_path / "report"
     said = link(out, program, profile=profile, code=1).stderr
-    assert not [letter for letter in said.replace("\n", "") if not letter.isprintable()]
+    assert is_printable(said)
     shown = [line.removeprefix("  ") for line in said.splitlines() if line.startswith("  ")]
     assert shown == [f"{'L' * 200}...", *gone[1:-1], r"grüß\xe2\x80\xae"]
 
@@ -69,13 +64,9 @@ def test_missing(recorded, tmp_path):
     missing = json.loads(report.read_text())["names"]["missing"]
     assert [entry["name"] for entry in missing] == gone
 
-    def check(*options):
-        result = subprocess.run([FRONTLOAD, "check", out, "--profile", profile, *options],
-                                capture_output=True, text=True)
-        assert result.returncode == 1
-        return result
-
-    told = check()
-    assert not [letter for letter in (told.stdout + told.stderr).replace("\n", "")
-                if not letter.isprintable()]
-    assert [entry["name"] for entry in json.loads(check("--json", "-").stdout)["missing"]] == gone
+    told, found = (subprocess.run([FRONTLOAD, "check", out, "--profile", profile, *options],
+                                  capture_output=True, text=True)
+                   for options in ([], ["--json", "-"]))
+    assert told.returncode == found.returncode == 1
+    assert is_printable(told.stdout + told.stderr)
+    assert [entry["name"] for entry in json.loads(found.stdout)["missing"]] == gone

@@ -1,22 +1,23 @@
 """What happens to a large file that a link's output takes the place of: the link does not wait for
 it, and nothing of it is left."""
 
+import ctypes
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
-from left_processes import wait_until_none
-from linking import LD_FRONTLOAD, TWO_FUNCTIONS, compile_text, ld, write_profile
+from linking import LD_FRONTLOAD, TWO_FUNCTIONS, check_run, compile_text, ld, write_profile
 
+IN_DELETE_SELF = 0x400  # nobody has the file open any more
 LARGE = 64 << 20  # of which nothing is on the disk
 
 
 @pytest.fixture
 def link(tmp_path) -> list:
     """A link to `out`, which is a large file."""
-    os.truncate(os.open(tmp_path / "out", os.O_CREAT | os.O_WRONLY), LARGE)
+    (tmp_path / "out").touch()
+    os.truncate(tmp_path / "out", LARGE)
     return [compile_text(tmp_path, "a.c", TWO_FUNCTIONS), "-e", "main", "-o", tmp_path / "out",
             f"--startup-profile={write_profile(tmp_path, 'main', 'helper')}"]
 
@@ -30,8 +31,7 @@ def test_another_process_frees_it(tmp_path, link, strace):
     of a process that has no other, and that the link does not wait for."""
     log = tmp_path / "log"
     calls = "renameat2,unlink,dup2,close_range,execve,wait4,waitid"
-    subprocess.run([strace, "-f", "-y", "-o", log, "-e", f"trace={calls}", LD_FRONTLOAD, *link],
-                   check=True, capture_output=True)
+    check_run(strace, "-f", "-y", "-o", log, "-e", f"trace={calls}", LD_FRONTLOAD, *link)
     assert re.search(r"RENAME_EXCHANGE.*\n.*unlink\(.*\n"
                      r".*dup2\(.*\(deleted\), 0<.*\n.*dup2\(1</dev/null>, 2.*\n"
                      r".*close_range\(3, .*\n.*execve\(\"/bin/sh\"", log.read_text())
@@ -41,10 +41,13 @@ def test_another_process_frees_it(tmp_path, link, strace):
 
 def test_nothing_is_left(tmp_path, link):
     """Neither a name nor a process, and whoever reads what the link says sees its end at once."""
-    before = set(tmp_path.iterdir())
+    before, libc = set(tmp_path.iterdir()), ctypes.CDLL(None)
+    watch = libc.inotify_init()
+    libc.inotify_add_watch(watch, os.fsencode(tmp_path / "out"), IN_DELETE_SELF)
     ld(*link)
     assert is_linked(tmp_path / "out") and set(tmp_path.iterdir()) == before
-    wait_until_none("fd/0", str(tmp_path / "out"))
+    assert os.read(watch, 1 << 10)
+    os.close(watch)
 
 
 @pytest.mark.parametrize("other", ["link", "symlink"])
@@ -61,17 +64,10 @@ def test_another_name(tmp_path, link, other):
     assert name.stat().st_size == LARGE
 
 
-def test_a_file_system_that_cannot_exchange(tmp_path, link, strace):
-    """The new file is renamed over the old one then."""
-    subprocess.run([strace, "-f", "-o", "/dev/null", "-e", "trace=renameat2", "-e",
-                    "inject=renameat2:error=EINVAL", LD_FRONTLOAD, *link],
-                   check=True, capture_output=True)
-    assert is_linked(tmp_path / "out")
-
-
-def test_no_other_process(tmp_path, link, strace):
-    """Where none can be started, the link frees the file itself."""
-    subprocess.run([strace, "-f", "-o", "/dev/null", "-e", "trace=execve", "-e",
-                    "inject=execve:error=EACCES:when=2", LD_FRONTLOAD, *link],
-                   check=True, capture_output=True)
+@pytest.mark.parametrize("fault", ["renameat2:error=EINVAL", "execve:error=EACCES:when=2"])
+def test_what_cannot_be_had(tmp_path, link, strace, fault):
+    """Where files cannot be exchanged the new one is renamed over the old one, and where no process
+    can be started the link frees the file itself."""
+    check_run(strace, "-f", "-o", os.devnull, "-e", f"trace={fault.partition(':')[0]}", "-e",
+              f"inject={fault}", LD_FRONTLOAD, *link)
     assert is_linked(tmp_path / "out")

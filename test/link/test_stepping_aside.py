@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from linking import (
+    ALWAYS,
     LD_FRONTLOAD,
     LD_LLD,
     NEVER,
@@ -19,12 +20,24 @@ from linking import (
 FLAGS = ["-e", "main", "--no-gc-sections", "-pie"]
 
 
-def run(*arguments) -> subprocess.CompletedProcess:
-    """What a user gets, who has not said whether the front is to stay."""
-    command = [str(argument) for argument in (LD_FRONTLOAD, *FLAGS, *arguments)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+def run(folder: Path, *arguments) -> subprocess.CompletedProcess:
+    """What a user gets, who has not said whether the front is to stay: `out`, and a report."""
+    command = [LD_FRONTLOAD, *FLAGS, *arguments, "-o", folder / "out"]
+    if profile := next(folder.glob("app.startup"), None):
+        command += [f"--startup-profile={profile}", f"--front-report={folder / 'report'}"]
+    result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     return result
+
+
+def is_plain(folder: Path, *arguments) -> bool:
+    """Whether the output is that of lld."""
+    check_run(LD_LLD, *FLAGS, *arguments, "-o", folder / "plain")
+    return (folder / "plain").read_bytes() == (folder / "out").read_bytes()
+
+
+def report(folder: Path) -> dict:
+    return json.loads((folder / "report").read_text())
 
 
 @pytest.fixture
@@ -44,29 +57,24 @@ def profile(tmp_path) -> Path:
     return write_profile(tmp_path, "main", "helper")
 
 
-def plain(tmp_path, *arguments) -> bytes:
-    check_run(LD_LLD, *FLAGS, *arguments, "-o", tmp_path / "plain")
-    return (tmp_path / "plain").read_bytes()
-
-
 def test_a_small_program_is_linked_as_by_lld(tmp_path, program, profile):
-    out, report = tmp_path / "out", tmp_path / "report"
-    result = run(program, "-o", out, f"--startup-profile={profile}", f"--front-report={report}")
-    assert out.read_bytes() == plain(tmp_path, program)
+    """It is said and reported, no file of the front's is left, and texts are those of this link."""
+    before = set(tmp_path.iterdir())
+    result = run(tmp_path, program, f"-Map={tmp_path / 'map'}")
+    assert {path.name for path in set(tmp_path.iterdir()) - before} == {"out", "map", "report"}
+    assert ".text.front" not in (tmp_path / "map").read_text()
+    assert is_plain(tmp_path, program)
     assert "linked without a front: a cold start may read" in result.stderr
-    assert "--front-always" in result.stderr
-    told = json.loads(report.read_text())
+    assert ALWAYS in result.stderr
+    told = report(tmp_path)
     assert told["front"] is None
     assert any(start["front"]["bytes"] > start["plain"]["bytes"] for start in told["starts"])
 
 
 def test_a_very_small_program_keeps_its_front(tmp_path, profile):
     """All of it is read at once, in any case."""
-    program, report = compile_text(tmp_path, "a.c", TWO_FUNCTIONS), tmp_path / "report"
-    run(program, "-o", tmp_path / "out", f"--startup-profile={profile}",
-        f"--front-report={report}")
-    told = json.loads(report.read_text())
-    assert told["front"]["bytes"] < 1 << 16 and not told["starts"]
+    run(tmp_path, compile_text(tmp_path, "a.c", TWO_FUNCTIONS))
+    assert report(tmp_path)["front"]["bytes"] < 1 << 16 and not report(tmp_path)["starts"]
 
 
 def test_a_large_program_keeps_its_front(tmp_path):
@@ -75,65 +83,41 @@ def test_a_large_program_keeps_its_front(tmp_path):
 .section .text.hot{i},"ax"; .globl hot{i}; .type hot{i},@function; hot{i}: ret; .size hot{i}, 1
 """ for i in range(64))
     program = compile_text(tmp_path, "a.s", text + ".globl main; main: ret\n")
-    profile = write_profile(tmp_path, *(f"hot{i}" for i in range(64)))
-    out, report = tmp_path / "out", tmp_path / "report"
-    result = run(program, "-o", out, f"--startup-profile={profile}", f"--front-report={report}")
-    assert "without a front" not in result.stderr
-    assert out.read_bytes() != plain(tmp_path, program)
-    told = json.loads(report.read_text())
+    write_profile(tmp_path, *(f"hot{i}" for i in range(64)))
+    assert "without a front" not in run(tmp_path, program).stderr
+    assert not is_plain(tmp_path, program)
+    told = report(tmp_path)
     assert told["front"]["bytes"] < 1 << 20
     for start in told["starts"]:
         assert start["front"]["bytes"] < start["plain"]["bytes"] / 10
 
 
-def test_never(tmp_path, program, profile):
-    """The profile stays a dependency: when it changes, so may the choice."""
-    out, depends = tmp_path / "out", tmp_path / "depends"
-    for option in (NEVER, "--verbose"):
-        run(program, "-o", out, f"--startup-profile={profile}", f"--dependency-file={depends}",
-            option)
-        assert out.read_bytes() == plain(tmp_path, program)
-        assert str(profile) in depends.read_text()
+@pytest.mark.parametrize(("options", "plain"), [
+    ([NEVER], True), (["--verbose"], True), ([ALWAYS], False), ([ALWAYS, NEVER], True)])
+def test_what_the_user_says_counts(tmp_path, program, profile, options, plain):
+    """The last of it. The profile stays a dependency: when it changes, so may the choice."""
+    result = run(tmp_path, program, *options, f"--dependency-file={tmp_path / 'depends'}")
+    assert is_plain(tmp_path, program) == plain
+    assert ("without a front" in result.stderr) == ("--verbose" in options)
+    assert str(profile) in (tmp_path / "depends").read_text()
 
 
-def test_always(tmp_path, program, profile):
-    result = run(program, "-o", tmp_path / "out", f"--startup-profile={profile}", "--front-always")
-    assert "without a front" not in result.stderr
-    assert (tmp_path / "out").read_bytes() != plain(tmp_path, program)
-
-
-def test_the_last_of_both_counts(tmp_path, program, profile):
-    run(program, "-o", tmp_path / "out", f"--startup-profile={profile}", "--front-always", NEVER)
-    assert (tmp_path / "out").read_bytes() == plain(tmp_path, program)
-
-
-@pytest.mark.parametrize("option", ["--front-always", NEVER])
+@pytest.mark.parametrize("option", [ALWAYS, NEVER])
 def test_both_may_be_among_the_flags_of_all_links(tmp_path, program, option):
     """Such as those that a configure script tries, which have no profile."""
-    run(program, "-o", tmp_path / "out", option)
-    assert (tmp_path / "out").read_bytes() == plain(tmp_path, program)
+    run(tmp_path, program, option)
+    assert is_plain(tmp_path, program)
 
 
 def test_all_options_of_a_response_file_are_kept(tmp_path, program, profile):
     """The file may be a pipe, which can be read once."""
     response = f"'{program}' -o '{tmp_path / 'out'}' --defsym=answer=42 --startup-profile={profile}"
-    subprocess.run(["bash", "-c", f'exec "$0" {" ".join(FLAGS)} @<(echo "$1")', LD_FRONTLOAD,
-                    response], check=True, capture_output=True)
-    assert (tmp_path / "out").read_bytes() == plain(tmp_path, program, "--defsym=answer=42")
+    check_run("bash", "-c", f'exec "$0" {" ".join(FLAGS)} @<(echo "$1")', LD_FRONTLOAD, response)
+    assert is_plain(tmp_path, program, "--defsym=answer=42")
 
 
 def test_what_was_shown_is_not_shown_again(tmp_path, program, profile):
     """A map that has gone to a pipe cannot be taken back, so the front stays."""
-    result = run(program, "-o", tmp_path / "out", f"--startup-profile={profile}",
-                 "-Map=/dev/stdout")
+    result = run(tmp_path, program, "-Map=/dev/stdout")
     assert result.stdout.count("VMA") == 1
     assert ".text.front" in result.stdout
-
-
-def test_nothing_is_left_behind(tmp_path, program, profile):
-    folder = tmp_path / "out"
-    folder.mkdir()
-    run(program, "-o", folder / "app", f"--startup-profile={profile}", f"-Map={folder / 'map'}",
-        f"--front-report={folder / 'report'}")
-    assert {path.name for path in folder.iterdir()} == {"app", "map", "report"}
-    assert ".text.front" not in (folder / "map").read_text()

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from linking import LLVM, Image, check_run, ld, report_of, write_profile
+from linking import LLVM, bare_front, check_run
 
 # The target, its two branches (to a function that returns here, and for good), and the megabytes
 # that they cannot span.
@@ -20,8 +20,7 @@ FRONT = ["_start", "hot", "warm"]
 
 
 def assembler(call: str, leave: str, megabytes: int) -> str:
-    text = ".syntax unified\n" if leave == "b.w" else ""
-    text += ".thumb\n" if leave == "b.w" else ""
+    text = ".syntax unified\n.thumb\n" if leave == "b.w" else ""
     for name, callees in CALLS.items():
         text += (f'.section .text.{name},"ax",%progbits\n.globl {name}\n.type {name},%function\n'
                  f"{name}:\n")
@@ -32,42 +31,13 @@ def assembler(call: str, leave: str, megabytes: int) -> str:
     return text
 
 
-class Code:
-    """The instructions of a linked file, symbol by symbol."""
-
-    def __init__(self, path):
-        self.path, self.image = path, Image(path)
-        image = self.image
-        self.names = {image.symbols[name].address & ~1: name for name in CALLS}
-        self.thunks = {name: image.symbols[name] for name in image.matching("Thunk")}
-        text = check_run(LLVM / "llvm-objdump", "-d", "--no-show-raw-insn", path,
-                         f"--disassemble-symbols={','.join([*CALLS, *self.thunks])}")
-        self.lines = dict(re.findall(r"^\w+ <(\w+)>:\n(.*?)(?:\n\n|\Z)", text, re.M | re.S))
-
-    def reached(self, name: str) -> list[str]:
-        """Which functions the branches of this one reach, through a thunk or not."""
-        found = re.findall(r"\tblx?\t0x\w+ <(\w+)>|\tb(?:\.w)?\t0x\w+ <(\w+)>", self.lines[name])
-        return [self.names[self.behind(direct)] if direct in self.thunks else direct
-                for direct in ("".join(pair) for pair in found)]
-
-    def behind(self, thunk: str) -> int:
-        """The address that a thunk jumps to."""
-        text = self.lines[thunk]
-        if "ldr\tx16" in text:  # loads it from behind its two instructions
-            section = self.image.sections[self.thunks[thunk].section]
-            with self.path.open("rb") as file:
-                file.seek(self.thunks[thunk].address + 8 - section["sh_addr"]
-                          + section["sh_offset"])
-                return int.from_bytes(file.read(8), "little")
-        if page := re.search(r"adrp\tx16, 0x(\w+)", text):
-            return int(page[1], 16) + int(re.search(r"add\tx16, x16, #0x(\w+)", text)[1], 16)
-        low, high = (int(re.search(rf"{half}\t(?:r12|ip), #0x(\w+)", text)[1], 16)
-                     for half in ("movw", "movt"))
-        value = low + (high << 16)
-        # It may be relative to an instruction.
-        if add := re.search(r"(\w+):\s+add\t(?:r12|ip), (?:(?:r12|ip), )?pc", text):
-            value += int(add[1], 16) + (4 if "Thumb" in thunk else 8)
-        return value & 0xFFFFFFFE
+def reached(path) -> dict[str, list[str]]:
+    """Which functions the branches of each one reach; a thunk has the name of what it jumps to."""
+    text = check_run(LLVM / "llvm-objdump", "-d", "--no-show-raw-insn", path,
+                     f"--disassemble-symbols={','.join(CALLS)}")
+    lines = re.findall(r"^\w+ <(\w+)>:\n(.*?)(?:\n\n|\Z)", text, re.M | re.S)
+    return {name: [target.rpartition("Thunk_")[2] for target in
+                   re.findall(r"\t(?:blx?|b|b\.w)\t0x\w+ <(\w+)>", body)] for name, body in lines}
 
 
 @pytest.mark.parametrize("pie", [False, True], ids=["fixed", "pie"])
@@ -79,20 +49,18 @@ def test_front_and_rest_far_apart_reach_each_other(tmp_path, machine, pie):
     source.write_text(assembler(call, leave, megabytes))
     check_run(LLVM / "clang", target, "-c", source, "-o", program)
     try:
-        ld(program, "-o", output, f"--startup-profile={write_profile(tmp_path, *FRONT)}",
-           f"--front-report={tmp_path / 'report'}", *(["-pie"] if pie else []))
-        code = Code(output)
-        assert {name: code.reached(name) for name in CALLS} == CALLS
+        linked = bare_front(tmp_path, program, *["-pie"] * pie, entry="_start", entries=FRONT)
+        image = linked.image
+        assert reached(output) == CALLS
     finally:  # they are large
         program.unlink(missing_ok=True)
         output.unlink(missing_ok=True)
-    image = code.image
     front = image.sections[".text.front"]
     assert [name for name in CALLS if image.section_of(name) == ".text.front"] == FRONT
     assert image.symbols["far"].address - front["sh_addr"] > megabytes << 20
-    places = {name: thunk.section for name, thunk in code.thunks.items()}
-    assert sorted(places.values()) == [".text", ".text", ".text", ".text.front"]
+    thunks = [image.symbols[name] for name in image.matching("Thunk")]
+    assert sorted(t.section for t in thunks) == [".text", ".text", ".text", ".text.front"]
     # What the thunks of the front take is part of it.
-    assert max((thunk.address & ~1) + thunk.size for thunk in code.thunks.values()
+    assert max((thunk.address & ~1) + thunk.size for thunk in thunks
                if thunk.section == ".text.front") <= front["sh_addr"] + front["sh_size"]
-    assert report_of(tmp_path / "report").end >= front["sh_offset"] + front["sh_size"]
+    assert linked.end >= front["sh_offset"] + front["sh_size"]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 from killed import at_call, writing_calls
 from linking import LD_FRONTLOAD, TWO_FUNCTIONS, compile_text, ld, write_profile
-from other_lld import other_lld
+from other_lld import BY_LLD
 
 # What a link may write, by the option for it.
 TEXTS = {"-Map": "map", "--dependency-file": "deps", "--time-trace": "trace",
@@ -26,129 +27,114 @@ UNSORTED = """.section .eh_frame_hdr,"a"
 """
 
 
-def arguments(tmp_path: Path, folder: Path, texts=TEXTS) -> list:
-    """A link of a small program, with every text that lld writes, to files in `folder`."""
-    program = compile_text(tmp_path, "a.c", TWO_FUNCTIONS)
-    profile = write_profile(tmp_path, "main", "helper")
-    return [program, "-e", "main", f"--startup-profile={profile}", "-o", folder / "out",
-            *(f"{option}={folder / TEXTS[option]}" for option in texts)]
+class Folder:
+    """Where a link writes what is there already, and is not to be lost."""
+
+    def __init__(self, path: Path, texts):
+        self.path, self.texts = path, texts
+        self.old = {name: f"the old {name}".encode() for name in ("out", *map(TEXTS.get, texts))}
+        program = compile_text(path.parent, "a.c", TWO_FUNCTIONS)
+        profile = write_profile(path.parent, "main", "helper")
+        self.link = [program, "-e", "main", f"--startup-profile={profile}", "-o", path / "out",
+                     *(f"{option}={path / TEXTS[option]}" for option in texts)]
+        self.begin()
+
+    def begin(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+        self.path.mkdir()
+        for name, text in self.old.items():
+            (self.path / name).write_bytes(text)
+
+    def contents(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in self.path.iterdir()}
+
+    def without_times(self) -> dict[str, object]:
+        """A time trace is never the same again; a whole one can be read."""
+        files, trace = self.contents(), (self.path / "trace").read_bytes()
+        is_whole = trace.startswith(b"{") and json.loads(trace)
+        return {**files, "trace": "events" if is_whole else trace}
 
 
-def make_old(folder: Path, texts=TEXTS) -> dict[str, bytes]:
-    """Puts what is not to be lost where a link writes."""
-    folder.mkdir(exist_ok=True)
-    old = {name: f"the old {name}".encode() for name in ("out", *(TEXTS[t] for t in texts))}
-    for name, text in old.items():
-        (folder / name).write_bytes(text)
-    return old
+@pytest.fixture
+def folder(tmp_path):
+    return Folder(tmp_path / "files", TEXTS)
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
-def without_times(files: dict[str, bytes]) -> dict[str, object]:
-    """A time trace is never the same again; a whole one can be read."""
-    trace = files["trace"]
-    return {**files, "trace": "events" if trace.startswith(b"{") and json.loads(trace) else trace}
-
-
-@pytest.mark.parametrize(("version", "flag", "texts"), [
-    (None, "--mmap-output-file", TEXTS), (None, "--no-mmap-output-file", TEXTS),
-    ("22", "--mmap-output-file", ("-Map", "--time-trace"))])
-def test_killed_at_any_call(tmp_path, strace, version, flag, texts):
+@pytest.mark.parametrize("flag", ["--mmap-output-file", "--no-mmap-output-file", BY_LLD])
+def test_killed_at_any_call(tmp_path, strace, flag):
     """Each file is the old one or the new one, and the output is new last of all."""
-    folder = tmp_path / "files"
-    command = [LD_FRONTLOAD, *arguments(tmp_path, folder, texts), flag,
-               *([f"--lld={other_lld(version)}"] if version else [])]
-    old = make_old(folder, texts)
+    folder = Folder(tmp_path / "files", ("-Map", "--time-trace") if flag == BY_LLD else TEXTS)
+    command, old = [LD_FRONTLOAD, *folder.link, flag], folder.old
     calls = writing_calls(strace, tmp_path / "log", *command)
-    new = without_times(contents(folder))
+    new = folder.without_times()
     assert new.keys() == old.keys() and all(new[name] != old[name] for name in new)
 
     states = []
     for call in calls:
-        shutil.rmtree(folder)
-        make_old(folder, texts)
+        folder.begin()
         subprocess.run([*at_call(strace, *call), *command], capture_output=True)
-        files = without_times(contents(folder))
+        files = folder.without_times()
         changed = {name for name in old if files[name] != old[name]}
         assert all(files[name] == new[name] for name in changed), call
         assert "out" not in changed or changed == old.keys(), call
         states.append(changed)
     assert set() in states and any(states), "the link was killed too early or too late"
-    if version is None:
+    if flag != BY_LLD:
         assert all(before <= after for before, after in pairwise(states))
 
 
-@pytest.mark.parametrize("version", [None, "22"])
-def test_a_failed_check(tmp_path, version):
+@pytest.mark.parametrize("flags", [[], [BY_LLD]], ids=["built-in", "other"])
+def test_a_failed_check(tmp_path, flags):
     """All is as it was, and nothing is left beside it."""
-    texts = OTHERS_TEXTS if version else TEXTS
-    folder = tmp_path / "files"
-    old = make_old(folder, texts)
+    folder = Folder(tmp_path / "files", OTHERS_TEXTS if flags else TEXTS)
     unsorted = compile_text(tmp_path, "unsorted.s", UNSORTED)
-    result = ld(*arguments(tmp_path, folder, texts), unsorted,
-                *([f"--lld={other_lld(version)}"] if version else []), code=1)
+    result = ld(*folder.link, unsorted, *flags, code=1)
     assert ".eh_frame_hdr: entry 1 is out of order" in result.stderr
-    assert contents(folder) == old
+    assert folder.contents() == folder.old
 
 
-@pytest.mark.parametrize("error", ["an undefined symbol", "a report to a full device"])
-def test_a_failed_link(tmp_path, error):
+@pytest.mark.parametrize("flags, message", [
+    (["-u", "gone", "--require-defined=gone"], "gone"),
+    (["--front-report={folder}/full"], "{folder}/full: No space left on device"),
+    # A file that cannot be written has its own name in what lld says.
+    (["-Map={folder}/no/map"], "cannot open map file {folder}/no/map: No such file"),
+    (["--dependency-file={folder}/no/deps"], "cannot open {folder}/no/deps: No such file")])
+def test_a_failed_link(tmp_path, folder, flags, message):
     """All is as it was, whether lld or what follows it has failed."""
-    folder = tmp_path / "files"
-    old = make_old(folder)
     (tmp_path / "full").symlink_to("/dev/full")
-    flags = {"an undefined symbol": ["-u", "gone", "--require-defined=gone"],
-             "a report to a full device": [f"--front-report={tmp_path / 'full'}"]}[error]
-    ld(*arguments(tmp_path, folder), *flags, code=None)
-    assert contents(folder) == old
+    result = ld(*folder.link, *(flag.format(folder=tmp_path) for flag in flags), code=None)
+    assert result.returncode and message.format(folder=tmp_path) in result.stderr
+    assert folder.contents() == folder.old
 
 
-def test_texts_of_their_own_names(tmp_path):
+def test_texts_of_their_own_names(tmp_path, folder):
     """What is held back is known by its own name: to lists of dependencies, and to --reproduce."""
-    folder = tmp_path / "files"
-    folder.mkdir()
-    ld(*arguments(tmp_path, folder), f"--reproduce={tmp_path / 'kept.tar'}")
-    assert contents(folder).keys() == {"out", *TEXTS.values()}
-    assert (folder / "deps").read_text().startswith(f"{folder / 'out'}:")
-    for text in (*contents(folder).values(), (tmp_path / "kept.tar").read_bytes()):
+    ld(*folder.link, f"--reproduce={tmp_path / 'kept.tar'}")
+    files = folder.contents()
+    assert files.keys() == folder.old.keys()
+    assert files["deps"].startswith(f"{folder.path / 'out'}:".encode())
+    for text in (*files.values(), (tmp_path / "kept.tar").read_bytes()):
         assert b"-frontload-" not in text
-
-
-def test_errors_name_the_files(tmp_path):
-    """A file that cannot be written has its own name in what lld says."""
-    folder = tmp_path / "files"
-    old = make_old(folder)
-    link = arguments(tmp_path, folder)
-    result = ld(*link, f"-Map={tmp_path / 'no' / 'map'}", code=1)
-    assert f"cannot open map file {tmp_path / 'no' / 'map'}: No such file" in result.stderr
-    result = ld(*link, f"--dependency-file={tmp_path / 'no' / 'deps'}", code=1)
-    assert f"cannot open {tmp_path / 'no' / 'deps'}: No such file" in result.stderr
-    assert contents(folder) == old
 
 
 def test_a_text_without_a_name_follows_the_output(tmp_path):
     """Where --time-trace has no name, its file has the output's."""
-    folder = tmp_path / "files"
-    folder.mkdir()
-    ld(*arguments(tmp_path, folder, ()), "--time-trace")
-    assert contents(folder).keys() == {"out", "out.time-trace"}
+    folder = Folder(tmp_path / "files", ())
+    ld(*folder.link, "--time-trace")
+    assert folder.contents().keys() == {"out", "out.time-trace"}
 
 
-def test_links_and_rights(tmp_path):
+def test_links_and_rights(tmp_path, folder):
     """An output takes the place of a link, as lld's does; a text goes to where the link leads, and
     keeps the rights of what was there."""
-    folder, elsewhere = tmp_path / "files", tmp_path / "elsewhere"
-    folder.mkdir()
-    make_old(elsewhere)
+    elsewhere = folder.path.rename(tmp_path / "elsewhere")
+    folder.path.mkdir()
     for name in ("out", "map"):
-        (folder / name).symlink_to(os.path.relpath(elsewhere / name, folder))
-    os.link(elsewhere / "deps", folder / "deps")
+        (folder.path / name).symlink_to(f"../elsewhere/{name}")
+    os.link(elsewhere / "deps", folder.path / "deps")
     (elsewhere / "map").chmod(0o640)
-    ld(*arguments(tmp_path, folder))
-    assert not (folder / "out").is_symlink() and (folder / "map").is_symlink()
+    ld(*folder.link)
+    assert not (folder.path / "out").is_symlink() and (folder.path / "map").is_symlink()
     assert (elsewhere / "out").read_bytes() == b"the old out"
     assert b"helper" in (elsewhere / "map").read_bytes()
     assert (elsewhere / "map").stat().st_mode & 0o777 == 0o640
@@ -157,72 +143,51 @@ def test_links_and_rights(tmp_path):
 
 def test_texts_that_are_no_files(tmp_path):
     """They are written where they are: to the standard output, whatever that is, and to a pipe."""
-    link = arguments(tmp_path, tmp_path, ())
-    pipe, stdout = tmp_path / "pipe", tmp_path / "stdout"
+    folder, pipe, stdout = Folder(tmp_path / "files", ()), tmp_path / "pipe", tmp_path / "stdout"
     os.mkfifo(pipe)
-    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader, \
-            stdout.open("wb") as stream:
-        subprocess.run([LD_FRONTLOAD, *link, "-Map=/dev/stdout", f"--dependency-file={pipe}"],
-                       stdout=stream, check=True, capture_output=False)
-        assert reader.stdout.read().startswith(f"{tmp_path / 'out'}:".encode())
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)  # so that nobody waits for the other
+    # As /dev/stdout, where lld can try to write beside it.
+    (tmp_path / "link").symlink_to("/proc/self/fd/1")
+    with stdout.open("wb") as stream:
+        subprocess.run([LD_FRONTLOAD, *folder.link, f"-Map={tmp_path / 'link'}",
+                        f"--dependency-file={pipe}"], stdout=stream, check=True)
+    assert os.read(reader, 1 << 16).startswith(f"{folder.path / 'out'}:".encode())
+    os.close(reader)
     assert b"helper" in stdout.read_bytes()
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"),
-                    reason="needs root and setpriv, which takes root's rights away")
-@pytest.mark.parametrize("name", ["map", "out"])
-def test_a_file_that_may_not_be_written(tmp_path, name):
-    """lld does not write to such a text; an output is a new file, so its rights do not matter."""
-    folder = tmp_path / "files"
-    old = make_old(folder)
-    (folder / name).chmod(0o444)
-    command = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", LD_FRONTLOAD]
-    result = subprocess.run([*command, *arguments(tmp_path, folder)], capture_output=True,
-                            text=True)
-    if name == "map":
-        assert f"cannot open {folder / 'map'}: Permission denied" in result.stderr
-        assert contents(folder) == old
-    else:
+@pytest.mark.parametrize("name", ["map", "out", "."])
+def test_what_may_not_be_written(folder, ordinary, name):
+    """lld does not write to such a text; an output is a new file, so its rights do not matter. In a
+    folder where nothing can be put, nothing is changed."""
+    (folder.path / name).chmod(0o555)
+    result = subprocess.run([*ordinary, LD_FRONTLOAD, *folder.link], capture_output=True, text=True)
+    if name == "out":
         assert result.returncode == 0
-        assert contents(folder)["out"].startswith(b"\x7fELF")
+        assert folder.contents()["out"].startswith(b"\x7fELF")
+    else:
+        path = folder.path / ("out" if name == "." else name)
+        assert re.search(f"cannot open .*{path}: Permission denied", result.stderr)
+        assert folder.contents() == folder.old
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"),
-                    reason="needs root and setpriv, which takes root's rights away")
-def test_a_folder_that_may_not_be_written(tmp_path):
-    """Nothing can be put there, so nothing is changed."""
-    folder = tmp_path / "files"
-    old = make_old(folder)
-    link = arguments(tmp_path, folder)
-    folder.chmod(0o555)
-    result = subprocess.run(["setpriv", "--bounding-set=-all", "--inh-caps=-all", LD_FRONTLOAD,
-                             *link], capture_output=True, text=True)
-    assert f"cannot open output file {folder / 'out'}: Permission denied" in result.stderr
-    assert contents(folder) == old
-
-
-def test_a_crash_leaves_nothing(tmp_path):
+def test_a_crash_leaves_nothing(folder):
     """A limit to the size of files ends lld in the midst of writing one."""
-    folder = tmp_path / "files"
-    old = make_old(folder)
-    result = subprocess.run([LD_FRONTLOAD, *arguments(tmp_path, folder)], capture_output=True,
+    result = subprocess.run([LD_FRONTLOAD, *folder.link], capture_output=True,
                             preexec_fn=partial(resource.setrlimit, resource.RLIMIT_FSIZE,
                                                (1024, 1024)))
     assert result.returncode == -signal.SIGXFSZ
-    assert contents(folder) == old
+    assert folder.contents() == folder.old
 
 
-def test_a_signal_leaves_nothing(tmp_path):
+def test_a_signal_leaves_nothing(tmp_path, folder):
     """Ctrl-C in the midst of a link: all is as it was, and nothing lies beside it."""
-    folder, pipe = tmp_path / "files", tmp_path / "pipe"
-    old = make_old(folder)
+    pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     # lld waits for a reader of its map when all the other texts are open.
-    with subprocess.Popen([LD_FRONTLOAD, *arguments(tmp_path, folder), f"-Map={pipe}"],
+    with subprocess.Popen([LD_FRONTLOAD, *folder.link, f"-Map={pipe}"],
                           stderr=subprocess.PIPE, text=True) as process:
-        for line in process.stderr:
-            if "names found" in line:
-                break
+        assert any("names found" in line for line in process.stderr)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == -signal.SIGINT
-    assert contents(folder) == old
+    assert process.returncode == -signal.SIGINT
+    assert folder.contents() == folder.old

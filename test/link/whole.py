@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
-from linking import COMPILERS, LD_LLD, Image, compile_source, link, write_profile
+from linking import COMPILERS, LD_LLD, Image, check_run, compile_source, link, write_profile
 
 PROGRAMS = Path(__file__).parent / "programs"
 SOURCE = PROGRAMS / "whole.cpp"
@@ -18,13 +18,18 @@ def compile_whole(folder: Path, *flags, compiler: str = "gcc") -> list[Path]:
             for name in ("whole.cpp", "whole_table.c")]
 
 
-def link_whole(folder: Path, objects: list[Path], *flags) -> tuple[Path, Path]:
-    """Links with ld.frontload and, alike but for the front, with ld.lld; returns the two."""
+def check_whole(folder: Path, *flags, compile_flags=(), compiler: str = "gcc",
+                page: int = PAGE) -> tuple[Path, Path]:
+    """Links with ld.frontload and, alike but for the front, with ld.lld; returns the two. They do
+    the same, and the first has its front."""
     front, plain = folder / "front", folder / "plain"
+    objects = compile_whole(folder, *compile_flags, compiler=compiler)
     driver = COMPILERS["clang"][1]
     link(front, *objects, "-pie", *flags, driver=driver, profile=write_profile(folder, *HOT))
     link(plain, *objects, "-pie", "-Wl,-z,pack-relative-relocs", *flags, driver=driver,
          linker=LD_LLD)
+    assert check_run(front) == check_run(plain)
+    check_front(front, page)
     return front, plain
 
 
@@ -40,21 +45,16 @@ def file_offset(path: Path, address: int) -> int:
     return address - segment.p_vaddr + segment.p_offset
 
 
-def front_end(image: Image) -> int:
-    """The file offset of the first byte behind the front."""
-    return min(image.sections[name]["sh_offset"] for name in (".rodata.strings", ".text",
-                                                                   ".rodata")
-               if name in image.sections)
-
-
 def check_front(path: Path, page: int = PAGE) -> Image:
     """Checks that the file begins with a front: in order, without a hole, nothing cold in it."""
     image = Image(path)
-    end = front_end(image)
-    addresses = [image.symbols[name].address for name in HOT]
-    assert addresses == sorted(addresses)
+    # The first byte behind the front.
+    end = min(image.sections[name]["sh_offset"]
+              for name in (".rodata.strings", ".text", ".rodata") if name in image.sections)
+    assert image.is_ordered(*HOT)
+    addresses = {image.symbols[name].address for name in HOT}
     assert all(file_offset(path, a) < end for a in addresses)
-    cold = {image.symbols[name].address for name in COLD} - set(addresses)  # --icf folds two
+    cold = {image.symbols[name].address for name in COLD} - addresses  # --icf folds two
     assert cold and all(file_offset(path, address) >= end for address in cold)
     position = 0
     for header in sorted((h for h in image.sections.values()

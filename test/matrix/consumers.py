@@ -1,113 +1,97 @@
 """The ways to link with a startup profile, each as a user would: from a profile and a program's
-objects to a linked file, and what the consumer of the profile said of its names."""
+objects to a linked file, and how many of its names the consumer of the profile said it found."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
-from programs import Program, call
-
-_MATCHED = re.compile(r"(\d[\d,]*) of (\d[\d,]*) names? found")
-
-
-class Matched(NamedTuple):
-    """What a consumer says of a profile's names."""
-
-    found: int
-    names: int
+from in_process import frontload
+from linking import ALWAYS
+from places import BUILD, LLVM
+from programs import Program
 
 
-def said(text: str) -> Matched:
-    match = _MATCHED.search(text)
+def _found(text: str) -> int:
+    match = re.search(r"(\d[\d,]*) of \d[\d,]* names? found", text)
     assert match, f"no `n of m names found` in:\n{text}"
-    return Matched(*(int(number.replace(",", "")) for number in match.groups()))
+    return int(match[1].replace(",", ""))
 
 
-@dataclass(frozen=True)
-class Tools:
-    build: Path
-    llvm: Path
+def lld(program: Program) -> list[str]:
+    """The flags that make a compiler link with lld 22; gcc finds it by its name only."""
+    if program.compiler == "gcc":
+        return ["-fuse-ld=lld", f"-B{LLVM}"]
+    return [f"--ld-path={LLVM / 'ld.lld'}"]
 
-    def frontload(self, *arguments):
-        return call(self.build / "bin" / "frontload", *arguments)
 
-    def lld(self, program: Program) -> list[str]:
-        """The flags that make a compiler link with lld 22; gcc finds it by its name only."""
-        if program.compiler == "gcc":
-            return ["-fuse-ld=lld", f"-B{self.llvm}"]
-        return [f"--ld-path={self.llvm / 'ld.lld'}"]
+def ld_frontload(program: Program) -> list[str]:
+    if program.compiler == "gcc":
+        return ["-fuse-ld=lld", f"-B{BUILD / 'lib' / 'frontload' / 'gcc'}"]
+    return [f"--ld-path={BUILD / 'bin' / 'ld.frontload'}"]
 
-    def ld_frontload(self, program: Program) -> list[str]:
-        if program.compiler == "gcc":
-            return ["-fuse-ld=lld", f"-B{self.build / 'lib' / 'frontload' / 'gcc'}"]
-        return [f"--ld-path={self.build / 'bin' / 'ld.frontload'}"]
+
+def plain(program: Program) -> list[str]:
+    """The flags of a link that is given no profile: by lld, where it can."""
+    return ["-fuse-ld=bfd"] if program.compiler == "gcc" and program.is_lto else lld(program)
 
 
 @dataclass(frozen=True)
 class Job:
     """One link with a profile."""
 
-    tools: Tools
     program: Program
     profile: Path
     output: Path  # the file to make; what else is made is beside it
     flags: tuple[str, ...] = ()
 
-    def link(self, *flags):
-        return self.program.link(self.output, *self.flags, *flags)
+    def link(self, *flags) -> str:
+        return self.program.link(self.output, *self.flags, *flags).stderr
 
-    def order(self, linker: str, known_by: list) -> tuple[Path, Matched]:
-        """An order file."""
+    def order(self, linker: str, *known_by) -> tuple[Path, int]:
+        """An order file, of names in objects, or in the program as the flags link it."""
         path = self.output.with_suffix(".order")
-        made = self.tools.frontload("order", self.profile, "--linker", linker, "-o", path,
-                                    *known_by)
-        return path, said(made.stderr)
+        said = frontload("order", self.profile, "--linker", linker, "-o", path, *known_by)
+        return path, _found(said)
 
     def binary(self, *flags) -> list:
-        """What `order` looks names up in: the program as it was linked last."""
-        plain = self.output.with_suffix(".plain")
-        self.program.link(plain, *self.flags, *flags)
-        return ["--binary", plain]
-
-    def objects(self) -> list:
-        return ["--objects", *self.program.objects]
+        path = self.output.with_suffix(".plain")
+        self.program.link(path, *self.flags, *flags)
+        return ["--binary", path]
 
 
-def _link_lld(job: Job) -> Matched:
-    flags = job.tools.lld(job.program)
-    order, matched = job.order("lld", job.binary(*flags))
+def _link_lld(job: Job) -> int:
+    flags = lld(job.program)
+    order, found = job.order("lld", *job.binary(*flags))
     job.link(*flags, f"-Wl,--symbol-ordering-file={order}")
-    return matched
+    return found
 
 
-def _link_frontload(job: Job) -> Matched:
+def _link_frontload(job: Job) -> int:
     # A front is judged by its first-touch order, which the call graph of clang's PGO would change
     # for what all runs enter; the tests of links say how.
-    return said(job.link(*job.tools.ld_frontload(job.program), "-Wl,--no-call-graph-profile-sort",
-                         f"-Wl,--startup-profile={job.profile},--front-always").stderr)
+    return _found(job.link(*ld_frontload(job.program), "-Wl,--no-call-graph-profile-sort",
+                           f"-Wl,--startup-profile={job.profile},{ALWAYS}"))
 
 
-def _link_gold(job: Job) -> Matched:
-    plugin = job.tools.build / "lib" / "frontload-gold.so"
-    return said(job.link("-fuse-ld=gold", f"-Wl,--plugin={plugin}",
-                         f"-Wl,--plugin-opt=profile={job.profile}").stderr)
+def _link_gold(job: Job) -> int:
+    return _found(job.link("-fuse-ld=gold", f"-Wl,--plugin={BUILD / 'lib/frontload-gold.so'}",
+                           f"-Wl,--plugin-opt=profile={job.profile}"))
 
 
-def _link_bfd(job: Job) -> Matched:
-    flags = ["-fuse-ld=bfd"]
+def _link_bfd(job: Job) -> int:
     # The objects tell more, but those of LTO nothing.
-    script, matched = job.order("bfd", job.binary(*flags) if job.program.is_lto
-                                else job.objects())
-    job.link(*flags, f"-Wl,-T,{script}")
-    return matched
+    known_by = (job.binary("-fuse-ld=bfd") if job.program.is_lto
+                else ["--objects", *job.program.objects])
+    script, found = job.order("bfd", "--min-match=0", *known_by)
+    job.link("-fuse-ld=bfd", f"-Wl,-T,{script}")
+    return found
 
 
 @dataclass(frozen=True)
 class Consumer:
     name: str
-    link: Callable[[Job], Matched]
+    link: Callable[[Job], int]
     # Whether it can order one of several functions of the same name and not the others.
     tells_namesakes: bool = True
 

@@ -29,7 +29,8 @@ from places import LLVM
 
 _FOREIGN = -2
 _LEGACY_HASH = re.compile(r"17h[0-9a-f]{16}E")
-# What no linker is asked to move: it has a section of its own, or shares one in crtbegin.o.
+# What no linker is asked to move: it has a section of its own, or shares one of the compiler's
+# startup files, which objects do not name.
 _FIXED = (".init", ".fini", ".plt", ".plt.got", ".plt.sec")
 
 
@@ -67,7 +68,7 @@ def without_suffix(name: str) -> str:
 
 def demangle(names: list[str]) -> list[str]:
     result = subprocess.run([LLVM / "llvm-cxxfilt"], input="\n".join(names), capture_output=True,
-                            text=True, check=True, timeout=120)
+                            text=True, check=True)
     return result.stdout.splitlines()
 
 
@@ -92,7 +93,8 @@ class Image:
                 if not section["sh_flags"] & 4:  # SHF_EXECINSTR
                     continue
                 is_local = symbol["st_info"]["bind"] == "STB_LOCAL"
-                if section.name in _FIXED or (is_local and file == "crtstuff"):
+                if (section.name in _FIXED or symbol.name == "_start"
+                        or (is_local and file == "crtstuff")):
                     self._fixed.add(symbol.name)
                 elif kind != "STT_NOTYPE" or symbol["st_size"]:
                     self.symbols.append(Symbol(symbol.name, file if is_local else "",
@@ -131,14 +133,12 @@ class Image:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a linked file has of a profile's functions."""
+    """What a linked file has of a profile's functions, as far as they can be moved."""
 
-    names: int  # those that a linker can move
     exist: int
     in_block: int
     in_order: int
     astray: list[str]  # names that exist, but not in the block
-    gone: list[str]  # names that do not exist
 
 
 def examine(path: Path, profile: Path, tells_namesakes: bool = True) -> Verdict:
@@ -155,12 +155,10 @@ def examine(path: Path, profile: Path, tells_namesakes: bool = True) -> Verdict:
     for w, found in here.items():
         if tells_namesakes or len(image.addresses(w.name)) == 1:
             to_order.setdefault(min(found), w)
-    in_order = len(here) - len(to_order) + _longest_ascending(list(to_order))
     return Verdict(
-        names=len(wanted), exist=sum(map(bool, places.values())), in_block=len(here),
-        in_order=in_order,
-        astray=[w.name for w, found in places.items() if found and w not in here],
-        gone=[w.name for w, found in places.items() if not found])
+        exist=sum(map(bool, places.values())), in_block=len(here),
+        in_order=len(here) - len(to_order) + _longest_ascending(list(to_order)),
+        astray=[w.name for w, found in places.items() if found and w not in here])
 
 
 def _block(addresses: list[int], named: set[int]) -> set[int]:

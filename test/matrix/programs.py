@@ -1,63 +1,72 @@
-"""The C++ program of the matrix, and its objects: made once per compiler, optimisation and version.
+"""The programs of the matrix, compiled: each is made once, and linked as often as it takes.
 
-tabula has two versions: the folder programs/tabula, and that with programs/tabula-2.patch. Objects
-of the second version that no changed file goes into are those of the first, as in any build.
+rustc links by itself. It is given a linker that takes note of its arguments, and keeps what rustc
+made for the link only, so that the same link can be done again by another linker.
 """
 
-import filecmp
 import functools
 import os
+import re
 import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiled import command_key, kept
+from compiled import command_key, compiled, kept
+from linking import COMPILERS, SECTION_FLAGS
+from places import LLVM
 
 SOURCES = Path(__file__).parent / "programs"
-EXPECTED = (SOURCES / "tabula" / "expected.txt").read_text()
-JOBS = 2
-_ALWAYS = ("-std=c++17", "-g0", "-ffunction-sections", "-fdata-sections")
+_SHOP = {path.name: path for path in (SOURCES / "shop").iterdir()}
+_ALWAYS = ("-std=c++17", "-g0", *SECTION_FLAGS)
+_TRAIN = ("-O2", "-fprofile-generate")
+_OF_NEWER_SOURCES = {  # flags that have a training used for them
+    "gcc": ("-Wno-missing-profile", "-Wno-coverage-mismatch"),
+    "clang": ("-Wno-profile-instr-out-of-date", "-Wno-profile-instr-unprofiled",
+              "-Wno-backend-plugin")}
+_NOTING_LINKER = """\
+#!/bin/sh
+mkdir inputs
+for word; do
+  case $word in
+  *.o | */rustc??????/*.rlib) cp "$word" inputs && word=$PWD/inputs/${word##*/} ;;
+  esac
+  printf '%s\\n' "$word"
+done > link.txt
+exec cc "$@"
+"""
+# By these, later compilers choose the lld that comes with them.
+_CHOICE_OF_LINKER = re.compile(r"-fuse-ld=.*|-B.*gcc-ld")
 
 
-def call(*command, code: int | None = 0, **options) -> subprocess.CompletedProcess:
-    """Runs a command, which has to exit with `code` (None: as it likes)."""
-    result = subprocess.run([os.fspath(c) for c in command], capture_output=True, text=True,
-                            timeout=300, **options)
-    assert code is None or result.returncode == code, (
-        f"{' '.join(map(str, command))}\nexit {result.returncode}\n{result.stdout}{result.stderr}")
+def call(*command, code: int = 0, **options) -> subprocess.CompletedProcess:
+    """Runs a command, which has to exit with `code`."""
+    words = [os.fspath(word) for word in command]
+    result = subprocess.run(words, capture_output=True, text=True, **options)
+    assert result.returncode == code, f"{words}\n{result.stdout}{result.stderr}"
     return result
 
 
-def sources(program: str, version: int) -> Path:
-    """The folder of a program's sources."""
-    patch = SOURCES / f"{program}-2.patch"
-
-    def make(folder: Path) -> None:
-        shutil.copytree(SOURCES / program, folder, dirs_exist_ok=True)
-        if version == 2:
-            call("patch", "-p1", "--batch", "--quiet", "--no-backup-if-mismatch", "--fuzz=0", "-d",
-                 folder, "-i", patch)
-
-    return kept(make, "sources", SOURCES / program, *[patch] * (version == 2))
-
-
 @dataclass(frozen=True)
-class Optimisation:
+class Mode:
     """A way to compile."""
 
     name: str
     flags: tuple[str, ...]
     is_lto: bool = False
-    is_trained: bool = False  # by profile-guided optimisation
 
 
-O0 = Optimisation("O0", ("-O0",))
-O2 = Optimisation("O2", ("-O2",))
-LTO = Optimisation("LTO", ("-O2", "-flto"), is_lto=True)
-THIN = Optimisation("ThinLTO", ("-O2", "-flto=thin"), is_lto=True)
-PGO = Optimisation("PGO", ("-O2",), is_trained=True)
+O0 = Mode("O0", ("-O0",))
+O2 = Mode("O2", ("-O2",))
+LTO = Mode("LTO", ("-O2", "-flto"), is_lto=True)
+THIN = Mode("ThinLTO", ("-O2", "-flto=thin"), is_lto=True)
+PGO = Mode("PGO", ("-O2",))
+
+RUST_DEBUG = Mode("debug", ())
+RUST_RELEASE = Mode("release", ("-Copt-level=3",))
+RUST_LTO = Mode("LTO", ("-Copt-level=3", "-Clto=fat"))
+# What a compiler does by itself was legacy for a long time; stable ones cannot be told to.
+MANGLINGS = {"default": (), "v0": ("-Csymbol-mangling-version=v0",)}
 
 
 @dataclass(frozen=True)
@@ -67,94 +76,71 @@ class Program:
     compiler: str
     link_command: tuple  # the driver, and what it needs
     objects: tuple[Path, ...]
-    expected: str  # what it writes with --all
     is_lto: bool = False
 
-    def link(self, output: Path, *flags, code: int | None = 0) -> subprocess.CompletedProcess:
+    def link(self, output: Path, *flags, code: int = 0) -> subprocess.CompletedProcess:
         return call(*self.link_command, *flags, *self.objects, "-o", output, code=code,
                     cwd=output.parent)
 
 
-class Builds:
-    """What is compiled, once for all processes that run tests."""
+@functools.cache
+def shop(compiler: str, mode: Mode, version: int) -> Program:
+    """The program in C++."""
+    driver = COMPILERS[compiler][1]
+    objects = tuple(_object(compiler, mode, version, Path(name).stem) for name in sorted(_SHOP)
+                    if name.endswith(".cpp"))
+    # With LTO it is the link that compiles.
+    flags = (*_ALWAYS, *mode.flags) if mode.is_lto else ()
+    return Program(compiler, (driver, *flags), objects, mode.is_lto)
 
-    def __init__(self, llvm: Path):
-        self._llvm = llvm
-        self._drivers = {"gcc": Path("g++"), "clang": llvm / "clang++"}
-        self.program = functools.cache(self._program)
-        self._objects = functools.cache(self._make_objects)
-        self._sources = functools.cache(functools.partial(sources, "tabula"))
-        self._training = functools.cache(self._train)
 
-    def _program(self, compiler: str, optimisation: Optimisation, version: int) -> Program:
-        # With LTO it is the link that compiles.
-        flags = (*_ALWAYS, *optimisation.flags) if optimisation.is_lto else ()
-        return Program(compiler, (self._drivers[compiler], *flags, "-pthread"),
-                       self._objects(compiler, optimisation, version), EXPECTED,
-                       optimisation.is_lto)
+def _object(compiler: str, mode: Mode, version: int, stem: str) -> Path:
+    flags = (*mode.flags, *(_training(compiler, stem) if mode is PGO else ()))
+    return compiled(COMPILERS[compiler][1], *_ALWAYS, *flags, f"-DVERSION={version}", "-c",
+                    f"{stem}.cpp", output=f"{stem}.o", sources=_SHOP)
 
-    def _make_objects(self, compiler: str, optimisation: Optimisation,
-                      version: int) -> tuple[Path, ...]:
-        flags, inputs = optimisation.flags, ()
-        if optimisation.is_trained:
-            training, inputs = self._training(compiler)
-            flags += training
-        same = self._unchanged(self._objects(compiler, optimisation, 1)) if version == 2 else {}
 
-        def make(folder: Path) -> None:
-            for path in inputs:
-                shutil.copy(path, folder)
-            self._compile(compiler, flags, version, folder, same)
+def _training(compiler: str, stem: str) -> tuple[str, ...]:
+    """Version 2 is compiled with the training of version 1, as builds do between trainings."""
+    driver = COMPILERS[compiler][1]
 
-        made = self._kept(make, compiler, flags, version, *inputs)
-        return tuple(same.get(name, made / name) for name in self._names(version))
+    def make(folder: Path) -> None:
+        for name, source in _SHOP.items():
+            shutil.copy(source, folder / name)
+        call(driver, *_ALWAYS, *_TRAIN, "-DVERSION=1", "-c", *folder.glob("*.cpp"), cwd=folder)
+        call(driver, *_TRAIN, *folder.glob("*.o"), "-o", "shop", cwd=folder)
+        call(folder / "shop", cwd=folder)
+        if compiler == "clang":
+            call(LLVM / "llvm-profdata", "merge", "-o", folder / "shop.profdata",
+                 *folder.glob("*.profraw"))
 
-    def _kept(self, make, compiler: str, flags: tuple[str, ...], version: int, *inputs) -> Path:
-        return kept(make, "objects", *command_key([self._drivers[compiler], *_ALWAYS, *flags]),
-                    *(self._sources(each) for each in range(1, version + 1)), *inputs)
+    folder = kept(make, "trained", *command_key([driver, *_ALWAYS, *_TRAIN]), *_SHOP.values())
+    training = folder / (f"{stem}.gcda" if compiler == "gcc" else "shop.profdata")
+    return f"-fprofile-use={training}", *_OF_NEWER_SOURCES[compiler]
 
-    def _names(self, version: int) -> list[str]:
-        """The objects of a version."""
-        return [f"{source.stem}.o" for source in sorted(self._sources(version).glob("*.cpp"))]
 
-    def _unchanged(self, before: tuple[Path, ...]) -> dict[str, Path]:
-        """Of the first version's objects those that the second has, too, by name."""
-        old, new = self._sources(1), self._sources(2)
-        same = {path.name for path in old.iterdir()
-                if (new / path.name).exists() and filecmp.cmp(path, new / path.name, shallow=False)}
-        changed = {path.name for path in [*old.iterdir(), *new.iterdir()]} - same
-        return {path.name: path for path in before
-                if not changed & {Path(word).name for word in
-                                  path.with_suffix(".d").read_text().split()}}
+@functools.cache
+def tally(mode: Mode, mangling: str, version: int) -> Program:
+    """The library and program in Rust."""
+    source = SOURCES / "tally"
+    # cargo tells the versions of a crate apart by metadata, and the hashes in names follow it.
+    flags = ("--edition=2018", f"-Cmetadata=version-{version}", *MANGLINGS[mangling],
+             "--cfg", f"version{version}", *mode.flags)
 
-    def _compile(self, compiler: str, flags: tuple[str, ...], version: int, folder: Path,
-                 same: dict[str, Path]) -> None:
-        """Compiles a version's objects into `folder`, but for those that are the `same`."""
-        def compile_one(name: str) -> None:
-            # In its folder, by its bare name: gcc finds its training by it.
-            call(self._drivers[compiler], *_ALWAYS, *flags, "-MMD", "-c",
-                 self._sources(version) / Path(name).with_suffix(".cpp"), "-o", name, cwd=folder)
+    def make(folder: Path) -> None:
+        linker = folder / "linker"
+        linker.write_text(_NOTING_LINKER)
+        linker.chmod(0o755)
+        call("rustc", *flags, "--crate-type=rlib", "--crate-name=tally", source / "lib.rs",
+             cwd=folder)
+        call("rustc", *flags, "--crate-name=tally_main", "--extern=tally=libtally.rlib",
+             source / "main.rs", f"-Clinker={linker}", "-o", "tally", cwd=folder)
 
-        with ThreadPoolExecutor(JOBS) as pool:
-            list(pool.map(compile_one, [n for n in self._names(version) if n not in same]))
-
-    def _train(self, compiler: str) -> tuple[tuple[str, ...], tuple[Path, ...]]:
-        """Trains version 1 by a start; returns flags, and files that belong beside the objects.
-        Version 2 is compiled with the same training, as builds do between trainings."""
-        generate = ("-O2", "-fprofile-generate")
-
-        def make(folder: Path) -> None:
-            self._compile(compiler, generate, 1, folder, {})
-            call(self._drivers[compiler], "-fprofile-generate", "-pthread", *self._names(1), "-o",
-                 "tabula", cwd=folder)
-            call(folder / "tabula", cwd=folder)
-            if compiler == "clang":
-                call(self._llvm / "llvm-profdata", "merge", "-o", folder / "tabula.profdata",
-                     *folder.glob("*.profraw"))
-
-        folder = self._kept(make, compiler, generate, 1)
-        if compiler == "gcc":
-            return (("-fprofile-use", "-Wno-missing-profile", "-Wno-coverage-mismatch"),
-                    tuple(sorted(folder.glob("*.gcda"))))
-        return (f"-fprofile-use={folder / 'tabula.profdata'}", "-Wno-profile-instr-out-of-date",
-                "-Wno-profile-instr-unprofiled", "-Wno-backend-plugin"), ()
+    # What rustup calls rustc is one program for all versions.
+    folder = kept(make, "rust", *command_key(["rustc", *flags]), call("rustc", "-vV").stdout,
+                  source, _NOTING_LINKER)
+    arguments = (folder / "link.txt").read_text().splitlines()
+    output = arguments.index("-o")
+    del arguments[output:output + 2]
+    words = [word for word in arguments if not _CHOICE_OF_LINKER.fullmatch(word)]
+    return Program("gcc", ("cc", *words), ())

@@ -5,16 +5,20 @@ import re
 from typing import NamedTuple
 
 import pytest
-from consumers import BFD, GOLD, LD_FRONTLOAD, LLD
+from abilities import needs
+from cells import problems, recorded
+from consumers import BFD, GOLD, LD_FRONTLOAD, LLD, ld_frontload, lld
 from pairs import chosen
-from programs import LTO, O0, O2, PGO, THIN, Optimisation, call
+from programs import LTO, O0, O2, PGO, THIN, Mode, call, shop
+
+pytestmark = needs("ptrace")
 
 
 class Row(NamedTuple):
     """A way to compile and link."""
 
     name: str
-    optimisation: Optimisation
+    mode: Mode
     flags: tuple[str, ...] = ()  # of the link with a profile only: so its names are of one without
 
 
@@ -39,35 +43,38 @@ def _name(value) -> str:
     return str(value) if isinstance(value, str | int) else value.name.replace(" ", "-")
 
 
+def _recorded(compiler: str, mode: Mode):
+    """A map of lld names objects; what is not optimised is told apart by its source files."""
+    return recorded(shop(compiler, mode, 1), has_map=mode is not O0 and not mode.is_lto)
+
+
 @pytest.mark.parametrize(("compiler", "row", "linker", "version"), chosen(CELLS), ids=_name)
-def test_a_profile_serves_the_build_it_was_recorded_from_and_the_next(matrix, compiler, row,
+def test_a_profile_serves_the_build_it_was_recorded_from_and_the_next(tmp_path, compiler, row,
                                                                       linker, version):
-    profile = matrix.profile(compiler, row.optimisation)
-    program = matrix.builds.program(compiler, row.optimisation, version)
-    result = matrix.link(f"{compiler} {row.name}", program, linker, version, profile, row.flags)
-    assert not result.problems()
+    program = shop(compiler, row.mode, version)
+    out_of_order = {O0: 2, THIN: 1}.get(row.mode, 0)
+    assert not problems(_recorded(compiler, row.mode), program, linker, tmp_path, row.flags,
+                        out_of_order)
 
 
-def test_gcc_refuses_thin_lto(matrix):
+def test_gcc_refuses_thin_lto():
     refused = call("g++", "-flto=thin", "-c", "-x", "c++", "/dev/null", "-o", "/dev/null", code=1)
     assert re.search("unrecognized argument to .-flto=. option: .thin", refused.stderr)
 
 
 @pytest.mark.parametrize("linker", [LLD, LD_FRONTLOAD], ids=_name)
-def test_lld_refuses_the_lto_of_gcc(matrix, linker):
-    program = matrix.builds.program("gcc", LTO, 1)
-    flags = matrix.tools.lld(program)
+def test_lld_refuses_the_lto_of_gcc(tmp_path, linker):
+    program = shop("gcc", LTO, 1)
+    flags = lld(program)
     if linker is LD_FRONTLOAD:
-        flags = [*matrix.tools.ld_frontload(program),
-                 f"-Wl,--startup-profile={matrix.profile('gcc', LTO)}",
+        profile = _recorded("gcc", LTO) / "app.startup"
+        flags = [*ld_frontload(program), f"-Wl,--startup-profile={profile}",
                  "-Wl,--min-match=0,--front-always"]
-    output = matrix.new_folder() / "program"
+    output = tmp_path / "program"
     assert "undefined symbol: main" in program.link(output, *flags, code=1).stderr
     assert not output.exists()
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_gnu_ld_refuses_to_fold_identical_code(matrix, compiler):
-    program = matrix.builds.program(compiler, O2, 1)
-    refused = program.link(matrix.new_folder() / "program", "-fuse-ld=bfd", "-Wl,--icf=all", code=1)
+def test_gnu_ld_refuses_to_fold_identical_code(tmp_path):
+    refused = shop("gcc", O2, 1).link(tmp_path / "program", "-fuse-ld=bfd", "-Wl,--icf=all", code=1)
     assert "unrecognized option '--icf=all'" in refused.stderr

@@ -4,11 +4,19 @@ far as pairs.py chooses."""
 from itertools import product
 
 import pytest
+from abilities import needs
+from cells import problems, recorded
 from consumers import LD_FRONTLOAD, LLD
 from pairs import chosen
-from rust import MANGLINGS, MODES
+from places import ALL
+from programs import MANGLINGS, RUST_DEBUG, RUST_LTO, RUST_RELEASE, tally
 
-CELLS = list(product(MODES, MANGLINGS, (LLD, LD_FRONTLOAD), (2, 1)))
+pytestmark = needs("ptrace", "rustc")
+
+# rustc's LTO takes seconds each time.
+CELLS = [cell for cell in product((RUST_DEBUG, RUST_RELEASE, RUST_LTO), MANGLINGS,
+                                  (LLD, LD_FRONTLOAD), (2, 1))
+         if ALL or cell[:2] != (RUST_LTO, "default")]
 
 
 def _name(value) -> str:
@@ -16,9 +24,7 @@ def _name(value) -> str:
 
 
 @pytest.mark.parametrize(("mode", "mangling", "linker", "version"), chosen(CELLS), ids=_name)
-def test_a_profile_serves_the_build_it_was_recorded_from_and_the_next(matrix, rust_builds, mode,
-                                                                      mangling, linker, version):
-    profile = matrix.record(rust_builds.program(mode, mangling, 1))
-    program = rust_builds.program(mode, mangling, version)
-    result = matrix.link(f"rustc {mode.name} {mangling}", program, linker, version, profile)
-    assert not result.problems()
+def test_a_profile_serves_the_build_it_was_recorded_from_and_the_next(tmp_path, mode, mangling,
+                                                                      linker, version):
+    before = recorded(tally(mode, mangling, 1))
+    assert not problems(before, tally(mode, mangling, version), linker, tmp_path)

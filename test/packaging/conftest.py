@@ -1,20 +1,21 @@
-"""What the packaging tests share: this build, configured for other installations.
+"""What the packaging tests share: this build, configured for two other installations.
 
-What is built does not depend on where it will be installed. So a second build folder, configured
-for another prefix or another folder of libraries, gets the programs of the one that is tested, and
-only installing and packing is done in it. These folders and packages are made once for all
-processes that run these tests, of which there is one at a time (test/properties.cmake).
+What is built does not depend on where it will be installed. So another build folder gets the
+programs of the one that is tested, and only installing and packing is done in it. All of that is
+made once and kept (test/compiled.py). Tests only look at it, or change copies.
 """
 
-import functools
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
 
+import abilities
 import pytest
 from compiled import kept
-from trees import BUILD, MULTIARCH, ROOT, checked, first_steps, packed
+from places import BUILD, ROOT
+from trees import HERE, MULTIARCH, OPTIONS, PROGRAMS, Installation, checked, clean_environment
 
 LARGE = 1_000_000
 # All that an installation and a package are made from.
@@ -24,90 +25,93 @@ CONFIGURED = [*(ROOT / part for part in ("CMakeLists.txt", "README.md", "LICENSE
 
 
 def _share(made: Path, other: Path) -> None:
-    """The files of the folder `made` in `other`, too, but for those that it has."""
+    """The files of the folder `made` in `other`, too, but for those that it has. Large ones have no
+    debug information there, which takes longer to copy than all else; small ones keep it, to be
+    stripped by those whose task it is."""
     for path in made.rglob("*"):
         copy = other / path.relative_to(made)
         if path.is_dir() and not path.is_symlink():
             copy.mkdir(parents=True, exist_ok=True)
         elif not os.path.lexists(copy):
             copy.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                os.link(path, copy, follow_symlinks=False)
-            except OSError:  # another file system
+            if not path.is_symlink() and path.stat().st_size > LARGE:
+                checked("strip", "--strip-debug", path, "-o", copy)
+            else:
                 shutil.copy2(path, copy, follow_symlinks=False)
 
 
 @pytest.fixture(scope="session")
-def light() -> Path:
-    """What is built, without the debug information of the large files, which takes longer to copy
-    than all else. Small ones keep it, to be stripped by those whose task it is."""
-    def make(folder: Path) -> None:
-        for part in BUILT:
-            _share(part, folder / part.name)
-        for path in folder.rglob("*"):
-            if not path.is_symlink() and path.is_file() and path.stat().st_size > LARGE:
-                path.unlink()
-                path = path.relative_to(folder)
-                checked("strip", "--strip-debug", BUILD / path, "-o", folder / path)
-
-    return kept(make, "light", *BUILT)
-
-
-@pytest.fixture(scope="session")
-def configured(light):
-    """configured(*options): a build folder configured with them, in which all is built."""
-    def configured(*options: str) -> Path:
+def installation():
+    """installation(libdir): what `cmake --install` makes, for libraries in lib or, in /usr, in
+    Debian's folder. It was moved to a folder with spaces and letters of other alphabets."""
+    def installation(libdir: str) -> Installation:
         def make(folder: Path) -> None:
-            checked("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DFRONTLOAD_GOLD=ON",
+            build, prefix = folder / "build", folder / "prefix"
+            # What the build has found to fit does not have to be tried again, which takes long.
+            known = re.search("FRONTLOAD_HOOKS_FIT:INTERNAL=.*",
+                              (BUILD / "CMakeCache.txt").read_text())[0]
+            checked("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DFRONTLOAD_GOLD=ON",
+                    f"-D{known}",
                     "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DFRONTLOAD_BUILD_TESTS=OFF",
                     f"-DFRONTLOAD_PYTHON={sys.executable}",
-                    "-DCMAKE_SKIP_INSTALL_ALL_DEPENDENCY=ON", *options)
-            _share(light, folder)
+                    "-DCMAKE_SKIP_INSTALL_ALL_DEPENDENCY=ON", *OPTIONS[libdir])
+            for part in BUILT:
+                _share(part, build / part.name)
+            checked("cmake", "--install", build, "--prefix", prefix)
+            listed = (build / "install_manifest.txt").read_text().splitlines()
+            (folder / "manifest").write_text("\n".join(os.path.relpath(name, prefix)
+                                                       for name in listed))
+            prefix.rename(folder / "ein Präfix 上")
 
-        return kept(make, "configured", sys.executable, *options, *CONFIGURED)
+        folder = kept(make, "installation", sys.executable, libdir, *CONFIGURED, HERE / __file__)
+        return Installation(folder / "build", folder / "ein Präfix 上", libdir,
+                            set((folder / "manifest").read_text().splitlines()))
 
-    return functools.cache(configured)
-
-
-@pytest.fixture(scope="session")
-def installed(configured, tmp_path_factory):
-    """installed(*options): a prefix as `cmake --install` makes it of configured(*options)."""
-    prefixes = {}
-
-    def installed(*options: str) -> Path:
-        if options not in prefixes:
-            prefixes[options] = tmp_path_factory.mktemp("installed") / "prefix"
-            checked("cmake", "--install", configured(*options), "--prefix", prefixes[options])
-        return prefixes[options]
-
-    return installed
+    return installation
 
 
 @pytest.fixture(scope="session")
-def debs(configured) -> dict[str, Path]:
-    """The Debian packages, by name."""
+def installed(installation) -> Installation:
+    """That in which libraries have a folder of their own."""
+    return installation(f"lib/{MULTIARCH}")
+
+
+@pytest.fixture(scope="session")
+def packages(installed) -> Path:
+    """A folder with the Debian packages and, in again/, with the small ones of them packed at
+    another time."""
+    abilities.need("program:dpkg-deb", "program:file", "program:dpkg-shlibdeps")
+
     def make(folder: Path) -> None:
-        made = configured("-DCMAKE_INSTALL_PREFIX=/usr")
-        packed(made)
-        for path in (made / "packages").glob("*.deb"):
-            path.rename(folder / path.name)
+        for to, *options in ((".",), ("again", "-D",
+                                      "CPACK_COMPONENTS_ALL=runtime;run;development")):
+            checked("cpack", "--config", "CPackConfig.cmake", "-D",
+                    "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", *options, cwd=installed.build,
+                    env=os.environ | {"SOURCE_DATE_EPOCH": "1700000000"})
+            (folder / to).mkdir(exist_ok=True)
+            for path in (installed.build / "packages").glob("*.deb"):
+                path.rename(folder / to / path.name)
 
-    folder = kept(make, "packages", sys.executable, *CONFIGURED)
-    return {path.name.partition("_")[0]: path for path in folder.glob("*.deb")}
-
-
-@pytest.fixture(scope="session")
-def unpacked(debs, tmp_path_factory) -> Path:
-    """A folder with what all Debian packages have."""
-    folder = tmp_path_factory.mktemp("unpacked")
-    for path in debs.values():
-        checked("dpkg-deb", "--extract", path, folder)
-    return folder
+    return kept(make, "packages", sys.executable, *CONFIGURED, HERE / __file__)
 
 
 @pytest.fixture(scope="session")
-def worked(unpacked, tmp_path_factory) -> tuple[str, Path]:
-    """What the first steps with the unpacked packages said, and the folder they worked in."""
-    folder = tmp_path_factory.mktemp("worked")
-    return first_steps(unpacked / "usr" / "bin", unpacked / "usr" / "lib" / MULTIARCH,
-                       folder), folder
+def worked(installed) -> Path:
+    """The folder in which the first steps with the moved prefix worked. Its file `said` is what
+    they said."""
+    abilities.need("ptrace")
+
+    def make(folder: Path) -> None:
+        said = checked("sh", HERE / "first-steps", installed.prefix / "bin", PROGRAMS, folder,
+                       env=clean_environment(PKG_CONFIG_PATH=f"{installed.libraries}/pkgconfig",
+                                             LIBRARIES=str(installed.libraries)))
+        (folder / "said").write_text(said)
+
+    return kept(make, "first-steps", installed.prefix, HERE / "first-steps", PROGRAMS)
+
+
+@pytest.fixture(scope="session")
+def link_options(installed, worked) -> list[str]:
+    """Of gcc, for a link with a front of what the first steps have compiled."""
+    return [f"-B{installed.prefix}/lib/frontload/gcc", "-fuse-ld=lld",
+            f"-Wl,--startup-profile={worked}/app.startup"]

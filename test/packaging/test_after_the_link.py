@@ -4,31 +4,29 @@ import shutil
 from pathlib import Path
 
 import pytest
+from abilities import need, needs
 from elftools.elf.elffile import ELFFile
-from trees import checked
+from trees import PROGRAMS, checked
 
 # As dh_strip, Fedora's find-debuginfo and others call them. docs/how-to/package.md lists these.
-HARMLESS = {
-    "strip": ["strip", "--remove-section=.comment", "--remove-section=.note"],
-    "strip --strip-debug": ["strip", "--strip-debug"],
-    "llvm-strip": ["llvm-strip-22"],
-    "eu-strip": ["eu-strip"],
-    "objcopy": ["objcopy", "--strip-all", "--compress-debug-sections"],
-    "llvm-objcopy": ["llvm-objcopy-22", "--strip-all"],
-    "dwz": ["dwz"],
-    "debugedit": ["debugedit", "--build-id", "--base-dir=/", "--dest-dir=/usr/src"],
-}
+HARMLESS = [
+    ["strip", "--remove-section=.comment", "--remove-section=.note"],
+    ["strip", "--strip-debug"],
+    ["llvm-strip-22"],
+    ["eu-strip"],
+    ["objcopy", "--strip-all", "--compress-debug-sections"],
+    ["llvm-objcopy-22", "--strip-all"],
+    ["dwz"],
+    ["debugedit", "--build-id", "--base-dir=/", "--dest-dir=/usr/src"],
+]
 
 
 @pytest.fixture(scope="module")
-def program(unpacked, worked, tmp_path_factory) -> Path:
+def program(link_options, tmp_path_factory) -> Path:
     """A program with a front, debug information and a build ID."""
-    folder, work = tmp_path_factory.mktemp("program"), worked[1]
-    sources = Path(__file__).parent / "programs"
-    gcc = f"-B{unpacked}/usr/lib/frontload/gcc"
-    checked("g++", "-g", "-O1", "-ffunction-sections", *sources.glob("*.cpp"), gcc, "-fuse-ld=lld",
-            f"-Wl,--startup-profile={work}/app.startup", "-Wl,--build-id=sha1", "-o",
-            folder / "program")
+    folder = tmp_path_factory.mktemp("program")
+    checked("g++", "-g", "-O1", "-ffunction-sections", *PROGRAMS.glob("*.cpp"), *link_options,
+            "-Wl,--build-id=sha1", "-o", folder / "program")
     return folder / "program"
 
 
@@ -45,41 +43,38 @@ def loaded(path: Path) -> dict[str, tuple]:
     return found
 
 
-def changed(program: Path, *command: str) -> set[str]:
-    """What of a program with a front a command changes, of what is loaded; it still has to run."""
+def changed(program: Path, *commands: list) -> set[str]:
+    """What of a program with a front the commands change in its copy `changed`, of what is loaded;
+    it still has to run."""
     copy = program.with_name("changed")
     shutil.copy(program, copy)
-    checked(*command, copy)
+    for command in commands:
+        need(f"program:{command[0]}")
+        checked(*command, copy)
     assert "words" in checked(copy)
     before, after = loaded(program), loaded(copy)
     assert before.keys() == after.keys()
     return {name for name in before if before[name] != after[name]}
 
 
-@pytest.mark.parametrize("tool", HARMLESS)
-def test_strippers_keep_the_front(program, tool):
+@pytest.mark.parametrize("command", HARMLESS, ids=" ".join)
+def test_strippers_keep_the_front(program, command):
     """They change no byte that is loaded, but for debugedit the build ID, which it is for."""
-    command = HARMLESS[tool]
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"{command[0]} is not installed")
-    assert changed(program, *command) <= {".note.gnu.build-id"}
+    assert changed(program, command) <= {".note.gnu.build-id"}
 
 
-def test_debug_information_in_a_file_of_its_own_is_found(program, tmp_path):
+def test_debug_information_in_a_file_of_its_own_is_found(program):
     """The steps of dh_strip: the front stays, and gdb's way to the debug information is there."""
-    debug, copy = tmp_path / "program.debug", tmp_path / "program"
-    shutil.copy(program, copy)
-    checked("objcopy", "--only-keep-debug", "--compress-debug-sections", copy, debug)
-    checked("strip", "--remove-section=.comment", "--remove-section=.note", copy)
-    checked("objcopy", f"--add-gnu-debuglink={debug}", copy)
-    assert loaded(copy) == loaded(program)
-    assert "program.debug" in checked("readelf", "--string-dump=.gnu_debuglink", copy)
+    debug = program.with_name("program.debug")
+    checked("objcopy", "--only-keep-debug", "--compress-debug-sections", program, debug)
+    assert changed(program, HARMLESS[0], ["objcopy", f"--add-gnu-debuglink={debug}"]) == set()
+    assert "program.debug" in checked("readelf", "--string-dump=.gnu_debuglink",
+                                      program.with_name("changed"))
 
 
+@needs("program:patchelf")
 def test_patchelf_moves_what_grows_out_of_the_front(program):
     """The exception: where a longer path or one more library needs room, patchelf puts the loader's
     tables at the end of the file. A shorter path stays in its place."""
-    if shutil.which("patchelf") is None:
-        pytest.skip("patchelf is not installed")
-    grown = changed(program, "patchelf", "--set-rpath", "/a/folder/of/libraries" * 4)
+    grown = changed(program, ["patchelf", "--set-rpath", "/a/folder/of/libraries" * 4])
     assert {".dynstr", "mapping"} <= grown

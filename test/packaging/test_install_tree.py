@@ -6,18 +6,19 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from places import BUILD, LLVM, ROOT
 from trees import (
-    BUILD,
-    LLVM,
     MULTIARCH,
-    ROOT,
+    OPTIONS,
+    PROGRAMS,
     checked,
     clean_environment,
     files_of,
-    first_steps,
     required,
+    sections,
 )
 
 LIBRARIES = {"libfrontload-prefetch.so", "libfrontload-prefetch.so.1", "libfrontload-prefetch.a",
@@ -27,11 +28,6 @@ VALGRIND = {"x86_64": "amd64", "aarch64": "arm64"}[platform.machine()] + "-linux
 PRIVATE = {"frontload-gold.so", "libfrontload-lld.so", "libfrontload-sample.so",
            "gcc/ld.lld", "valgrind/default.supp", f"valgrind/frontload-{VALGRIND}",
            f"valgrind/vgpreload_core-{VALGRIND}.so"}
-LAYOUTS = {
-    "lib": (),
-    "lib64": ("-DCMAKE_INSTALL_LIBDIR=lib64",),
-    f"lib/{MULTIARCH}": ("-DCMAKE_INSTALL_PREFIX=/usr",),
-}
 
 
 def expected(libdir: str) -> set[str]:
@@ -49,110 +45,72 @@ def expected(libdir: str) -> set[str]:
         "share/doc/frontload/README.md", "share/doc/frontload/LICENSE"}
 
 
-@pytest.mark.parametrize("libdir", LAYOUTS)
-def test_an_installation_has_exactly_this(installed, libdir):
-    """Nothing is left out, and nothing else comes with it, whatever folder libraries are in."""
+@pytest.mark.parametrize("libdir", OPTIONS)
+def test_an_installation_has_exactly_this(installation, libdir):
+    """Nothing is left out, and nothing else comes with it, whatever folder libraries are in. What
+    CMake lists as installed, links included, is what is there: it can be uninstalled."""
+    made = installation(libdir)
+    assert made.manifest == files_of(made.prefix)
     generated = re.compile(r"share/(man|bash-completion|zsh|fish)/|.*/cmake/Frontload/")
-    found = {name for name in files_of(installed(*LAYOUTS[libdir])) if not generated.match(name)}
-    assert found == expected(libdir)
+    assert {name for name in made.manifest if not generated.match(name)} == expected(libdir)
 
 
-def test_the_manifest_names_all_that_is_installed(configured, tmp_path):
-    """What CMake lists as installed, links included, is what is there: it can be uninstalled."""
-    folder = configured()
-    checked("cmake", "--install", folder, "--prefix", tmp_path / "prefix")
-    listed = (folder / "install_manifest.txt").read_text().splitlines()
-    for name in listed:
-        (tmp_path / name).unlink()
-    assert files_of(tmp_path / "prefix") == set()
+def test_a_moved_prefix_works(worked):
+    """Recording, linking with gcc, prefetching, checking and measuring."""
+    assert "everything works" in (worked / "said").read_text()
 
 
-def test_a_moved_prefix_works(installed, tmp_path):
-    """Recording, linking with gcc, prefetching, checking and measuring work from a prefix that was
-    moved to a folder with spaces and letters of other alphabets, with its libraries in lib64."""
-    moved = tmp_path / "ein Präfix 上"
-    shutil.copytree(installed(*LAYOUTS["lib64"]), moved, symlinks=True)
-    assert "everything works" in first_steps(moved / "bin", moved / "lib64", tmp_path / "work")
-
-
-def test_an_installation_finds_its_interposer(installed, worked, tmp_path):
+def test_an_installation_finds_its_interposer(worked, link_options, tmp_path):
     """Another lld is given what ld.frontload preloads into it, wherever the libraries are."""
-    prefix, (_, work) = installed(*LAYOUTS["lib64"]), worked
-    checked("g++", *work.glob("*.o"), "-o", tmp_path / "other", "-fuse-ld=lld",
-            f"-B{prefix}/lib/frontload/gcc", f"-Wl,--startup-profile={work}/app.startup",
+    checked("g++", *worked.glob("*.o"), "-o", tmp_path / "other", *link_options,
             f"-Wl,--lld={LLVM / 'ld.lld'}")
-    assert ".text.front" in checked("readelf", "--sections", "--wide", tmp_path / "other")
+    assert ".text.front" in sections(tmp_path / "other")
 
 
 def test_installed_programs_do_not_look_into_the_build(installed):
     """No program has a folder of this build or of LLVM as a search path, and no text names it."""
-    prefix = installed(*LAYOUTS[f"lib/{MULTIARCH}"])
-    for name in files_of(prefix):
-        path = prefix / name
+    for name in installed.manifest:
+        path = installed.prefix / name
         # A link to files of another package may lead nowhere.
         contents = os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
         if contents.startswith(b"\x7fELF"):
-            assert "RUNPATH" not in checked("readelf", "--dynamic", prefix / name), name
+            assert "RUNPATH" not in checked("readelf", "--dynamic", path), name
         elif not contents.startswith(b"!<arch>"):
             assert str(BUILD).encode() not in contents, name
 
 
-def test_components(configured, tmp_path):
-    """Where a program with a front runs, one file is enough: the library, or frontload-run."""
-    folder = configured()
-
-    def component(name):
-        checked("cmake", "--install", folder, "--prefix", tmp_path / name, "--component", name)
-        return files_of(tmp_path / name)
-
-    assert component("runtime") == {"lib/libfrontload-prefetch.so.1"}
-    assert {name for name in component("run") if "/man/" not in name} == {"bin/frontload-run"}
-    assert {name.partition("/")[0] for name in component("development")} == {"include", "lib"}
-    assert "bin/ld.frontload" in component("tools")
-
-
-def test_the_package_of_a_distribution_uses_its_python(installed):
+def test_the_package_of_a_distribution_uses_its_python(installation):
     """In /usr the command does not depend on what a user has first in PATH."""
-    launcher = (installed(*LAYOUTS[f"lib/{MULTIARCH}"]) / "bin" / "frontload").read_text()
-    assert '"/usr/bin/python3"' in launcher and sys.executable not in launcher
-    assert f'"{sys.executable}"' in (installed() / "bin" / "frontload").read_text()
+    for libdir, python in (("lib", sys.executable), (f"lib/{MULTIARCH}", "/usr/bin/python3")):
+        assert f'"{python}"' in (installation(libdir).prefix / "bin/frontload").read_text()
 
 
-def run_with(prefix, python: str | None, *arguments) -> subprocess.CompletedProcess:
-    environment = clean_environment()
+def run_with(prefix: Path, python: str | None, code: int) -> str:
+    """What `frontload info` says on stderr, run with this Python or the one that it finds."""
+    environment = clean_environment() | {"FRONTLOAD_PYTHON": python}
     if python is None:
         del environment["FRONTLOAD_PYTHON"]
-    else:
-        environment["FRONTLOAD_PYTHON"] = python
-    return subprocess.run([prefix / "bin" / "frontload", *arguments], env=environment, text=True,
-                          capture_output=True, timeout=60, check=False)
+    result = subprocess.run([prefix / "bin/frontload", "info"], env=environment, text=True,
+                            capture_output=True)
+    assert result.returncode == code and "Traceback" not in result.stderr
+    return result.stderr
 
 
-@pytest.fixture
-def bare(tmp_path) -> str:
-    """A Python without any packages."""
-    checked(sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare")
-    return str(tmp_path / "bare" / "bin" / "python")
-
-
-def test_all_missing_python_packages_are_named(installed, bare):
+def test_missing_python_packages(installed, tmp_path):
     """One message names all packages that a Python lacks, by Debian's names and by pip's, and where
-    the command finds a virtual environment."""
-    result = run_with(installed(), bare, "info")
-    assert result.returncode == 2 and "Traceback" not in result.stderr
-    for name in required():
-        assert f"python3-{name}" in result.stderr
-        assert re.search(rf"has no Python packages .*{name}", result.stderr)
-    assert f"python3 -m venv {installed()}/lib/frontload/venv" in result.stderr
-
-
-def test_a_virtual_environment_beside_the_package_is_used(installed, tmp_path, bare):
-    """What the message tells to make is what the command then runs in, wherever it is moved."""
+    to make a virtual environment. The command then runs in that, wherever it is moved."""
     moved = tmp_path / "moved"
-    shutil.copytree(installed(), moved, symlinks=True)
-    checked(bare, "-m", "venv", "--without-pip", moved / "lib" / "frontload" / "venv")
-    result = run_with(moved, None, "info")
-    assert f"{moved}/lib/frontload/venv/bin/python: has no" in result.stderr
+    shutil.copytree(installed.prefix / "bin", moved / "bin", symlinks=True)
+    shutil.copytree(installed.prefix / "lib/frontload/python", moved / "lib/frontload/python")
+    bare = tmp_path / "bare"
+    checked(sys.executable, "-m", "venv", "--without-pip", bare)
+    said = run_with(moved, f"{bare}/bin/python", 2)
+    for name in required():
+        assert f"python3-{name}" in said and re.search(rf"has no Python packages .*{name}", said)
+    venv = moved / "lib/frontload/venv"
+    assert f"python3 -m venv {venv}" in said
+    shutil.copytree(bare, venv, symlinks=True)
+    assert f"{venv}/bin/python: has no" in run_with(moved, None, 2)
 
 
 def test_an_old_python_is_told(installed, tmp_path):
@@ -165,7 +123,40 @@ code, sys.argv = sys.argv[2], ["-c", *sys.argv[3:]]
 exec(code)
 """)
     old.chmod(0o755)
-    result = run_with(installed(), str(old), "info")
-    assert result.returncode == 1
-    assert "is Python 3.9, but 3.11 or newer is needed" in result.stderr
-    assert "Traceback" not in result.stderr
+    assert "is Python 3.9, but 3.11 or newer is needed" in run_with(installed.prefix, str(old), 1)
+
+
+def asked(made, *question: str) -> str:
+    """What pkg-config says of an installation."""
+    return checked("pkg-config", *question, env=os.environ | {
+        "PKG_CONFIG_PATH": str(made.libraries / "pkgconfig")}).strip()
+
+
+@pytest.mark.parametrize("libdir", OPTIONS)
+def test_what_pkg_config_says_is_valid_and_there(installation, libdir):
+    """The files are valid, and each path they name exists where the prefix is now."""
+    made = installation(libdir)
+    for package in ("frontload", "frontload-prefetch"):
+        asked(made, "--validate", package)
+    for name in ("linker", "gccdir", "gold_plugin", "prefetch_library", "libdir", "bindir"):
+        path = Path(re.sub(r"\\(.)", r"\1", asked(made, f"--variable={name}", "frontload")))
+        assert path.exists() and made.prefix.samefile(Path(*path.parts[:len(made.prefix.parts)]))
+
+
+@pytest.mark.parametrize("compiler", ["g++", LLVM / "clang++"])
+def test_the_flags_of_pkg_config_link_with_both_compilers(installed, worked, tmp_path, compiler):
+    """--cflags and --libs are for gcc and clang alike."""
+    flags = asked(installed, "--cflags", "--libs", "frontload")
+    checked("sh", "-c", f'"{compiler}" "{PROGRAMS}"/*.cpp {flags} -o program '
+            f'"-Wl,--startup-profile={worked}/app.startup"', cwd=tmp_path)
+    assert ".text.front" in sections(tmp_path / "program")
+
+
+def test_a_program_that_calls_the_prefetcher_is_built(installed, tmp_path):
+    """frontload-prefetch has the header and the library of <frontload_prefetch.h>."""
+    (tmp_path / "caller.c").write_text("""#include <frontload_prefetch.h>
+int main(int count, char **arguments) { return count && frontload_prefetch(arguments[0]) > 0; }
+""")
+    flags = asked(installed, "--cflags", "--libs", "frontload-prefetch")
+    checked("sh", "-c", f'gcc caller.c {flags} "-Wl,-rpath,{installed.libraries}" -o caller && '
+            "./caller", cwd=tmp_path)

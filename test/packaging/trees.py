@@ -6,44 +6,62 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
-from places import BUILD, LLVM, ROOT  # noqa: F401 (for those who import from here)
+from places import ROOT
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"
+_NOT_OURS = ("PYTHON", "FRONTLOAD", "PKG_CONFIG", "LD_")
 
 
 def checked(*command, **options) -> str:
     """The standard output of a command that must succeed."""
-    result = subprocess.run([os.fspath(word) for word in command], text=True, timeout=300,
-                            errors="backslashreplace",
-                            check=False, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
-                                            **options})
-    assert result.returncode == 0, f"{command}: {result.stdout}{result.stderr}"
-    return result.stdout
+    result = subprocess.run([os.fspath(word) for word in command], capture_output=True, **options)
+    assert result.returncode == 0, f"{command}: " + (result.stdout + result.stderr).decode(
+        errors="backslashreplace")
+    return os.fsdecode(result.stdout)
 
 
 MULTIARCH = checked("gcc", "-print-multiarch").strip()
+# The folders of libraries in which we install, and what CMake is told for that.
+OPTIONS = {"lib": (), f"lib/{MULTIARCH}": ("-DCMAKE_INSTALL_PREFIX=/usr",)}
+
+
+class Installation(NamedTuple):
+    """A build folder, the prefix that was installed from it and moved, and what that has."""
+
+    build: Path
+    prefix: Path
+    libdir: str
+    manifest: set[str]
+
+    @property
+    def libraries(self) -> Path:
+        return self.prefix / self.libdir
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """The environment without what says where this build is; our Python has the packages."""
+    """The environment without what says where this build is; our Python has the packages, and keeps
+    its bytecode elsewhere than in an installation."""
     clean = {name: value for name, value in os.environ.items()
-             if not name.startswith(("PYTHON", "FRONTLOAD", "PKG_CONFIG", "LD_"))}
+             if not name.startswith(_NOT_OURS) or name == "PYTHONPYCACHEPREFIX"}
     return clean | {"FRONTLOAD_PYTHON": sys.executable} | more
 
 
-def first_steps(programs: Path, libraries: Path, work: Path) -> str:
-    """Does all that a new user does first; `programs` and `libraries` are installed folders."""
-    return checked("sh", HERE / "first-steps", programs, PROGRAMS, work,
-                   env=clean_environment(PKG_CONFIG_PATH=f"{libraries}/pkgconfig",
-                                         LIBRARIES=str(libraries)))
+def project() -> dict:
+    """What pyproject.toml says of the Python package."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
-def required() -> list[str]:
-    """The Python packages that the command needs, in the words of pip."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return [re.match(r"[\w-]+", requirement)[0] for requirement in project["dependencies"]]
+def required() -> dict[str, str]:
+    """The Python packages that the command needs, in the words of pip, and how new they must be."""
+    return dict(re.split(">=", requirement) for requirement in project()["project"]["dependencies"])
+
+
+def version() -> str:
+    text = (ROOT / "scripts/frontload/__init__.py").read_text()
+    return re.search(r'__version__ = "(.*)"', text)[1]
 
 
 def files_of(folder: Path) -> set[str]:
@@ -52,9 +70,5 @@ def files_of(folder: Path) -> set[str]:
             if path.is_symlink() or not path.is_dir()}
 
 
-def packed(folder: Path, *options: str) -> None:
-    """Makes the Debian packages of a build folder, at a time that does not pass, and compressed so
-    that it takes little."""
-    checked("cpack", "--config", folder / "CPackConfig.cmake", "-D",
-            "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", *options, cwd=folder,
-            env=os.environ | {"SOURCE_DATE_EPOCH": "1700000000"})
+def sections(program: Path) -> str:
+    return checked("readelf", "--sections", "--wide", program)

@@ -12,24 +12,19 @@ from places import BUILD, LLVM
 TOOL = Path(__file__).parent / "programs" / "tool.c"
 FLAGS = ("-O2", "-g0", *SECTION_FLAGS)
 APART = "-Wl,-z,keep-text-section-prefix"
-COMPILERS = ("gcc", "clang")
 DRIVERS = {"gcc": ("gcc", "-B", BUILD / "lib/frontload/gcc", "-fuse-ld=lld"),
            "clang": (LLVM / "clang", f"--ld-path={BUILD / 'bin/ld.frontload'}")}
 
 
 def do(*command, code: int = 0, **options) -> subprocess.CompletedProcess:
     done = subprocess.run([os.fspath(word) for word in command], capture_output=True, text=True,
-                          timeout=300, **options)
+                          **options)
     assert done.returncode == code, f"{command}\n{done.stdout}{done.stderr}"
     return done
 
 
 def frontload(*arguments, **options) -> subprocess.CompletedProcess:
     return do(BUILD / "bin/frontload", *arguments, **options)
-
-
-def driver(compiler: str) -> Path | str:
-    return DRIVERS[compiler][0]
 
 
 def function_names(profile: Path) -> list[str]:
@@ -58,21 +53,20 @@ class SharedRun:
 
     def compile(self, *flags, source: Path = TOOL) -> subprocess.CompletedProcess:
         """The object tool.o; gcc finds the profile by its name and folder."""
-        return do(driver(self.compiler), *FLAGS, *flags, "-c", source, "-o", "tool.o",
+        return do(DRIVERS[self.compiler][0], *FLAGS, *flags, "-c", source, "-o", "tool.o",
                   cwd=self.folder)
 
-    def link(self, name: str, *flags, **options) -> subprocess.CompletedProcess:
-        return do(*DRIVERS[self.compiler], "tool.o", *flags, "-o", name, cwd=self.folder, **options)
+    def link(self, name: str, *flags) -> Image:
+        do(*DRIVERS[self.compiler], "tool.o", *flags, "-o", name, cwd=self.folder)
+        return Image(self.folder / name)
 
     def link_final(self, name: str, profile: Path, *flags: str) -> Image:
         """The program compiled with the PGO profile (tool.o) and linked with a front."""
-        self.link(name, *flags, APART, f"-Wl,--startup-profile={profile},--min-match=90")
-        return Image(self.folder / name)
+        return self.link(name, *flags, APART, f"-Wl,--startup-profile={profile},--min-match=90")
 
     def record_final(self, program: str, *arguments) -> Path:
         """The startup profile of a run of the final program."""
-        traces = self.folder / f"{program}.final.traces"
-        profile = self.folder / f"{program}.final.startup"
+        traces, profile = (self.folder / f"{program}.final.{end}" for end in ("traces", "startup"))
         frontload("record", "-o", traces, "--", self.folder / program, *arguments)
         frontload("profile", traces, "-o", profile)
         return profile
@@ -93,5 +87,7 @@ def run_once(folder: Path, compiler: str, *arguments: str, flags: tuple = ()) ->
     else:
         (written,) = counts.rglob("*.gcda")
         written.rename(counts / re.sub("/", "#", str(folder / "tool.gcda")))
-    frontload("profile", folder / "traces", "-o", run.startup)
+    # One is told, so that a name that is missing can be explained.
+    said = frontload("profile", folder / "traces", "-o", run.startup).stderr
+    assert "left out what only that build has" in said
     return run

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from abilities import needs
 from linking import Image
 from places import BUILD, LLVM
 from shared_run import TOOL, do, function_names
@@ -18,6 +19,7 @@ def commands(compiler: str) -> str:
     return re.search(r"```sh\n(.*?)```", section, re.DOTALL)[1]
 
 
+@needs("ptrace")
 @pytest.mark.parametrize("compiler", ["clang", "gcc"])
 def test_the_recipe(tmp_path, compiler):
     """From a source file to a program with PGO and a front, in a folder with a space."""
@@ -28,7 +30,7 @@ def test_the_recipe(tmp_path, compiler):
     path = f"{BUILD}/bin:{LLVM}:{os.environ['PATH']}"
     do("sh", "-euc", text, cwd=folder, env={**os.environ, "PATH": path})
     image = Image(folder / "app")
-    assert {image.section_of(name) for name in ("main", "check", "make_table")} == {".text.front"}
+    assert image.sections_of("main", "check", "make_table") == {".text.front"}
     assert image.section_of("never") == ".text.unlikely"
     names = function_names(folder / "app.startup")
     assert "main" in names and not any("gcov" in name or "__llvm" in name for name in names)

@@ -1,15 +1,30 @@
 """One training run gives the compiler's profile and the startup profile, and both fit the final
-build."""
+build. Cold parts of that are known by what its own start enters: the cheap third step."""
 
-import shutil
 
+import abilities
 import pytest
 from frontload.profile.instrumented import is_left_out
 from frontload.profile.startup_profile import Name
-from shared_run import TOOL, SharedRun, frontload, function_names
+from linking import Image
+from shared_run import SharedRun, frontload, function_names, run_once
 
-pytest_plugins = ["shared_fixture"]
 START = ["main", "make_table", "read_arguments", "check"]
+
+
+@pytest.fixture(scope="module", params=["gcc", "clang"])
+def shared(request, tmp_path_factory) -> SharedRun:
+    """Both profiles, from one run of `tool late one`, tool.o compiled with the PGO profile, and the
+    final program `tool`."""
+    abilities.need("ptrace")
+    run = run_once(tmp_path_factory.mktemp(request.param), request.param, "late", "one")
+    run.compile(*run.use_flags, "-Werror")
+    run.link_final("tool", run.startup)
+    return run
+
+
+def cold_parts(image) -> set[str]:
+    return {name for name in image.symbols if ".cold" in name and not name.startswith("_")}
 
 
 def test_the_startup_profile_is_that_of_the_program(shared):
@@ -22,70 +37,64 @@ def test_the_startup_profile_is_that_of_the_program(shared):
     assert rest <= ordinary, rest - ordinary
 
 
-def test_the_profile_says_what_was_left_out(shared):
-    """Making it again, one is told, so that a name that is missing can be explained."""
-    said = frontload("profile", shared.folder / "traces", "-o", shared.folder / "again").stderr
-    assert "left out what only that build has" in said
-
-
-def test_the_compilers_profile_is_that_of_the_run(shared):
-    """The final object is compiled with it: what did not run is cold, what did is not."""
-    image = shared.link_final("tool", shared.startup)
+def test_both_profiles_fit_the_final_program(shared):
+    """What did not run is cold, what did is not. What the program enters at its start is in its
+    front, but for one name in five: parts that the compiler took for cold with the profile, though
+    they run once. Those are not in the front, but come first behind it."""
+    image = Image(shared.folder / "tool")
     assert image.section_of("never") == ".text.unlikely"
-    assert {image.section_of(name) for name in START} == {".text.front"}
+    assert image.sections_of(*START) == {".text.front"}
+    assert "cold-parts unknown" in shared.startup.read_text().splitlines()
+    parts = cold_parts(image)
+    assert "check.cold" in parts and image.sections_of(*parts) == {".text"}
+    first = min(image.symbols[name].address for name in parts)
+    assert first == image.sections[".text"]["sh_addr"]
+    exact = shared.record_final("tool", "late", "one")
+    frontload("check", shared.folder / "tool", "--profile", exact, "--min-coverage", "80")
 
 
-def test_the_startup_profile_fits_the_final_program(shared):
-    """What the final program enters at its start is in its front, but for one name in five: parts
-    that the compiler took for cold with the profile, though they run once."""
-    shared.link_final("tool.fits", shared.startup)
-    exact = shared.record_final("tool.fits", "late", "one")
-    frontload("check", shared.folder / "tool.fits", "--profile", exact, "--min-coverage", "80")
+def test_a_cold_part_that_a_start_enters_is_in_the_front(shared):
+    """What was trained is not all that users do: recorded once more, the final program enters a
+    part that the compiler took for cold, and has it in its front after one more link."""
+    again = shared.record_final("tool", "one", "two", "three", "four")
+    entered = {name for name in function_names(again) if name.endswith(".cold")}
+    assert "check.cold" in entered
+    image = shared.link_final("tool.again", again)
+    assert image.is_ordered("check", "check.cold")
+    parts = cold_parts(image)
+    assert entered == {name for name in parts if image.section_of(name) == ".text.front"}
+    assert image.sections_of(*parts - entered) <= {".text.unlikely", ".text.split"}
+    assert image.section_of("never") == ".text.unlikely"
 
 
-def test_a_stale_pgo_profile_leaves_the_front(shared, tmp_path):
-    """Sources change after the training: what no longer fits is compiled without its counts, and
-    the front is as it was."""
-    text = TOOL.read_text().replace("x %= 4;", "if (x & 1) x %= 4; else x = x % 7 ? 1 : 2;")
-    (tmp_path / "changed.c").write_text(text)
-    stale = SharedRun(tmp_path, shared.compiler)
-    for name in ("tool.profdata", "counts", "tool.startup"):
-        if (shared.folder / name).is_dir():
-            shutil.copytree(shared.folder / name, tmp_path / name)
-            for file in (tmp_path / name).glob("*.gcda"):
-                file.rename(file.with_name(file.name.replace(
-                    str(shared.folder).replace("/", "#"), str(tmp_path).replace("/", "#"))))
-        elif (shared.folder / name).exists():
-            shutil.copy(shared.folder / name, tmp_path / name)
-    told = stale.compile(*stale.use_flags, "-Wno-error=coverage-mismatch",
-                         source=tmp_path / "changed.c").stderr
-    assert "mismatch" in told or "does not match" in told
-    image = stale.link_final("tool", stale.startup)
-    assert {image.section_of(name) for name in START} == {".text.front"}
-    assert image.section_of("never") != ".text.front"
-    exact = stale.record_final("tool", "late", "one")
-    frontload("check", tmp_path / "tool", "--profile", exact, "--min-coverage", "80")
+@pytest.mark.parametrize("lto", ["-flto=thin", "-flto"])
+def test_a_front_of_what_the_link_compiles(tmp_path, lto):
+    """Both profiles of one run serve a link that compiles; recorded once more, that program has all
+    that its start enters in its front, cold parts included."""
+    abilities.need("ptrace")
+    run = run_once(tmp_path, "clang", "late", "one", flags=(lto,))
+    run.compile(*run.use_flags, lto)
+    more = (lto, "-fsplit-machine-functions", "-O2")
+    assert run.link_final("tool", run.startup, *more).section_of("check.cold") == ".text"
+    again = run.record_final("tool", "one", "two", "three", "four")
+    image = run.link_final("tool.again", again, *more)
+    assert image.sections_of("main", "make_table", "check", "check.cold") == {".text.front"}
 
 
-def test_what_a_map_says_to_be_of_a_runtime():
-    """Whatever its name is."""
-    for archive, is_out in (("libgcov.a(_gcov.o)", True), ("libmine.a(_gcov.o)", False),
-                            ("libclang_rt.profile-x86_64.a(InstrProfilingFile.c.o)", True)):
-        assert is_left_out(Name("data", "bss", b"list_sizes.1", archive.encode())) == is_out
-
-
-@pytest.mark.parametrize(("kind", "name", "is_out"), [
-    ("function", "__gcov_init", True), ("function", "_sub_I_00100_0", True),
-    ("function", "_GLOBAL__sub_I_00100_0_x.cpp", True), ("function", "lprofWriteData", True),
-    ("function", "writeFileWithoutReturn", True), ("function", "work.cold", True),
-    ("function", "work.cold.3", True), ("data", "__gcov0.main", True),
-    ("data", "__profc_main", True), ("data", "VPMergeHook", True), ("data", "__llvm_prf_nm", True),
-    ("section", ".bss.__gcov0.main", True), ("section", ".data.__gcov_.main", True),
-    ("section", ".data.rel..LPBX0", True), ("section", ".data.rel.local..LPBX1", True),
-    ("function", "main", False), ("function", "work.coldest", False),
-    ("function", "gcovered", False), ("data", "writeFile", False),
-    ("data", "profits", False), ("section", ".rodata.main", False), ("string", "__gcov_", False),
-])
-def test_what_only_collecting_needs(kind, name, is_out):
-    """By their names: all of the compilers' runtimes, and nothing else."""
-    assert is_left_out(Name(kind, "text", name.encode(), b"")) == is_out
+@pytest.mark.parametrize(("kind", "name", "file", "is_out"), [
+    # Whatever its name is, if a map says that it is of a runtime.
+    ("data", "list_sizes.1", "libgcov.a(_gcov.o)", True),
+    ("data", "list_sizes.1", "libclang_rt.profile-x86_64.a(InstrProfilingFile.c.o)", True),
+    ("data", "list_sizes.1", "libmine.a(_gcov.o)", False),
+    # By their names: all of the compilers' runtimes, and nothing else.
+    *((kind, name, "", is_out) for kind, is_out, names in [
+        ("function", True, "__gcov_init _sub_I_00100_0 _GLOBAL__sub_I_00100_0_x.cpp lprofWriteData "
+         "writeFileWithoutReturn work.cold work.cold.3"),
+        ("data", True, "__gcov0.main __profc_main VPMergeHook __llvm_prf_nm"),
+        ("section", True, ".bss.__gcov0.main .data.__gcov_.main .data.rel..LPBX0 "
+         ".data.rel.local..LPBX1"),
+        ("function", False, "main work.coldest gcovered"), ("data", False, "writeFile profits"),
+        ("section", False, ".rodata.main"), ("string", False, "__gcov_")]
+      for name in names.split())])
+def test_what_only_collecting_needs(kind, name, file, is_out):
+    assert is_left_out(Name(kind, "text", name.encode(), file.encode())) == is_out

@@ -1,19 +1,14 @@
-"""Links programs with a note, runs them from cold, and looks at what was prefetched."""
+"""Links programs with a note, runs them, and looks at what the prefetcher asks the kernel for."""
 
-import os
-import re
 import shutil
 import subprocess
-import threading
-from contextlib import contextmanager
 from pathlib import Path
 
 import noted
 import pytest
-from frontload.pagecache import cache as pagecache
-from frontload.pagecache import mounts
-
-PROGRAMS = Path(__file__).parent / "programs"
+from compiled import compile_to
+from noted import COLD, PROGRAMS, requests
+from places import ROOT
 
 
 @pytest.fixture(scope="session")
@@ -28,102 +23,60 @@ def archive(build) -> Path:
 
 @pytest.fixture(scope="session")
 def include() -> Path:
-    return Path(__file__).parents[2] / "instrument" / "prefetch" / "include"
+    return ROOT / "instrument" / "prefetch" / "include"
 
 
 @pytest.fixture(scope="session")
-def self_prefetching(library) -> list:
-    """What ld.frontload --front-prefetch adds to a link."""
-    return ["-Wl,--no-as-needed", library, f"-Wl,-rpath,{library.parent}"]
-
-
-@pytest.fixture(scope="session")
-def linked(tmp_path_factory, llvm):
-    """linked(*flags): programs/front.s and main.c linked with flags, once for each set of them: to
-    write and to evict so large a file takes a while."""
+def linked(tmp_path_factory):
+    """linked(*flags): programs/front.s and main.c linked with flags, once for each set of them."""
     files = {}
 
     def linked(*flags, compiler="gcc"):
-        key = (compiler, *map(str, flags))
-        if key not in files:
-            path = tmp_path_factory.mktemp("linked") / "program"
-            compiler = llvm / "clang" if compiler == "clang" else compiler
-            subprocess.run([compiler, "-O1", PROGRAMS / "main.c", PROGRAMS / "front.s", *flags,
-                            "-o", path], check=True)
-            files[key] = path
+        if (key := (compiler, *flags)) not in files:
+            files[key] = compile_to(
+                tmp_path_factory.mktemp("linked") / "program", compiler, "-O1", "main.c", "front.s",
+                *flags, sources={name: PROGRAMS / name for name in ("main.c", "front.s")})
         return files[key]
 
     return linked
 
 
 @pytest.fixture
-def program(linked, self_prefetching, tmp_path):
-    """program(*flags, note=): a program with a note of what front.s calls its front; by default one
-    that prefetches itself. Other tests have the same file, unless it is a `copy`."""
-    if mounts.file_system(tmp_path) in mounts.IN_MEMORY:
-        pytest.skip(f"{tmp_path} is in memory: nothing there can be cold")
+def program(linked, library, tmp_path):
+    """program(*flags): a program with a note of what front.s calls its front; by default one that
+    prefetches itself. Other tests have the same file, unless it is a `copy`."""
+    itself = "-Wl,--no-as-needed", library, f"-Wl,-rpath,{library.parent}"
 
     def program(*flags, compiler="gcc", copy=False):
-        path = linked(*(flags or self_prefetching), compiler=compiler)
-        made = noted.Noted(Path(shutil.copy(path, tmp_path)) if copy else path)
-        return made.write(noted.note(made.ranges()))
+        path = linked(*(flags or itself), compiler=compiler)
+        return noted.Noted(Path(shutil.copy(path, tmp_path)) if copy else path).write_ranges()
 
     return program
 
 
 @pytest.fixture
-def started():
-    """started(command): within `with`, the command in main(), and what it has said so far."""
-
-    @contextmanager
-    def started(*command, says=1, **options):
-        process = subprocess.Popen([os.fspath(c) for c in command], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   **options)
-        # Nothing is waited for without end: a line that does not come is an empty one then.
-        patience = threading.Timer(120, process.kill)
-        patience.start()
-        try:
-            process.lines = [process.stdout.readline() for _ in range(says)]
-            yield process
-        finally:
-            process.communicate()
-            patience.cancel()
-
-    return started
-
-
-@pytest.fixture
-def prefetched(started):
-    """prefetched(path): how much of its front has been read when a program that was cold is in
-    main(). `command` starts it in another way, `front` is another file whose front is looked at;
-    of several `ranges` of addresses it is the smallest share."""
-
-    def prefetched(made, command=None, front=None, ranges=None, **options):
-        front = front or made
-        parts = [[noted.front_offset(front.path, address) for address in range]
-                 for range in ranges or [(front.loaded()[0][0], front.end)]]
-        pagecache.make_cold(front.path)
-        with started(*(command or [made.path]), **options) as process:
-            share = min(noted.share_read(front.path, end, begin) for begin, end in parts)
-        assert process.lines == ["errno 0, open 0 1 2\n"]
-        assert process.returncode == 7
-        return share
-
-    return prefetched
-
-
-@pytest.fixture
 def calls(strace, run, tmp_path):
-    """calls(program): the system calls of a run, one line each, from the prefetcher's first on,
-    which looks at the auxiliary vector."""
+    """calls(*command): the system calls of a command and of all that it starts, one line each, once
+    all of that has ended. `inject` changes what becomes of some calls."""
 
-    def calls(made, *options):
+    def calls(*command, inject=COLD, only=("all",), code=7, **options):
         log = tmp_path / "calls"
-        run(strace, *options, "-o", log, made.path, code=7, stdin=subprocess.DEVNULL)
-        lines = log.read_text().splitlines()
-        first = [i for i, line in enumerate(lines)
-                 if re.search("/proc/self/auxv|PR_GET_AUXV|0x41555856", line)]
-        return lines[first[0]:] if first else []
+        calls.result = run(strace, "-f", "-y", "-o", log, f"-etrace={','.join(only)}",
+                           *(f"-einject={each}" for each in inject), *command, code=code,
+                           **{"stdin": subprocess.DEVNULL, **options})
+        return log.read_text().splitlines()
 
     return calls
+
+
+@pytest.fixture
+def asked(calls):
+    """asked(made, command=None): the offset and size of each request for a file, while a command
+    runs, by default this file, that finds nothing in memory."""
+
+    def asked(made, *command, **options):
+        path = getattr(made, "path", made)
+        only = ("preadv2", "mincore", "readahead", *options.pop("only", ()))
+        return requests(calls(*(command or [path]), only=only, **options), path)
+
+    return asked

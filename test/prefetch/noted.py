@@ -1,28 +1,25 @@
-"""Writes the note of a front into a linked file, and finds out what of the front is in memory.
+"""Writes the note of a front into a linked file, and reads what is asked for from strace's text.
 
 Everything here is the test's own reading of instrument/format/frontload_note.h.
 """
 
+import re
 import struct
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 from frontload.elf import file as elf
-from frontload.pagecache import cache as pagecache
-from frontload.pagecache import kernel
 
+PROGRAMS = Path(__file__).parent / "programs"
+# What strace makes of the prefetcher's looks: nothing is in memory.
+COLD = "preadv2:error=EAGAIN", "mincore:error=ENOSYS"
 PT_LOAD, PT_NOTE = 1, 4
 NAME = b"Frontload\0"
 TYPE = 1
 MOST_RANGES = 16
-# What is called the front of programs/front.s, and how much of it is in memory if nobody asked: a
-# fault reads up to 8 MiB around it where the disk's readahead is set that large.
-FRONT_SIZE = 32 << 20
-HARDLY = 0.75
-# How long a process that asks apart from the program may take to begin, on a machine under load.
-PATIENCE_SECONDS = 10
+MIB = 1 << 20
+FRONT_SIZE = 10 * MIB  # of what is called the front of programs/front.s
+PAGE, SMALL_PIECE, LARGE_PIECE = 4096, 128 << 10, MIB
 
 
 def note(ranges, *, version=2, **fields) -> bytes:
@@ -68,6 +65,15 @@ class Noted:
         """All that is in the file before the end of the front, a range for each segment."""
         return [(begin, min(end, self.end)) for begin, end in self.loaded() if begin < self.end]
 
+    def pieces(self, *ranges) -> list[tuple[int, int]]:
+        """How ranges of addresses, by default all before the front's end, are to be asked for."""
+        ends = [(front_offset(self.path, begin), front_offset(self.path, end))
+                for begin, end in ranges] or [(0, front_offset(self.path, self.end))]
+        return [piece for begin, end in ends for piece in pieces(begin, end)]
+
+    def write_ranges(self) -> "Noted":
+        return self.write(note(self.ranges()))
+
     def write(self, data: bytes) -> "Noted":
         """Fills the room with a note, and the rest of it with an empty note of nobody's."""
         offset, size = self.room
@@ -75,6 +81,16 @@ class Noted:
         filler = struct.pack("<III", 4, rest - 16, 99) + b"none" if rest >= 16 else b""
         patch(self.path, offset, (data + filler).ljust(size, b"\0")[:size])
         return self
+
+
+def pieces(begin: int, end: int) -> list[tuple[int, int]]:
+    """How a range is to be asked for: from the start of its page, in large pieces, for devices that
+    read so much at once, each of them again in small ones, but for its beginning."""
+    begin = begin // PAGE * PAGE
+    return [piece for large in range(begin, end, LARGE_PIECE)
+            for piece in [(large, min(LARGE_PIECE, end - large)),
+                          *((small, min(SMALL_PIECE, end - small)) for small in range(
+                              large + SMALL_PIECE, min(large + LARGE_PIECE, end), SMALL_PIECE))]]
 
 
 def patch(path: Path, offset: int, data: bytes) -> None:
@@ -103,40 +119,14 @@ def change_header(path: Path, kind: int, **fields) -> None:
 
 
 def front_offset(path: Path, address: int) -> int:
-    """Where in the file a front ends."""
+    """Where in the file an address is, which may be the end of a segment."""
     return next(f[2] + address - f[3] for _, f in headers(path)
                 if f[0] == PT_LOAD and f[3] <= address <= f[3] + f[5])
 
 
-def pages_read(path: Path) -> np.ndarray:
-    """Which pages of a file that was cold have been read: those that are resident, and those that
-    the kernel has paged out since. DAMON pages out whole regions of memory that nobody has used for
-    a minute, together with what has just been read into them."""
-    pages = pagecache.settled(path).pages
-    with path.open("rb") as file:
-        if _paged_out(file, 0, len(pages)):
-            for page in np.flatnonzero(~pages):
-                pages[page] = _paged_out(file, page, 1)
-    return pages
-
-
-def _paged_out(file, first: int, count: int) -> int:
-    """How many of these pages were paged out, as far as the kernel tells."""
-    counts = kernel.cachestat(file, first * kernel.PAGE_SIZE, count * kernel.PAGE_SIZE)
-    return counts.evicted if counts else 0
-
-
-def share_read(path: Path, end: int, begin: int = 0) -> float:
-    """How much of a front, or of a range between these offsets, has been read: 0 to 1."""
-    return float(pages_read(path)[begin // kernel.PAGE_SIZE:end // kernel.PAGE_SIZE].mean())
-
-
-def numbers_read(path: Path, expected: list[int]) -> list[int]:
-    """The numbers of the pages that were read, once they are the expected ones, or nobody has
-    patience any more: nobody tells when a process that asks apart from the program has begun."""
-    end = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        pages = pages_read(path).nonzero()[0].tolist()
-        if pages == expected or time.monotonic() > end:
-            return pages
-        time.sleep(0.01)
+def requests(lines, path: Path) -> list[tuple[int, int]]:
+    """The offset and size of each readahead(2) of a file among system calls. (Of another user's
+    process, strace may not say which file it is.)"""
+    file = rf"\d+(?:<(?:.*/)?{re.escape(path.name)}>)?"
+    found = (re.search(rf"readahead\({file}, (\d+), (\d+)", line) for line in lines)
+    return [(int(match[1]), int(match[2])) for match in found if match]

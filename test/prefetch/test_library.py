@@ -3,31 +3,19 @@
 import errno
 import os
 import re
-import shutil
-import subprocess
-from pathlib import Path
 
 import noted
 import pytest
-from frontload.pagecache import cache as pagecache
-from noted import PT_LOAD, PT_NOTE
-
-SOURCES = Path(__file__).parents[2] / "instrument"
+from compiled import compile_to
+from noted import PROGRAMS, PT_LOAD, PT_NOTE
 
 
 @pytest.fixture
 def call(tmp_path, run, include, library):
     """call(*paths): what frontload_prefetch() returns for each, by programs/call.c."""
-    program = tmp_path / "call"
-    run("gcc", f"-I{include}", Path(__file__).parent / "programs" / "call.c", library,
-        f"-Wl,-rpath,{library.parent}", "-o", program)
-
-    def call(*paths):
-        lines = run(program, *paths, stdin=subprocess.DEVNULL).stdout.splitlines()
-        return [int(line) for line in lines]  # no number if errno has changed
-
-    call.program = program
-    return call
+    call = compile_to(tmp_path / "call", "gcc", f"-I{include}", "call.c", library,
+                      f"-Wl,-rpath,{library.parent}", sources={"call.c": PROGRAMS / "call.c"})
+    return lambda *paths: [int(line) for line in run(call, *paths).stdout.splitlines()]
 
 
 @pytest.fixture
@@ -37,8 +25,7 @@ def shared(program):
 
 
 def test_it_needs_nothing_and_is_four_pages(library, llvm, run):
-    """No needed library, no constructor, no thread-local storage, one relocation, which is that of
-    the IFUNC, one function for others; and no more than four pages of it are loaded."""
+    """No library, constructor or TLS, one relocation, one function for others."""
     text = run(llvm / "llvm-readelf", "-dlrW", library).stdout
     assert not any(word in text for word in ("NEEDED", "INIT", "TLS", "JMPREL"))
     assert "SONAME" in text and "[libfrontload-prefetch.so.1]" in text
@@ -57,36 +44,13 @@ def test_the_archive_needs_nothing(archive, run):
     assert {name for name in undefined if not name.endswith(".o:")} <= defined
 
 
-def test_compiles_for_aarch64(tmp_path, run, include):
-    """With a cross compiler at hand: the same sources are a library for AArch64 too."""
-    compiler = "aarch64-linux-gnu-gcc"
-    if not shutil.which(compiler):
-        pytest.skip(f"needs {compiler}")
-    library = tmp_path / "library.so"
-    run(compiler, "-shared", "-nostdlib", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC",
-        "-ffreestanding", "-fno-stack-protector", "-fno-tree-loop-distribute-patterns",
-        "-fvisibility=hidden", "-mgeneral-regs-only", "-D_GNU_SOURCE", "-Wl,-z,defs",
-        f"-I{include}", f"-I{SOURCES}", *sorted((SOURCES / "prefetch").glob("*.c")),
-        *sorted((SOURCES / "base").glob("*.c")), "-o", library)
-    text = run("readelf", "-rW", library).stdout
-    assert text.count("R_AARCH64_") == text.count("R_AARCH64_IRELATIV") > 0
-
-
-def test_a_library_that_will_be_opened(shared, call, started):
-    """frontload_prefetch() of a file that was cold: its front is in memory, and again returns 0."""
-    end = noted.front_offset(shared.path, shared.end)
-    pagecache.make_cold(shared.path)
-    with started(call.program, shared.path, shared.path, says=2) as process:
-        assert process.lines == ["0\n", "0\n"]
-        assert noted.share_read(shared.path, end) == 1
-
-
-def test_it_does_not_read_without_a_note(shared, call):
-    """A library without a note is left alone, and the caller is told."""
+def test_a_library_that_will_be_opened(shared, call, asked, tmp_path):
+    """Its front is asked for; without a note it is left alone, and the caller told."""
+    assert asked(shared, tmp_path / "call", shared.path, code=0) == shared.pieces()
+    assert call(shared.path) == [0]
     shared.write(b"")
-    pagecache.make_cold(shared.path)
+    assert asked(shared, tmp_path / "call", shared.path, code=0) == []
     assert call(shared.path) == [-errno.ENODATA]
-    assert noted.share_read(shared.path, noted.FRONT_SIZE) < noted.HARDLY
 
 
 def test_files_that_cannot_be_read(call, tmp_path):
@@ -151,26 +115,10 @@ def test_segments_outside_of_the_file(shared, call, fields):
     assert call(shared.path) == [-errno.ENODATA]
 
 
-def test_every_truncation(shared, call, tmp_path):
-    """A file cut in its first page, or before its front ends, has no front, and is no crash."""
-    data = shared.path.read_bytes()[:8192]
-    cut = []
-    for size in [*range(0, 1200, 13), 4095, 4096, 8192]:
-        cut.append(tmp_path / f"cut{size}")
-        cut[-1].write_bytes(data[:size])
-    assert set(call(*cut)) == {-errno.ENODATA}
-
-
-def test_an_endless_front(shared, call, strace, tmp_path, run):
+def test_an_endless_front(shared, call, asked, tmp_path):
     """A hostile file that claims a front of 8 GiB is asked for up to 256 MiB only."""
     with open(shared.path, "r+b") as file:
         file.truncate(1 << 33)
     noted.change_header(shared.path, PT_LOAD, offset=0, vaddr=1 << 41, filesz=1 << 33)
     shared.write(noted.note([(1 << 41, (1 << 41) + (1 << 33))]))
-    log = tmp_path / "calls"
-    # A hole in a file is read without waiting, so it would count as resident.
-    run(strace, "-e", "trace=readahead,preadv2", "-e", "inject=preadv2:error=EOPNOTSUPP",
-        "-o", log, call.program, shared.path, stdin=subprocess.DEVNULL)
-    assert log.read_text().count("readahead(") == 256 << 20 >> 17
-
-
+    assert asked(shared, tmp_path / "call", shared.path, code=0) == noted.pieces(0, 256 << 20)

@@ -1,28 +1,21 @@
 """A prefetch takes no more memory than the limits of its cgroups leave.
 
-The limits are read from folders that look like the kernel's, in both versions, and once from a
-cgroup of the machine.
-"""
+The limits are read from folders that look like the kernel's, in both versions."""
 
 import os
-import re
-import shutil
 import subprocess
-from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import noted
 import pytest
+from abilities import needs
+from compiled import compile_to
 from frontload.pagecache import cache as pagecache
-from frontload.pagecache import mounts
-from frontload.pagecache.kernel import PAGE_SIZE
 from frontload.reading import listing
-from left_processes import wait_until_none
+from noted import MIB, PROGRAMS, front_offset
+from places import ROOT
 
-PROGRAMS = Path(__file__).parent / "programs"
+SOURCES = ROOT / "instrument"
 NO_LIMIT = (1 << 64) - 1
-MIB = 1 << 20
-PREFIX = "frontload-prefetch."
 ENOUGH = 1 << 40  # more than any cgroup here leaves
 VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 VERSION_2 = ("memory.max", "memory.current", "inactive_file")
@@ -33,11 +26,10 @@ def memory_left(tmp_path_factory):
     """memory_left(lines, mount, enough): what the prefetcher would say is left, for a process of
     which /proc/self/cgroup says these lines."""
     folder = tmp_path_factory.mktemp("memory_left")
-    sources = Path(__file__).parents[2] / "instrument"
-    program = folder / "program"
-    subprocess.run(["gcc", "-O1", "-D_GNU_SOURCE", f"-I{sources}", "-fsanitize=undefined,address",
-                    "-fno-sanitize-recover", PROGRAMS / "memory_left.c",
-                    sources / "base/memory_limit.c", "-o", program], check=True)
+    program = compile_to(folder / "program", "gcc", "-O1", "-D_GNU_SOURCE", f"-I{SOURCES}",
+                         "-fsanitize=undefined,address", "-fno-sanitize-recover", "program.c",
+                         SOURCES / "base/memory_limit.c",
+                         sources={"program.c": PROGRAMS / "memory_left.c"})
 
     def memory_left(lines, mount, enough=ENOUGH):
         cgroups = folder / "cgroup"
@@ -61,31 +53,29 @@ def cgroup(folder, limit, used, unused=0, names=VERSION_2, **others):
         (folder / name.replace("_", ".")).write_text(f"{value}\n")
 
 
-def test_version_2(memory_left, tmp_path):
-    """What is not used is left, and file pages that were not used lately."""
-    cgroup(tmp_path / "a", 1000, 300)
-    assert memory_left("0::/a\n", tmp_path) == 700
-    cgroup(tmp_path / "a", 1000, 900, unused=250)
-    assert memory_left("0::/a\n", tmp_path) == 350
-    cgroup(tmp_path / "a", 1000, 1100)
-    assert memory_left("0::/a\n", tmp_path) == 0
-    cgroup(tmp_path / "a", "max", 1100)
-    assert memory_left("0::/a\n", tmp_path) == NO_LIMIT
-
-
-def test_the_limit_that_slows_a_program_down_counts_too(memory_left, tmp_path):
-    """memory.high, if it is the lower one."""
-    cgroup(tmp_path / "a", 1000, 300, memory_high=500)
-    assert memory_left("0::/a\n", tmp_path) == 200
-    cgroup(tmp_path / "a", "max", 300, memory_high=500)
-    assert memory_left("0::/a\n", tmp_path) == 200
-    cgroup(tmp_path / "a", 400, 300, memory_high="max")
-    assert memory_left("0::/a\n", tmp_path) == 100
+@pytest.mark.parametrize(("figures", "enough", "left"), [
+    # What is not used is left, and file pages that were not used lately.
+    ({"limit": 1000, "used": 300}, ENOUGH, 700),
+    ({"limit": 1000, "used": 900, "unused": 250}, ENOUGH, 350),
+    ({"limit": 1000, "used": 1100}, ENOUGH, 0), ({"limit": "max", "used": 1100}, ENOUGH, NO_LIMIT),
+    # The limit that slows a program down, if it is the lower one.
+    ({"limit": 1000, "used": 300, "memory_high": 500}, ENOUGH, 200),
+    ({"limit": "max", "used": 300, "memory_high": 500}, ENOUGH, 200),
+    ({"limit": 400, "used": 300, "memory_high": "max"}, ENOUGH, 100),
+    # Pages that were not used lately are not looked at where the rest is enough.
+    ({"limit": 1000, "used": 600, "unused": 250}, 400, 400),
+    ({"limit": 1000, "used": 600, "unused": 250}, 401, 650),
+    # The figures are read one after the other, so they may not fit.
+    ({"limit": 1000, "used": 900, "unused": 5000}, ENOUGH, 1000),
+    # A limit alone says nothing of what is left.
+    ({"limit": 1000, "used": ""}, ENOUGH, NO_LIMIT)], ids=str)
+def test_version_2(memory_left, tmp_path, figures, enough, left):
+    cgroup(tmp_path / "a", **figures)
+    assert memory_left("0::/a\n", tmp_path, enough) == left
 
 
 def test_version_1(memory_left, tmp_path):
-    """It has a hierarchy of its own for memory, which the lines name, alone or among others; with
-    it, version 2 has no say."""
+    """Its own hierarchy, named alone or among others; with it, version 2 has no say."""
     cgroup(tmp_path / "memory/b", 1000, 900, unused=250, names=VERSION_1)
     cgroup(tmp_path / "a", 10, 0)
     for named in ("memory", "memory,cpu", "cpu,memory"):
@@ -93,10 +83,7 @@ def test_version_1(memory_left, tmp_path):
         assert memory_left(lines, tmp_path) == 350
     assert memory_left("0::/a\n4:memory:/b\n", tmp_path) == 350
     assert memory_left("4:xmemory:/b\n3:memoryx:/b\n0::/a\n", tmp_path) == 10
-
-
-def test_version_1_without_a_limit(memory_left, tmp_path):
-    """Its number is that of all pages that there could be."""
+    # Without a limit, its number is that of all pages that there could be.
     cgroup(tmp_path / "memory/b", 9223372036854771712, 900, names=VERSION_1)
     assert memory_left("4:memory:/b\n", tmp_path) == NO_LIMIT
 
@@ -111,26 +98,12 @@ def test_the_tightest_ancestor_counts(memory_left, tmp_path, tightest):
 
 
 def test_in_a_container(memory_left, tmp_path):
-    """The name may be that outside, where the mount has the container's own cgroup; or it begins
-    above the mount."""
+    """The mount may have the container's own cgroup; a name may begin above the mount."""
     cgroup(tmp_path, 1000, 300)
     for name in ("/", "/docker/0123456789", "/../../other", "/gone (deleted)"):
         assert memory_left(f"0::{name}\n", tmp_path) == 700
     cgroup(tmp_path / "memory", 1000, 200, names=VERSION_1)
     assert memory_left("3:memory:/docker/0123456789\n0::/\n", tmp_path) == 800
-
-
-def test_what_is_enough_is_not_looked_at_closely(memory_left, tmp_path):
-    """Pages that were not used lately do not matter then."""
-    cgroup(tmp_path / "a", 1000, 600, unused=250)
-    assert memory_left("0::/a\n", tmp_path, 400) == 400
-    assert memory_left("0::/a\n", tmp_path, 401) == 650
-
-
-def test_not_more_than_is_used_can_become_free(memory_left, tmp_path):
-    """The figures are read one after the other, so they may not fit."""
-    cgroup(tmp_path / "a", 1000, 900, unused=5000)
-    assert memory_left("0::/a\n", tmp_path) == 1000
 
 
 @pytest.mark.parametrize("lines", [
@@ -147,108 +120,51 @@ def test_what_cannot_be_read_is_no_limit(memory_left, tmp_path, lines):
     assert memory_left(lines, tmp_path) == NO_LIMIT
 
 
-def test_no_usage_is_no_limit(memory_left, tmp_path):
-    """A limit alone says nothing of what is left."""
-    cgroup(tmp_path / "a", 1000, "")
-    assert memory_left("0::/a\n", tmp_path) == NO_LIMIT
+@pytest.fixture
+def limited(tmp_path):
+    """limited(limit): a prefix of commands for which a cgroup has so much left, and no process had
+    to wait for memory."""
+    def limited(limit):
+        folder = tmp_path / "cgroup"
+        cgroup(folder, limit, 0)
+        cgroup(folder / "memory", limit, 0, names=VERSION_1)
+        script = f"""
+            mount --bind '{folder}' /sys/fs/cgroup
+            [ ! -e /proc/pressure/memory ] || mount --bind /dev/null /proc/pressure/memory
+            exec "$@" """
+        return ["unshare", "--mount", "--propagation=private", "sh", "-ec", script, "sh"]
+
+    return limited
 
 
-@contextmanager
-def limited(limit):
-    """A cgroup of this machine with a limit of memory, below this process's own."""
-    lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
-    mount = Path("/sys/fs/cgroup")
-    for _, controllers, path in lines:
-        if "memory" in controllers.split(","):
-            parent, name = mount / "memory" / path[1:], "memory.limit_in_bytes"
-            break
-    else:
-        parent, name = mount / lines[-1][2][1:], "memory.max"
-    folder = parent / f"{PREFIX}{os.getpid()}"
-    for stale in parent.glob(f"{PREFIX}*"):  # what a run left that was killed
-        if not Path("/proc", stale.name.removeprefix(PREFIX)).exists():
-            with suppress(OSError):
-                stale.rmdir()
-    try:
-        folder.mkdir()
-        try:
-            (folder / name).write_text(str(limit))
-        except BaseException:
-            folder.rmdir()
-            raise
-    except OSError as problem:
-        pytest.skip(f"needs a cgroup whose memory it may limit: {problem}")
-    try:
-        yield folder
-    finally:
-        for force in ("memory.force_empty", "memory.reclaim"):  # or its pages keep it, unseen
-            with suppress(OSError):
-                (folder / force).write_text(str(limit))
-        folder.rmdir()
+@needs("mounts")
+@pytest.mark.parametrize("limit", [8 * MIB, 200 * MIB], ids=["near", "far"])
+def test_in_a_cgroup(program, asked, calls, build, limited, limit):
+    """Half of what it has left is asked for, from the first range on, in whole pages."""
+    made = program("-no-pie")
+    expected = min(limit // 2, front_offset(made.path, made.end))
+    assert asked(made, *limited(limit), build / "bin/frontload-run", "--verbose",
+                 made.path) == noted.pieces(0, expected)
+    whole = front_offset(made.path, made.end) / 1e6
+    said = (f"{expected / 1e6:.1f} of {whole:.1f} MB are asked for: the cgroup's memory limit is "
+            "near" if limit == 8 * MIB else f"{whole:.1f} MB are asked for\n")
+    assert said in calls.result.stderr
 
 
-@pytest.mark.parametrize("limit, least, most", [(40 * MIB, 15 * MIB, 20 * MIB),
-                                                (200 * MIB, noted.FRONT_SIZE, 1 << 62)],
+@needs("mounts", "tmp-on-disk")
+@pytest.mark.parametrize(("limit", "most"), [(8 * MIB, 4 * MIB), (200 * MIB, 10 * MIB)],
                          ids=["near", "far"])
-def test_in_a_cgroup(program, strace, run, build, tmp_path, limit, least, most):
-    """Of a front of 32 MiB no more is asked for than half of what the cgroup has left, from the
-    first range on, in whole pages."""
-    made = program("-no-pie", copy=True)
-    pagecache.make_cold(made.path)
-    log = tmp_path / "calls"
-    with limited(limit) as folder:
-        said = run(build / "bin/frontload-exec", f"--cgroup={folder}", f"--output={tmp_path}/line",
-                   "--", strace, "-f", "-e", "trace=readahead", "-o", log,
-                   build / "bin/frontload-run", "--verbose", made.path, code=7,
-                   stdin=subprocess.DEVNULL).stderr
-    asked = [tuple(map(int, line.split("(")[1].split(")")[0].split(", ")[1:]))
-             for line in log.read_text().splitlines() if "readahead(" in line]
-    end = max(offset + size for offset, size in asked)
-    assert least <= end <= most
-    assert asked[0][0] == 0
-    front = noted.front_offset(made.path, made.end)
-    if end == front:
-        assert f"{front / 1e6:.1f} MB are asked for" in said
-    else:
-        assert end % 4096 == 0
-        assert f"{end / 1e6:.1f} of {front / 1e6:.1f} MB are asked for" in said
-        assert "the cgroup's memory limit is near" in said
-
-
-LISTED = 32 * MIB
-
-
-def memory_is_short() -> bool:
-    """Whether the kernel says so: a list asks for nothing then."""
-    with suppress(OSError):
-        return float(re.search(r"some avg10=([\d.]+)",
-                               Path("/proc/pressure/memory").read_text())[1]) >= 10
-    return False
-
-
-@pytest.mark.parametrize("limit, least, most", [(40 * MIB, 15 * MIB, 20 * MIB),
-                                                (200 * MIB, LISTED, LISTED)], ids=["near", "far"])
-def test_a_list_in_a_cgroup(run, build, tmp_path, limit, least, most):
-    """Of a reading list of 32 MiB no more is asked for, either, and how much that leaves is said.
-    (It is asked for by a process that nobody waits for, in the same cgroup.)"""
-    if mounts.file_system(tmp_path) in mounts.IN_MEMORY:
-        pytest.skip(f"{tmp_path} is in memory: nothing there can be cold")
-    file, of_start = tmp_path / "file", tmp_path / "app.files"
-    file.write_bytes(os.urandom(LISTED))
+def test_a_list_in_a_cgroup(asked, calls, build, tmp_path, limited, limit, most):
+    """The same of a reading list; how much that leaves is said."""
+    file, of_start, size = tmp_path / "file", tmp_path / "app.files", 10 * MIB
+    file.write_bytes(os.urandom(size))
     status = file.stat()
     of_start.write_bytes(listing.to_bytes(listing.ReadingList(1, {
         listing.File(str(file), status.st_size, status.st_mtime_ns): {
-            page: listing.Touch(page, 1, listing.MAP) for page in range(LISTED // 4096)}})))
+            page: listing.Touch(page, 1, listing.MAP) for page in range(size // noted.PAGE)}})))
     pagecache.make_cold(file)
-    launcher = shutil.copy(build / "bin/frontload-run", tmp_path)
-    with limited(limit) as folder:
-        said = run(build / "bin/frontload-exec", f"--cgroup={folder}", f"--output={tmp_path}/line",
-                   "--", launcher, "--verbose", f"--files={of_start}", "true").stderr
-        wait_until_none("exe", str(launcher))
-    if memory_is_short():
-        pytest.skip("this machine is short of memory")
-    asked, over = (float(re.search(rf"([\d.]+) MB {words}", said)[1]) * 1e6
-                   for words in ("of 1 files are asked for", "are too much"))
-    assert least <= asked + 1e5 and asked - 1e5 <= most
-    assert abs(asked + over - LISTED) < 1e5
-    assert pagecache.settled(file).pages.sum() * PAGE_SIZE <= most + MIB
+    assert asked(file, *limited(limit), build / "bin/frontload-run", "--verbose",
+                 f"--files={of_start}", "true", code=0) == noted.pieces(0, most)
+    said = calls.result.stderr
+    assert f"{most / 1e6:.1f} MB of 1 files are asked for, 0.0 MB are in memory already" in said
+    assert f" {(size - most) / 1e6:.1f} MB are too much" in said

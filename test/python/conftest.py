@@ -1,24 +1,17 @@
 """Fixtures of the tests of the Python package: the command in this process, and small programs."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from compiled import compile_to
-from hypothesis import settings
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
-
 from frontload.cli import main as command_line
 from frontload.profile import format as profile
 from frontload.profile.startup_profile import Name, from_run
+from ordered_program import build_program  # noqa: F401 (a fixture)
+from small_programs import SOURCE, symbol_addresses
 from split_program import build_app, startup_of  # noqa: F401 (fixtures)
 from trace_writer import TraceWriter, build_id
-
-# The same examples in every run, however slow the machine, and nothing kept in the working folder.
-settings.register_profile("frontload", derandomize=True, deadline=None, database=None)
-settings.load_profile("frontload")
 
 
 @dataclass
@@ -80,32 +73,6 @@ def compile(tmp_path, llvm, run):
     return compile
 
 
-# Functions in sections of their own, and a datum of each class.
-SOURCE = """
-#include <stdio.h>
-const char table[64] = "a read-only table"; int counter = 1; int zeros[16];
-extern int *const pointer; int *const pointer = &counter;
-__attribute__((noinline)) int last(int x) { return x * *pointer; }
-#define F(name, next) __attribute__((noinline)) int name(int x) { return next(x + table[x & 7]); }
-static __attribute__((noinline)) int helper(int x) { return x + counter + zeros[x & 7]; }
-F(f5, helper) F(f4, f5) F(f3, f4) F(f2, f3) F(f1, f2)
-int main(int argc, char **argv) { printf("%d\\n", last(f1(argc))); return argc - 1; }
-"""
-
-
-# The same for systems of which there is nothing here but a linker; `start` is its entry.
-FREESTANDING = """
-int counter = 1; int other = 2; int zeros[16]; const int table[8] = {1, 2, 3};
-#define N __attribute__((noinline))
-N int f1(int x) { return x + counter; }
-N int f2(int x) { return f1(x) + table[x & 7]; }
-static N int helper(int x) { return counter += x, x * 3; }
-N int f3(int x) { return f2(x) * zeros[x & 7]; }
-N int f4(int x) { return helper(x) + f3(x); }
-int start(void) { return f4(other); }
-"""
-
-
 @dataclass
 class Program:
     """A linked program and the addresses of its symbols."""
@@ -140,8 +107,3 @@ def link(tmp_path, llvm, run):
         return Program(path, symbol_addresses(run, llvm, path))
 
     return link
-
-
-def symbol_addresses(run, llvm, path) -> dict[str, int]:
-    lines = run(llvm / "llvm-nm", "--defined-only", path).stdout.splitlines()
-    return {line.split()[2]: int(line.split()[0], 16) for line in lines}

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from compiled import compile_to
 from frontload.elf import constants
 from frontload.elf import file as elf
 from frontload.profile import format as profile
@@ -11,8 +12,7 @@ from frontload.profile.block_counts import BlockCounts, Blocks, Shape
 from frontload.profile.startup_profile import Name, from_run
 
 # What a split can break: exceptions and their cleanup across parts, tables of jumps, computed goto,
-# assembly, setjmp, coroutines, loops, recursion, variables that are made once, threads' own
-# variables.
+# assembly, setjmp, coroutines.
 SOURCE = r"""
 extern "C" int printf(const char *, ...);
 #include <coroutine>
@@ -20,7 +20,6 @@ extern "C" int printf(const char *, ...);
 #include <stdexcept>
 #include <string>
 #define N __attribute__((noinline))
-static thread_local int depth;
 struct Counter { int *at; ~Counter() { ++*at; } };
 N int thrower(int x, int *cleaned) {
   Counter counter{cleaned};
@@ -68,11 +67,6 @@ N int assembly(int x) {
   return result;
 zero: return 77;
 }
-N int once(int x) { static int made = table(x + 40); return made + x; }
-N int recursive(int x) {
-  ++depth;
-  return x <= 0 ? depth : recursive(x - 1) + (x & 1 ? table(x) : 0);
-}
 struct Numbers {
   struct promise_type {
     int value = 0;
@@ -103,8 +97,8 @@ int main(int argc, char **argv) {
   int often = argc > 1 ? 64 : 3;
   const unsigned char code[] = {1, 2, 3, 9, 1, 2, 0};
   for (int x = 0; x < often; ++x)
-    printf("%d %d %d %d %d %d %d %d\n", catcher(x), table(x), threaded(code), jumped(x % 9),
-           assembly(x), once(x), recursive(x % 5), resumed(x % 9));
+    printf("%d %d %d %d %d %d\n", catcher(x), table(x), threaded(code), jumped(x % 9),
+           assembly(x), resumed(x % 9));
   return 0;
 }
 """
@@ -112,18 +106,18 @@ MAPPED = ("-std=c++20", "-O2", "-ffunction-sections", "-fbasic-block-address-map
 
 
 @pytest.fixture
-def build_app(run, llvm, build, tmp_path):
+def build_app(llvm, build, tmp_path):
     """build_app(name, *flags, front=None, sources): a program with a map of its blocks."""
     def build_app(name, *flags, front=None, sources=None):
-        for file, text in (sources or {"main.cpp": SOURCE}).items():
-            (tmp_path / file).write_text(text)
+        sources = sources or {"main.cpp": SOURCE}
         linker = [f"--ld-path={llvm / 'ld.lld'}"]
         if front:
+            sources = {**sources, "front.startup": front}
             linker = [f"--ld-path={build / 'bin/ld.frontload'}",
-                      f"-Wl,--startup-profile={front},--front-always"]
-        run(llvm / "clang++", *MAPPED, *flags, *linker, "-Wl,--build-id",
-            *(sources or {"main.cpp": SOURCE}), "-o", name, cwd=tmp_path)
-        return tmp_path / name
+                      "-Wl,--startup-profile=front.startup,--front-always"]
+        return compile_to(tmp_path / name, llvm / "clang++", *MAPPED, *flags, *linker,
+                          "-Wl,--build-id", *(each for each in sources if each.endswith(".cpp")),
+                          sources=sources)
 
     return build_app
 
@@ -152,16 +146,6 @@ def clusters(path) -> dict[str, list[int]]:
     assert version == "v1"
     return {name.removeprefix("f "): list(map(int, blocks.removeprefix("c ").split()))
             for name, blocks in zip(lines[::2], lines[1::2], strict=True)}
-
-
-def clusters_file(folder, parts) -> str:
-    """The option of clang that splits functions into the blocks given by their names, and the
-    rest."""
-    lines = ["v1", *(line for name, blocks in parts.items()
-                     for line in (f"f {name}", " ".join(map(str, ["c", *blocks]))))]
-    file = folder / "app.blocks"
-    file.write_text("\n".join(lines) + "\n")
-    return f"-fbasic-block-sections=list={file}"
 
 
 def functions(program) -> dict[str, int]:

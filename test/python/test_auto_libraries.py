@@ -2,14 +2,15 @@
 
 import json
 import shutil
-import subprocess
 
 import pytest
 from frontload.auto import libraries
 from frontload.auto.link_sources import Given
 from frontload.base.errors import Failure
 from frontload.profile import format as profile
+from linking import check_run
 
+pytestmark = pytest.mark.usefixtures("tools")
 QUICK = "--no-data", "--runs", "1"
 WORDS = 400
 CMAKE = """
@@ -32,21 +33,16 @@ MAIN = """
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """A build folder with a program, and a library of which its start enters few functions."""
-    for tool in ("cmake", "ninja", "cc"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"needs {tool}")
     source = tmp_path_factory.mktemp("words")
     (source / "CMakeLists.txt").write_text(CMAKE)
     (source / "main.c").write_text(MAIN)
     (source / "words.c").write_text("\n".join(
-        [f"int word{i}(int x) {{ volatile int s = x; for (int i = 0; i < {i % 7 + 3}; ++i) "
-         f"s += i * {i + 1}; return s; }} const char text{i}[1000] = {{{i % 100 + 1}}};"
-         for i in range(WORDS)]
+        [f"int word{i}(int x) {{ return x * {i + 3}; }}"
+         f"const char text{i}[1000] = {{{i % 99 + 1}}};" for i in range(WORDS)]
         + ["int words(void) { int s = 0;", *(f"s += word{i}(s);" for i in range(0, WORDS, 41)),
            "return s; }"]))
-    subprocess.run(["cmake", "-S", source, "-B", source / "build", "-G", "Ninja"], check=True,
-                   stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", source / "build"], check=True, stdout=subprocess.DEVNULL)
+    check_run("cmake", "-S", source, "-B", source / "build", "-G", "Ninja")
+    check_run("cmake", "--build", source / "build")
     return source / "build"
 
 
@@ -58,12 +54,11 @@ def build_folder(built):
     return built
 
 
-def test_a_library_gets_a_front_too(frontload, build_folder, run):
+def test_a_library_gets_a_front_too(cli, build_folder, run):
     """Recorded in its own plain link, with data; compared, checked, and predicted."""
     before = (build_folder / "libwords.so.1.2").read_bytes()
-    result = frontload("auto", "--json", "--runs", "1", "--no-measure", "--module",
-                       "libwords.so.1", "--", build_folder / "app", code=None)
-    document = json.loads(result.stdout)
+    document = json.loads(cli("auto", "--json", "--runs", "1", "--no-measure", "--module",
+                              "libwords.so.1", "--", build_folder / "app", code=None).out)
     (library,) = document["libraries"]
     assert library["path"] == str(build_folder / "libwords.so.1.2")
     assert library["output"] == str(build_folder / "libwords.so.1.2.front")
@@ -85,25 +80,11 @@ def test_a_library_gets_a_front_too(frontload, build_folder, run):
     shutil.rmtree(folder)
 
 
-def test_both_are_measured_together(frontload, build_folder):
-    """The files of a start are the program's and the libraries'; a path names a library as well."""
-    document = json.loads(frontload(
-        "auto", "--json", *QUICK, "--measured-runs", "2", "--module",
-        build_folder / "libwords.so.1", "--", build_folder / "app", code=None).stdout)
-    if document["measured"] is None:
-        pytest.skip(str(document["missing"]))
-    sizes = [(build_folder / name).stat().st_size
-             for name in ("app.front", "libwords.so.1.2.front")]
-    read = document["measured"]["selectively cold"]["after"]["read_bytes"]["median"]
-    assert sizes[0] < read <= sum(sizes) + 8192
-    assert not list(build_folder.glob(".*.front.*"))
-
-
-def test_what_the_program_writes_is_compared_with_these_libraries(frontload, build_folder):
+def test_what_the_program_writes_is_compared_with_these_libraries(cli, build_folder):
     """A command that tells where it loads from does not write the same."""
-    document = json.loads(frontload(
+    document = json.loads(cli(
         "auto", "--json", *QUICK, "--no-measure", "--module", "libwords.so.1", "--workload",
-        "sh -c '{} && echo $LD_LIBRARY_PATH'", "--", build_folder / "app", code=1).stdout)
+        "sh -c '{} && echo $LD_LIBRARY_PATH'", "--", build_folder / "app", code=1).out)
     assert [each["same"] for each in document["comparisons"]] == [True, False]
 
 

@@ -1,33 +1,113 @@
 """The figures of the bench: what is put down of a variant's starts, and what of it is judged."""
 
-import sys
-from pathlib import Path
+import json
 from types import SimpleNamespace
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-from coldbench.judge import figures
-from coldbench.judge.figures import PLAIN, THROTTLED, WARM, Start
+from bench_room import work_folder
+from coldbench.judge import figures, verdicts
+from coldbench.judge.figures import PLAIN, THROTTLED, WARM, Figures, Start
+from coldbench.measure import links
 from coldbench.measure.requests import Requests
 from coldbench.measure.starts import Starts
+from frontload.base.errors import Failure
 from frontload.measure.conditions import SELECTIVELY_COLD, FileState
 from frontload.measure.conditions import WARM as WARM_RUNS
-from frontload.measure.launcher import Sample
 from frontload.measure.measurement import Measurement, Run
 from frontload.measure.plan import Plan, Variant
+from frontload.measure.statistics import Interval
 from frontload.pagecache.kernel import PAGE_SIZE
 from frontload.pagecache.residency import Residency
+from measuring import sample
 
-SIZE = 8 * PAGE_SIZE
+DEFAULT, FRONT, BEST = (Start(name, THROTTLED) for name in ("default", "front", "best"))
+FIGURES = Figures({"default": {"major_faults": 700, "read_bytes": 73e6},
+                   "front": {"major_faults": 70, "read_bytes": 12e6}},
+                  {DEFAULT: [10e9, 12e9, 14e9], FRONT: [2e9, 3e9, 4e9], BEST: [1e9, 2e9, 3e9]})
+
+
+@pytest.mark.parametrize("requirement, holds", [
+    # Limits include their bound, comparisons do not, the yardstick has a tolerance.
+    (verdicts.AtMost("front", "major_faults", 70), True),
+    (verdicts.AtMost("front", "major_faults", 69), False),
+    (verdicts.Fewer("front", "default", "read_bytes"), True),
+    (verdicts.Fewer("front", "front", "read_bytes"), False),
+    (verdicts.Near("default", "major_faults", 720, within=0.05), True),
+    (verdicts.Near("default", "major_faults", 800, within=0.05), False),
+    (verdicts.TimesAsLong(FRONT, DEFAULT, at_most=0.1), False),
+    (verdicts.ShareOfGain(FRONT, DEFAULT, BEST, at_least=0.91), False),
+    (verdicts.ShareOfGain(FRONT, BEST, DEFAULT, at_least=0), False),
+    # A variant, figure or condition that is missing neither holds a requirement nor fails it.
+    (verdicts.Near("order", "major_faults", 1, 1), None),
+    (verdicts.Fewer("front", "order", "major_faults"), None),
+    (verdicts.AtMost("front", "front_text_bytes", 1), None),
+    (verdicts.TimesAsLong(FRONT, Start("front", WARM), at_most=2), None),
+    (verdicts.ShareOfGain(FRONT, DEFAULT, Start("best", WARM), at_least=0), None)])
+def test_verdicts_hold_or_fail(requirement, holds):
+    assert requirement.judge(FIGURES).holds is holds
+
+
+def test_a_verdict_says_the_figure_and_the_limit():
+    """Two starts are compared by the geometric mean of their rounds' ratios."""
+    verdict = verdicts.TimesAsLong(DEFAULT, FRONT, at_least=4).judge(FIGURES)
+    assert verdict == verdicts.Verdict("time of default, cold, throttled: 4.121 times that of "
+                                       "front, cold, throttled: at least 4.00", True)
+
+
+@pytest.mark.parametrize("limit, estimate, low, high, holds, said", [
+    ("at_most", 1.10, 1.05, 1.2, True, "at most 1.10"),
+    ("at_most", 1.12, 1.101, 1.2, False, "1.101 to 1.200)"),
+    ("at_most", 1.12, 1.10, 1.2, None, "too noisy to tell"),
+    ("at_most", 1.12, None, None, None, "too few to tell"),
+    ("at_least", 1.05, 1, 1.09, False, "1.090)"), ("at_least", 1.05, 1, 1.10, None, "to tell")])
+def test_noise_alone_fails_no_ratio(limit, estimate, low, high, holds, said):
+    """A ratio beyond its limit fails only if its whole interval is; else it is not judged."""
+    ratio = Interval(estimate, low, high)
+    verdict = verdicts.judge_ratio("link", "ld.lld's", ratio, **{limit: 1.1})
+    assert verdict.holds is holds and verdict.text.endswith(said)
+
+
+def test_a_report_says_what_is_in_the_front(tmp_path):
+    """The strings of a front are read-only data; a variant without a report has no such figures."""
+    report = {"front": {"bytes": 100, "strings": 7},
+              "classes": {"text": {"bytes": 50}, "rodata": {"bytes": 30}}}
+    (tmp_path / "w.a.json").write_text(json.dumps(report))
+    work = work_folder(tmp_path, variants=("a",))
+    assert work.front("a") == {"bytes": 100, "text_bytes": 50, "rodata_bytes": 37}
+    assert work.front("b") is None
+
+
+def test_links_are_compared_in_pairs(tmp_path):
+    """The ratio is the median of the pairs' ratios, the first link of each linker not counted; a
+    failed link is an error."""
+    taken = {links.LINKERS[0]: iter([(9, 9), (100, 10), (1000, 10), (10, 10), (1, 1)]),
+             links.LINKERS[1]: iter([(99, 99), (110, 11), (1500, 11), (9, 11), (0, 1)])}
+    made = []
+
+    def run(command):
+        made.append(links.LINKERS["ours-command" in command[2]])
+        seconds, memory = next(taken[made[-1]])
+        return sample(seconds, status=int(not seconds), max_rss_kib=memory,
+                      complaint="bad")
+
+    work = SimpleNamespace(
+        folder=tmp_path, workload=SimpleNamespace(timed_links=("lld", "ours")),
+        build_command=lambda target: f"{target}-command")
+    arguments = lambda doing: None, SimpleNamespace(run=run)
+    found = links.time_links(work, 3, *arguments)
+    assert found.time_ratio.estimate == pytest.approx(1.1)
+    assert found.time_ratio.low < 0.9 and found.time_ratio.high > 1.5
+    assert found.memory_ratio.estimate == found.memory_ratio.low == pytest.approx(1.1)
+    assert all(set(made[i:i + 2]) == set(links.LINKERS) for i in range(0, 8, 2))
+    assert made[2:4] == made[4:6][::-1]
+    with pytest.raises(Failure, match="the link exited with status 1: bad"):
+        links.time_links(work, 1, *arguments)
 
 
 def run(variant, condition, number, seconds, pages) -> Run:
-    sample = Sample(0, None, round(seconds * 1e9), 0, 0, 5, 30, 1024, 0, 0, 0, "")
-    read = Residency.from_text(SIZE, pages)
-    state = FileState(before=Residency.from_text(SIZE, ""), after=read)
-    return Run(variant, condition, number, 0, sample, {f"/device/{variant}": state})
+    states = [Residency.from_text(8 * PAGE_SIZE, text) for text in ("", pages)]
+    return Run(variant, condition, number, 0, sample(seconds, major_faults=5, minor_faults=30),
+               {f"/device/{variant}": FileState(*states)})
 
 
 def measurement(seconds: dict[str, float], condition_pages: dict[str, str]) -> Measurement:
@@ -41,77 +121,47 @@ def measurement(seconds: dict[str, float], condition_pages: dict[str, str]) -> M
     return Measurement(plan, runs, {}, places, {})
 
 
-@pytest.fixture
-def starts(tools):
-    """Two starts of a default and of a front, on a device of their own."""
-    return Starts(
+def test_a_variant_has_its_figures_in_each_condition(tmp_path, tools):
+    """Two starts of a default and of a front: what is put down of them, and what is judged. Times
+    are compared with the first variant, requests are medians, and the time of a slow device is that
+    of whichever takes longer, requests or bytes at its pace, and a warm start. On another file
+    system only the linker's reports count."""
+    starts = Starts(
         plain=measurement({"default": 4, "front": 1}, {SELECTIVELY_COLD: "0+2 5+1", WARM_RUNS: ""}),
         throttled=measurement({"default": 9, "front": 2}, {SELECTIVELY_COLD: "0+2 5+1"}),
         on_device=True,
         requests={"default": [Requests(300, 4000), Requests(302, 6000)],
                   "front": [Requests(1, 100 * 10**6)] * 2})
-
-
-@pytest.fixture
-def work(tmp_path):
-    """Binaries of which front has a linker's report."""
     (tmp_path / "app").write_bytes(bytes(10))
-    return SimpleNamespace(
+    work = SimpleNamespace(
         binary=lambda variant: tmp_path / "app",
         front=lambda variant: {"bytes": 9, "text_bytes": 7} if variant == "front" else None)
-
-
-def test_a_variant_has_its_figures_in_each_condition(work, starts):
-    """Those of the slow device too, and what its first cold start has read."""
-    found = figures.of_variant(work, starts, "default")
-    assert (found["name"], found["size"], found["read_pages"]) == ("default", 10, "0+2 5+1")
-    assert found["cold"]["read_bytes"]["median"] == 3 * PAGE_SIZE
-    assert found["cold"]["read_runs"]["median"] == 2
-    assert found["warm"]["read_bytes"]["median"] == 0
-    assert [found[condition]["wall_ns"]["median"] / 1e9 for condition in ("cold", "slow")] == \
+    default, front = both = [figures.of_variant(work, starts, name)
+                             for name in ("default", "front")]
+    assert (default["name"], default["size"], default["read_pages"]) == ("default", 10, "0+2 5+1")
+    assert default["cold"]["read_bytes"]["median"] == 3 * PAGE_SIZE
+    assert default["cold"]["read_runs"]["median"] == 2
+    assert default["warm"]["read_bytes"]["median"] == 0
+    assert [default[condition]["wall_ns"]["median"] / 1e9 for condition in ("cold", "slow")] == \
         [4.25, 9.25]
-    assert "front" not in found
-    starts.throttled = None
-    assert figures.of_variant(work, starts, "default")["slow"] is None
-
-
-def test_requests_are_medians_and_give_the_time_of_a_slow_device(work, starts):
-    """Whichever takes longer, requests or bytes at its pace, and a warm start."""
-    default, front = (figures.of_variant(work, starts, name) for name in ("default", "front"))
+    assert default["times_the_base"] is None
+    assert front["times_the_base"]["estimate"] == pytest.approx((1 / 4 * 1.5 / 4.5) ** 0.5)
     assert (default["requests"]["reads"], default["requests"]["bytes"]) == (301, 5000)
     assert default["slow_by_requests_ns"] / 1e9 == pytest.approx(301 / 150 + 4.25)
     assert front["slow_by_requests_ns"] / 1e9 == pytest.approx(100 / 80 + 1.25)
-    starts.requests = {}
-    default = figures.of_variant(work, starts, "default")
-    assert default["requests"] is default["slow_by_requests_ns"] is None
 
-
-def test_times_are_compared_with_the_first_variant(work, starts):
-    """Which has no ratio to itself."""
-    assert figures.of_variant(work, starts, "default")["times_the_base"] is None
-    ratio = figures.of_variant(work, starts, "front")["times_the_base"]
-    assert ratio["estimate"] == pytest.approx((1 / 4 * 1.5 / 4.5) ** 0.5)
-
-
-def test_what_is_judged_are_medians_and_times_by_round(work, starts):
-    """Medians of the cold starts on the plain device, and times of all conditions."""
-    variants = [figures.of_variant(work, starts, name) for name in ("default", "front")]
-    judged = figures.to_judge(starts, variants)
-    front = judged.medians["front"]
-    assert (front["major_faults"], front["minor_faults"], front["all_faults"]) == (5, 30, 35)
-    assert front["read_bytes"] == 3 * PAGE_SIZE
-    assert front["front_text_bytes"] == 7
+    judged = figures.to_judge(starts, both)
+    medians = judged.medians["front"]
+    assert (medians["major_faults"], medians["minor_faults"], medians["all_faults"]) == (5, 30, 35)
+    assert medians["read_bytes"] == 3 * PAGE_SIZE and medians["front_text_bytes"] == 7
     assert "front_text_bytes" not in judged.medians["default"]
     assert {condition: judged.times[Start("front", condition)]
             for condition in (PLAIN, THROTTLED, WARM)} == \
         {PLAIN: [1e9, 1.5e9], THROTTLED: [2e9, 2.5e9], WARM: [1e9, 1.5e9]}
 
-
-def test_elsewhere_only_the_linker_s_reports_are_judged(work, starts):
-    """Readahead and layout of another file system are not what was required."""
-    starts.on_device, starts.throttled = False, None
-    variants = [figures.of_variant(work, starts, name) for name in ("default", "front")]
-    judged = figures.to_judge(starts, variants)
+    starts.on_device, starts.throttled, starts.requests = False, None, {}
+    assert figures.of_variant(work, starts, "default")["slow_by_requests_ns"] is None
+    judged = figures.to_judge(starts, both)
     assert judged.medians == {"default": {}, "front": {"front_bytes": 9, "front_text_bytes": 7}}
     assert judged.times == {}
     assert figures.place(starts) == {"file_system": "ext4", "read_ahead_kib": 128,

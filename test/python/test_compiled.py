@@ -1,12 +1,12 @@
 """The store of what tests compile: made once, never stale, and bounded."""
 
+import fcntl
 import os
-import shutil
 import subprocess
-import sys
 import time
 from pathlib import Path
 
+import places
 import pytest
 from compiled import command_key, compiled, kept, sweep
 
@@ -30,30 +30,54 @@ def counted(store):
     return counted
 
 
-def test_the_same_is_made_once(counted):
+def test_the_same_is_made_once(counted, tmp_path):
     assert counted("a", 1) == counted("a", 1)
     assert counted.made == 1
     assert len({counted("a", 1), counted("a", 2), counted("a1"), counted("a", 1, "")}) == 4
-
-
-def test_a_path_stands_for_what_is_in_it(counted, tmp_path):
-    """In a file, or in all files of a folder, whatever their times."""
-    source = tmp_path / "source"
-    (source / "sub").mkdir(parents=True)
-    file = source / "sub" / "a.c"
+    file = tmp_path / "source/a.c"
+    file.parent.mkdir()
     file.write_text("one")
-    before = counted(source), counted(file)
+    before = counted(file.parent), counted(file)
     os.utime(file, (1, 1))
-    assert (counted(source), counted(file)) == before
+    assert (counted(file.parent), counted(file)) == before
     file.write_text("two")
-    assert counted(source) != before[0] and counted(file) != before[1]
-    file.rename(source / "b.c")
-    assert counted(source) not in before
-    assert counted(str(source)) not in (before[0], counted(source))  # a text is not its path
+    assert counted(file.parent) != before[0] and counted(file) != before[1]
+
+
+def test_what_a_command_names_is_part_of_its_key(store, tmp_path, monkeypatch):
+    """A linker by its path or by its folder; the compiler; the environment."""
+    linker, compiler = tmp_path / "gcc" / "ld.lld", tmp_path / "cc"
+    linker.parent.mkdir()
+
+    def keys():
+        commands = (("-B", linker.parent), (f"-B{linker.parent}",), (f"--ld-path={linker}",),
+                    ("-O1",))
+        return [kept(lambda folder: None, *command_key([compiler, *words]), store=store).name
+                for words in commands]
+
+    states = []
+    for text in ("one", "two, longer"):
+        for file in (linker, compiler):
+            file.write_text(text)
+            states.append(keys())
+    monkeypatch.setenv("CPATH", "/elsewhere")
+    states.append(keys())
+    assert not set(states[1][:3]) & set(states[2][:3]) and states[1][3] == states[2][3]
+    assert states[2][3] != states[3][3] != states[4][3]
+    for folder in (places.BUILD, places.ROOT):
+        words = [part for part in command_key(["cc", f"-I{folder}"]) if isinstance(part, str)]
+        assert not [word for word in words if str(folder) in word]
+
+
+def test_while_one_makes_it_others_wait(store):
+    def make(folder: Path) -> None:
+        with folder.with_suffix(".lock").open() as lock, pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    kept(make, "key", store=store)
 
 
 def test_what_failed_or_was_interrupted_is_made_anew(store):
-    """A folder that is not complete is nobody's."""
     def fail(folder: Path) -> None:
         (folder / "half").touch()
         raise InterruptedError
@@ -62,62 +86,6 @@ def test_what_failed_or_was_interrupted_is_made_anew(store):
         kept(fail, "key", store=store)
     folder = kept(lambda folder: (folder / "whole").touch(), "key", store=store)
     assert (folder / "whole").exists() and not (folder / "half").exists()
-
-
-def test_two_processes_make_it_once(store, tmp_path):
-    """The second waits for the first."""
-    program = f"""
-import time
-from pathlib import Path
-from compiled import kept
-def make(folder):
-    with open({str(tmp_path / "made")!r}, "a") as log:
-        log.write("made\\n")
-    while not Path({str(tmp_path / "both")!r}).exists():
-        time.sleep(0.01)
-Path({str(tmp_path)!r}, f"here{{__import__('os').getpid()}}").touch()
-kept(make, "key", store=Path({str(store)!r}))
-"""
-    path = os.pathsep.join(sys.path)
-    both = [subprocess.Popen([sys.executable, "-c", program], env=os.environ | {"PYTHONPATH": path})
-            for _ in range(2)]
-    while len(list(tmp_path.glob("here*"))) < 2:
-        assert all(process.poll() is None for process in both)
-        time.sleep(0.01)
-    (tmp_path / "both").touch()
-    assert [process.wait(timeout=60) for process in both] == [0, 0]
-    assert (tmp_path / "made").read_text() == "made\n"
-
-
-def test_what_a_command_names_is_part_of_its_key(tmp_path, monkeypatch):
-    """Sources, libraries, a linker by its path or by its folder; the compiler; the environment."""
-    linker, library = tmp_path / "gcc" / "ld.lld", tmp_path / "libx.a"
-    linker.parent.mkdir()
-    compiler = tmp_path / "cc"
-    for file in (linker, library, compiler):
-        file.write_text("one")
-        file.chmod(0o755)
-    for command in ((compiler, "-B", linker.parent), (compiler, f"-B{linker.parent}"),
-                    (compiler, f"--ld-path={linker}"), (compiler, library),
-                    (compiler, f"-Wl,--whole-archive,{library}")):
-        keys = []
-        for text in ("one", "two, longer"):
-            for file in (linker, library):
-                file.write_text(text)
-            keys.append(_keys_folder(tmp_path, command))
-        assert keys[0] != keys[1], command
-    before = command_key([compiler, "-O1"])
-    assert before != command_key([compiler, "-O2"])
-    monkeypatch.setenv("CPATH", "/elsewhere")
-    assert before != command_key([compiler, "-O1"])
-    monkeypatch.delenv("CPATH")
-    assert before == command_key([compiler, "-O1"])
-    compiler.write_text("another version")
-    assert before != command_key([compiler, "-O1"])
-
-
-def _keys_folder(tmp_path: Path, command) -> Path:
-    return kept(lambda folder: None, *command_key(command), store=tmp_path / "keys")
 
 
 def test_a_program_is_compiled_where_its_sources_are(store):
@@ -140,7 +108,3 @@ def test_what_nobody_uses_any_more_goes(counted, store):
     assert old.exists() and new.exists() and not older.exists()
     sweep(store, keep_bytes=0)
     assert new.exists() and not old.exists()
-    shutil.rmtree(new)
-    counted.made = 0
-    counted("new")
-    assert counted.made == 1

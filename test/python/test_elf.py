@@ -1,12 +1,13 @@
-"""The ELF reader agrees with llvm-readelf, and damaged files are refused."""
+"""The ELF reader agrees with llvm-readelf; damaged ELF files and static libraries are refused."""
 
 import os
 import struct
 
 import numpy as np
 import pytest
+from compiled import compile_to
 from frontload.base.errors import BadData, Failure
-from frontload.elf import constants
+from frontload.elf import archive, constants
 from frontload.elf import file as elf
 from frontload.elf.symbols import ABSOLUTE
 from frontload.profile import coverage, trace
@@ -15,21 +16,19 @@ from frontload.profile import resolver as names
 from frontload.profile.addresses import Resolver
 from frontload.profile.link_map import LinkMap
 from frontload.profile.startup_profile import Name, from_run
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from linking import COMPILERS
 
 
 @pytest.fixture(scope="session")
 def small_program(tmp_path_factory, llvm):
     """The path of a small linked program; its map is beside it."""
     folder = tmp_path_factory.mktemp("small")
-    (folder / "a.c").write_text("static int f(void) { return 1; } const char *text = \"a string\";"
-                                "int _start(void) { return f() + text[1]; }")
-    status = os.spawnl(os.P_WAIT, llvm / "clang", "clang", "-nostdlib", "-fuse-ld=lld",
-                       f"--ld-path={llvm / 'ld.lld'}", folder / "a.c", "-o", folder / "a",
-                       f"-Wl,-Map={folder / 'a.map'}")
-    assert status == 0
-    return folder / "a"
+    source = ("static int f(void) { return 1; } const char *text = \"a string\";"
+              "int _start(void) { return f() + text[1]; }")
+    return compile_to(folder / "a", llvm / "clang", "-nostdlib", f"--ld-path={llvm / 'ld.lld'}",
+                      "a.c", f"-Wl,-Map={folder / 'a.map'}", sources={"a.c": source})
 
 
 def test_symbols_are_those_of_llvm_nm(link, run, llvm):
@@ -47,20 +46,19 @@ def test_symbols_are_those_of_llvm_nm(link, run, llvm):
     assert found == expected
 
 
-def test_sections_have_names_and_classes(link):
+def test_sections_have_names_and_classes(link, run, llvm):
     """The class of a section follows from its flags and the RELRO segment."""
-    read = elf.read(link().path)
+    program = link()
+    read = elf.read(program.path)
     classes = dict(zip(read.section_names, read.section_classes, strict=True))
     assert (classes[b".text"], classes[b".rodata"], classes[b".data"], classes[b".bss"],
             classes[b".init_array"], classes[b".symtab"]) == (
         "text", "rodata", "data", "bss", "relro", "")
-
-
-def test_the_build_id_is_read(link):
-    """The build-id is the one that the linker wrote; a program without one has an empty one."""
-    program = link()
-    assert len(program.build_id) == 20 and elf.read(program.path).build_id == program.build_id
+    assert len(program.build_id) == 20 and read.build_id == program.build_id
     assert elf.read(link("-Wl,--build-id=none", name="bare").path).build_id == b""
+    run(llvm / "llvm-strip", program.path)
+    read = elf.read(program.path)
+    assert read.symbols is None and read.build_id == program.build_id
 
 
 def test_static_functions_have_their_source_file_and_hidden_ones_none(link):
@@ -84,26 +82,15 @@ def test_other_word_sizes_and_byte_orders(tmp_path, run, llvm, flags):
 
 
 @pytest.mark.parametrize("assembler", ["clang", "gcc"])
-def test_more_sections_than_a_symbol_can_number(tmp_path, run, llvm, assembler):
-    """An object with 66,000 sections keeps section numbers in extra tables, which are used. The GNU
-    assembler has the names of sections in the last of these."""
-    lines = [f".section .text.f{i},\"ax\"\nf{i}: ret\n" for i in range(66000)]
-    (tmp_path / "a.s").write_text("".join(lines))
-    run(llvm / "clang" if assembler == "clang" else assembler, "-c", "a.s", "-o", "a.o",
-        cwd=tmp_path)
-    read = elf.read(tmp_path / "a.o")
+def test_more_sections_than_a_symbol_can_number(tmp_path, assembler):
+    """Their numbers are in extra tables, the last of which has the names for the GNU assembler."""
+    source = "".join(f".section .text.f{i},\"ax\"\nf{i}: ret\n" for i in range(66000))
+    read = elf.read(compile_to(tmp_path / "a.o", COMPILERS[assembler][0], "-c", "a.s",
+                               sources={"a.s": source}))
     assert len(read.sections) > 66000
     rows = dict(zip(read.symbols.names.all(), range(len(read.symbols.value)), strict=True))
     for name in (f"f{i}".encode() for i in range(65000, 66000)):
         assert read.section_names[read.symbols.section[rows[name]]] == b".text." + name
-
-
-def test_a_stripped_program_has_no_symbols(link, run, llvm):
-    """Without .symtab there are no symbols, and the rest is read all the same."""
-    program = link()
-    run(llvm / "llvm-strip", program.path)
-    read = elf.read(program.path)
-    assert read.symbols is None and read.build_id == program.build_id
 
 
 @pytest.mark.parametrize("contents", [b"", b"\x7fEL", b"#!/bin/sh\n", b"\x7fELF", b"\x7fELF" * 20])
@@ -130,7 +117,6 @@ def test_overlapping_names_are_refused_before_they_take_memory(small_program):
         read.symbols.names.all()
 
 
-@settings(max_examples=300)
 @given(st.data())
 def test_a_damaged_program_never_crashes_anything(small_program, build, data):
     """A program with bytes changed or cut off is read, resolved and checked, or refused."""
@@ -162,3 +148,40 @@ def test_a_damaged_program_never_crashes_anything(small_program, build, data):
     except Failure as problem:
         assert problem.code == 65
         assert problem.message.startswith((f"{path}: ", f"{small_program}.map: "))
+
+
+def member(name: bytes, contents: bytes) -> bytes:
+    """One of a static library."""
+    return (name.ljust(48) + b"%-10d`\n" % len(contents) + contents
+            + b"\n" * (len(contents) % 2))
+
+
+LONG = b"a-name-of-more-than-15-bytes.o/\n"
+GOOD = (archive.MAGIC + member(b"/", b"\0\0\0\0") + member(b"//", LONG) + member(b"a.o/", b"odd")
+        + member(b"/0", b"even"))
+FIELDS = st.text("0123456789/`\n ", max_size=12).map(str.encode)
+
+
+def test_members_of_an_archive(tmp_path):
+    """They have their names and contents; a name that is in no table is told."""
+    path = tmp_path / "lib.a"
+    path.write_bytes(GOOD)
+    assert list(archive.members(path)) == [
+        (f"{path}(a.o)", b"odd"), (f"{path}({LONG[:-2].decode()})", b"even")]
+    for name in (b"/9999", b"/x"):
+        path.write_bytes(archive.MAGIC + member(b"//", LONG) + member(name, b"x"))
+        with pytest.raises(Failure, match="is not in the archive's table of names"):
+            list(archive.members(path))
+
+
+@given(st.integers(0, len(GOOD)), st.integers(0, 60), st.binary(max_size=8) | FIELDS)
+def test_no_more_of_a_damaged_archive_is_read_than_there_is(tmp_path_factory, position, size,
+                                                            replacement):
+    path = tmp_path_factory.getbasetemp() / "damaged.a"
+    path.write_bytes(GOOD[:position] + replacement + GOOD[position + size:])
+    try:
+        found = list(archive.members(path))
+    except Failure as problem:
+        assert problem.message
+    else:
+        assert sum(len(contents) for _, contents in found) <= path.stat().st_size

@@ -69,8 +69,7 @@ def test_a_damaged_text_is_no_end(text):
 
 
 def test_the_tree_of_processes(history):
-    """The command is what frontload-exec starts; threads belong to their process, children have an
-    entry; the last name counts."""
+    """Threads belong to their process, children have an entry; the last name counts."""
     assert [(image.pid, image.parent, image.name) for image in history.images] == [
         (101, None, "new\nname"), (103, 0, "a b:2/3 (x)")]
     assert history.zero == 5 * SECOND + 4000
@@ -99,19 +98,14 @@ def test_faults_and_fills(history):
 
 
 def test_phases_of_a_static_program(history):
-    """exec ends with the first instruction, whose fault was announced before it was dealt with."""
+    """exec ends with the first instruction. Without breakpoints only exec is known."""
     loading = Loading(ODD, None, (Milestone(MAIN, ODD, 0x1139, 0x401139),))
     found = phases.find(history, loading, 6 * SECOND)
     assert [(phase.name, phase.start - 5 * SECOND, phase.end - 5 * SECOND)
             for phase in found.phases if phase.process == 0] == [
         ("exec", 4000, 17000), ("constructors", 17000, 23000), ("main", 23000, 30000)]
     assert [missing.what for missing in found.missing] == ["the phases loader and relocation"]
-
-
-def test_phases_without_breakpoints(history):
-    """Only exec is known then."""
-    found = phases.find(history, None, 6 * SECOND)
-    assert [phase.name for phase in found.phases] == ["exec"]
+    assert [phase.name for phase in phases.find(history, None, 6 * SECOND).phases] == ["exec"]
 
 
 @pytest.mark.parametrize(("twice", "relocation"), [(True, (30, 50)), (False, (10, 20))])
@@ -161,8 +155,7 @@ def test_later_mappings_hide_earlier_ones(mapped):
 
 
 def test_sections_by_offset():
-    """Headers and what follows the last section are in none. What is written behind the end of the
-    data is .bss, whatever the file has there."""
+    """Headers are in none. What is written behind the end of the data is .bss."""
     sections = Sections([{"name": ".b", "offset": 50, "size": 10},
                          {"name": ".a", "offset": 10, "size": 20}],
                         [{"offset": 10, "file_bytes": 20, "memory_bytes": 99, "flags": "rw-"}])

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -11,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from abilities import need, needs, perf_recorder
+from compiled import compile_to
 from frontload.base.scratch import scratch_folder
-from frontload.device import cold_device
 from frontload.elf import file as elf
 from frontload.pagecache import cache as pagecache
 from frontload.pagecache import kernel, mounts
@@ -69,13 +69,6 @@ int main(int argc, char **argv) {
   return argc > 1 && !strcmp(argv[1], "fail") ? 3 : 0;
 }
 """
-CAN_RECORD = perf.find()
-pytestmark = pytest.mark.skipif(not CAN_RECORD.works, reason=(
-    "perf cannot record faults here: " + "; ".join(each.why for each in CAN_RECORD.missing)))
-needs_root = pytest.mark.skipif(not CAN_RECORD.requests,
-                                reason="perf may not record tracepoints here: they need root")
-needs_breakpoints = pytest.mark.skipif(not CAN_RECORD.breakpoints,
-                                       reason="this machine has no hardware breakpoints")
 
 
 @dataclass
@@ -84,15 +77,13 @@ class Program:
     offsets: dict[str, int]  # of symbols in the file
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def program(tmp_path_factory) -> Program:
+    need("tmp-on-disk")
     # A name that could be taken for the beginning of another record.
     folder = tmp_path_factory.mktemp("faults") / "odd\n1/1 name: [x]"
     folder.mkdir(parents=True)
-    if mounts.file_system(folder) in mounts.IN_MEMORY:
-        pytest.skip(f"{folder} is on a file system in memory, from which nothing can be evicted")
-    (folder / "app.c").write_text(SOURCE)
-    subprocess.run(["cc", *FLAGS, "-o", folder / "app", folder / "app.c"], check=True)
+    compile_to(folder / "app", "cc", *FLAGS, "app.c", sources={"app.c": SOURCE})
     file = elf.read(folder / "app")
     section = file.sections[file.section_names.index(b".big")]
     place = int(section["offset"]) - int(section["addr"])
@@ -101,9 +92,14 @@ def program(tmp_path_factory) -> Program:
 
 
 @pytest.fixture
-def known(monkeypatch):
-    """What perf can record has been tried out already."""
-    monkeypatch.setattr(perf, "find", lambda: CAN_RECORD)
+def known(monkeypatch, request) -> perf.Recorder:
+    """What perf can record has been tried out already. Breakpoints are for tests that have all of
+    the machine's."""
+    need("perf")
+    names = [name for mark in request.node.iter_markers("needs") for name in mark.args]
+    found = replace(perf_recorder(), breakpoints="hardware-breakpoints" in names)
+    monkeypatch.setattr(perf, "find", lambda: found)
+    return found
 
 
 @pytest.fixture
@@ -130,11 +126,11 @@ def touched(program: Program, array: str) -> list[int]:
     return [program.offsets[array] + i * STRIDE + 100 for i in range(TOUCHES)]
 
 
-def test_each_fault_is_known_to_the_byte(record, program):
+def test_each_fault_is_known_to_the_byte(record, program, known):
     """The pages that the program and its child touch are major faults at exactly these offsets, in
-    this order, in the process and function that touch them. In all, there are as many major faults
-    as the kernel counted. Of the minor ones those lack which it takes for a process without its
-    asking (such as the arguments that exec copies)."""
+    this order, in the process and function that touch them. In all, where those in kernel mode may
+    be recorded, there are as many major faults as the kernel counted. Of the minor ones those lack
+    which it takes for a process without its asking (such as the arguments that exec copies)."""
     document = record("--", program.path)
     assert document["condition"] == "selectively cold"
     found = [fault for fault in faults(document, program.path) if fault["major"]]
@@ -147,20 +143,21 @@ def test_each_fault_is_known_to_the_byte(record, program):
             {str(program.path)}
         assert len({fault["code_offset"] for fault in ours}) == 1
         assert {fault["thread"] for fault in ours} == {document["processes"][process]["pid"]}
-        assert {fault["access"] for fault in ours} == {"r" if CAN_RECORD.requests else "?"}
+        assert {fault["access"] for fault in ours} == {"r" if known.requests else "?"}
     assert [fault["time_ns"] for fault in found] == sorted(fault["time_ns"] for fault in found)
     assert document["processes"][1]["parent"] == 0
 
     major, sample, recorder = (document["faults"]["major"], document["sample"],
                                document["recorder"])
-    assert sum(major) + recorder["before_exec"]["major"] == sample["major_faults"] >= 2 * TOUCHES
-    unlisted = sample["minor_faults"] - major.count(0) - recorder["before_exec"]["minor"]
-    assert recorder["unlisted"] == {"major": 0, "minor": unlisted} and recorder["lost"] == 0
+    unlisted = {kind: sample[f"{kind}_faults"] - major.count(number) - recorder["before_exec"][kind]
+                for number, kind in enumerate(("minor", "major"))}
+    assert recorder["unlisted"] == unlisted and recorder["lost"] == 0
+    assert sample["major_faults"] >= 2 * TOUCHES
     if not any(missing["what"].startswith("faults taken") for missing in document["missing"]):
-        assert 0 <= unlisted <= 8
+        assert unlisted["major"] == 0 <= unlisted["minor"] <= 8
 
 
-@needs_root
+@needs("perf-requests")
 def test_fills_and_requests(record, program, tmp_path):
     """What the page cache holds after the run was filled; read(2) fills without a fault,
     also a file of which only the inode is known then; and the kernel's own write into an untouched
@@ -191,10 +188,9 @@ def test_fills_and_requests(record, program, tmp_path):
     assert sum(document["requests"]["bytes"]) >= 512 * document["sample"]["blocks_in"] > 0
 
 
-@needs_breakpoints
+@needs("hardware-breakpoints")
 def test_the_phases_of_a_start(record, program):
-    """Phases follow each other without a gap; what a constructor, main and the function of --until
-    touch lies in their phases."""
+    """Without a gap; what a constructor, main and --until's function touch lies in theirs."""
     document = record("--until=ready", "--", program.path)
     phases = [phase for phase in document["phases"] if phase["process"] == 0]
     assert [phase["name"] for phase in phases] == [
@@ -211,97 +207,59 @@ def test_the_phases_of_a_start(record, program):
     assert document["until"] == {"symbol": "ready", "time_ns": phases[-1]["start_ns"]}
 
 
-@needs_breakpoints
+@needs("hardware-breakpoints")
 @pytest.mark.parametrize(("options", "names", "missing"), [
     (["-static"], ["exec", "constructors", "main"], "is static"),
     (["-s"], ["exec", "loader", "relocation", "constructors", "main"], "has no symbol main"),
     (["-no-pie"], ["exec", "loader", "relocation", "constructors", "main"], None),
 ])
-def test_phases_that_cannot_be_seen_are_said(record, program, tmp_path, options, names, missing):
-    """A static program has no loader's phases, in a stripped one main is not found: `missing` says
-    so. A function that is never entered ends no start."""
-    made = tmp_path / "app"
-    subprocess.run(["cc", *FLAGS, "-w", "-o", made, program.path.with_suffix(".c"), *options],
-                   check=True)
+def test_phases_that_cannot_be_seen_are_said(record, tmp_path, options, names, missing):
+    """Of a static and of a stripped program. What is never entered ends no start."""
+    made = compile_to(tmp_path / "app", "cc", *FLAGS, "-w", "app.c", *options,
+                      sources={"app.c": SOURCE})
     document = record("--as-it-is", "--", made)
     assert [phase["name"] for phase in document["phases"] if phase["process"] == 0] == names
     if missing:
         assert any(missing in each["why"] for each in document["missing"])
 
 
-@needs_root
-@needs_breakpoints
+@needs("perf-requests", "hardware-breakpoints")
 def test_what_a_start_waits_for(record, tmp_path):
-    """A sleep, also of a child that the program waits for; what another thread does is no wait."""
-    (tmp_path / "waits.c").write_text("""
-        #include <pthread.h>
-        #include <sys/wait.h>
-        #include <unistd.h>
-        static void *pool(void *nothing) { for (;;) pause(); return nothing; }
-        static void *work(void *nothing) {
-          for (volatile long i = 0; i < 20000000; ++i) ;
-          return nothing;
-        }
-        int main(void) {
-          pthread_t one, other;
-          pthread_create(&one, 0, pool, 0);
-          usleep(30000);
-          pthread_create(&other, 0, work, 0);
-          pthread_join(other, 0);
-          if (fork() == 0) {
-            usleep(20000);
-            _exit(0);
-          }
-          return wait(0) < 0;
-        }""")
-    subprocess.run(["cc", "-O1", "-pthread", "-o", tmp_path / "waits", tmp_path / "waits.c"],
-                   check=True)
-    document = record("--", tmp_path / "waits")
+    app = compile_to(tmp_path / "waits", "cc", "waits.c", sources={
+        "waits.c": "#include <unistd.h>\nint main(void) { return usleep(30000); }"})
+    document = record("--as-it-is", "--", app)
     main = next(phase for phase in document["phases"] if phase["name"] == "main")
     sleep = main["waits_ns"]["clock_nanosleep"]
-    # Less than both sleeps: until the new thread or process sleeps itself, somebody runs.
     assert 20_000_000 < sleep <= main["end_ns"] - main["start_ns"]
-    # On a busy machine, the child may have to wait for a processor: then its parent waits for it.
-    long = [(reason, process) for reason, process, duration in zip(
-        *(document["waits"][name] for name in ("reason", "process", "duration_ns")), strict=True)
-        if reason not in ("disk", "wait4") and duration > 10_000_000]
-    assert long == [("clock_nanosleep", 0), ("clock_nanosleep", 1)]
+    waits = document["waits"]
+    assert (sleep, "clock_nanosleep", 0) in zip(waits["duration_ns"], waits["reason"],
+                                                waits["process"], strict=True)
 
 
-@needs_breakpoints
-def test_until_is_a_function_of_the_program(cli, tools, program):
-    """Exit 2 before anything is run, with what to do."""
-    result = cli("faults", "--until=no_such", "--", program.path, code=2)
-    assert "error: --until: no_such: " in result.err and "has no function" in result.err
-
-
-@needs_breakpoints
-def test_until_is_a_name_that_people_read(record, cli, tools, tmp_path):
-    """A function of C++ goes by its symbol, or by its name, with or without what is around it; what
-    several functions are called is refused, and which they are is said."""
-    source = tmp_path / "app.cpp"
-    source.write_text("""
+@needs("hardware-breakpoints")
+def test_until_is_a_name_that_people_read(record, cli, tmp_path):
+    """The symbol, or the name; one that is unknown or ambiguous is refused at once."""
+    app = compile_to(tmp_path / "app", "c++", "-O1", "app.cpp", sources={"app.cpp": """
         namespace app { struct Server { void ready(), again(int), again(char); }; }
         volatile int sum;
         [[gnu::noinline]] void app::Server::ready() { sum = 1; }
         [[gnu::noinline]] void app::Server::again(int) { sum = 2; }
         [[gnu::noinline]] void app::Server::again(char) { sum = 3; }
-        int main() { app::Server it; it.ready(); it.again(1); it.again('1'); }""")
-    app = tmp_path / "app"
-    subprocess.run(["c++", "-O1", "-o", app, source], check=True)
-    for name in ("_ZN3app6Server5readyEv", "app::Server::ready", "Server::again(char)"):
-        document = record("--as-it-is", "--warmup=0", f"--until={name}", "--", app)
+        int main() { app::Server it; it.ready(); it.again(1); it.again('1'); }"""})
+    for name in ("_ZN3app6Server5readyEv", "Server::again(char)"):
+        document = record("--as-it-is", f"--until={name}", "--", app)
         assert document["until"]["symbol"] == name and document["until"]["time_ns"] > 0
-    result = cli("faults", "--until=again", "--", app, code=2)
-    assert "--until: again: 2 functions of " in result.err
-    assert "_ZN3app6Server5againEc, _ZN3app6Server5againEi" in result.err
+    said = cli("faults", "--until=again", "--", app, code=2).err
+    assert "--until: again: 2 functions of " in said
+    assert "_ZN3app6Server5againEc, _ZN3app6Server5againEi" in said
+    said = cli("faults", "--until=no_such", "--", app, code=2).err
+    assert "error: --until: no_such: " in said and "has no function" in said
 
 
 def test_programs_that_are_started_and_libraries_that_are_opened(record, program, tmp_path):
-    """Each program that a process runs has an entry, and its own files; a library that is opened
-    while the program runs is a file like those that the loader maps."""
-    (tmp_path / "late.c").write_text("const char late[1 << 16] = {1}; int used(void) {return 1;}")
-    subprocess.run(["cc", "-shared", "-o", "late.so", "late.c"], cwd=tmp_path, check=True)
+    """Each program has an entry and its files; an opened library is a file."""
+    compile_to(tmp_path / "late.so", "cc", "-shared", "late.c", sources={
+        "late.c": "const char late[1 << 16] = {1}; int used(void) {return 1;}"})
     document = record("--as-it-is", "--", "sh", "-c",
                       f'"$1" dlopen {tmp_path}/late.so; exec "$1"', "sh", program.path)
     names = [process["command"] for process in document["processes"]]
@@ -318,17 +276,14 @@ def test_the_command_is_as_it_would_be_alone(record, run, tmp_path, monkeypatch)
     monkeypatch.setenv("PREFIX", "the user's own")
     monkeypatch.delenv("PERF_BUILDID_DIR", raising=False)
     record("--as-it-is", "--", "sh", "-c", f"env > {tmp_path}/recorded")
-    run("sh", "-c", f"env > {tmp_path}/alone")
-    recorded, alone = (sorted(line for line in (tmp_path / name).read_text().splitlines()
-                              if not line.startswith("_=")) for name in ("recorded", "alone"))
-    assert recorded == alone
+    recorded, alone = ([line for line in text.splitlines() if not line.startswith("_=")] for text in
+                       ((tmp_path / "recorded").read_text(), run("sh", "-c", "env").stdout))
+    assert sorted(recorded) == sorted(alone)
 
 
-@needs_root
-@pytest.mark.skipif(cold_device.obstacle() is not None, reason="there can be no loop device here")
+@needs("perf-requests", "loop-devices")
 def test_on_a_device_of_its_own(record, program):
-    """With --device the program's copy is what faults, by the program's name; the requests are
-    those of that device alone, also where the kernel holds them back and issues them itself."""
+    """The copy faults, by the program's name; the requests are those of that device alone."""
     document = record("--device=nfs", "--", program.path)
     (number,) = set(document["requests"]["device"])
     assert number == document["device"]["number"]
@@ -338,7 +293,7 @@ def test_on_a_device_of_its_own(record, program):
             if fault["offset"] in wanted and fault["major"]] == wanted
 
 
-@needs_root
+@needs("perf-requests", "strace")
 def test_files_that_the_command_reads_are_evicted_too(record, program, tmp_path):
     """With --evict-seen what it reads besides is cold, and observed, without being named."""
     data = tmp_path / "data"
@@ -348,52 +303,31 @@ def test_files_that_the_command_reads_are_evicted_too(record, program, tmp_path)
     assert document["files"][number]["before"] == "" and number in document["fills"]["file"]
 
 
-def test_faults_that_nobody_is_told_of(record, tmp_path):
-    """Pages that the kernel takes for mlock it counts as faults of the process, of which perf
-    knows nothing: how many they are is told."""
-    data = tmp_path / "data"
-    data.write_bytes(os.urandom(1 << 18))
-    (tmp_path / "lock.c").write_text("""
-#include <fcntl.h>
-#include <sys/mman.h>
-int main(int argc, char **argv) {
-  return mlock(mmap(0, 1 << 18, PROT_READ, MAP_SHARED, open(argv[1], O_RDONLY), 0), 1 << 18);
-}""")
-    subprocess.run(["cc", "-w", "-o", "lock", "lock.c"], cwd=tmp_path, check=True)
-    document = record("--warm", f"--evict={data}", "--", tmp_path / "lock", data)
-    assert not faults(document, data)
-    assert sum(document["recorder"]["unlisted"].values()) >= 1
-
-
 def test_the_tables(cli, tools, known, program):
-    """The faults are shown one by one, with section and function; names are escaped."""
-    result = cli("faults", "--warmup=0", "--all", "--", program.path)
-    assert "app, selectively cold; exit status 0:" in result.out
+    """The faults are shown one by one, with section and function; names are escaped. A command that
+    fails is recorded like any other, and said to have failed, by the exit code too."""
+    result = cli("faults", "--warmup=0", "--all", "--", program.path, "fail", code=1)
+    assert "app, selectively cold; exit status 3:" in result.out
     rows = [line for line in result.out.splitlines() if " .big " in line and " touch " in line]
     assert len(rows) == 2 * TOUCHES
     for offset, row in zip(touched(program, "first"), rows, strict=False):
         assert f"{offset:#x}" in row and " major " in row
     assert "odd\\n1/1 name" in result.out.replace("\n", "")
-
-
-def test_a_failing_command(cli, tools, known, program):
-    """It is recorded like any other, and said to have failed, by the exit code too."""
-    result = cli("faults", "--first=0", "--", program.path, "fail", code=1)
-    assert "app, selectively cold; exit status 3:" in result.out
     assert "exited with status 3" in result.err
 
 
+@needs("quiet-page-cache")
 def test_warm_runs_have_no_major_faults(record, program):
     """--warm reads the file before; its faults are minor then."""
     document = record("--warm", "--", program.path)
-    assert document["condition"] == "warm" and document["sample"]["major_faults"] == 0
+    assert document["condition"] == "warm"
     assert {fault["major"] for fault in faults(document, program.path)} == {0}
 
 
-def test_without_tracepoints(record, program, monkeypatch):
-    """As a user without privileges: faults in user mode with their files, and the phases. What only
-    a tracepoint tells is null or unknown."""
-    unprivileged = replace(CAN_RECORD, events=("major-faults:u", "minor-faults:u"), requests=False,
+@needs("hardware-breakpoints")
+def test_without_tracepoints(record, program, known, monkeypatch):
+    """As without privileges: faults in user mode, and phases; all else is null or unknown."""
+    unprivileged = replace(known, events=("major-faults:u", "minor-faults:u"), requests=False,
                            missing=(perf.Missing("page-cache fills", "not permitted", "be root"),))
     monkeypatch.setattr(perf, "find", lambda: unprivileged)
     document = record("--", program.path)
@@ -406,8 +340,7 @@ def test_without_tracepoints(record, program, monkeypatch):
     assert {fault["access"] for fault in ours} == {"?"}
     assert set(document["faults"]["kernel"]) == {0}
     names = [phase["name"] for phase in document["phases"] if phase["process"] == 0]
-    assert names == (["exec", "loader", "relocation", "constructors", "main"]
-                     if CAN_RECORD.breakpoints else ["exec"])
+    assert names == ["exec", "loader", "relocation", "constructors", "main"]
 
 
 @pytest.mark.parametrize(("refused", "events", "missing"), [
@@ -455,12 +388,11 @@ def test_recordings_at_the_same_time_leave_each_others_files(monkeypatch):
     assert perf.find().works and places and not places[0].exists()
 
 
-def test_without_perf(record, build, program, monkeypatch, tmp_path):
+def test_without_perf(cli, tools, program, monkeypatch, tmp_path):
     """Residency and rusage remain, and what is missing is said with what would give it."""
-    monkeypatch.undo()
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
-    document = record("--", program.path)
+    cli("faults", "--warmup=0", f"--json={tmp_path}/faults", "--first=0", "--", program.path)
+    document = json.loads((tmp_path / "faults").read_text())
     assert (document["faults"], document["fills"], document["requests"]) == (None, None, None)
     (missing,) = document["missing"]
     assert missing["why"] == "perf: not found" and "linux-perf" in missing["remedy"]
@@ -476,22 +408,19 @@ def command_line(process: Path) -> bytes:
         return b""  # it has ended
 
 
-def test_an_interrupt_ends_the_command(build, program, tmp_path):
+@needs("perf", "hardware-breakpoints")
+def test_an_interrupt_ends_the_command(build, spawn, program, tmp_path):
     """Ctrl-C: exit 130; the command, perf and the temporary files are gone."""
     marker = tmp_path / "marker"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "frontload", "faults", "--warmup=0", "--", program.path, "hang",
-         marker], env={**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(
-             sys.path), "FRONTLOAD_BINDIR": str(build / "bin")}, stderr=subprocess.DEVNULL)
-    try:
-        while not marker.exists():
-            assert process.poll() is None
-        group = [entry for entry in Path("/proc").glob("[0-9]*")
-                 if os.fsencode(marker) in command_line(entry)]
-    finally:
-        process.send_signal(signal.SIGINT)
-        status = process.wait(60)
-    assert status == 130
+    os.mkfifo(marker)
+    process = spawn(
+        sys.executable, "-m", "frontload", "faults", "--warmup=0", "--", program.path, "hang",
+        marker, env={**os.environ, "TMPDIR": str(tmp_path), "FRONTLOAD_BINDIR": f"{build}/bin"})
+    assert marker.read_bytes() == b""  # the program has opened it
+    group = [entry for entry in Path("/proc").glob("[0-9]*")
+             if os.fsencode(marker) in command_line(entry)]
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == 130
     assert len(group) > 2  # this command, perf and what it records
     assert not [entry for entry in group if entry.exists()]
     assert not list(tmp_path.glob("frontload*"))

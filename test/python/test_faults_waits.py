@@ -1,15 +1,13 @@
 """What a start waits for, from perf's records, without perf."""
 
-import platform
-
 import pytest
+from abilities import needs
 from frontload.faults.waits import DISK, Threads
 from frontload.tracing import perf_records as records
 from hypothesis import given
 from hypothesis import strategies as st
 
-if platform.machine() != "x86_64":
-    pytest.skip("the numbers of system calls are those of x86-64", allow_module_level=True)
+pytestmark = needs("x86-64")  # the numbers of system calls are its
 POLL, READ, FUTEX, UNKNOWN = 7, 0, 202, 9999
 
 
@@ -35,50 +33,40 @@ def waits(*told, start=0) -> list[tuple[int, int, str]]:
 
 
 SECOND_SLEEPS = (1, 2, "enter", FUTEX), (1, 2, "off", "S")
+SLEEPS = *SECOND_SLEEPS, (10, 1, "enter", POLL), (11, 1, "off", "S")
 
 
 @pytest.mark.parametrize(("told", "expected"), [
-    ([(10, 1, "enter", POLL), (11, 1, "off", "S"), (90, 1, "exit")], [(11, 90, "poll")]),
+    ([*SLEEPS, (90, 1, "exit")], [(11, 90, "poll")]),
     # It woke up and slept on: the time between is not told.
-    ([(10, 1, "enter", POLL), (11, 1, "off", "S"), (50, 1, "off", "S"), (90, 1, "exit")],
-     [(11, 90, "poll")]),
-    # It could have run on.
-    ([(10, 1, "enter", POLL), (11, 1, "off", "R"), (90, 1, "exit")], []),
-    ([(10, 1, "enter", READ), (11, 1, "off", "D"), (90, 1, "exit")], [(11, 90, DISK)]),
-    # A page fault, which may be of a file on FUSE.
-    ([(11, 1, "off", "S"), (90, 1, "page fault")], [(11, 90, DISK)]),
-    ([(10, 1, "enter", READ), (11, 1, "fill"), (12, 1, "off", "S"), (90, 1, "exit")],
-     [(12, 90, DISK)]),
-    ([(10, 1, "enter", READ), (12, 1, "off", "S"), (90, 1, "exit")], [(12, 90, "read")]),
-    ([(10, 1, "enter", UNKNOWN), (12, 1, "off", "S"), (90, 1, "exit")],
-     [(12, 90, "another system call")]),
+    ([*SLEEPS, (50, 1, "off", "S"), (90, 1, "exit")], [(11, 90, "poll")]),
     # The last wait has no end.
-    ([(10, 1, "enter", POLL), (11, 1, "off", "S")], []),
+    (SLEEPS, []),
     # The other thread ends while it sleeps.
-    ([(10, 1, "enter", POLL), (11, 1, "off", "S"), (90, 2, "end")], [(11, 90, "futex")]),
+    ([*SLEEPS, (90, 2, "end")], [(11, 90, "futex")]),
+    # A wait belongs to who ends it; the first sleeps on.
+    ([*SLEEPS, (50, 2, "exit")], [(11, 50, "futex")]),
+    # While a thread runs nothing is waited for.
+    ([(10, 1, "enter", POLL), (11, 1, "off", "S"), (90, 1, "exit")], []),
+    # Threads that are not the command's are passed over.
+    ([(5, 77, "enter", POLL), (6, 77, "off", "S"), (9, 77, "exit")], []),
+    *(([*SECOND_SLEEPS, *rest, (90, 1, "exit")], expected) for rest, expected in [
+        # It could have run on.
+        ([(10, 1, "enter", POLL), (11, 1, "off", "R")], []),
+        ([(10, 1, "enter", READ), (11, 1, "off", "D")], [(11, 90, DISK)]),
+        ([(10, 1, "enter", READ), (11, 1, "fill"), (12, 1, "off", "S")], [(12, 90, DISK)]),
+        ([(10, 1, "enter", READ), (12, 1, "off", "S")], [(12, 90, "read")]),
+        ([(10, 1, "enter", UNKNOWN), (12, 1, "off", "S")], [(12, 90, "another system call")])]),
+    # A page fault, which may be of a file on FUSE.
+    ([*SECOND_SLEEPS, (11, 1, "off", "S"), (90, 1, "page fault")], [(11, 90, DISK)]),
 ])
 def test_what_a_thread_waits_for(told, expected):
-    assert waits(*SECOND_SLEEPS, *told) == expected
-
-
-def test_while_a_thread_runs_nothing_is_waited_for():
-    assert waits((10, 1, "enter", POLL), (11, 1, "off", "S"), (90, 1, "exit")) == []
-
-
-def test_a_wait_belongs_to_who_ends_it():
-    """The first sleeps on."""
-    assert waits(*SECOND_SLEEPS, (3, 1, "enter", POLL), (4, 1, "off", "S"),
-                 (50, 2, "exit")) == [(4, 50, "futex")]
+    assert waits(*told) == expected
 
 
 def test_what_was_before_the_start_is_left_out():
-    assert waits(*SECOND_SLEEPS, (3, 1, "enter", POLL), (4, 1, "off", "S"), (9, 1, "exit"),
-                 (20, 1, "enter", POLL), (21, 1, "off", "S"), (30, 1, "exit"),
-                 start=10) == [(21, 30, "poll")]
-
-
-def test_others_are_passed_over():
-    assert waits((5, 77, "enter", POLL), (6, 77, "off", "S"), (9, 77, "exit")) == []
+    assert waits(*SLEEPS, (19, 1, "exit"), (20, 1, "enter", POLL), (21, 1, "off", "S"),
+                 (30, 1, "exit"), start=20) == [(21, 30, "poll")]
 
 
 @given(st.lists(st.lists(st.integers(1, 5), max_size=12), min_size=1, max_size=4))

@@ -58,16 +58,7 @@ def offset_of_main(program) -> int:
     return program.addresses["main"] - int(text["addr"]) + int(text["offset"])
 
 
-def test_the_note_says_it(noted):
-    """The front ends where its last range in the file does."""
-    program = noted()
-    end = offset_of_main(program)
-    read = elf.read(program.path)
-    assert front.ranges_of(read) == [(0, end)]
-    assert front.end_of(read) == end > 0
-
-
-def test_a_note_of_several_ranges(noted):
+def test_a_note_of_ranges(noted):
     """They come in the order of the note; those that follow each other are one."""
     program = noted(**ranges("main", "main + 8", START, f"{START} + 16",
                              f"{START} + {PAGE}", f"{START} + {PAGE + 1}"))
@@ -78,7 +69,6 @@ def test_a_note_of_several_ranges(noted):
 
 
 def test_a_note_of_tiers(noted):
-    """Of the tiers of version 1 the last one's end counts."""
     program = noted(**tiers("main - 1", "main"))
     assert front.ranges_of(elf.read(program.path)) == [(0, offset_of_main(program))]
 
@@ -91,18 +81,11 @@ def test_a_note_of_tiers(noted):
     ranges(START, "main", "main - 1", "main + 1"),
     tiers("main", version=2), tiers("main", count=2), tiers(*["main"] * 9), tiers("main", "main"),
     tiers("main", "main - 1"), tiers("main + 0x10000000"),
+    {"flags": ["-Wl,-z,noseparate-code"]},  # a range of another size in the file
 ], ids=str)
 def test_a_wrong_note_is_none(noted, fields):
-    """It is passed over, and this file has no sections of a front."""
-    read = elf.read(noted(**fields).path)
+    read = elf.read(noted(*fields.pop("flags", ()), **fields).path)
     assert front.ranges_of(read) == [] and front.end_of(read) is None
-
-
-def test_a_range_of_another_size_in_the_file_is_none(noted):
-    """In a file that is not linear, a range that spans two segments is wrong."""
-    read = elf.read(noted("-Wl,-z,noseparate-code").path)
-    assert len({segment.address - segment.offset for segment in read.segments}) > 1
-    assert front.ranges_of(read) == []
 
 
 def test_without_a_note_sections_say_it():
@@ -115,13 +98,13 @@ def test_without_a_note_sections_say_it():
 
 
 def test_check_and_report_say_the_same(noted, cli, tools, startup):
-    """Of the same file: what lies between two ranges is in neither."""
+    """What lies between two ranges is in neither; a function counts if all of it is in one."""
     program = noted(**ranges("main", "main + 8", START, f"{START} + 64"))
     main = offset_of_main(program)
     checked = cli("check", program.path, "--profile", startup("main"), "--min-coverage", "0",
                   "--json")
     found = json.loads(checked.out)["front"]
-    assert found["bytes"] == 72
+    assert json.loads(checked.out)["placed"] == 0 and found["bytes"] == 72
     assert found["ranges"] == [{"offset": main, "bytes": 8}, {"offset": 0, "bytes": 64}]
     read = elf.read(program.path)
     segments = [{"address": each.address, "offset": each.offset, "file_bytes": each.file_bytes,
@@ -130,15 +113,6 @@ def test_check_and_report_say_the_same(noted, cli, tools, startup):
                 [], [Segment(**each) for each in segments], None)
     assert Places(file).front.start.tolist() == [0, main]
     assert Places(file).front.end.tolist() == [64, main + 8]
-
-
-def test_what_lies_between_two_ranges_is_not_in_the_front(noted, cli, tools, startup):
-    """A check counts a function only if all of it is in one of the ranges."""
-    for begin, placed in (("main", 1), ("main + 1", 0)):
-        program = noted(**ranges(begin, "etext", START, f"{START} + 64"))
-        checked = cli("check", program.path, "--profile", startup("main"), "--min-coverage", "0",
-                      "--json")
-        assert json.loads(checked.out)["placed"] == placed
 
 
 def test_what_nobody_named_is_told(noted, cli, tools, startup, tmp_path):
@@ -155,11 +129,7 @@ def test_what_nobody_named_is_told(noted, cli, tools, startup, tmp_path):
     assert "warning: " in shown.err and "more than a quarter" in shown.err
     told = json.loads(cli("check", program.path, *options, "--json").out)["front"]["unnamed"]
     assert {"section": "myblob", "bytes": 100_000} in told
-
-
-def test_of_a_front_that_is_named_nothing_is_told(noted, cli, tools, startup):
-    """Of the same program without the blob, whose front is its beginning up to a page."""
+    # Of the same program without the blob nothing is told.
     program = noted(**ranges(START, f"{START} + 64"))
-    assert front.unnamed_in(elf.read(program.path)) == {}
-    shown = cli("check", program.path, "--profile", startup("main"), "--min-coverage", "0")
+    shown = cli("check", program.path, *options)
     assert "nobody named" not in shown.out and "quarter" not in shown.err

@@ -23,10 +23,7 @@ NOTES = "frontload: note: "
     ("lld", b"main\nf\rg\n", "input:2: a carriage return inside a line"),
     ("lld", b"f\n" * 70000 + b"g" * 70000, "input:70001: a line of more than 65536 bytes"),
     ("lld", b"This is a text\nof several words\n", "input:1: not a list of symbols"),
-    ("lld", b"m\0a\0i\0n\0\n", "input:1: not text"),
-    ("gold", b"main\nf\n", "input: names nothing"),
     ("gold", b".text\n.text.*\n", "input: names nothing"),
-    ("chromium", b".text.*\n", "input: names nothing"),
     ("perf", b"PERFILE2\x68\0\0", "input: the data of perf record, not text"),
     ("perf", b"app 5/5 1.5: 7 cycles:u: 12 f+0x1 (/bin/app)\nrubbish\n", "input:2: neither a"),
     ("perf", b"app 5/5 1.5: 7 cycles:u: 12 f+0x1 (/bin/app", "input:1: truncated"),
@@ -54,8 +51,6 @@ NOTES = "frontload: note: "
     ("llvm-temporal", b"Temporal Profile Traces (samples=1 seen=1):\n"
      b"  Temporal Profile Trace 0 (weight=1 count=2):\n    main\n", "input:3: the trace has 1"),
     ("llvm-temporal", b"\xfflprofi\x81 and rubbish", "input: llvm-profdata: "),
-    ("auto", b"\x7fELF\x02\x01\x01", "input: its beginning fits no known format"),
-    ("auto", bytes(range(256)), "input: its beginning fits no known format"),
     ("auto", b"Some text, which is no trace.\n", "input: its beginning fits no known format"),
 ])
 def test_bad_contents_end_the_work(cli, tmp_path, format, contents, what):
@@ -74,22 +69,15 @@ def test_bad_contents_end_the_work(cli, tmp_path, format, contents, what):
     ("perf", "uftrace-replay.txt", "uftrace"), ("uftrace", "temporal.txt", "llvm-temporal"),
     ("llvm-temporal", "lackey.txt", "lackey"), ("lackey", "perf-samples.txt", "perf")])
 def test_a_file_of_another_format_is_refused_by_its_name(cli, format, sample, right):
-    """--format does not make a trace of calls a list of names."""
     said = cli("import", DATA / sample, "--format", format, "--program", "app", code=65).err
     assert f"not in the format {format}: looks like {right}" in said
     assert f"{NOTES}--format {right}\n" in said
 
 
 def test_what_cannot_be_opened_is_named(cli, tmp_path):
-    """A missing file, a folder, a file without permission, a pipe: exit 2, and no traceback."""
     (tmp_path / "dir").mkdir()
     os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "closed").write_text("main\n")
-    (tmp_path / "closed").chmod(0)
-    expected = {"missing": "No such file", "dir": "is a directory"}
-    if os.geteuid() != 0:  # nothing is closed to root
-        expected["closed"] = "Permission denied"
-    for name, what in expected.items():
+    for name, what in {"missing": "No such file", "dir": "is a directory"}.items():
         said = cli("import", tmp_path / name, "--program", "app", code=2).err
         assert f"{tmp_path / name}: {what}" in said
     descriptor = os.open(tmp_path / "pipe", os.O_RDWR)  # so that opening it does not wait
@@ -115,13 +103,6 @@ def test_one_bad_input_among_many(cli, tmp_path):
     assert "none of the inputs can be used" in said
 
 
-def test_a_stripped_program_is_refused_before_any_input_is_read(link, cli, run, llvm):
-    """As everywhere."""
-    program = link().path
-    run(llvm / "llvm-strip", program)
-    assert "is stripped" in cli("import", "missing", "--binary", program, code=65).err
-
-
 def survives(path: Path, format: str | None) -> None:
     """Either runs come out or a Failure that names the file; nothing else."""
     source = Source(str(path), "app", None, None)
@@ -139,7 +120,7 @@ def test_a_sample_that_was_cut_is_refused(tmp_path, sample):
     # The counters behind the traces are not looked at.
     end = data.find(b"\n\n_Z") if sample.name == "temporal.txt" else len(data)
     path = tmp_path / "cut"
-    for size in range(1, end, max(1, end // 150)):
+    for size in range(1, end, max(1, end // 40)):
         path.write_bytes(data[:size])
         survives(path, None)
         if data[size - 1:size] != b"\n":
@@ -148,23 +129,18 @@ def test_a_sample_that_was_cut_is_refused(tmp_path, sample):
                     Source(str(path), "app", None, None)))
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name)
-@given(place=st.integers(0, 4000), bytes_there=st.binary(min_size=1, max_size=8))
-def test_a_damaged_sample_is_read_or_refused(tmp_path_factory, sample, place, bytes_there):
-    """Bytes that were overwritten give other names or a message."""
+def damaged(sample: Path, place: int, put: bytes) -> bytes:
+    """A sample, some bytes of which were overwritten."""
     data = bytearray(sample.read_bytes())
     place %= len(data)
-    data[place:place + len(bytes_there)] = bytes_there
-    path = tmp_path_factory.mktemp("damaged") / "input"
-    path.write_bytes(data)
-    for format in (None, *importers.FORMATS):
-        if format != "lackey":
-            survives(path, format)
+    data[place:place + len(put)] = put
+    return bytes(data)
 
 
-@given(st.binary(max_size=300))
+@given(data=st.binary(max_size=300) | st.builds(
+    damaged, st.sampled_from(SAMPLES), st.integers(0, 4000), st.binary(min_size=1, max_size=8)))
 def test_any_bytes_are_read_or_refused(tmp_path_factory, data):
-    """In every format that needs no program."""
+    """In every format that needs no program; of a damaged sample, as well."""
     path = tmp_path_factory.mktemp("bytes") / "input"
     path.write_bytes(data)
     for format in (None, *importers.FORMATS):

@@ -35,7 +35,7 @@ def test_ptrace_is_really_tried(monkeypatch):
     seen = []
     real = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: seen.append(real(*a, **k)) or seen[0])
-    ability = machine._ptrace()
+    ability = machine.ptrace()
     assert seen[0].returncode is not None
     assert ability.works or ability.remedy
 
@@ -57,18 +57,14 @@ def linker(tmp_path, monkeypatch):
     ("ld.frontload", "LLD 22.1.8", "the whole front"),
     ("ld.lld-22", "Debian LLD 22.1.8", "--symbol-ordering-file"),
     ("ld.gold", "GNU gold (GNU Binutils for Debian 2.40) 1.16", "--section-ordering-file=FILE"),
-    ("ld.gold", "GNU gold (GNU Binutils for Debian 2.40) 1.16", "plugin frontload-gold.so"),
     ("ld.bfd", "GNU ld (GNU Binutils for Debian) 2.40", "--script=FILE, by frontload order"),
     ("ld.bfd", "GNU ld (GNU Binutils for Ubuntu 24.10) 2.43.1", "or --section-ordering-file"),
-    ("ld.bfd", "GNU ld version 2.45-1.fc44", "or --section-ordering-file"),
     ("ld.bfd", "GNU ld (crosstool-NG 1.26.0) 2.43", "or --section-ordering-file"),
-    ("aarch64-linux-gnu-ld.bfd", "GNU ld (GNU Binutils) 2.40", "--linker bfd"),
     ("lld-link", "LLD 22.1.8", "/order:@FILE, by frontload order --linker lld-link"),
     ("ld64.lld-22", "LLD 22.1.8", "-order_file FILE, by frontload order --linker ld64.lld"),
     ("ld.mold", "mold 2.30.0 (compatible with GNU ld)", "use ld.frontload or ld.lld"),
 ])
 def test_what_a_linker_can_do(linker, tmp_path, name, version, use):
-    """The use of a linker follows from its family and version."""
     linker(name, version)
     found = [each for each in linkers.find() if each.path == str(tmp_path / name)]
     assert [each.version for each in found] == [version] and use in found[0].use

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import auto_project
 import pytest
+from abilities import needs
 from frontload.auto import changes, detect, programs
 from frontload.auto.advice import target_of
 
@@ -52,58 +53,35 @@ def test_a_cmake_build_folder_is_read(init, source, tmp_path):
         assert step["file"] == str(source / "CMakeLists.txt")
         assert "  frontload_target(app TRAIN COMMAND app --version)" in step["lines"]
         assert found["advice"]["profile"] == str(source / "app.startup")
-
-
-def test_cmake_can_be_asked_for_its_targets(init, source):
-    """The File API tells where a target is defined also if its name is a variable."""
+    # The File API tells where a target is defined also if its name is a variable.
     lists = source / "CMakeLists.txt"
     lists.write_text(lists.read_text().replace("add_executable(app ", "set(x app)\n"
                                                "add_executable(${x} "))
-    app = auto_project.with_cmake(source, source / "build", "Ninja")
     target = init("--ask-cmake", "--target", "app", source)["folder"]["targets"][0]
     assert (target["name"], target["kind"], target["output"], target["defined_in"],
             target["line"]) == ("app", "program", str(app), str(lists), 6)
 
 
 def test_write_appends_to_the_file_of_the_target_once(say, source):
-    """The diff is shown; a second run says that it is there and changes nothing."""
-    before = (source / "CMakeLists.txt").read_text()
-    result = say("--write", "--target", "app", source)
-    after = (source / "CMakeLists.txt").read_text()
-    assert after.startswith(before) and "frontload_target(app TRAIN" in after
-    assert "+  frontload_target(app TRAIN COMMAND app --version)" in result.out
-    result = say("--write", "--target", "app", source)
-    assert "there already" in result.err
-    assert (source / "CMakeLists.txt").read_text() == after
-    assert "+  frontload" not in result.out
-    # It is a CMakeLists.txt still, also where Frontload is not installed.
-    auto_project.with_cmake(source, source / "build", "Ninja")
-
-
-def test_what_is_there_is_not_asked_for_again(say, source):
-    """Once the call is in the CMakeLists.txt, it is no step any more, only what comes after it."""
-    assert "find_package(Frontload CONFIG)" in say("--target", "app", source).out
-    say("--write", "--target", "app", source)
-    shown = say("--target", "app", source).out
-    assert "find_package(Frontload CONFIG)" not in shown
-    assert f"1. nothing: {source / 'CMakeLists.txt'} calls frontload_target(app) already\n" in shown
-    assert "-DFRONTLOAD=record" in shown
-
-
-def test_write_leaves_the_rest_of_the_file_as_it_is(say, source):
-    """Its ends of lines, which the new lines get too, and its permissions."""
+    """The diff is shown; the rest of the file, its ends of lines and its permissions stay."""
     lists = source / "CMakeLists.txt"
     before = lists.read_bytes().replace(b"\n", b"\r\n")
     lists.write_bytes(before)
     lists.chmod(0o640)
+    assert "find_package(Frontload CONFIG)" in say("--target", "app", source).out
     result = say("--write", "--target", "app", source)
     after = lists.read_bytes()
     assert after.startswith(before) and b"frontload_target(app TRAIN" in after
     assert after.count(b"\n") == after.count(b"\r\n")
     assert lists.stat().st_mode & 0o777 == 0o640
-    removed = [line for line in result.out.splitlines() if line.startswith("-")]
-    assert len(removed) == 1  # the name of the file
-    assert "there already" in say("--write", "--target", "app", source).err
+    assert "+  frontload_target(app TRAIN COMMAND app --version)" in result.out
+    assert len([line for line in result.out.splitlines() if line[0:1] == "-"]) == 1  # the name
+    result = say("--write", "--target", "app", source)
+    assert "there already" in result.err and "+  frontload" not in result.out
+    assert lists.read_bytes() == after
+    shown = say("--target", "app", source).out
+    assert "find_package(Frontload CONFIG)" not in shown and "-DFRONTLOAD=record" in shown
+    assert f"1. nothing: {lists} calls frontload_target(app) already\n" in shown
 
 
 @pytest.mark.parametrize(("text", "why"), [
@@ -120,18 +98,6 @@ def test_what_cannot_be_changed_safely_is_left(source, text, why):
     advised = changes.advice.advise(folder, "app", training)
     change = changes.plan(folder, "app", training, advised)
     assert (why or "") in change.obstacle and bool(change.obstacle) == bool(why)
-
-
-def test_a_meson_build_folder_is_read(init, source, tmp_path):
-    """From what Meson writes for others."""
-    if not shutil.which("meson"):
-        pytest.skip("meson is not installed: apt-get install meson")
-    app = auto_project.with_meson(source, tmp_path / "build")
-    found = init(app.parent)
-    assert found["folder"]["system"] == "meson" and found["folder"]["source"] == str(source)
-    assert [target["name"] for target in found["folder"]["targets"]] == ["app"]
-    assert found["target"] == str(app)
-    assert "frontload-cc --profile-dir=" in lines(found) and "meson setup" in lines(found)
 
 
 def test_a_makefile_and_missing_section_flags_are_told(say, source):
@@ -154,22 +120,15 @@ def test_a_makefile_and_missing_section_flags_are_told(say, source):
     (["go.mod"], "go", "-linkmode=external"),
     (["MODULE.bazel"], "bazel", "frontload_cc_binary"),
     (["configure.ac"], "autotools", "configure"),
+    (["configure", "Makefile"], "make", "make -C"),  # nginx's script is none of Autoconf
     (["Cargo.toml", "Makefile"], "cargo", "cargo frontload"),
     (["readme.txt"], "unknown", "frontload-cc"),
 ])
-def test_each_build_system_gets_lines_of_its_own(init, tmp_path, files, system, part):
+def test_each_build_system_gets_lines_of_its_own(tmp_path, files, system, part):
     """By what its folder has in it; what nobody knows gets the wrapper."""
     for name in files:
         (tmp_path / name).touch()
-    shutil.copy("/bin/true", tmp_path / "app")
-    (tmp_path / "target").mkdir()
-    shutil.copy("/bin/true", tmp_path / "target/app")
-    found = init("--target", "app", tmp_path) if system in ("cargo", "unknown") else None
-    folder = detect.look(str(tmp_path))
-    assert folder.system == system
-    advised = changes.advice.advise(folder, str(tmp_path / "app"), changes.advice.Training("{}"))
-    assert part in str(advised.as_json())
-    assert found is None or found["advice"]["profile"].endswith("app.startup")
+    assert detect.look(str(tmp_path)).system == system and part in advised(tmp_path)
 
 
 @pytest.mark.parametrize(("files", "said"), [
@@ -202,6 +161,7 @@ def test_the_lines_have_all_that_was_tried(tmp_path):
     command = f"--until-idle=9 -- setpriv --reuid=nobody {tmp_path}/src/app -D data"
     assert f"record -o traces {command}" in text and f"--data -o traces {command}" in text
     assert f"--map {tmp_path}/src/app.map" in text and "startup --prefetch cc'" in text
+    assert "LD_LIBRARY_PATH=" in text and "LD_LIBRARY_PATH=" not in advised(tmp_path)
     (tmp_path / "CMakeLists.txt").write_text("add_executable(app app.c)")
     text = advised(tmp_path, command="sh -c '{} -D data'", data=True, prefetch=True)
     assert 'DATA PREFETCH TRAIN COMMAND sh -c "$<TARGET_FILE:app> -D data"' in text
@@ -221,7 +181,6 @@ def test_what_was_configured_in_place_is_configured_there_again(tmp_path, config
 
 
 def test_what_was_built_is_built_anew_by_clean_if_that_is_there(tmp_path):
-    """-B would configure vim again, with other options."""
     for makefile, said in (("all:\nclean:\n\trm -f app\n", "make -C {} clean\nFRONTLOAD=record "
                             "make -C {} \\"), ("clean = no\n", "record make -C {} -B"),
                            ("clean:\n\trm -rf Makefile objs\n", "record make -C {} -B")):
@@ -229,22 +188,7 @@ def test_what_was_built_is_built_anew_by_clean_if_that_is_there(tmp_path):
         assert said.replace("{}", str(tmp_path)) in advised(tmp_path)
 
 
-def test_what_prefetches_needs_a_library(tmp_path):
-    """Which has to be found; nothing of this is said otherwise."""
-    (tmp_path / "Makefile").touch()
-    assert "LD_LIBRARY_PATH=" in advised(tmp_path, prefetch=True)
-    assert "LD_LIBRARY_PATH=" not in advised(tmp_path)
-
-
-def test_a_configure_script_of_another_kind(tmp_path):
-    """nginx has one, too: what it makes is a Makefile."""
-    (tmp_path / "configure").write_text("#!/bin/sh\n# nginx\n")
-    (tmp_path / "Makefile").touch()
-    assert detect.look(str(tmp_path)).system == "make"
-
-
 def test_where_the_build_runs_is_what_is_advised_on(tmp_path):
-    """Not a Makefile further down, which belongs to it."""
     for folder in (tmp_path, tmp_path / "objs"):
         folder.mkdir(exist_ok=True)
         (folder / "Makefile").touch()
@@ -257,7 +201,6 @@ def test_where_the_build_runs_is_what_is_advised_on(tmp_path):
     ("-fuse-ld=mold", "asks for mold"), ("-Wl,--symbol-ordering-file=x", "order of sections"),
     ("-s", "strips"), ("-Wl,-N", "one segment"), ("-flto", "lld cannot link")])
 def test_what_hinders_is_told_from_the_flags_of_a_build(say, source, flags, said):
-    """Also before anything is built."""
     build = source / "build"
     build.mkdir()
     (build / "CMakeCache.txt").write_text(
@@ -285,11 +228,9 @@ def test_damaged_files_of_a_build_are_passed_over(init, source):
 @pytest.mark.parametrize("link", [
     "cc main.o -o app $(touch {made})", "./cc main.o -o app", "`touch {made}`/cc main.o -o app"])
 @pytest.mark.parametrize("generator", ["Ninja", "Makefiles"])
-def test_nothing_of_a_build_folder_is_run(init, run, tmp_path, generator, link):
+def test_nothing_of_a_build_folder_is_run(init, tmp_path, generator, link):
     """Neither what its link commands substitute nor a compiler in it: it may be anybody's."""
-    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
-    run("cc", "-ffunction-sections", "-c", "main.c", cwd=tmp_path)
-    run("cc", "main.o", "-o", "app", cwd=tmp_path)
+    shutil.copy("/bin/true", tmp_path / "app")
     made = tmp_path / "made"
     (tmp_path / "cc").write_text(f"#!/bin/sh\ntouch {made}\n")
     (tmp_path / "cc").chmod(0o755)
@@ -308,10 +249,8 @@ def test_nothing_of_a_build_folder_is_run(init, run, tmp_path, generator, link):
 
 @pytest.mark.parametrize(("version", "said"), [("Clang 17.0.1", "lld does it"),
                                                ("GNU 12.2.0", "lld cannot link")])
-def test_which_compiler_cc_is_is_read_from_the_build(init, run, tmp_path, version, said):
-    """It matters for -flto, and its name does not tell."""
-    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
-    run("cc", "main.c", "-o", "app", cwd=tmp_path)
+def test_which_compiler_cc_is_is_read_from_the_build(init, tmp_path, version, said):
+    shutil.copy("/bin/true", tmp_path / "app")
     name, number = version.split()
     for path, text in (
             ("CMakeCache.txt", f"CMAKE_HOME_DIRECTORY:INTERNAL={tmp_path}\n"),
@@ -343,7 +282,6 @@ def test_the_kinds_of_programs_are_told_apart(tmp_path, run, llvm):
 
 
 def test_a_target_that_is_not_there_is_refused_with_those_that_are(say, source):
-    """Nothing is guessed."""
     result = say("--target", "other", source, code=2)
     assert "other: no such program" in result.err and "app" in result.err
     result = say(source / "no", code=2)
@@ -352,35 +290,24 @@ def test_a_target_that_is_not_there_is_refused_with_those_that_are(say, source):
         assert target_of(detect.look(str(source)), output).line == 5
 
 
-def test_the_lines_for_make_make_a_front(init, run, source, build):
-    """The same by frontload-cc, which stands before the compiler."""
-    if not (build / "bin/frontload-cc").exists():
-        pytest.skip("frontload-cc is not built")
+@needs("ptrace", "built:bin/frontload-cc")
+def test_the_lines_for_make_make_a_front(init, run, source):
+    """Typed as they are printed, they record and link, by frontload-cc before the compiler."""
     for name in ("CMakeLists.txt", "meson.build"):
         (source / name).unlink()
     app = auto_project.with_make(source)
-    found = init("--arguments", "now", source)
-    script = "\n".join(line for step in found["advice"]["steps"] for line in step["lines"])
-    run("sh", "-ec", script, cwd=source, timeout=300)
-    assert (source / "startup/app.startup").exists()
-    assert b".text.front" in app.read_bytes()
+    run("sh", "-ec", lines(init("--arguments", "now", source)), cwd=source)
+    assert (source / "startup/app.startup").exists() and b".text.front" in app.read_bytes()
 
 
+@needs("ptrace")
 def test_the_lines_for_cmake_make_a_front(init, say, run, source):
-    """Typed as they are printed: written, recorded, linked."""
+    """The same with CMake; and it is a CMakeLists.txt also where Frontload is not installed."""
     say("--write", "--target", "app", "--arguments", "now", source)
     found = init("--target", "app", "--arguments", "now", source)
     for step in found["advice"]["steps"][1:]:
         for line in step["lines"]:
-            run("sh", "-ec", line, timeout=300)
+            run("sh", "-ec", line)
     assert (source / "app.startup").read_bytes().startswith(b"frontload-startup-profile")
     assert b".text.front" in (source / "build-front/app").read_bytes()
-
-
-def test_sources_that_were_never_built_get_lines_too(say, source):
-    """For the programs that the sources name, or for a placeholder; --target says which."""
-    (source / "CMakeLists.txt").unlink()
-    assert "build-front/app" in say(source).out
-    (source / "meson.build").unlink()
-    assert "PROGRAM" in say(source).out
-    assert "/tool.startup" in say("--target", "tool", source).out
+    run("cmake", "-S", source, "-B", source / "plain")

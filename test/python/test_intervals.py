@@ -25,8 +25,7 @@ def test_cover_counts_each_byte_once(given_ranges, positions):
        st.lists(st.tuples(st.integers(0, 80), st.integers(1, 20)), max_size=6))
 @example([(5, 0)], [(3, 5)])
 def test_ranges_find_what_looking_at_each_finds(given_ranges, queries):
-    """Groups by their start; the innermost around an address, and all that overlap a range, or have
-    bytes in it."""
+    """Groups by their start; the innermost around an address; all that overlap a range."""
     start, size = np.array(given_ranges, np.uint64).reshape(-1, 2).T
     found = Ranges(start, start + size)
     groups: dict[int, list[int]] = {}

@@ -6,10 +6,11 @@ one of these tests breaks the profiles that users have checked in."""
 import os
 from pathlib import Path
 
+import pytest
 from frontload.profile import format as profile
 from frontload.profile import resolver as names
 
-KEPT = Path(__file__).parents[1] / "profiles"
+pytestmark = pytest.mark.usefixtures("tools")
 
 # The program one year later: what the compilers then made of the same functions.
 LATER = {
@@ -27,58 +28,52 @@ LATER = {
 }
 
 
-def test_version_5(tmp_path, run, llvm, build, monkeypatch):
-    """Both readers understand all of it; it tells the runs of each generation, which weigh by
-    their age, and which of its runs touched what."""
-    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
-    path = KEPT / "version-5.startup"
-    kept = profile.read(path)
-    assert (kept.program, kept.runs, kept.data_runs, len(kept.touches)) == (b"app", 11, 6, 5)
-    assert kept.generations == ((b"2.10", 2, 1, True), (b"2.9", 1, 1, True), (b"", 1, 0, True))
-    assert profile.to_bytes(kept) == path.read_bytes()
-    runs = {name.name: (touch.runs, touch.by_generation) for name, touch in kept.touches.items()}
-    assert runs[b"giant"] == (9, (2, 0, 1)) and runs[b"forgotten"] == (1, (0, 0, 1))
-    assert [(run.weight, run.age) for run in kept.kept.runs] == [(1, 0), (1, 0), (1, 1), (1, 2)]
-    assert {name.name: word for name, word in kept.kept.touches.items()} == {
-        b"_start": 15, b"giant": 11, b"forgotten": 8, b"keywords": 5, b"sparse": 4}
-    (tmp_path / "main.s").write_text('.section .text.giant,"ax"\ngiant: .byte 0\n')
-    run(llvm / "clang", "-c", tmp_path / "main.s", "-o", tmp_path / "main.o")
-    resolved = names.resolve(os.fspath(path), [os.fspath(tmp_path / "main.o")])
-    assert [place.symbol for place in resolved.places] == [b"giant"]
+@pytest.fixture
+def kept(tmp_path, run, llvm):
+    """kept(version, *symbols): a profile as it is read by Python, and what the native reader finds
+    of it in an object with these symbols: (name, symbol, how)."""
+
+    def kept(version, *symbols):
+        path = Path(__file__).parents[1] / "profiles" / f"version-{version}.startup"
+        read = profile.read(path)
+        assert profile.to_bytes(read) == path.read_bytes()
+        kinds = [("rodata", "a") if "table" in name else ("text", "ax") for name in symbols]
+        (tmp_path / "main.s").write_text('.file "main.c"\n' + "".join(
+            f'.section .{kind}.f{i},"{flags}"\n{name}: .byte 0\n'
+            for i, (name, (kind, flags)) in enumerate(zip(symbols, kinds, strict=True))))
+        run(llvm / "clang", "-c", tmp_path / "main.s", "-o", tmp_path / "main.o")
+        entries = [name.name.decode("utf-8", "replace") for name in read.touches]
+        places = names.resolve(os.fspath(path), [os.fspath(tmp_path / "main.o")]).places
+        return read, {(entries[place.entry], place.symbol.decode(), place.how)
+                      for place in places}
+
+    return kept
 
 
-def test_version_3(tmp_path, run, llvm, build, monkeypatch):
-    """Both readers understand all of it; it tells where large names were touched."""
-    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
-    path = KEPT / "version-3.startup"
-    kept = profile.read(path)
-    assert (kept.program, kept.runs, kept.data_runs, len(kept.touches)) == (b"app", 3, 2, 5)
-    assert profile.to_bytes(kept) == path.read_bytes()
-    stretches = {name.name: tuple(touch.touched.stretch) for name, touch in kept.touches.items()
-                 if touch.touched.stretch}
-    assert stretches == {b"giant": (70000, 70063), b"keywords": (656, 799),
-                         b".rodata.words": (0, 15)}
-    (tmp_path / "main.s").write_text('.section .text.giant,"ax"\ngiant: .byte 0\n')
-    run(llvm / "clang", "-c", tmp_path / "main.s", "-o", tmp_path / "main.o")
-    resolved = names.resolve(os.fspath(path), [os.fspath(tmp_path / "main.o")])
-    assert [place.symbol for place in resolved.places] == [b"giant"]
+def test_version_5(kept):
+    """It tells the runs of each generation, by their age, and which of its runs touched what."""
+    read, found = kept(5, "giant")
+    assert (read.program, read.runs, read.data_runs, len(read.touches)) == (b"app", 11, 6, 5)
+    assert read.generations == ((b"2.10", 2, 1, True), (b"2.9", 1, 1, True), (b"", 1, 0, True))
+    (giant,) = [name for name in read.touches if name.name == b"giant"]
+    assert (read.touches[giant].runs, read.touches[giant].by_generation) == (9, (2, 0, 1))
+    assert [(run.weight, run.age) for run in read.kept.runs] == [(1, 0), (1, 0), (1, 1), (1, 2)]
+    assert read.kept.touches[giant] == 0b1011
+    assert found == {("giant", "giant", "exact")}
 
 
-def test_version_2(tmp_path, run, llvm, build, monkeypatch):
-    """Both readers understand all of it."""
-    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
-    path = KEPT / "version-2.startup"
-    kept = profile.read(path)
-    assert (kept.program, kept.runs, kept.data_runs, len(kept.touches)) == (b"app", 3, 1, 19)
-    assert profile.to_bytes(kept) == path.read_bytes()
+def test_version_3(kept):
+    """It tells where large names were touched."""
+    read, found = kept(3, "giant")
+    assert (read.program, read.runs, read.data_runs, len(read.touches)) == (b"app", 3, 2, 5)
+    assert {name.name: tuple(touch.touched.stretch) for name, touch in read.touches.items()
+            if touch.touched.stretch} == {
+        b"giant": (70000, 70063), b"keywords": (656, 799), b".rodata.words": (0, 15)}
+    assert found == {("giant", "giant", "exact")}
 
-    functions = "".join(f'.section .{"rodata" if "table" in name else "text"}.f{i},'
-                        f'"a{"" if "table" in name else "x"}"\n{name}: .byte 0\n'
-                        for i, (name, _) in enumerate(LATER.values()))
-    (tmp_path / "main.s").write_text('.file "main.c"\n' + functions)
-    run(llvm / "clang", "-c", tmp_path / "main.s", "-o", tmp_path / "main.o")
-    resolved = names.resolve(os.fspath(path), [os.fspath(tmp_path / "main.o")])
-    entries = [name.name.decode("utf-8", "replace") for name in kept.touches]
-    found = {(entries[place.entry], place.symbol.decode(), place.how)
-             for place in resolved.places}
+
+def test_version_2(kept):
+    """Whatever compilers do to names, they are found."""
+    read, found = kept(2, *(name for name, _ in LATER.values()))
+    assert (read.program, read.runs, read.data_runs, len(read.touches)) == (b"app", 3, 1, 19)
     assert found == {(name, *later) for name, later in LATER.items()}

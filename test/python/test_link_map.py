@@ -75,9 +75,17 @@ def test_a_jump_table_has_the_name_of_its_section(mapped, cli, tmp_path):
     """What no symbol names is an entry of its input section, with the object's base name."""
     program, path = mapped()
     (address, size), = sections(path, ".rodata.jump")
-    found = entries(cli, program, path, tmp_path, address)
-    key = Name("section", "rodata", b".rodata.jump", b"app.o")
-    assert found[key] == Touched(min(size, 16 - address % 16), 1)
+    touched = address, program.addresses["table"] + 32
+    found = entries(cli, program, path, tmp_path, *touched)
+    assert found[Name("section", "rodata", b".rodata.jump", b"app.o")] == Touched(
+        min(size, 16 - address % 16), 1)
+    assert found[Name("data", "rodata", b"table")] == Touched(16, 1)
+    assert Name("section", "rodata", b".rodata.table", b"app.o") not in found
+    text = re.sub(rb"^( *\w+ +\w+ )( *\w+ +\d+ {9,})", rb"\1   \2", path.read_bytes(),
+                  flags=re.MULTILINE)
+    assert text != path.read_bytes()
+    path.write_bytes(text)
+    assert entries(cli, program, path, tmp_path, *touched) == found
 
 
 def test_a_section_of_an_archive_has_the_archive_and_member(mapped, link, cli, run, llvm, tmp_path):
@@ -94,27 +102,19 @@ def test_a_section_of_an_archive_has_the_archive_and_member(mapped, link, cli, r
     assert Name("section", "rodata", b".rodata.jump", b"libjump.a(app.o)") in names
 
 
-def test_data_with_a_symbol_keeps_its_symbol(mapped, cli, tmp_path):
-    """A section whose touched part a symbol names gives the symbol's entry alone."""
-    program, path = mapped()
-    found = entries(cli, program, path, tmp_path, program.addresses["table"] + 32)
-    assert found == {Name("data", "rodata", b"table"): Touched(16, 1)}
-
-
 def test_static_data_has_its_object(mapped, cli, run, llvm, tmp_path):
     """The map tells of which object a static is, also where the objects have no STT_FILE."""
-    for name, value in (("one", 1), ("two", 2)):
-        source = f"static int counter = {value}; int {name}(void) {{ return ++counter; }}"
-        (tmp_path / f"{name}.c").write_text(source)
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.c").write_text(
+            f"static int counter = 1; int {name}(void) {{ return ++counter; }}")
         run(llvm / "clang", "-c", f"{name}.c", "-o", f"{name}.o", cwd=tmp_path)
         run(llvm / "llvm-strip", "--strip-unneeded", "--keep-symbol=counter", f"{name}.o",
             cwd=tmp_path)
     program, path = mapped(tmp_path / "one.o", tmp_path / "two.o",
                            source="int one(void), two(void); int main() { return one() + two(); }")
     one, two = [address for address, size in sections(path, ".data") if size == 4][-2:]
-    found = entries(cli, program, path, tmp_path, one, two)
-    for name in (b"one.o", b"two.o"):
-        assert Name("data", "data", b"counter", name) in found
+    assert {Name("data", "data", b"counter", name) for name in (b"one.o", b"two.o")} <= \
+        entries(cli, program, path, tmp_path, one, two).keys()
 
 
 def test_strings_have_their_contents(mapped, cli, tmp_path):
@@ -122,34 +122,25 @@ def test_strings_have_their_contents(mapped, cli, tmp_path):
     program, path = mapped()
     (address, size), = sections(path, ".rodata.str1.1")
     read = elf.read(program.path)
-    section = read.section_names.index(b".rodata")
-    contents = elf.read_range(read, section, address, size)
+    contents = elf.read_range(read, read.section_names.index(b".rodata"), address, size)
     granule = (address + contents.index(b"longer")) & ~15
-    found = entries(cli, program, path, tmp_path, granule)
-    covered = contents[max(granule - address, 0):granule + 16 - address]
+    touched = range(granule - address, granule - address + 16)
     expected = {}
     for text in (b"one string", b"a string that is longer than one granule of sixteen bytes",
                  b"four"):
         start = contents.index(text + b"\0")
-        inside = (set(range(start, start + len(text) + 1))
-                  & set(range(granule - address, granule - address + len(covered))))
-        if inside:
+        if inside := set(range(start, start + len(text) + 1)) & set(touched):
             expected[Name("string", "rodata", text)] = Touched(len(inside), 1)
-    assert len(covered) and found == expected
+    assert expected and entries(cli, program, path, tmp_path, granule) == expected
 
 
-@pytest.mark.parametrize("name", [".rodata.cst8", ".init_array", ".eh_frame+0x0", ".got"])
-def test_what_the_linker_keeps_together_needs_no_name(mapped, cli, tmp_path, name):
+def test_what_the_linker_keeps_together_needs_no_name(mapped, cli, tmp_path):
     """Merged constants, tables of the linker, and arrays have no entry, and are not nameless."""
-    program, path = mapped()
-    found = entries(cli, program, path, tmp_path, sections(path, name)[-1][0])
-    assert all(name.kind == "data" for name in found)  # of neighbours
-
-
-def test_thread_local_zeros_have_no_address(mapped, cli, tmp_path):
-    """.tbss has the addresses of what follows it, and is not what is touched there."""
     source = SOURCE + "_Thread_local char zeros[65536]; char *zero(void) { return zeros; }"
     program, path = mapped("-Wl,-u,zero", source=source)
+    for name in (".rodata.cst8", ".init_array", ".eh_frame+0x0", ".got"):
+        found = entries(cli, program, path, tmp_path, sections(path, name)[-1][0])
+        assert all(name.kind == "data" for name in found)  # of neighbours
     (address, size), = sections(path, ".tbss.zeros")
     (touched, _), = sections(path, ".dynamic")
     assert address <= touched < address + size
@@ -164,49 +155,33 @@ def test_without_a_map_the_remedy_is_named(mapped, cli, tmp_path):
     result = cli("profile", touched, "-o", tmp_path / "p")
     assert "1 first touch of 2 without a symbol" in result.err
     assert "--map FILE" in result.err and "-Wl,-Map=FILE" in result.err
-
-
-def test_a_map_without_data_is_not_used(mapped, cli, tmp_path):
-    """A map is for data: where no trace has any, a warning says that it changes nothing."""
-    program, _ = mapped()
-    result = cli("profile", program.trace(tmp_path / "t", "main"), "--map", tmp_path / "none")
+    assert "No such file" in cli("profile", touched, "--map", tmp_path / "none", code=2).err
+    result = cli("profile", program.trace(tmp_path / "u", "main"), "--map", tmp_path / "none")
     assert "none: not used, because no trace of app has data" in result.err
 
 
-def test_the_map_of_another_link_is_refused(mapped, cli, tmp_path):
-    """A map whose sections are not those of the program is named, with the one that is missing."""
-    program, _ = mapped()
-    _, other = mapped(name="other", source=SOURCE.replace("table[64]", "table[640]"))
-    result = cli("profile", trace(program, tmp_path / "t", 16), "--map", other, code=65)
-    assert f"{other}: is not the map of the link of" in result.err and "no section ." in result.err
-
-
-@pytest.mark.parametrize(("change", "what"), [
-    (lambda text: text[:-20], ": truncated: the last line has no newline"),
-    (lambda text: text[:text.index(b" .data")].rpartition(b"\n")[0] + b"\n",
-     ": is not the map of the link of"),
-    (lambda text: b"hello\n" + text, ":1: not a link map of lld"),
-    (lambda text: b"\x7fELF\0", ":1: not a link map of lld"),
-    (lambda text: b"", "is not the map of the link of"),
-    (lambda text: text.replace(b"app.o:(.text.main)", b"app.o\n:(.text.main)"), "damaged: neither"),
-    (lambda text: re.sub(rb"( +)\w+( +\w+ +\w+ +\d+ {9}\S*app.o:\(.text.main)", rb"\1 1\2", text),
-     "lies outside its output section"),
-])
-def test_damaged_maps_are_refused(mapped, cli, tmp_path, change, what):
-    """A cut, foreign or damaged map is bad data, with the line where there is one."""
+def test_bad_maps_are_refused(mapped, cli, tmp_path):
+    """Of another link, cut, foreign or damaged: bad data, with the line where there is one."""
     program, path = mapped()
     text = path.read_bytes()
-    path.write_bytes(change(text))
-    assert path.read_bytes() != text
-    result = cli("profile", trace(program, tmp_path / "t", 16), "--map", path, code=65)
-    assert f"error: {path}" in result.err and what in result.err and "-Wl,-Map=FILE" in result.err
-
-
-def test_a_missing_map_is_refused(mapped, cli, tmp_path):
-    """A map that is not there is a usage error."""
-    program, _ = mapped()
-    result = cli("profile", trace(program, tmp_path / "t", 16), "--map", tmp_path / "no", code=2)
-    assert "No such file" in result.err
+    _, other = mapped(name="other", source=SOURCE.replace("table[64]", "table[640]"))
+    touched = trace(program, tmp_path / "t", 16)
+    refused = cli("profile", touched, "--map", other, code=65).err
+    assert f"{other}: is not the map of the link of" in refused and "no section ." in refused
+    for bad, what in (
+            (text[:-20], ": truncated: the last line has no newline"),
+            (text[:text.index(b" .data")].rpartition(b"\n")[0] + b"\n",
+             ": is not the map of the link of"),
+            (b"hello\n" + text, ":1: not a link map of lld"),
+            (b"\x7fELF\0", ":1: not a link map of lld"),
+            (b"", "is not the map of the link of"),
+            (text.replace(b"app.o:(.text.main)", b"app.o\n:(.text.main)"), "damaged: neither"),
+            (re.sub(rb"( +)\w+( +\w+ +\w+ +\d+ {9}\S*app.o:\(.text.main)", rb"\1 1\2", text),
+             "lies outside its output section")):
+        assert bad != text
+        path.write_bytes(bad)
+        refused = cli("profile", touched, "--map", path, code=65).err
+        assert f"error: {path}" in refused and what in refused and "-Wl,-Map=FILE" in refused
 
 
 MAP = b"""\
@@ -241,19 +216,6 @@ def test_the_map_of_another_order_is_refused(tmp_path):
         LinkMap(path, file_of(function("g", 0x1000, 8), function("f", 0x1008, 24)))
 
 
-def test_numbers_may_be_wider_than_usual(mapped, cli, tmp_path):
-    """As of a section of 4 GiB or more: its line, and those of its symbols."""
-    program, path = mapped()
-    touched = program.addresses["table"], sections(path, ".rodata.jump")[0][0]
-    before = entries(cli, program, path, tmp_path, *touched)
-    assert {name.kind for name in before} == {"data", "section"}
-    text = re.sub(rb"^( *\w+ +\w+ )( *\w+ +\d+ {9,})", rb"\1   \2", path.read_bytes(),
-                  flags=re.MULTILINE)
-    assert text != path.read_bytes()
-    path.write_bytes(text)
-    assert entries(cli, program, path, tmp_path, *touched) == before
-
-
 @given(st.integers(0, len(MAP)), st.integers(0, 40), st.binary(max_size=20))
 def test_any_damage_is_told_or_harmless(tmp_path_factory, position, size, replacement):
     """Random changes of a map raise BadData or give a map; nothing else."""
@@ -267,32 +229,19 @@ def test_any_damage_is_told_or_harmless(tmp_path_factory, position, size, replac
         assert problem.code == 65
 
 
-def string_file(path, contents: bytes):
-    """A file that holds strings, and is no more of an ELF file than MergedStrings needs."""
+def test_strings_of_a_file(tmp_path):
+    """Zeros between strings are padding; a string that the end cuts counts as far as it goes."""
+    path, contents = tmp_path / "app", b"one\0\0\0two\0cut"
     path.write_bytes(contents)
     table = np.array([(1, 0x1000, 0, len(contents))],
                      [("type", "u4"), ("addr", "u8"), ("offset", "u8"), ("size", "u8")])
-    return SimpleNamespace(path=str(path), section_classes=["rodata"], sections=table)
-
-
-def test_empty_strings_are_left_out(tmp_path):
-    """Zeros between strings are padding; a string that the end cuts counts as far as it goes."""
-    strings = MergedStrings(string_file(tmp_path / "app", b"one\0\0\0two\0cut"),
-                            [Span(0, 0x1000, 0x100d)])
+    # No more of an ELF file than is needed.
+    file = SimpleNamespace(path=str(path), section_classes=["rodata"], sections=table)
+    strings = MergedStrings(file, [Span(0, 0x1000, 0x100d)])
     names = strings.names(np.arange(len(strings.ranges.start)))
     assert [name and name.name for name in names] == [b"one", None, None, b"two", b"cut"]
     assert strings.ranges.end.tolist() == [0x1004, 0x1005, 0x1006, 0x100a, 0x100d]
-
-
-def test_strings_that_overlap_take_no_memory(tmp_path):
-    """String sections that are together larger than the file are refused before they are read."""
-    file = string_file(tmp_path / "app", b"\0" * 64)
     with pytest.raises(elf.BadData, match="smaller than its strings"):
-        MergedStrings(file, [Span(0, 0x1000, 0x1028)] * 2)
-
-
-def test_strings_behind_the_end_of_the_file_are_refused(tmp_path):
-    """A section that runs past the end of the file is bad data."""
-    file = string_file(tmp_path / "app", b"one\0")
+        MergedStrings(file, [Span(0, 0x1000, 0x1008)] * 2)
     with pytest.raises(elf.BadData, match="runs past the end"):
-        MergedStrings(file, [Span(0, 0x1002, 0x1006)])
+        MergedStrings(file, [Span(0, 0x100a, 0x100e)])

@@ -8,12 +8,11 @@ from frontload.cli import main as command_line
 from frontload.cli import parser as parsing
 
 
-def test_every_verb_has_them(monkeypatch):
+def test_every_verb_has_them():
     """Before the verb and after it, long and short."""
     (verbs,) = command_line.build_parser()._subparsers._group_actions
-    for name in verbs.choices:
-        below = parsing.verbs_below(verbs.choices[name])
-        for parser in below:
+    for name, verb in verbs.choices.items():
+        for parser in parsing.verbs_below(verb):
             assert {"-q", "--quiet", "-v", "--verbose"} <= parser._option_string_actions.keys() or (
                 name == "run"), parser.prog
     for args in (["-q", "info"], ["info", "--quiet"]):
@@ -35,15 +34,12 @@ def test_quiet_leaves_the_result_and_errors(cli, link, tmp_path, option):
     assert not errors.is_quiet()
 
 
-def test_verbose_tells_what_is_run(cli, tools, build):
+def test_verbose_tells_what_is_run(cli, frontload, tools, link, startup):
     """Each program that is started, as it could be typed."""
-    shown = cli("info", "--json", "-", "--verbose")
-    assert "frontload: run: strace -qq -o /dev/null true\n" in shown.err
-    assert "frontload: run: " not in cli("info", "--json", "-").err
-
-
-def test_a_run_command_is_told(frontload):
-    """Also where this process becomes the command; frontload-run adds what it prefetches."""
+    check = ("check", link().path, "--profile", startup("main"))
+    shown = cli(*check, "--verbose").err
+    assert re.search(r"^frontload: run: \S+/frontload-resolve ", shown, re.MULTILINE)
+    assert "frontload: run: " not in cli(*check).err
     shown = frontload("run", "-v", "--", "true").stderr
     assert re.search("^frontload: run: .*frontload-run --verbose -- true$", shown, re.MULTILINE)
 
@@ -52,12 +48,9 @@ def test_an_error_may_have_several_notes(capsys):
     """None of them is lost, and what comes after something else is none of them."""
     errors.be_quiet(True)
     try:
-        errors.note("a")
-        errors.error("b")
-        errors.note("c")
-        errors.note("d")
-        errors.warning("e")
-        errors.note("f")
+        for say, text in ((errors.note, "a"), (errors.error, "b"), (errors.note, "c"),
+                          (errors.note, "d"), (errors.warning, "e"), (errors.note, "f")):
+            say(text)
     finally:
         errors.be_quiet(False)
     assert [line[-1] for line in capsys.readouterr().err.splitlines()] == ["b", "c", "d"]

@@ -2,17 +2,20 @@
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
-import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from frontload.cli import main as cli
+from abilities import need, needs
 from frontload.measure.launcher import Launcher
 from frontload.pagecache import cache as pagecache
-from frontload.pagecache import mounts
+from measuring import line_of
+
+pytestmark = pytest.mark.usefixtures("tools")
 
 # Touches one page in eight of 4 MB of constants, so that there is something to read.
 SOURCE = r"""
@@ -34,41 +37,23 @@ int main(int argc, char **argv) {
 @pytest.fixture(scope="session")
 def program(tmp_path_factory) -> Path:
     """A program of 4 MB on a file system from which it can be evicted."""
+    need("eviction", "tmp-on-disk")
     folder = tmp_path_factory.mktemp("program")
-    if mounts.file_system(folder) in mounts.IN_MEMORY:
-        pytest.skip(f"{folder} is on a file system in memory, from which nothing can be evicted")
     (folder / "app.c").write_text(SOURCE)
     subprocess.run(["cc", "-O1", "-o", folder / "app", folder / "app.c"], check=True)
     return folder / "app"
 
 
 @pytest.fixture
-def measure(build, monkeypatch, capsys):
-    """measure(*arguments, code=0): frontload measure in this process, which starts faster."""
-    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
-
-    def measure(*arguments, code=0):
-        try:
-            status = cli.main(["measure", *map(str, arguments)])
-        except SystemExit as end:
-            status = end.code
-        said = capsys.readouterr()
-        assert status == code, said.out + said.err
-        return said
-
-    return measure
+def measure(cli):
+    """measure(*arguments, code=0): what frontload measure says."""
+    return lambda *arguments, code=0: cli("measure", *arguments, code=code)
 
 
 @pytest.fixture
-def measured(measure, tmp_path):
-    """measured(*arguments): the JSON of a measurement that went well."""
-
-    def measured(*arguments):
-        file = tmp_path / "result.json"
-        measure("--runs=2", f"--json={file}", *arguments)
-        return json.loads(file.read_text())
-
-    return measured
+def measured(measure):
+    """measured(*arguments): the JSON of a measurement that went well, alone on stdout."""
+    return lambda *arguments: json.loads(measure("--runs=2", "--json", *arguments).out)
 
 
 def test_cold_runs_read_and_warm_runs_do_not(measured, program):
@@ -77,73 +62,47 @@ def test_cold_runs_read_and_warm_runs_do_not(measured, program):
     for run in cold["runs"]:
         file = run["files"][str(program)]
         assert (run["label"], file["resident_pages_before"]) == ("selectively cold", 0)
-        assert file["read_bytes"] > 100_000
-        assert file["read_runs"] >= 1
+        assert file["read_bytes"] > 100_000 and file["read_runs"] >= 1
     assert cold["sections_read"][str(program)][".big"] > 100_000
     for run in warm["runs"]:
-        assert run["files"][str(program)]["read_bytes"] == 0
-        assert run["major_faults"] == 0
+        assert run["files"][str(program)]["read_bytes"] == run["major_faults"] == 0
 
 
-@pytest.mark.alone
+@needs("drop-caches", "quiet-page-cache", "strace")
 def test_everything_is_dropped(measured, program):
     """From cold also what nobody named is gone, and what others hold is told: their C library."""
-    if not pagecache.may_drop_everything():
-        pytest.skip("only root can drop everything from the page cache")
     other = shutil.copy(shutil.which("cat"), program.parent / "other")
-    (result,) = measured("--cold", "--runs=1", "--warmup=0", "--", program)["results"]
+    (result,) = measured("--cold", "--warmup=0", "--", program)["results"]
     assert pagecache.residency(other).resident_pages == 0
-    assert [run["files"][str(program)]["resident_pages_before"] for run in result["runs"]] == [0]
-    if shutil.which("strace"):
-        assert any("libc" in os.path.basename(file["path"]) for file in result["stayed"])
+    assert [run["files"][str(program)]["resident_pages_before"] for run in result["runs"]] == [0, 0]
+    assert any("libc" in os.path.basename(file["path"]) for file in result["stayed"])
 
 
-def test_variants_are_compared(measured, program, tmp_path):
-    """Each variant's own binary is run, evicted and observed; the first one is the base."""
-    shutil.copy(program, tmp_path / "copy")
-    document = measured("--selectively-cold", "--compare-output", f"--variant=one={program}",
-                        f"--variant=two={tmp_path}/copy", "--", "{}")
+def test_variants_are_compared(measured, program, monkeypatch):
+    """Each variant's own binary is run, evicted and observed; the first one is the base. A bare
+    file name is that file, not a program of this name that PATH has."""
+    monkeypatch.chdir(program.parent)
+    monkeypatch.setenv("PATH", f"{program.parent}/bin{os.pathsep}{os.environ['PATH']}")
+    (program.parent / "bin").mkdir()
+    (program.parent / "bin/app").symlink_to("/bin/false")
+    shutil.copy(program, "copy")
+    document = measured("--selectively-cold", "--compare-output", "--variant=one=app",
+                        f"--variant=two={program.parent}/copy", "--", "{}")
     assert [list(result["runs"][0]["files"]) for result in document["results"]] == [
-        [str(program)], [f"{tmp_path}/copy"]]
+        ["./app"], [f"{program.parent}/copy"]]
     (comparison,) = document["comparisons"]
     assert (comparison["base"], comparison["variant"]) == ("one", "two")
     assert comparison["low"] <= comparison["estimate"] <= comparison["high"]
 
 
-def test_a_variant_in_this_folder_needs_no_slash(measured, program, monkeypatch):
-    """A bare file name is that file, not a program of this name that PATH has."""
-    monkeypatch.chdir(program.parent)
-    monkeypatch.setenv("PATH", str(program.parent / "bin") + os.pathsep + os.environ["PATH"])
-    (program.parent / "bin").mkdir()
-    (program.parent / "bin/app").symlink_to("/bin/false")
-    document = measured("--selectively-cold", "--variant=one=app", f"--variant=two={program}",
-                        "--", "{}")
-    assert [list(result["runs"][0]["files"]) for result in document["results"]] == [
-        ["./app"], [str(program)]]
-    document = measured("--selectively-cold", "--variant=one=./app", "--", "{}")
-    assert list(document["results"][0]["runs"][0]["files"]) == ["./app"]
-
-
-def test_the_table_goes_to_stdout(frontload, program):
-    """Data on stdout, nothing on stderr that is not a diagnostic; progress only on a terminal."""
-    result = frontload("measure", "--runs=2", "--name=the program", "--", program)
-    assert "selectively cold, 2 runs of each:" in result.stdout
-    assert result.stdout.count("the program  ") == 3
-    assert all(line.startswith("frontload: ") for line in result.stderr.splitlines())
-
-
-def test_json_on_stdout_is_alone(frontload, program):
-    """With --json and no file, stdout is JSON and nothing else."""
-    result = frontload("measure", "--runs=1", "--selectively-cold", "--json", "--", program)
-    assert json.loads(result.stdout)["schema"] == "frontload-measure/2"
-
-
 def test_outputs_that_differ_fail_the_verdict(measure, program, tmp_path):
-    """--compare-output: variants that write different texts exit 1, after all was measured."""
+    """--compare-output: variants that write different texts exit 1, after all was measured. The
+    table goes to stdout, and nothing to stderr that is not a diagnostic."""
     shutil.copy(program, tmp_path / "copy")
     result = measure("--runs=1", "--compare-output", f"--variant=one={program}",
-                       f"--variant=two={tmp_path}/copy", "--", "{}", "name", code=1)
+                     f"--variant=two={tmp_path}/copy", "--", "{}", "name", code=1)
     assert "warning: stdout: is not the same in all runs" in result.err
+    assert all(line.startswith("frontload: ") for line in result.err.splitlines())
     assert "warm, 1 run of each:" in result.out
 
 
@@ -155,24 +114,20 @@ def test_a_failing_program_is_an_error(measure, program):
     assert "2 of 2 runs failed" in result.err
 
 
-def test_what_cannot_be_evicted_is_refused(measure, measured, program):
+def test_what_cannot_be_evicted_is_refused(measure, measured, program, spawn):
     """A running program's pages stay: exit 2 and no figures, or a label with --allow-warm."""
-    with subprocess.Popen([program, "hang"], stdout=subprocess.PIPE) as running:
-        try:
-            assert running.stdout.readline() == b"ready\n"
-            result = measure("--", program, code=2)
-            assert "pages stayed in the page cache: mapped by app " in result.err
-            assert "frontload: note: --allow-warm" in result.err
-            assert result.out == ""
-            cold, warm = measured("--allow-warm", "--", program)["results"]
-        finally:
-            running.kill()
-    assert cold["label"] == "not cold"
-    assert all(run["label"] == "not cold" for run in cold["runs"])
+    assert spawn(program, "hang").stdout.readline() == "ready\n"
+    result = measure("--", program, code=2)
+    assert "pages stayed in the page cache: mapped by app " in result.err
+    assert "frontload: note: --allow-warm" in result.err
+    assert result.out == ""
+    cold, warm = measured("--allow-warm", "--", program)["results"]
+    assert {cold["label"], *(run["label"] for run in cold["runs"])} == {"not cold"}
     assert warm["label"] == "warm"
 
 
-def test_other_files_can_be_evicted_instead(measured, program, tmp_path):
+@needs("eviction", "tmp-on-disk")
+def test_other_files_can_be_evicted_instead(measured, tmp_path):
     """--evict names the files, for programs whose bulk is in a library or in data."""
     data = tmp_path / "data"
     data.write_bytes(os.urandom(1 << 20))
@@ -213,9 +168,8 @@ def test_wrong_arguments(measure, arguments, message):
     assert message in measure(*arguments, code=2).err
 
 
-def test_an_interrupt_while_the_command_starts(build, monkeypatch):
+def test_an_interrupt_while_the_command_starts(monkeypatch):
     """A signal that arrives before the new process has a name in here still ends that process."""
-    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
     started = []
 
     class Interrupted(subprocess.Popen):
@@ -230,45 +184,36 @@ def test_an_interrupt_while_the_command_starts(build, monkeypatch):
     assert started[0].returncode is not None
 
 
-def _is_gone(pid: str) -> bool:
-    """Ended; somebody whom nobody waits for may be a zombie for ever."""
-    try:
-        return Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
-def hanging(build, program, folder) -> tuple[subprocess.Popen, str]:
+@pytest.fixture
+def hanging(build, program, tmp_path, spawn):
     """A measurement whose command has begun, and will not end; and the command's process id."""
-    marker = folder / "pid"
-    shell = shutil.copy(shutil.which("sh"), folder)  # what is root's, others cannot observe
-    process = subprocess.Popen(
-        [build / "bin/frontload", "measure", "--", shell, "-c",
-         f"echo $$ > {marker}.new; mv {marker}.new {marker}; exec {program} hang"],
-        env={**os.environ, "TMPDIR": str(folder)})
-    while not marker.exists():
-        assert process.poll() is None
-    return process, marker.read_text().strip()
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "tmp").mkdir()
+    shell = shutil.copy(shutil.which("sh"), tmp_path)  # what is root's, others cannot observe
+    process = spawn(build / "bin/frontload", "measure", "--", shell, "-c",
+                    f"echo $$ >'{tmp_path}/fifo'; exec '{program}' hang",
+                    env={**os.environ, "TMPDIR": f"{tmp_path}/tmp"})
+    return process, int(line_of(tmp_path / "fifo", process))
 
 
-@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv is not there")
-def test_a_killed_measurement_ends_the_command(build, program, tmp_path):
+@needs("program:setpriv")
+def test_a_killed_measurement_ends_the_command(hanging):
     """Nobody can handle SIGKILL, and the measured program is gone all the same."""
-    process, pid = hanging(build, program, tmp_path)
-    process.kill()
-    process.wait()
-    for _ in range(3000):
-        if _is_gone(pid):
-            return
-        time.sleep(0.01)
-    os.kill(int(pid), signal.SIGKILL)
-    pytest.fail("the measured program is still there")
+    process, pid = hanging
+    end = os.pidfd_open(pid)
+    try:
+        process.kill()
+        assert select.select([end], [], [])[0] == [end]
+    finally:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(end, signal.SIGKILL)
+        os.close(end)
 
 
-def test_an_interrupt_ends_the_command(build, program, tmp_path):
+def test_an_interrupt_ends_the_command(hanging, tmp_path):
     """Ctrl-C: exit 130, and the measured program is gone, with the scratch folder."""
-    process, pid = hanging(build, program, tmp_path)
+    process, pid = hanging
     process.send_signal(signal.SIGINT)
-    assert process.wait(60) == 130
-    assert not Path("/proc", pid).exists()
-    assert not list(tmp_path.glob("frontload*"))
+    assert process.communicate() and process.returncode == 130
+    assert not Path("/proc", str(pid)).exists()
+    assert list((tmp_path / "tmp").iterdir()) == []

@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -10,13 +11,15 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from abilities import needs
 from frontload.base.scratch import scratch_folder
-from frontload.cli import main as cli
-from frontload.device import cold_device, throttle
+from frontload.device import throttle
 from frontload.measure import on_device as measure_device
 from frontload.measure.plan import Variant
+from measuring import left_behind, line_of
 
-# Reads its 4 MB of constants and a file, and notes who throttles it. Told to hang, it stays.
+# Reads its 4 MB of constants and a file, and notes who throttles it. Told to hang, it stays, and
+# writes its process id to a FIFO.
 SOURCE = r"""
 #include <stdio.h>
 #include <string.h>
@@ -30,26 +33,23 @@ int main(int argc, char **argv) {
   FILE *group = fopen("/proc/self/cgroup", "r"), *input = fopen(argv[1], "r");
   if (!fread(groups, 1, sizeof groups - 1, group) || !input || !fread(data, 1, 4, input)) return 1;
   FILE *output = fopen(argv[2], "a");
-  fprintf(output, "%d %s %s\n", getpid(), data,
+  fprintf(output, "%s %s\n", data,
           strstr(groups, "/frontload-throttle.") ? "slow" : "fast");
   if (fclose(output)) return 1;
-  if (argc > 3) pause();
+  if (argc > 3) {
+    FILE *fifo = fopen(argv[3], "w");
+    fprintf(fifo, "%d\n", getpid());
+    fclose(fifo);
+    pause();
+  }
   return sum != library();
 }
 """
 
 
 @pytest.fixture
-def needs_throttle():
-    if obstacle := cold_device.obstacle():
-        pytest.skip(obstacle)
-    if throttle.hierarchy(Path("/proc/self/mountinfo").read_text()) is None:
-        pytest.skip("no cgroup controller blkio or io is mounted")
-
-
-@pytest.fixture
 def program(tmp_path) -> Path:
-    """A program with a library beside it, a file that it reads, and a link to it."""
+    """A link to a program with a library beside it, a file that it reads, and more files."""
     (tmp_path / "app").mkdir()
     (tmp_path / "program.c").write_text(SOURCE)
     (tmp_path / "library.c").write_text("int library(void) { return 1; }")
@@ -66,39 +66,27 @@ def program(tmp_path) -> Path:
 
 
 @pytest.fixture
-def start(build, tmp_path, spawn):
-    """start(*arguments): a started frontload measure."""
+def start(build, tmp_path, program, spawn):
+    """start(*options, hangs=False): a started frontload measure of the program."""
     (tmp_path / "tmp").mkdir()
+    os.mkfifo(tmp_path / "fifo")
 
-    def start(*arguments):
-        return spawn(build / "bin/frontload", "measure", *arguments,
+    def start(*options, hangs=False) -> subprocess.Popen:
+        return spawn(build / "bin/frontload", "measure", *options, "--runs=1", "--warmup=0", "--",
+                     program, tmp_path / "data", tmp_path / "out",
+                     *([tmp_path / "fifo"] if hangs else []),
                      env={**os.environ, "TMPDIR": str(tmp_path / "tmp")})
 
     return start
 
 
-def left_behind(process: subprocess.Popen, folder: Path) -> list[str]:
-    """What a measurement with its files in `folder` has not cleaned up."""
-    found = [str(file) for file in Path("/sys/block").glob("loop*/loop/backing_file")
-             if str(folder) in file.read_text()]
-    found += [line for line in Path("/proc/self/mountinfo").read_text().splitlines()
-              if str(folder) in line]
-    found += map(str, Path("/sys/fs/cgroup").glob(f"**/{throttle.PREFIX}{process.pid}"))
-    found += map(str, folder.glob("tmp/*"))
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if f"{folder}/link" in (entry / "cmdline").read_text(errors="replace"):
-                found.append(f"process {entry.name}")
-    return found
-
-
-def test_a_program_is_measured_on_a_slow_device(start, program, tmp_path, needs_throttle):
+@needs("loop-devices", "throttle")
+def test_a_program_is_measured_on_a_slow_device(start, program, tmp_path):
     """Its files lie on a throttled loop device with the readahead that was asked for, where the
     program finds them under their own names; nothing of it stays."""
-    process = start("--device=hdd", "--read-ahead=32", "--runs=1", "--warmup=0", "--json",
-                    f"--evict={tmp_path}/data", "--evict={}", f"--with={tmp_path}/more", "--",
-                    program, tmp_path / "data", tmp_path / "out")
-    out, err = process.communicate(timeout=60)
+    process = start("--device=hdd", "--read-ahead=32", "--json", f"--evict={tmp_path}/data",
+                    "--evict={}", f"--with={tmp_path}/more")
+    out, err = process.communicate()
     assert process.returncode == 0, err
     document = json.loads(out)
     assert (document["device"]["name"], document["device"]["iops"]) == ("hdd", 150)
@@ -113,88 +101,74 @@ def test_a_program_is_measured_on_a_slow_device(start, program, tmp_path, needs_
     assert (cold["label"], warm["label"]) == ("selectively cold", "warm")
     assert sum(file["read_bytes"] for file in cold["files"].values()) > 4e6
     assert sum(file["read_bytes"] for file in warm["files"].values()) == 0
-    assert [line.split()[1:] for line in (tmp_path / "out").read_text().splitlines()] == [
-        ["text", "slow"]] * 2
-    assert left_behind(process, tmp_path) == []
+    assert (tmp_path / "out").read_text() == "text slow\n" * 2
+    assert left_behind(process.pid, tmp_path) == []
 
 
-def test_a_custom_device_without_limits(start, program, tmp_path, needs_throttle):
+@needs("loop-devices")
+def test_a_custom_device_without_limits(start, tmp_path):
     """A device of its own may also be as fast as memory."""
-    process = start("--device=custom", "--selectively-cold", "--runs=1", "--warmup=0", "--",
-                    program, tmp_path / "data", tmp_path / "out")
-    out, err = process.communicate(timeout=60)
+    process = start("--device=custom", "--selectively-cold")
+    out, err = process.communicate()
     assert process.returncode == 0, err
     assert "as fast as memory" in out and "readahead 128 KiB" in out
-    assert (tmp_path / "out").read_text().endswith(" text fast\n")
+    assert (tmp_path / "out").read_text() == "text fast\n"
 
 
+@needs("loop-devices", "throttle")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_nothing(start, program, tmp_path, needs_throttle, number):
+def test_an_interrupt_leaves_nothing(start, tmp_path, number):
     """Ctrl-C and SIGTERM end the program, and take device and cgroup away."""
-    process = hang(start, program, tmp_path)
+    process = start("--device=hdd", hangs=True)
+    line_of(tmp_path / "fifo", process)
     process.send_signal(number)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate()
     assert process.returncode == 128 + number, err
-    assert left_behind(process, tmp_path) == []
+    assert left_behind(process.pid, tmp_path) == []
 
 
-def test_what_a_killed_measurement_leaves_the_next_one_removes(start, program, tmp_path,
-                                                               needs_throttle):
+@needs("loop-devices", "throttle", "program:setpriv")
+def test_what_a_killed_measurement_leaves_the_next_one_removes(start, tmp_path):
     """After SIGKILL the program ends, with it its mounts and the device; folder and cgroup are
     removed by the next measurement."""
-    if shutil.which("setpriv") is None:
-        pytest.skip("without setpriv a program outlives a measurement that is killed")
-    process = hang(start, program, tmp_path)
-    process.kill()
-    process.communicate(timeout=60)
-    deadline = time.monotonic() + 60
+    process = start("--device=hdd", hangs=True)
+    end = os.pidfd_open(int(line_of(tmp_path / "fifo", process)))
     try:
-        while any("process" in left or "loop" in left for left in left_behind(process, tmp_path)):
-            assert time.monotonic() < deadline, left_behind(process, tmp_path)
-            time.sleep(0.02)
+        process.kill()
+        select.select([end], [], [])
+        process.communicate()
     finally:
         with suppress(ProcessLookupError):
-            os.kill(int((tmp_path / "out").read_text().split()[0]), signal.SIGKILL)
-    following = start("--device=hdd", "--runs=1", "--selectively-cold", "--warmup=0", "--",
-                      program, tmp_path / "data", tmp_path / "out")
-    _, err = following.communicate(timeout=60)
-    assert following.returncode == 0, err
-    assert left_behind(process, tmp_path) == left_behind(following, tmp_path) == []
-
-
-def hang(start, program, tmp_path) -> subprocess.Popen:
-    """A measurement whose program stays, once it does."""
-    process = start("--device=hdd", "--", program, tmp_path / "data", tmp_path / "out", "hang")
-    while not (tmp_path / "out").exists() or not (tmp_path / "out").read_text():
-        assert process.poll() is None, process.communicate()
+            signal.pidfd_send_signal(end, signal.SIGKILL)
+        os.close(end)
+    # The kernel gives a device back in its own time, and tells nobody.
+    while any("/sys/block" in left for left in left_behind(process.pid, tmp_path)):
         time.sleep(0.02)
-    return process
+    following = start("--device=hdd", "--selectively-cold")
+    _, err = following.communicate()
+    assert following.returncode == 0, err
+    assert left_behind(process.pid, tmp_path) == left_behind(following.pid, tmp_path) == []
 
 
 @pytest.fixture
-def measure(build, monkeypatch, capsys, tmp_path):
-    """measure(*arguments): what is said of a measurement that is refused with exit 2."""
-    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
-
-    def measure(*arguments) -> str:
-        assert cli.main(["measure", *arguments, "--", shutil.which("true")]) == 2
-        return capsys.readouterr().err
-
-    return measure
+def refused(cli, tools):
+    """refused(*arguments): what is said of a measurement that is refused with exit 2."""
+    return lambda *arguments: cli("measure", *arguments, "--", shutil.which("true"), code=2).err
 
 
-def test_without_root_a_device_is_refused(measure, monkeypatch):
+def test_without_root_a_device_is_refused(refused, monkeypatch):
     """What is missing is said, with what would give it and what can be done without."""
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    said = measure("--device=hdd")
+    said = refused("--device=hdd")
     assert "--device hdd: a loop device needs root" in said
     assert "note: measure as root (sudo), or measure without --device" in said
 
 
-def test_without_a_throttle_a_slow_device_is_refused(measure, monkeypatch, needs_throttle):
+def test_without_a_throttle_a_slow_device_is_refused(refused, monkeypatch):
     """Where no cgroup can limit reads, only a device without limits can be had."""
+    monkeypatch.setattr(measure_device.cold_device, "obstacle", lambda file_system: None)
     monkeypatch.setattr(throttle, "hierarchy", lambda mounts: None)
-    said = measure("--device=ssd")
+    said = refused("--device=ssd")
     assert "no cgroup controller blkio (version 1) or io (version 2)" in said
     assert "--device custom without limits" in said
 

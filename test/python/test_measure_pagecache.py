@@ -1,16 +1,16 @@
 """The page cache of single files, on the real file system that the temporary folder is on."""
 
-import itertools
 import mmap
 import os
-import subprocess
 import sys
+import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
+from abilities import NOBODY, need, needs
 from frontload.base.errors import Failure
-from frontload.device import cold_device
 from frontload.pagecache import cache as pagecache
 from frontload.pagecache import kernel, mounts
 from frontload.pagecache.kernel import PAGE_SIZE
@@ -18,19 +18,36 @@ from frontload.pagecache.residency import Residency
 from hypothesis import given
 from hypothesis import strategies as st
 
+pytestmark = needs("quiet-page-cache")
 PAGES = 40
 SIZE = PAGES * PAGE_SIZE + 100  # a last page that is not full
-NOBODY = 65534
+MAP_LOCKED = 0x2000
 
 
 @pytest.fixture
 def file(tmp_path) -> Path:
     """A file of 41 pages on a file system that has a store behind its page cache."""
-    if mounts.file_system(tmp_path) in mounts.IN_MEMORY:
-        pytest.skip(f"{tmp_path} is on a file system in memory, from which nothing can be evicted")
+    need("tmp-on-disk")
     path = tmp_path / "file"
     path.write_bytes(os.urandom(SIZE))
     return path
+
+
+@pytest.fixture
+def slept() -> list[float]:
+    return []
+
+
+@pytest.fixture
+def cached(monkeypatch, file):
+    """cached(*counts): what the kernel tells of the pages in the cache, each time that it is asked,
+    while the file is wholly resident."""
+    def cached(*counts):
+        pagecache.load(file)
+        counts = iter(counts)
+        monkeypatch.setattr(kernel, "cached_pages", lambda file: next(counts))
+
+    return cached
 
 
 def test_a_written_file_becomes_cold(file):
@@ -45,15 +62,9 @@ def test_the_page_that_was_read_is_seen(file):
     with open(file, "rb") as stream:
         os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
         os.pread(stream.fileno(), 1, 7 * PAGE_SIZE)
-    assert pagecache.settled(file).runs().tolist() == [[7, 1]]
-
-
-def test_a_warm_file_is_wholly_resident(file):
-    """Warming brings in every page; the bytes end where the file ends, not where its page does."""
-    pagecache.make_cold(file)
-    pagecache.make_warm(file)
-    seen = pagecache.residency(file)
-    assert (seen.resident_pages, seen.resident_bytes) == (PAGES + 1, SIZE)
+        with mmap.mmap(stream.fileno(), PAGE_SIZE, mmap.MAP_SHARED | MAP_LOCKED, mmap.PROT_READ,
+                       offset=7 * PAGE_SIZE):  # or it might be reclaimed
+            assert pagecache.settled(file).runs().tolist() == [[7, 1]]
 
 
 def test_warming_that_does_not_last_is_refused(file, monkeypatch):
@@ -65,7 +76,7 @@ def test_warming_that_does_not_last_is_refused(file, monkeypatch):
 
 
 def test_warming_is_tried_again(file, monkeypatch):
-    """A kernel that reclaims what was just read does not spoil a measurement at once."""
+    """The kernel may reclaim what was just read; then all is there, to the file's last byte."""
     pagecache.make_cold(file)
     load, loads = pagecache.load, []
 
@@ -77,7 +88,8 @@ def test_warming_is_tried_again(file, monkeypatch):
 
     monkeypatch.setattr(pagecache, "load", load_for_a_moment)
     pagecache.make_warm(file)
-    assert len(loads) == 3
+    seen = pagecache.residency(file)
+    assert (len(loads), seen.resident_pages, seen.resident_bytes) == (3, PAGES + 1, SIZE)
 
 
 def test_mapped_pages_are_refused_by_name(file):
@@ -96,100 +108,76 @@ def test_mapped_pages_are_refused_by_name(file):
 
 def test_a_file_system_in_memory_is_refused():
     """What has no store but memory cannot be cold, and the error says so."""
-    folder = Path("/dev/shm")
-    if not os.access(folder, os.W_OK) or mounts.file_system(folder) != "tmpfs":
-        pytest.skip("/dev/shm is no tmpfs that can be written here")
-    path = folder / f"frontload-test.{os.getpid()}"
-    path.write_bytes(bytes(SIZE))
-    try:
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+        file.write(bytes(SIZE))
+        file.flush()
         with pytest.raises(Failure, match=f"{PAGES + 1} of {PAGES + 1} pages stayed.*tmpfs keeps"):
-            pagecache.make_cold(path)
-    finally:
-        path.unlink()
+            pagecache.make_cold(file.name)
 
 
-def test_residency_of_somebody_elses_file_is_refused(file):
+def test_residency_of_somebody_elses_file_is_refused():
     """The kernel calls all pages resident for those who may not know: never believe that."""
-    if os.geteuid():
-        path = "/bin/sh"
-        assert not pagecache.may_look(path)
+    user = os.geteuid()
+    if pagecache.may_look("/bin/sh"):
+        need("another-user")
+        os.seteuid(NOBODY)
+    try:
+        assert not pagecache.may_look("/bin/sh")
         with pytest.raises(Failure, match="cannot see which of its pages are resident"):
-            pagecache.residency(path)
-        return
-    file.chmod(0o644)
-    pagecache.make_cold(file)
-    with open(file, "rb") as stream:  # as root: the folders above may be closed to others
-        child = os.fork()
-        if child == 0:
-            status = 1
-            try:
-                os.setgroups([])
-                os.setgid(NOBODY)
-                os.setuid(NOBODY)
-                assert kernel.resident(stream, SIZE) == b"\1" * (PAGES + 1)
-                with pytest.raises(Failure, match="cannot see which of its pages are resident"):
-                    pagecache.residency(f"/dev/fd/{stream.fileno()}")
-                status = 0
-            finally:
-                os._exit(status)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert pagecache.residency(file).resident_pages == 0
+            pagecache.residency("/bin/sh")
+    finally:
+        os.seteuid(user)
 
 
 def test_a_locked_file_stays(file):
     """A locked file survives an eviction for as long as its mapping is open, and not longer."""
-    mapping = kernel.lock(file)
-    try:
+    with closing(kernel.lock(file)):
         pagecache.drop(file)
         assert pagecache.residency(file).pages.all()
-    finally:
-        mapping.close()
     pagecache.make_cold(file)
 
 
-def test_an_empty_file_has_no_pages(tmp_path):
+def test_an_empty_file_has_no_pages(tmp_path, slept):
     """A file of no bytes is neither an error nor resident."""
     path = tmp_path / "empty"
     path.touch()
-    seen = pagecache.settled(path, sleep=lambda seconds: None)
+    seen = pagecache.settled(path, sleep=slept.append)
     assert (seen.size, seen.resident_pages, seen.resident_bytes, len(seen.runs())) == (0, 0, 0, 0)
 
 
-def test_reads_under_way_are_waited_for(file, monkeypatch):
+def test_reads_under_way_are_waited_for(file, cached, slept):
     """Pages that are in the cache but not read yet belong to the run: residency waits for them."""
-    pagecache.load(file)
-    cached = iter([PAGES + 33, PAGES + 5, PAGES + 1])
-    monkeypatch.setattr(kernel, "cached_pages", lambda file: next(cached, PAGES + 1))
-    slept = []
+    cached(PAGES + 33, PAGES + 5, PAGES + 1)
     assert pagecache.settled(file, sleep=slept.append).resident_pages == PAGES + 1
     assert len(slept) == 2
 
 
-def test_reads_that_never_end_are_an_error(file, monkeypatch):
+def test_reads_that_never_end_are_an_error(file, cached, slept):
     """A file that somebody else keeps reading cannot be measured."""
-    pagecache.load(file)
-    more = itertools.cycle([PAGES + 2, PAGES + 3])
-    monkeypatch.setattr(kernel, "cached_pages", lambda file: next(more))
+    cached(*[PAGES + 2, PAGES + 3] * 5000)
     with pytest.raises(Failure, match="still being read"):
-        pagecache.settled(file, sleep=lambda seconds: None)
+        pagecache.settled(file, sleep=slept.append)
 
 
-def test_a_page_that_was_written_in_part_is_waited_for_but_not_forever(file, monkeypatch):
+def test_a_page_that_was_written_in_part_is_waited_for_but_not_forever(file, cached, slept):
     """On blocks smaller than pages a page can be cached and not resident without being read."""
-    pagecache.load(file)
-    monkeypatch.setattr(kernel, "cached_pages", lambda file: PAGES + 2)
-    slept = []
+    cached(*[PAGES + 2] * 5000)
     assert pagecache.settled(file, sleep=slept.append).resident_pages == PAGES + 1
     assert sum(slept) == pytest.approx(pagecache._UNCHANGED_SECONDS)
 
 
-def test_pages_that_are_being_read_are_dropped_when_they_can_be(file, monkeypatch):
+def test_an_old_kernel_is_given_time(file, cached, slept):
+    """A kernel that does not tell of reads under way is given longer than a throttle may wait."""
+    cached(None)
+    pagecache.settled(file, sleep=slept.append)
+    assert slept == [pagecache._QUIET_SECONDS]
+
+
+def test_pages_that_are_being_read_are_dropped_when_they_can_be(file, monkeypatch, cached, slept):
     """An eviction is repeated until no page is on its way into the cache."""
     real, dropped = pagecache.drop, []
-    cached = iter([PAGES + 5, 3])
     monkeypatch.setattr(pagecache, "drop", lambda path: (real(path), dropped.append(path)))
-    monkeypatch.setattr(kernel, "cached_pages", lambda file: next(cached, 0))
-    slept = []
+    cached(PAGES + 5, 3, 0)
     pagecache.make_cold(file, sleep=slept.append)
     assert len(dropped) == 3 and len(slept) == 2
 
@@ -212,33 +200,18 @@ pagecache.make_warm(file)
 """
 
 
-def test_blocks_smaller_than_pages(tmp_path):
+@needs("loop-devices")
+def test_blocks_smaller_than_pages(run, tmp_path):
     """A file that was written, wholly or in part, becomes cold and warm as any other does."""
-    if obstacle := cold_device.obstacle():
-        pytest.skip(obstacle)
     image, folder = tmp_path / "image", tmp_path / "mounted"
     folder.mkdir()
-    with open(image, "wb") as stream:
-        stream.truncate(16 << 20)
-    result = subprocess.run(
-        ["unshare", "--mount", "sh", "-e", "-c", """
-         PATH=$PATH:/usr/sbin:/sbin
-         mount --make-rprivate /
-         mkfs.ext4 -q -b 1024 "$0"
-         mount -o loop "$0" "$1" || { echo no mount >&2; exit 0; }
-         "$2" -c "$3" "$1" """, image, folder, sys.executable, SMALL_BLOCKS],
-        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
-    if "no mount" in result.stderr:
-        pytest.skip(result.stderr)
-    assert result.returncode == 0, result.stderr
-
-
-def test_an_old_kernel_is_given_time(file, monkeypatch):
-    """A kernel that does not tell of reads under way is given longer than a throttle may wait."""
-    monkeypatch.setattr(kernel, "cached_pages", lambda file: None)
-    slept = []
-    pagecache.settled(file, sleep=slept.append)
-    assert slept == [pagecache._QUIET_SECONDS]
+    image.touch()
+    os.truncate(image, 16 << 20)
+    run("unshare", "--mount", "--propagation=private", "sh", "-ec", """
+        PATH=$PATH:/usr/sbin:/sbin
+        mkfs.ext4 -q -b 1024 "$0"
+        mount -o loop "$0" "$1"
+        "$2" -c "$3" "$1" """, image, folder, sys.executable, SMALL_BLOCKS)
 
 
 MOUNTS = rb"""24 1 254:0 / / rw - ext4 /dev/vda rw
@@ -252,11 +225,6 @@ MOUNTS = rb"""24 1 254:0 / / rw - ext4 /dev/vda rw
 def test_file_systems_are_known_by_their_mount_point(path, kind):
     """The longest and last mount point above a path decides, not one that only begins alike."""
     assert mounts.mount_in(MOUNTS, path)[0] == kind
-
-
-def test_the_file_system_of_a_real_file():
-    """The running kernel's table of mounts can be read."""
-    assert mounts.file_system("/proc/self/status") == "proc"
 
 
 @given(st.lists(st.booleans(), max_size=200))

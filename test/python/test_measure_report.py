@@ -13,31 +13,28 @@ from frontload.measure import results as measure_report
 from frontload.measure import table as measure_table
 from frontload.measure.conditions import SELECTIVELY_COLD as COLD
 from frontload.measure.conditions import WARM, FileState
-from frontload.measure.launcher import Sample
 from frontload.measure.measurement import Measurement, Run
 from frontload.measure.plan import Plan, Variant
 from frontload.measure.sections import NO_SECTION, Section, bytes_per_section, file_sections
 from frontload.pagecache.kernel import PAGE_SIZE
 from frontload.pagecache.residency import Residency
+from measuring import sample
 
 PAGES = 100
 SIZE = PAGES * PAGE_SIZE
 
 
-def made_up(times, *, faults=None, read=10, variants=("base",), conditions=(COLD,), **sample):
+def made_up(times, *, faults=None, read=10, variants=("base",), conditions=(COLD,)):
     """A measurement whose runs of variant i take times[i]."""
     runs = []
     for condition in conditions:
         for name, walls in zip(variants, times, strict=True):
             for number, wall in enumerate(walls):
-                figures = {"exit_status": 0, "signal": None, "user_us": 0, "system_us": 0,
-                           "major_faults": (faults or [50] * len(walls))[number],
-                           "minor_faults": 100, "max_rss_kib": 2000, "blocks_in": 0,
-                           "voluntary_switches": 0, "involuntary_switches": 0, **sample}
+                count = (faults or [50] * len(walls))[number]
                 after = np.arange(PAGES) < read
                 state = FileState(Residency(SIZE, np.zeros(PAGES, bool)), Residency(SIZE, after))
-                runs.append(Run(name, condition, number, 0,
-                                Sample(wall_ns=round(wall * 1e9), **figures), {"app": state}))
+                runs.append(Run(name, condition, number, 0, sample(
+                    wall, major_faults=count, max_rss_kib=2000), {"app": state}))
     plan = Plan(tuple(Variant(name, (name,), ("app",)) for name in variants),
                 conditions=conditions, runs=len(times[0]))
     place = {"path": "app", "size": SIZE, "file_system": "ext4", "read_ahead_kib": 128,
@@ -57,31 +54,21 @@ def test_counts_are_medians_and_times_have_an_interval():
     assert seen["wall_ns"]["low"] < 2e9 < seen["wall_ns"]["high"]
 
 
-@pytest.mark.parametrize("faults, warned", [
-    ([500, 500, 509, 500], False), ([100, 100, 105, 100], True), ([3, 3, 5, 3], False)])
-def test_counts_that_vary_by_more_than_two_percent_are_told(faults, warned):
-    """Counts are the verdict, so they must repeat; two more or less are nothing."""
-    found = doubts.warnings(made_up([[1, 1.1, 1, 1.1]], faults=faults))
-    assert any("major faults vary by" in text for text in found) == warned
-
-
-def test_outliers_are_told_and_kept():
-    """A run far from the others is named, and its time stays in the mean."""
+def test_doubts_are_told():
+    """Counts are the verdict, so they must repeat; two more or less are nothing. A run far from the
+    others is named, and its time stays in the mean. Without a second run there is no interval.
+    Nothing is said where nothing is wrong."""
+    for faults, warned in (([500, 500, 509, 500], False), ([100, 100, 105, 100], True),
+                           ([3, 3, 5, 3], False)):
+        found = doubts.warnings(made_up([[1, 1.1, 1, 1.1]], faults=faults))
+        assert any("major faults vary by" in text for text in found) == warned
     measurement = made_up([[1, 1.01, 1.02, 1.01, 5]])
     assert any("run 5 took 5.000 s, far from the median of 1.010 s" in text
                for text in doubts.warnings(measurement))
     seen = measure_report.figures(measurement.of("base", COLD))
     assert seen["wall_ns"]["outliers"] == [4]
     assert seen["wall_ns"]["mean"] > 1.5e9
-
-
-def test_a_single_run_is_told_to_be_little():
-    """Without a second run there is no interval, and the table has none."""
     assert any("--runs" in text for text in doubts.warnings(made_up([[1]])))
-
-
-def test_quiet_runs_need_no_warning():
-    """Nothing is said where nothing is wrong."""
     assert doubts.warnings(made_up([[1, 1.02, 1.01, 1.03]])) == []
 
 
@@ -109,17 +96,30 @@ def test_json_has_every_run_and_the_comparison():
 
 
 def test_the_table_shows_what_was_met(capsys):
-    """Variants, figures and ratio are in the table, a label that is not the condition too."""
-    measurement = made_up([[1, 1.1], [2, 2.2]], variants=("base", "new\x1b[31m"))
-    stayed = measurement.runs[0].files["app"]
-    stayed.before.pages[:2] = True
+    """Variants, figures and ratio are in the table, a label that is not the condition too; where it
+    was measured, and what could not be had. What being cold costs stands below, if both were
+    measured."""
+    measurement = replace(
+        made_up([[1, 1.1], [2, 2.2]], variants=("base", "new\x1b[31m")),
+        missing=[Missing("the figure", "no reason", "do something")],
+        host={"kernel": "Linux 6", "processor": "P", "processors": 2, "frequency": {
+            "source": "cpufreq", "mhz": [1000, 2000], "governors": ["powersave"]}},
+        device={"name": "hdd", "iops": 150, "bytes_per_second": 80e6, "throttle": "cgroup v2"})
+    measurement.runs[0].files["app"].before.pages[:2] = True
     measure_table.print_report(measurement, sections=True)
     shown = capsys.readouterr().out
-    assert "base (not cold)" in shown
-    assert "new\\x1b[31m" in shown
-    assert "2.000 (2.000 to 2.000)" in shown
-    assert "ext4 on sda, readahead 128 KiB" in shown
-    assert ".text" in shown
+    for text in ("base (not cold)", "new\\x1b[31m", "2.000 (2.000 to 2.000)", ".text",
+                 "ext4 on sda, readahead 128 KiB", "first tenth of a second",
+                 "2 processors, 1000 to 2000 MHz, governor powersave",
+                 "150 requests and 80 MB per second",
+                 "missing: the figure: no reason; do something"):
+        assert text in shown, text
+    costs = "what being cold costs, selectively cold less warm"
+    assert costs not in shown
+    measure_table.print_report(made_up([[2, 2.1, 2], [4, 4.1, 4]], variants=("base", "new"),
+                                       conditions=(COLD, WARM)))
+    shown = capsys.readouterr().out
+    assert costs in shown and "more than" in shown
 
 
 @pytest.mark.parametrize("times, shown", [
@@ -146,31 +146,6 @@ def test_the_figure_that_matters():
     assert (base["condition"], base["variant"], base["excess"]) == (COLD, "base", None)
     assert base["estimate"] == pytest.approx(0.1e9)
     assert (new["excess"]["base"], new["excess"]["estimate"]) == ("base", pytest.approx(0.9e9))
-
-
-def test_the_table_of_costs(capsys):
-    """Below the tables of times stands what being cold costs, if both were measured."""
-    both = made_up([[2, 2.1, 2], [4, 4.1, 4]], variants=("base", "new"), conditions=(COLD, WARM))
-    measure_table.print_report(both)
-    shown = capsys.readouterr().out
-    assert "what being cold costs, selectively cold less warm" in shown
-    assert "more than" in shown
-    measure_table.print_report(made_up([[2, 2.1, 2]]))
-    assert "what being cold costs" not in capsys.readouterr().out
-
-
-def test_where_it_was_measured_is_told(capsys):
-    """A device of its own, what the kernel's throttle lets through, and what could not be had."""
-    measurement = replace(
-        made_up([[1, 1.1]]), missing=[Missing("the figure", "no reason", "do something")],
-        host={"kernel": "Linux 6", "processor": "P", "processors": 2, "frequency": {
-            "source": "cpufreq", "mhz": [1000, 2000], "governors": ["powersave"]}},
-        device={"name": "hdd", "iops": 150, "bytes_per_second": 80e6, "throttle": "cgroup v2"})
-    measure_table.print_report(measurement)
-    shown = capsys.readouterr().out
-    assert "2 processors, 1000 to 2000 MHz, governor powersave" in shown
-    assert "150 requests and 80 MB per second" in shown and "first tenth of a second" in shown
-    assert "missing: the figure: no reason; do something" in shown
 
 
 def test_bytes_of_sections_that_share_a_page():

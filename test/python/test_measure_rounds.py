@@ -17,24 +17,19 @@ from frontload.measure import plan as plans
 from frontload.measure import results as measure_report
 from frontload.measure import rounds as measure
 from frontload.measure.conditions import COLD, SELECTIVELY_COLD, WARM
-from frontload.measure.launcher import Sample
 from frontload.measure.plan import STDOUT, Plan, Variant
 from frontload.pagecache.residency import Residency
+from measuring import sample
 
 PAGES = 8
 
 
-def sample(**figures) -> Sample:
-    return Sample(**{"exit_status": 0, "signal": None, "wall_ns": 1_000_000, "user_us": 1,
-                     "system_us": 1, "major_faults": 5, "minor_faults": 6, "max_rss_kib": 7,
-                     "blocks_in": 8, "voluntary_switches": 9, "involuntary_switches": 0, **figures})
-
-
 class FakeCache:
-    """Holds for each file which of its pages are resident, and the log of what was done."""
+    """Holds for each file which of its pages are resident, and the log of what was done. `stay`:
+    how many pages of a file, by its name, cannot be dropped."""
 
-    def __init__(self, log, *, sticky=0, visible=True, root=True):
-        self.log, self.sticky, self.visible, self.root = log, sticky, visible, root
+    def __init__(self, log, *, stay=(), visible=True, root=True):
+        self.log, self.stay, self.visible, self.root = log, dict(stay), visible, root
         self.pages = {}
 
     def may_look(self, file):
@@ -54,21 +49,23 @@ class FakeCache:
     def drop_everything(self):
         self.log.append(("drop", "everything"))
         for file in self.pages:
-            self.pages[file] = np.arange(PAGES) < self.sticky
+            self._drop(file)
+
+    def _drop(self, file):
+        self.pages[file] = np.arange(PAGES) < self.stay.get(Path(file).name, 0)
 
     def try_to_drop(self, *files):
         for file in files:
-            self.drop(file)
+            self.log.append(("drop", Path(file).name))
+            self._drop(file)
 
-    def drop(self, file):
-        self.log.append(("drop", Path(file).name))
-        self.pages[file] = np.arange(PAGES) < self.sticky
+    drop = try_to_drop
 
     def make_cold(self, *files):
+        self.try_to_drop(*files)
         for file in files:
-            self.drop(file)
-            if self.sticky:
-                raise Failure(f"{file}: {self.sticky} of {PAGES} pages stayed")
+            if stay := np.count_nonzero(self.pages[file]):
+                raise Failure(f"{file}: {stay} of {PAGES} pages stayed")
 
     def load(self, file):
         self.log.append(("load", Path(file).name))
@@ -120,6 +117,10 @@ def measured(variants, *, cache=None, launcher=None, **plan):
     return measure.measure(Plan(variants, **plan), launcher, cache), log
 
 
+def kinds(log) -> Counter:
+    return Counter(kind for kind, _ in log)
+
+
 def test_what_is_read_at_the_end_does_not_count(variants):
     """Of a program that does not end, what it has read when it is ready."""
     measurement, _ = measured(variants[:1], conditions=(SELECTIVELY_COLD,), runs=1, warmup=0,
@@ -129,24 +130,18 @@ def test_what_is_read_at_the_end_does_not_count(variants):
     assert run.total(lambda residency: residency.resident_pages) == 2
 
 
-def test_cold_runs_evict_just_before(variants):
-    """Every cold run is preceded by the eviction of its own file, and of no other."""
-    _, log = measured(variants[:1], conditions=(SELECTIVELY_COLD,), runs=2, warmup=1)
-    assert log == [("run", "a"), ("drop", "a"), ("run", "a"), ("drop", "a"), ("run", "a")]
-
-
-def test_warm_runs_load_just_before(variants):
-    """Every warm run is preceded by a check that all pages are there."""
-    _, log = measured(variants[:1], conditions=(WARM,), runs=2, warmup=0)
-    assert log == [("load", "a"), ("run", "a")] * 2
-
-
-def test_cold_runs_drop_everything(variants):
-    """When cold the whole page cache is dropped, and then verified for the variant's own file. What
-    follows is warmed up again, because libraries that nobody has named were dropped, too."""
-    _, log = measured(variants[:1], conditions=(COLD, WARM), runs=2, warmup=1)
-    cold = [("drop", "everything"), ("drop", "a"), ("run", "a")]
-    assert log == [("run", "a"), *cold, *cold, ("run", "a"), *[("load", "a"), ("run", "a")] * 2]
+def test_each_run_begins_in_its_condition(variants):
+    """Just before a run its own file is evicted when cold, and loaded when warm. When cold the
+    whole page cache is dropped, and what follows is warmed up again, because libraries that nobody
+    has named were dropped, too."""
+    run, drop, load = ("run", "a"), ("drop", "a"), ("load", "a")
+    everything = ("drop", "everything")
+    for conditions, expected in (
+            ((SELECTIVELY_COLD,), [run, drop, run, drop, run]),
+            ((WARM,), [run, load, run, load, run]),
+            ((COLD, WARM), [run, *[everything, drop, run] * 2, run, *[load, run] * 2])):
+        _, log = measured(variants[:1], conditions=conditions, runs=2, warmup=1)
+        assert log == expected
 
 
 def test_only_root_can_drop_everything(variants):
@@ -171,29 +166,12 @@ def test_seen_files_are_dropped_where_that_is_meant(variants, condition, evict_s
 def test_seen_files_that_stay_are_told(variants):
     """A library that others hold does not spoil a cold run; how much of it stayed is in the
     result, and what was read of the seen files counts."""
-    class Held(FakeCache):
-        def drop(self, file):
-            super().drop(file)
-            if file == variants[1].files[0]:
-                self.pages[file][:5] = True
-
-        def make_cold(self, *files):
-            super().make_cold(*files)
-            assert not any(self.pages[file].any() for file in files)
-
     variant = replace(variants[0], seen=variants[1].files)
-    result, _ = measured((variant,), cache=Held([]), conditions=(COLD,), runs=2)
+    result, _ = measured((variant,), cache=FakeCache([], stay={"b": 5}), conditions=(COLD,), runs=2)
     assert [run.label for run in result.runs] == [COLD, COLD]
     assert measure_report.stayed(result.runs) == [
         {"path": variants[1].files[0], "pages": 5, "of": PAGES, "runs": 2}]
     assert doubts.warnings(result) == []
-
-
-def test_a_frequency_that_nobody_tells_is_missing(variants, monkeypatch):
-    """What a time depends on and cannot be recorded is said to be missing."""
-    monkeypatch.setattr(measure_host, "describe_frequency", lambda: None)
-    (missing,) = measured(variants, runs=1)[0].missing
-    assert missing.what == "the processors' frequency"
 
 
 def test_rounds_are_interleaved_and_balanced():
@@ -205,101 +183,81 @@ def test_rounds_are_interleaved_and_balanced():
     assert rounds == list(plans.orders(4, 10, seed=1)) != list(plans.orders(4, 10, seed=2))
 
 
-def test_each_run_is_kept(variants):
-    """There is a record of every run with its place, and warm-ups are not among them."""
-    result, log = measured(variants, runs=3, warmup=2)
-    assert Counter(kind for kind, _ in log)["run"] == 2 * 2 + 2 * 2 * 3
+def test_each_run_is_kept(variants, monkeypatch):
+    """There is a record of every run with its place, and warm-ups are not among them. A cold run is
+    charged with the pages it brought in, a warm run with none. What a time depends on and cannot be
+    recorded is said to be missing. The same text from every run is no difference."""
+    monkeypatch.setattr(measure_host, "describe_frequency", lambda: None)
+    result, log = measured(variants, runs=3, warmup=2, compare=(STDOUT,))
+    assert kinds(log)["run"] == 2 * 2 + 2 * 2 * 3
     assert {(run.variant, run.condition, run.round) for run in result.runs} == {
         (variant, condition, number) for variant in "ab" for condition in (SELECTIVELY_COLD, WARM)
         for number in range(3)}
     assert [run.round for run in result.of("b", SELECTIVELY_COLD)] == [0, 1, 2]
-
-
-def test_what_a_run_read_is_what_was_not_there_before(variants):
-    """A cold run is charged with the pages it brought in, a warm run with none."""
-    result, _ = measured(variants[:1], runs=1)
     cold, warm = result.of("a", SELECTIVELY_COLD)[0], result.of("a", WARM)[0]
     assert next(iter(cold.files.values())).read.runs().tolist() == [[2, 2]]
     assert warm.total(lambda read: read.resident_pages) == 0
+    assert [missing.what for missing in result.missing] == ["the processors' frequency"]
+    assert result.differing_outputs() == []
 
 
-def test_pages_that_stay_are_refused(variants):
-    """A cold run that is not cold never becomes a figure."""
+def test_pages_that_stay_are_refused_or_labelled(variants):
+    """A cold run that is not cold never becomes a figure. With --allow-warm it is made, labelled,
+    and not charged with the pages that stayed."""
     log = []
     with pytest.raises(Failure, match="1 of 8 pages stayed"):
-        measured(variants[:1], cache=FakeCache(log, sticky=1), warmup=0)
+        measured(variants[:1], cache=FakeCache(log, stay={"a": 1}), warmup=0)
     assert ("run", "a") not in log
-
-
-def test_pages_that_stay_are_labelled_if_allowed(variants):
-    """With --allow-warm the run is made, labelled, and not charged with the pages that stayed."""
-    result, _ = measured(variants[:1], cache=FakeCache([], sticky=3), allow_warm=True, runs=2)
+    result, _ = measured(variants[:1], cache=FakeCache([], stay={"a": 3}), allow_warm=True, runs=2)
     cold = result.of("a", SELECTIVELY_COLD)
     assert [run.label for run in cold] == ["not cold", "not cold"]
     assert cold[0].total(lambda read: read.resident_pages) == 1
-    assert any("is not cold: up to 3 pages stayed" in text
-               for text in doubts.warnings(result))
+    assert any("is not cold: up to 3 pages stayed" in text for text in doubts.warnings(result))
 
 
-def test_invisible_residency_is_refused(variants):
-    """Where the kernel does not tell, a run cannot be called cold."""
+def test_invisible_residency_is_refused_or_labelled(variants):
+    """Where the kernel does not tell, a run cannot be called cold. With --allow-warm it is made,
+    and the figures that need residency are missing."""
     with pytest.raises(Failure, match="cannot be seen"):
         measured(variants[:1], cache=FakeCache([], visible=False))
-
-
-def test_invisible_residency_is_labelled_if_allowed(variants):
-    """With --allow-warm it is measured, and the figures that need residency are missing."""
     result, log = measured(variants[:1], cache=FakeCache([], visible=False), allow_warm=True,
                            runs=2)
-    run = result.of("a", SELECTIVELY_COLD)[0]
-    assert run.label == "selectively cold, not verified"
-    assert "read_bytes" not in measure_report.figures(result.of("a", SELECTIVELY_COLD))
+    runs = result.of("a", SELECTIVELY_COLD)
+    assert runs[0].label == "selectively cold, not verified"
+    assert "read_bytes" not in measure_report.figures(runs)
     assert ("drop", "a") in log
     assert document.to_json(result)["results"][0]["runs"][0]["files"] == {
         variants[0].files[0]: None}
 
 
 def test_a_failing_run_ends_the_measurement(variants):
-    """A program that fails is not worth measuring: exit 1 with what it said."""
-    failing = FakeLauncher([], None, samples=[sample(), sample(exit_status=4, complaint="oh no")])
+    """A program that fails is not worth measuring: exit 1 with what it said. With --ignore-failure
+    the runs count, and the result says how many failed."""
+    failing = FakeLauncher([], None, samples=[sample(), sample(status=4, complaint="oh no")])
     with pytest.raises(Failure, match="exited with status 4: oh no") as failure:
         measured(variants[:1], launcher=failing)
     assert failure.value.code == 1
     assert "--ignore-failure" in failure.value.note
-
-
-def test_a_failing_run_is_reported_if_ignored(variants):
-    """With --ignore-failure the runs count, and the result says how many failed."""
-    failing = FakeLauncher([], None, samples=[sample(), sample(exit_status=None, signal=11)])
+    failing = FakeLauncher([], None, samples=[sample(), sample(status=None, signal=11)])
     result, _ = measured(variants[:1], launcher=failing, ignore_failure=True, runs=4)
     assert any("1 of 4 runs failed: a was ended by signal 11" in text
                for text in doubts.warnings(result))
 
 
-def test_equal_outputs_are_accepted(variants):
-    """The same text from every run of every variant is no difference."""
-    result, _ = measured(variants, compare=(STDOUT,), runs=2)
-    assert result.differing_outputs() == []
-
-
-def test_a_different_output_is_found(variants):
-    """One run that writes something else is enough."""
+def test_different_outputs_are_found(variants, tmp_path):
+    """One run that writes something else is enough. A file is removed before each run: what an
+    earlier one left is not taken for output."""
     odd = FakeLauncher([], None, texts=["same", "same", "same", "same", "odd"])
     result, _ = measured(variants, launcher=odd, compare=(STDOUT,), runs=2)
     assert result.differing_outputs() == [STDOUT]
-
-
-def test_an_output_file_is_what_this_run_wrote(variants, tmp_path):
-    """The file is removed before each run: what an earlier one left is not taken for output."""
     output = tmp_path / "out"
     output.write_bytes(b"stale")
-    texts = iter([b"new", b"new", None])
+    runs = iter([True, True, False])
 
     def writes():
         assert not output.exists()
-        text = next(texts)
-        if text is not None:
-            output.write_bytes(text)
+        if next(runs):
+            output.write_bytes(b"new")
 
     result, _ = measured(variants[:1], launcher=FakeLauncher([], None, writes=writes),
                          compare=(str(output),), conditions=(SELECTIVELY_COLD,), runs=2, warmup=1)
@@ -308,16 +266,12 @@ def test_an_output_file_is_what_this_run_wrote(variants, tmp_path):
 
 
 def test_braces_stand_for_the_binary(tmp_path, monkeypatch):
-    """{} is replaced in every argument and in --evict; a name is looked up like a command."""
-    (tmp_path / "app").write_text("")
-    (tmp_path / "app").chmod(0o755)
+    """{} is replaced in every argument and in --evict; a name is looked up like a command. A
+    command of its own may use {} for itself; its first word is the binary."""
+    (tmp_path / "app").touch(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     found = plans.make_variants(["env", "X={}", "{}"], [("one", "app")], ["{}", "lib.so"])
     assert found == (Variant("one", ("env", "X=app", "app"), (f"{tmp_path}/app", "lib.so")),)
-
-
-def test_without_variants_braces_are_the_commands_own(tmp_path):
-    """A command of its own may use {} for itself; its first word is the binary."""
     found = plans.make_variants(["/bin/sh", "-c", "{}"], [], [])
     assert found == (Variant("sh", ("/bin/sh", "-c", "{}"), ("/bin/sh",)),)
 

@@ -3,17 +3,17 @@
 import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from abilities import needs
+from compiled import compile_to
 from frontload.base.errors import Failure
 from frontload.elf import dependencies
 from frontload.measure import seen as measure_seen
 from frontload.measure.conditions import COLD, SELECTIVELY_COLD, WARM
 from frontload.measure.launcher import Launcher, Sample
 from frontload.measure.plan import Plan, Variant
-from frontload.pagecache import mounts
 from frontload.tracing import strace
 
 # Opens two files, reads one, and runs a script from its folder by a name without one.
@@ -34,49 +34,30 @@ int main(int argc, char **argv) {
 
 
 @pytest.fixture
-def launcher(build, monkeypatch):
-    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
-    return Launcher()
-
-
-@pytest.fixture
-def needs_strace():
-    probe = subprocess.run([shutil.which("strace") or "false", "-qq", "-o", os.devnull, "true"],
-                           capture_output=True, text=True)
-    if probe.returncode:
-        pytest.skip(f"strace cannot watch a program here: {probe.stderr.strip() or 'no strace'}")
-
-
-@pytest.fixture
 def program(tmp_path) -> Path:
     """A program in bin/ that finds its library in lib/, from its own place."""
-    if mounts.file_system(tmp_path) in mounts.IN_MEMORY:
-        pytest.skip(f"{tmp_path} is on a file system in memory, from which nothing can be evicted")
     for folder in ("bin", "lib", "work/bin"):
         (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "program.c").write_text(SOURCE)
-    (tmp_path / "library.c").write_text("int library(void) { return 1; }")
     shell = shutil.copy(shutil.which("sh"), tmp_path / "shell")
     (tmp_path / "work/bin/script").write_text(f"#!{shell} -e\nexit 0\n")
     (tmp_path / "work/bin/script").chmod(0o755)
     for name in ("read", "not-read"):
         (tmp_path / "work" / name).write_bytes(os.urandom(5000))
-    subprocess.run(["cc", "-shared", "-fPIC", "-Wl,-soname=liblibrary.so.1", "-o",
-                    "lib/liblibrary.so.1", "library.c"],
-                   cwd=tmp_path, check=True)
-    subprocess.run(["cc", "-o", "bin/program", "program.c", "lib/liblibrary.so.1",
-                    "-Wl,-rpath,$ORIGIN/../lib"], cwd=tmp_path, check=True)
-    return tmp_path / "bin/program"
+    library = compile_to(tmp_path / "lib/liblibrary.so.1", "cc", "-shared", "-fPIC",
+                         "-Wl,-soname=liblibrary.so.1", "library.c",
+                         sources={"library.c": "int library(void) { return 1; }"})
+    return compile_to(tmp_path / "bin/program", "cc", "program.c", library,
+                      "-Wl,-rpath,$ORIGIN/../lib", sources={"program.c": SOURCE})
 
 
-def test_what_is_read_is_seen(program, launcher, needs_strace):
-    """Libraries, data, scripts and their interpreters of the whole process tree are seen; what was
-    only opened, or written, is not."""
+@needs("strace", "tmp-on-disk")
+def test_what_is_read_is_seen(program, tools):
+    """Of the whole process tree; what was only opened, or written, is not."""
     folder = program.parents[1]
-    seen = measure_seen.find([str(program), f"{folder}/work"], [str(program)], launcher)
+    seen = measure_seen.find([str(program), f"{folder}/work"], [str(program)], Launcher())
     ours = [file.removeprefix(f"{folder}/") for file in seen.files if file.startswith(str(folder))]
     assert ours == ["lib/liblibrary.so.1", "shell", "work/bin/script", "work/read"]
-    assert seen.invisible == ()
+    assert not [file for file in seen.invisible if file.startswith(str(folder))]
 
 
 def read_calls(lines, folder):
@@ -108,6 +89,7 @@ def test_names_are_read_as_strace_writes_them():
     assert read_calls(["", "garbage", "open(", '= 3<', "\u2028"], "/") == []
 
 
+@needs("strace", "tmp-on-disk")
 def test_what_a_command_writes_can_be_left_out(tools, tmp_path):
     """It would find no place for a new file where a copy covers the old one."""
     for name in ("read", "written", "replaced"):
@@ -115,12 +97,9 @@ def test_what_a_command_writes_can_be_left_out(tools, tmp_path):
         os.utime(tmp_path / name, (1, 1))
     script = "cat read written replaced; : <>written; cp read new; mv new replaced"
     command = ["sh", "-c", f"cd {tmp_path} && {script}"]
-    ours = [Path(file).name for file in measure_seen.opened(command, Launcher())
-            if file.startswith(str(tmp_path))]
-    assert ours == ["read", "replaced", "written"]
-    ours = [Path(file).name for file in measure_seen.opened(command, Launcher(), only_read=True)
-            if file.startswith(str(tmp_path))]
-    assert ours == ["read"]
+    for only_read, expected in ((False, ["read", "replaced", "written"]), (True, ["read"])):
+        opened = measure_seen.opened(command, Launcher(), only_read=only_read)
+        assert [Path(file).name for file in opened if file.startswith(str(tmp_path))] == expected
 
 
 class NoStrace:
@@ -136,12 +115,14 @@ class NoStrace:
     ((SELECTIVELY_COLD, WARM), False, False), ((WARM,), True, False), ((COLD,), False, True),
     ((SELECTIVELY_COLD,), True, True)])
 def test_only_who_needs_to_know_looks(conditions, evict_seen, looks, monkeypatch):
-    """A run is watched for --cold, and for --evict-seen, and otherwise not."""
-    monkeypatch.setattr(measure_seen, "find", lambda *arguments: measure_seen.Seen(("/x",)))
+    """For --cold and --evict-seen; what nobody tells without root is said."""
+    monkeypatch.setattr(measure_seen, "find",
+                        lambda *arguments: measure_seen.Seen(("/x",), ("/usr/lib/x",)))
     plan = Plan((Variant("a", ("a",), ("a",)),), conditions=conditions, evict_seen=evict_seen)
     found, missing = measure_seen.look(plan, NoStrace())
     assert (found.variants[0].seen == ("/x",)) == looks
-    assert missing == []
+    assert [("/usr/lib/x" in each.what, each.remedy) for each in missing] == [
+        (True, "measure as root")] * looks
 
 
 def test_without_strace(monkeypatch):
@@ -155,15 +136,6 @@ def test_without_strace(monkeypatch):
         plan, (missing,) = measure_seen.look(Plan(variants, (COLD,)), NoStrace())
         assert plan.variants == variants
         assert "strace" in missing.remedy
-
-
-def test_what_the_kernel_does_not_tell_is_missing(monkeypatch):
-    """Files of others may have been read, but without root nobody knows."""
-    monkeypatch.setattr(measure_seen, "find",
-                        lambda *arguments: measure_seen.Seen((), ("/usr/lib/x",)))
-    plan = Plan((Variant("a", ("a",), ("a",)),), (COLD,))
-    (missing,) = measure_seen.look(plan, NoStrace())[1]
-    assert "/usr/lib/x" in missing.what and missing.remedy == "measure as root"
 
 
 def test_libraries_beside_a_program(program):
@@ -186,12 +158,11 @@ def test_interpreters(program, tmp_path):
         assert dependencies.beside(tmp_path / "file") == []
 
 
-def test_seen_files_are_evicted(program, build, monkeypatch, tmp_path, needs_strace):
+@needs("strace", "tmp-on-disk")
+def test_seen_files_are_evicted(program, cli, tools, tmp_path):
     """--evict-seen: a selectively cold run reads the library and the data, too."""
-    from frontload.cli import main as cli
-    monkeypatch.setenv("FRONTLOAD_BINDIR", str(build / "bin"))
-    assert cli.main(["measure", "--selectively-cold", "--evict-seen", "--runs=1",
-                     f"--json={tmp_path}/result", "--", str(program), f"{tmp_path}/work"]) == 0
+    cli("measure", "--selectively-cold", "--evict-seen", "--runs=1", f"--json={tmp_path}/result",
+        "--", program, tmp_path / "work")
     document = json.loads((tmp_path / "result").read_text())
     (run,) = document["results"][0]["runs"]
     assert run["files"][f"{tmp_path}/work/read"]["read_bytes"] == 5000

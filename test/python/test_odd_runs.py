@@ -42,29 +42,22 @@ def test_runs_that_ended_early_are_told_and_may_be_left_out(traces, cli, tmp_pat
 
 
 def test_many_odd_runs_are_a_way_to_start(traces, cli, tmp_path):
-    """A profile has to know it, so nothing is left out."""
-    folder = traces(3)
-    assert "less than half" not in cli("profile", folder, "--without-odd-runs",
-                                       "-o", tmp_path / "p").err
-    assert profile.read(tmp_path / "p").runs == 40
+    """A profile has to know it, so nothing is left out; nor if all runs are different."""
+    result = cli("profile", traces(3), "--without-odd-runs", "-o", tmp_path / "p")
+    assert "less than half" not in result.err and profile.read(tmp_path / "p").runs == 40
+    assert find([np.arange(number * 100, number * 100 + 50) for number in range(40)]) == []
 
 
-def test_names_of_few_runs_may_be_left_out(traces, cli, tmp_path):
-    """--min-share is a share of the runs; too high a one is refused before a file is written."""
-    folder = traces(1)
-    result = cli("profile", folder, "--min-share", 60, "-o", tmp_path / "p")
+def test_names_of_few_runs_may_be_left_out(traces, link, cli, tmp_path):
+    """--min-share is a share of the runs; a profile without names is not written."""
+    result = cli("profile", traces(1), "--min-share", 60, "-o", tmp_path / "p")
     assert "app: 1 name of fewer than 60% of the runs left out" in result.err
     assert {name.name.decode() for name in profile.read(tmp_path / "p").touches} == set(NAMES[:7])
-    result = cli("profile", tmp_path / "p", "--min-share", 100, "-o", tmp_path / "q")
+    cli("profile", tmp_path / "p", "--min-share", 100, "-o", tmp_path / "q")
     assert [name.name for name in profile.read(tmp_path / "q").touches] == [b"main"]
-
-
-def test_a_profile_without_names_is_not_written(link, cli, tmp_path):
-    """No name is touched by all of two runs that have nothing in common."""
-    program = link()
-    traces = [program.trace(tmp_path / name, name) for name in ("f1", "f2")]
-    result = cli("profile", *traces, "--min-share", 60, "-o", tmp_path / "p", code=65)
-    assert "no name is left" in result.err and not (tmp_path / "p").exists()
+    apart = [link().trace(tmp_path / name, name) for name in ("f1", "f2")]
+    result = cli("profile", *apart, "--min-share", 60, "-o", tmp_path / "r", code=65)
+    assert "no name is left" in result.err and not (tmp_path / "r").exists()
 
 
 def find(runs: list[np.ndarray]) -> list[str]:
@@ -84,8 +77,3 @@ def test_a_sample_tells_how_much_of_the_common_names_a_run_has(share, is_odd):
     begin = int(share * len(usual))
     runs.append(np.concatenate([np.sort(usual)[:begin], 60_000 + np.arange(9000 - begin)]))
     assert find(runs) == (["30"] if is_odd else [])
-
-
-def test_without_common_names_no_run_is_odd():
-    """Forty programs in one: all runs are different, and none of them is wrong."""
-    assert find([np.arange(number * 100, number * 100 + 50) for number in range(40)]) == []

@@ -1,5 +1,6 @@
 """frontload order --linker bolt: BOLT takes the file and orders by it, same-named functions too."""
 
+import abilities
 import pytest
 from frontload.elf import constants
 from frontload.elf import file as elf
@@ -24,8 +25,7 @@ int {1}(int x) {{ return helper(x); }}
 @pytest.fixture
 def program(run, llvm, tmp_path):
     """A program with three functions `helper`, two of them from source files of one name."""
-    if not (llvm / "llvm-bolt").exists():
-        pytest.skip(f"no llvm-bolt in {llvm}: install bolt-22")
+    abilities.need(f"program:{llvm / 'llvm-bolt'}")
     (tmp_path / "main.c").write_text(MAIN)
     for number, name in ((3, "a"), (7, "b")):
         (tmp_path / name).mkdir()
@@ -89,7 +89,6 @@ def test_files_of_one_name_are_numbered_as_bolt_does(startup, cli, program, bolt
 
 
 def test_without_the_program_a_name_is_all_of_that_name(startup, cli, bolt, tmp_path):
-    """BOLT then places all local functions of a name, by address."""
     cli("order", startup("main", helper(b"part.c"), "f1"), "--linker", "bolt",
         "-o", tmp_path / "app.order")
     assert (tmp_path / "app.order").read_text().split() == ["main", "helper", "f1"]
@@ -98,7 +97,6 @@ def test_without_the_program_a_name_is_all_of_that_name(startup, cli, bolt, tmp_
 
 
 def test_a_name_with_a_newline_is_left_out(startup, cli):
-    """Nothing else keeps a name from being a line."""
     result = cli("order", startup("#f", "a\nb", " f"), "--linker", "bolt")
     assert result.out == "#f\n f\n" and "1 name left out, which BOLT cannot read" in result.err
 

@@ -1,23 +1,23 @@
 """frontload order --linker clang: clang splits functions by the file, as they were recorded."""
 
 import pytest
+from abilities import needs
 from frontload.elf import file as elf
 from frontload.profile import format as profile
 from frontload.profile.block_counts import BlockCounts
-from needed import need
 from split_program import SOURCE, clusters, functions
 
 pytestmark = pytest.mark.usefixtures("tools")
 
 
-def test_only_what_ran_is_in_the_front(build_app, run, frontload, tmp_path, llvm):
+@needs("valgrind")
+def test_only_what_ran_is_in_the_front(build_app, run, cli, tmp_path, llvm):
     """The whole way: compile with maps, record, order, compile by the order, link with a front."""
-    need("valgrind")
     plain = build_app("plain")
-    frontload("record", "--data", "-o", tmp_path / "traces", "--", plain)
-    frontload("profile", tmp_path / "traces", "-o", tmp_path / "app.startup")
-    frontload("order", tmp_path / "app.startup", "--linker", "clang", "--binary", plain,
-              "-o", tmp_path / "app.blocks")
+    cli("record", "--data", "-o", tmp_path / "traces", "--", plain)
+    cli("profile", tmp_path / "traces", "-o", tmp_path / "app.startup")
+    cli("order", tmp_path / "app.startup", "--linker", "clang", "--binary", plain,
+        "-o", tmp_path / "app.blocks")
     ordered = clusters(tmp_path / "app.blocks")
     assert "_Z5tablei" in ordered
     assert all(blocks[0] == 0 for blocks in ordered.values())
@@ -34,22 +34,22 @@ def test_only_what_ran_is_in_the_front(build_app, run, frontload, tmp_path, llvm
     for arguments in ([], ["more"]):
         assert run(front, *arguments).stdout == run(plain, *arguments).stdout
     # Recorded again, the split program has the same blocks in the same shapes.
-    frontload("record", "--data", "-o", tmp_path / "again", "--", front)
-    frontload("profile", tmp_path / "again", "-o", tmp_path / "again.startup")
+    cli("record", "--data", "-o", tmp_path / "again", "--", front)
+    cli("profile", tmp_path / "again", "-o", tmp_path / "again.startup")
     once, again = (profile.read(tmp_path / f"{name}.startup").blocks for name in ("app", "again"))
     assert set(once) == set(again)
     for shape in once:
         assert set(again[shape].blocks) <= set(once[shape].blocks)
 
 
-def test_breakpoints_see_the_same_blocks(build_app, frontload, tmp_path):
+@needs("valgrind", "ptrace")
+def test_breakpoints_see_the_same_blocks(build_app, cli, tmp_path):
     """As valgrind, but for what it cannot tell: a block that begins where another was first."""
-    need("valgrind")
     app = build_app("app")
     found = {}
     for way in ("--data", "--blocks"):
-        frontload("record", way, "-o", tmp_path / way, "--", app, "more")
-        frontload("profile", tmp_path / way, "-o", tmp_path / f"{way}.startup")
+        cli("record", way, "-o", tmp_path / way, "--", app, "more")
+        cli("profile", tmp_path / way, "-o", tmp_path / f"{way}.startup")
         found[way] = {shape: set(counts.blocks) for shape, counts in
                       profile.read(tmp_path / f"{way}.startup").blocks.items()}
     assert found["--blocks"].keys() == found["--data"].keys() and len(found["--blocks"]) > 8
@@ -59,29 +59,28 @@ def test_breakpoints_see_the_same_blocks(build_app, frontload, tmp_path):
     assert certain >= 0.85 * perhaps
 
 
-def test_a_function_that_has_changed_is_left_whole(build_app, startup_of, frontload, tmp_path):
+def test_a_function_that_has_changed_is_left_whole(build_app, startup_of, cli, tmp_path):
     """Its blocks have other numbers now, which clang would take for what they were."""
     plain = build_app("plain")
     startup = startup_of(plain, lambda blocks: blocks[:2], b"_Z5tablei", b"_Z7catcheri")
     changed = build_app("changed", sources={"main.cpp": SOURCE.replace(
         "case 1: return 7;", "case 1: return catcher(x * 2) + catcher(x * 3);")})
-    result = frontload("order", startup, "--linker", "clang", "--binary", changed,
-                       "-o", tmp_path / "app.blocks", "--min-match", "0")
+    result = cli("order", startup, "--linker", "clang", "--binary", changed,
+                 "-o", tmp_path / "app.blocks", "--min-match", "0")
     assert set(clusters(tmp_path / "app.blocks")) == {"_Z7catcheri"}
-    assert "1 function left whole, whose blocks are not those that were recorded" in result.stderr
-    assert "recorded: 1 of 2 functions" in frontload("check", changed, "--profile", startup,
-                                                     code=None).stdout
-    assert "recorded: 2 of 2 functions" in frontload("check", plain, "--profile", startup,
-                                                     code=None).stdout
+    assert "1 function left whole, whose blocks are not those that were recorded" in result.err
+    for program, number in ((changed, 1), (plain, 2)):
+        checked = cli("check", program, "--profile", startup, code=None).out
+        assert f"recorded: {number} of 2 functions" in checked
     # As with other orders, too little of a profile is an error, and nothing is written.
     (tmp_path / "app.blocks").unlink()
-    frontload("order", startup, "--linker", "clang", "--binary", changed, "--min-match", "90",
-              "-o", tmp_path / "app.blocks", code=1)
+    cli("order", startup, "--linker", "clang", "--binary", changed, "--min-match", "90",
+        "-o", tmp_path / "app.blocks", code=1)
     assert not (tmp_path / "app.blocks").exists()
 
 
-@pytest.mark.parametrize("rare, goes_along", [(20, False), (3, False), (2, True)])
-def test_where_runs_differ_more_goes_along(build_app, startup_of, frontload, tmp_path, rare,
+@pytest.mark.parametrize("rare, goes_along", [(3, False), (2, True)])
+def test_where_runs_differ_more_goes_along(build_app, startup_of, cli, tmp_path, rare,
                                            goes_along):
     """What lies between the ends of a function, of more bytes than go along without a reason, if
     few runs reached the last block that any did."""
@@ -100,12 +99,11 @@ def test_where_runs_differ_more_goes_along(build_app, startup_of, frontload, tmp
     assert len(counts.blocks) == 2
     trained.blocks[shape] = BlockCounts(20, [(0, 20), (max(counts.blocks), rare)])
     startup.write_bytes(profile.to_bytes(trained))
-    frontload("order", startup, "--linker", "clang", "--binary", plain, "-o", tmp_path / "blocks")
+    cli("order", startup, "--linker", "clang", "--binary", plain, "-o", tmp_path / "blocks")
     assert ("work" not in clusters(tmp_path / "blocks")) == goes_along  # whole, nothing to say
 
 
-def test_namesakes_are_left_out(build_app, startup_of, frontload, tmp_path):
-    """clang would split both by the blocks of one."""
+def test_namesakes_are_left_out(build_app, startup_of, cli, tmp_path):
     part = ("extern volatile int sink; static __attribute__((noinline)) void same(int x) "
             "{ if (x > %d) sink = x; } void user%d(int x) { same(x); if (x > 5) sink = 3; }\n")
     program = build_app("two", sources={
@@ -113,24 +111,22 @@ def test_namesakes_are_left_out(build_app, startup_of, frontload, tmp_path):
         "main.cpp": "void user1(int); void user2(int);\n"
                     "int main(int c, char **) { user1(c); user2(c); return c > 9 ? 3 : 0; }\n"})
     startup = startup_of(program, lambda blocks: blocks[:1], b"_ZL4samei", b"main", b"_Z5user1i")
-    result = frontload("order", startup, "--linker", "clang", "--binary", program,
-                       "-o", tmp_path / "app.blocks", "--min-match", "0")
-    assert "1 name left out, which several functions have" in result.stderr
+    result = cli("order", startup, "--linker", "clang", "--binary", program,
+                 "-o", tmp_path / "app.blocks", "--min-match", "0")
+    assert "1 name left out, which several functions have" in result.err
     assert "_ZL4samei" not in clusters(tmp_path / "app.blocks")
 
 
-def test_what_is_missing_is_said(build_app, startup_of, run, llvm, frontload, tmp_path):
+def test_what_is_missing_is_said(build_app, startup_of, run, llvm, cli, tmp_path):
     plain = build_app("plain")
     startup = startup_of(plain, lambda blocks: blocks[:1], b"main")
     without = tmp_path / "without.startup"
     without.write_bytes(b"".join(line for line in startup.read_bytes().splitlines(keepends=True)
                                  if not line.startswith(b"blocks:")))
-    assert "has no basic blocks" in frontload("order", without, "--linker", "clang", "--binary",
-                                              plain, code=2).stderr
-    assert "only what is linked can tell" in frontload("order", startup, "--linker", "clang",
-                                                       code=2).stderr
     (tmp_path / "bare.c").write_text("int main(void) { return 0; }\n")
-    run(llvm / "clang", f"--ld-path={llvm / 'ld.lld'}", tmp_path / "bare.c", "-o",
-        tmp_path / "bare")
-    assert "has no map of its basic blocks" in frontload(
-        "order", startup, "--linker", "clang", "--binary", tmp_path / "bare", code=2).stderr
+    bare = tmp_path / "bare"
+    run(llvm / "clang", f"--ld-path={llvm / 'ld.lld'}", tmp_path / "bare.c", "-o", bare)
+    for given, said in (((without, "--binary", plain), "has no basic blocks"),
+                        ((startup,), "only what is linked can tell"),
+                        ((startup, "--binary", bare), "has no map of its basic blocks")):
+        assert said in cli("order", "--linker", "clang", *given, code=2).err

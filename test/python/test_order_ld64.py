@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from conftest import FREESTANDING, symbol_addresses
 from frontload.profile.startup_profile import Name
+from small_programs import FREESTANDING, symbol_addresses
 
 pytestmark = pytest.mark.usefixtures("tools")
 FUNCTIONS = ["_start", "_f4", "_helper", "_f3", "_f1"]  # and not _f2, which comes last
@@ -33,20 +33,18 @@ def function(name, file):
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "arm64"])
-@pytest.mark.parametrize("looked_up", [True, False])
-def test_ld64_orders_by_the_file(startup, compile, cli, link, tmp_path, machine, looked_up):
-    """Functions and data come in first-touch order on both machines, which they do not by
-    themselves; static functions are among them."""
+def test_ld64_orders_by_the_file(startup, compile, cli, link, tmp_path, machine):
+    """Functions and data come in first-touch order on both machines."""
     program = compile(FREESTANDING, "app.o", f"--target={machine}-apple-macos12")
-    cli("order", startup(*NAMES), "--linker", "ld64", "-o", tmp_path / "app.order",
-        *(["--objects", program] if looked_up else []))
     default = link(program, machine=machine)
     assert sorted(FUNCTIONS, key=default.get) != FUNCTIONS
     assert sorted(DATA, key=default.get) != DATA
-    addresses = link(program, "-order_file", tmp_path / "app.order", machine=machine)
-    assert sorted(FUNCTIONS, key=addresses.get) == FUNCTIONS
-    assert sorted(DATA, key=addresses.get) == DATA
-    assert max(addresses[name] for name in FUNCTIONS) < addresses["_f2"]
+    for looked_up in ([], ["--objects", program]):
+        cli("order", startup(*NAMES), "--linker", "ld64", "-o", tmp_path / "app.order", *looked_up)
+        addresses = link(program, "-order_file", tmp_path / "app.order", machine=machine)
+        assert sorted(FUNCTIONS, key=addresses.get) == FUNCTIONS
+        assert sorted(DATA, key=addresses.get) == DATA
+        assert max(addresses[name] for name in FUNCTIONS) < addresses["_f2"]
 
 
 def local(name):
@@ -85,8 +83,7 @@ def test_local_names_have_their_object(startup, compile, cli, run, llvm, link, t
 
 
 def test_sources_tell_local_names_apart(startup, compile, cli, tmp_path):
-    """A profile that was made without a map has source files: the object is one of such a name. If
-    none is, it means all of that name."""
+    """A profile that was made without a map has source files: the object is one of such a name."""
     for file in ("a.o", "b.c.o"):
         compile(local(file[0]), file, "--target=x86_64-apple-macos12")
     where = "--objects", tmp_path / "a.o", tmp_path / "b.c.o"
@@ -98,8 +95,7 @@ def test_sources_tell_local_names_apart(startup, compile, cli, tmp_path):
 
 
 def test_names_of_another_build_are_found(startup, compile, cli):
-    """Rust's hashes and numbered suffixes differ from system to system: the names are found by the
-    rules that hold for ELF, and the file has those of this build."""
+    """Rust's hashes and numbered suffixes differ from system to system."""
     program = compile("int f(void) __asm__(\"__ZN3app4main17h0123456789abcdefE\");\n"
                       "int f(void) { return 1; }\nint g(void) __asm__(\"_g.llvm.77\");\n"
                       "int g(void) { return 2; }\n", "app.o", "--target=arm64-apple-macos12")
@@ -126,30 +122,3 @@ def test_names_that_cannot_be_written_are_left_out(startup, cli):
     """What ld64 would misread is counted: comments, white space, what looks like an object."""
     result = cli("order", startup("f g", "a#b", "f ", "a\nb", "a.o:b", "f@@V2"), "--linker", "ld64")
     assert result.out == "_f g\n_f\n" and "4 names left out, which ld64 cannot read" in result.err
-
-
-@pytest.mark.parametrize(("file", "what"), [
-    ("elf.o", "is elf64-x86-64, not mach-o"), ("cut.o", "truncated or malformed"),
-    ("lto.o", "not recognized"), ("empty.o", "not recognized"),
-])
-def test_bad_objects_are_refused(startup, compile, cli, tmp_path, file, what):
-    """Objects of another system, damaged ones and those for LTO; what was written before stays."""
-    mac = "--target=arm64-apple-macos12"
-    compile(FREESTANDING, "elf.o", "--target=x86_64-linux-gnu")
-    compile(FREESTANDING, "lto.o", mac, "-flto")
-    whole = compile(FREESTANDING, "cut.o", mac).read_bytes()
-    (tmp_path / "cut.o").write_bytes(whole[:len(whole) // 2])
-    (tmp_path / "empty.o").write_bytes(b"")
-    (tmp_path / "app.order").write_text("before\n")
-    result = cli("order", startup("start"), "--linker", "ld64", "--objects", tmp_path / file,
-                 "-o", tmp_path / "app.order", code=65)
-    assert what in result.err and (tmp_path / "app.order").read_text() == "before\n"
-
-
-def test_too_few_names_fail(startup, compile, cli, tmp_path):
-    """Below --min-match the exit status is 1, and what was written before stays."""
-    path = compile(FREESTANDING, "app.o", "--target=arm64-apple-macos12")
-    (tmp_path / "app.order").write_text("before\n")
-    cli("order", startup("start", "gone"), "--linker", "ld64", "--objects", path,
-        "-o", tmp_path / "app.order", code=1)
-    assert (tmp_path / "app.order").read_text() == "before\n"

@@ -4,12 +4,11 @@ import os
 import tracemalloc
 
 import pytest
-from conftest import symbol_addresses
 from frontload.base import response_files
 from frontload.order.aliases import Aliases
-from frontload.profile import format as profile
 from frontload.profile.resolver import Places
 from frontload.profile.startup_profile import Name
+from small_programs import symbol_addresses
 
 pytestmark = pytest.mark.usefixtures("tools")
 ORDER = ["f3", "helper", "main", "f1", "f5"]
@@ -60,8 +59,6 @@ def test_names_are_found_in_objects_and_archives(link, startup, cli, run, llvm, 
 
 
 def test_objects_may_be_more_than_a_command_line_holds(link, startup, cli, tmp_path):
-    """A link has them in a response file, with blanks and quotes, and so has the call of
-    frontload-resolve."""
     link()
     folder = tmp_path / ("a long name with 'quotes' " * 9)
     folder.mkdir()
@@ -78,16 +75,7 @@ def test_objects_may_be_more_than_a_command_line_holds(link, startup, cli, tmp_p
                f"@{tmp_path / 'objects'}").out.split() == ["main", "f1"]
 
 
-def test_a_list_of_objects_that_lists_none_is_refused(startup, cli, tmp_path):
-    (tmp_path / "objects").write_text(" \n")
-    result = cli("order", startup("main"), "--linker", "lld", "--objects",
-                 f"@{tmp_path / 'objects'}", code=65)
-    assert "lists no objects" in result.err
-
-
 def test_what_the_compiler_adds_to_a_link_is_told(link, startup, cli, run, llvm, tmp_path):
-    """Nobody gives crt1.o with --objects: the names it defines are missing for that reason, and the
-    message says so unless it is given, or another name is what is missing."""
     link()
     path = startup("_start", Name("function", "text", b"frame_dummy", b"crtstuff.c"),
                    Name("section", "data", b".data.rel.local", b"crtbeginS.o"), "main", "gone")
@@ -113,40 +101,7 @@ def test_names_are_those_of_this_link(link, startup, cli, relink, tmp_path):
     assert addresses["helper"] < addresses["f3"] < addresses["main"] < addresses["f1"]
 
 
-def test_without_a_binary_all_names_are_written(startup, cli):
-    """If there is nothing to look names up in, a note says that lld will warn."""
-    result = cli("order", startup("main", "gone"), "--linker", "lld")
-    assert result.out == "main\ngone\n" and "lld will warn" in result.err
-
-
-def test_a_name_of_two_files_is_written_once(startup, cli):
-    """lld warns about a name that stands twice, so same-named statics share one line, and count as
-    one name, which is said."""
-    same = [Name("function", "text", b"init", file) for file in (b"a.c", b"b.c", b"c.c")]
-    result = cli("order", startup(*same), "--linker", "lld")
-    assert result.out == "init\n"
-    assert "2 names also belong to other files, and are counted once" in result.err
-
-
-def test_what_has_no_symbol_is_left_out(startup, cli):
-    """Sections and strings are no symbols, so lld cannot order them; a note counts them."""
-    path = startup("main", Name("section", "rodata", b".rodata.f", b"a.o"),
-                   Name("string", "rodata", b"hello"), Name("data", "bss", b"zeros"))
-    result = cli("order", path, "--linker", "lld")
-    assert result.out == "main\nzeros\n"
-    assert "2 sections and strings left out" in result.err
-
-
-def test_names_that_lld_would_misread_are_left_out(startup, cli):
-    """Names with a newline, a # first or space at an end cannot be written, and are counted."""
-    bad = ["#f", " f", "f\t", "f\r", "a\nb"]
-    result = cli("order", startup("main", *bad, "f #g", "f\\n"), "--linker", "lld")
-    assert result.out == "main\nf #g\nf\\n\n"
-    assert "5 names left out" in result.err
-
-
 def test_a_name_with_spaces_is_ordered_by_lld(link, startup, cli, relink, tmp_path):
-    """Spaces inside a name are part of it, for lld as well."""
     source = ("int f(void) __asm__(\"a b\"); int f(void) { return 0; }\n"
               "int main(void) { return f(); }")
     program = link(source=source)
@@ -157,7 +112,6 @@ def test_a_name_with_spaces_is_ordered_by_lld(link, startup, cli, relink, tmp_pa
 
 
 def test_versions_of_symbols_are_cut_as_lld_does(startup, cli, link, run, llvm, tmp_path):
-    """lld knows a symbol f@@V2 of an object as f."""
     source = ("__asm__(\".symver impl, f@@V2\"); int impl(void) { return 0; }\n"
               "int g(void) { return 1; }")
     (tmp_path / "v").write_text("V2 { global: f; };")
@@ -178,44 +132,6 @@ def test_names_that_lld_makes_itself_are_left_out(link, startup, cli, tmp_path):
     made = [Name("data", "relro", b"_DYNAMIC"), Name("data", "data", b"_GLOBAL_OFFSET_TABLE_")]
     result = cli("order", startup(*made, "main"), "--linker", "lld", "--binary", program.path)
     assert result.out == "main\n"
-
-
-def test_a_profile_that_has_rotted_is_refused(link, startup, cli, tmp_path):
-    """Below --min-match percent, exit 1, the first missing names, and nothing is written."""
-    path = startup("main", *(f"gone{number}" for number in range(12)))
-    for limit, code in (("7.6", 0), ("7.7", 1)):
-        result = cli("order", path, "--linker", "lld", "--binary", link().path,
-                     "--min-match", limit, "-o", tmp_path / f"{code}.order", code=code)
-        assert "1 of 13 names found (7.69%)" in result.err
-        assert "gone9" in result.err and "gone10" not in result.err
-    assert (tmp_path / "0.order").read_text() == "main\n"
-    assert not (tmp_path / "1.order").exists()
-
-
-def test_a_profile_of_another_program_is_refused(link, startup, cli, tmp_path):
-    """If no name is found, nothing is written, and the note names the profile's program."""
-    (tmp_path / "app.order").write_text("before\n")
-    result = cli("order", startup("alien"), "--linker", "lld", "--binary", link().path,
-                 "-o", tmp_path / "app.order", code=65)
-    assert "none of its 1 names is in" in result.err and "a profile of app" in result.err
-    assert (tmp_path / "app.order").read_text() == "before\n"
-
-
-@pytest.mark.parametrize(("name", "contents", "what"), [
-    ("bad.a", b"!<arch>\n" + b"x" * 60, "archive"),
-    ("bad.o", b"BC\xc0\xde", "bitcode"),
-    ("bad.o", b"", "neither an ELF file nor an archive"),
-])
-def test_bad_objects_are_refused(startup, cli, tmp_path, name, contents, what):
-    """Damaged archives, LTO objects and other files are bad data."""
-    (tmp_path / name).write_bytes(contents)
-    result = cli("order", startup("main"), "--linker", "lld", "--objects", tmp_path / name, code=65)
-    assert f"error: {tmp_path / name}" in result.err and what in result.err
-
-
-def test_binary_and_objects_exclude_each_other(startup, cli):
-    """The command line is refused if it gives both."""
-    cli("order", startup("main"), "--linker", "lld", "--binary", "a", "--objects", "b", code=2)
 
 
 def test_names_that_a_library_has_too_are_left_out(link, startup, cli, tmp_path):
@@ -249,14 +165,58 @@ def test_many_names_of_one_place_take_no_memory_for_each_pair(run, llvm, tmp_pat
     assert found[0] == b"f7" and sorted(found) == sorted(b"f%d" % i for i in range(3000))
 
 
-def test_profiles_of_more_generations_than_one_may_have(startup, cli, tmp_path, link):
-    """The oldest are left out, as `frontload profile` does."""
-    made = []
-    for number in range(18):
-        path = startup(*ORDER)
-        whole = profile.read(path)
-        whole.label(b"%d" % number)
-        made.append(tmp_path / f"{number}.startup")
-        made[-1].write_bytes(profile.to_bytes(whole))
-    cli("order", *made, "--linker", "lld", "--binary", link().path, "-o", tmp_path / "app.order")
-    assert (tmp_path / "app.order").read_text().split() == ORDER
+SAME = [Name("function", "text", b"init", file) for file in (b"a.c", b"b.c", b"c.c")]
+NO_SYMBOLS = [Name("section", "rodata", b".rodata.f", b"a.o"), Name("string", "rodata", b"hello")]
+
+
+@pytest.mark.parametrize(("names", "written", "said"), [
+    # If there is nothing to look names up in, all are written.
+    (["main", "gone"], "main\ngone\n", "lld will warn"),
+    # lld warns about a name that stands twice, so same-named statics share one line.
+    (SAME, "init\n", "2 names also belong to other files, and are counted once"),
+    (["main", *NO_SYMBOLS, Name("data", "bss", b"zeros")], "main\nzeros\n",
+     "2 sections and strings left out"),
+    # A newline, a # first or space at an end cannot be written.
+    (["main", "#f", " f", "f\t", "f\r", "a\nb", "f #g", "f\\n"], "main\nf #g\nf\\n\n",
+     "5 names left out")])
+def test_what_is_written_of_names(startup, cli, names, written, said):
+    result = cli("order", startup(*names), "--linker", "lld")
+    assert result.out == written and said in result.err
+
+
+def test_a_profile_that_has_rotted_is_refused(link, startup, cli, tmp_path):
+    path, binary = startup("main", *(f"gone{number}" for number in range(12))), link().path
+    order = tmp_path / "app.order"
+    order.write_text("before\n")
+    for limit, code in (("7.7", 1), ("7.6", 0)):
+        result = cli("order", path, "--linker", "lld", "--binary", binary, "--min-match", limit,
+                     "-o", order, code=code)
+        assert "1 of 13 names found (7.69%)" in result.err
+        assert "gone9" in result.err and "gone10" not in result.err
+        assert order.read_text() == ("before\n" if code else "main\n")
+    result = cli("order", startup("alien"), "--linker", "lld", "--binary", binary, "-o", order,
+                 "--min-match", "0", code=65)
+    assert "none of its 1 names is in" in result.err and "a profile of app" in result.err
+    assert order.read_text() == "main\n"
+
+
+@pytest.mark.parametrize(("name", "contents", "what"), [
+    ("bad.a", b"!<arch>\n" + b"x" * 60, "archive"),
+    ("bad.o", b"BC\xc0\xde", "bitcode"),
+    ("bad.o", b"", "neither an ELF file nor an archive"),
+    ("@list", b" \n", "lists no objects"),
+])
+def test_bad_objects_are_refused(startup, cli, tmp_path, name, contents, what):
+    """Damaged archives, LTO objects and other files are bad data, and so is an empty list."""
+    path = tmp_path / name.removeprefix("@")
+    path.write_bytes(contents)
+    given = f"@{path}" if name[0] == "@" else path
+    result = cli("order", startup("main"), "--linker", "lld", "--objects", given, code=65)
+    assert f"error: {path}" in result.err and what in result.err
+
+
+def test_what_a_linker_does_not_take_is_refused(startup, cli):
+    """With the remedy: mold has no such option; and not both of --binary and --objects."""
+    result = cli("order", startup("f"), "--linker", "mold", "--objects", "x", code=2)
+    assert "mold: has no option" in result.err and "ld.frontload" in result.err
+    cli("order", startup("main"), "--linker", "lld", "--binary", "a", "--objects", "b", code=2)

@@ -2,19 +2,16 @@
 
 import json
 import os
-import re
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from frontload.device import cold_device
+from abilities import needs
+from bench_room import BENCH
 from frontload.elf import file as elf
 from trace_writer import DATA, FUNCTION, TraceWriter
 
 # Functions and constants far apart, in an order of their own, and relocated pointers.
 PLACES = 24
-BENCH = str(Path(__file__).parents[2] / "bench")
 FAR_APART = "\n".join(
     ['#include <stdio.h>', 'static char touched;',
      'const char constants[24 * 400000] = "read here and there";',
@@ -28,18 +25,12 @@ FAR_APART = "\n".join(
 # What cold starts of the programs in argv[1:] do on a device with the readahead that the model has.
 ON_A_DEVICE = """
 import json, sys
-from contextlib import ExitStack
 from pathlib import Path
 from coldbench.measure.requests import CountingLauncher
-from frontload.base.errors import Failure
 from frontload.device.cold_device import ColdDevice
 from frontload.pagecache import cache as pagecache
 programs = list(map(Path, sys.argv[1:]))
-with ExitStack() as stack:
-    try:
-        device = stack.enter_context(ColdDevice(programs[0].parent, programs))
-    except (Failure, OSError) as problem:
-        sys.exit(f"no cold device: {problem}")
+with ColdDevice(programs[0].parent, programs) as device:
     launcher = CountingLauncher(device.number)
     for program in programs:
         copy = device.place(program)
@@ -62,25 +53,29 @@ def predict(run, build):
     return predict
 
 
-def test_touches_are_found_in_another_build(tmp_path, link, run, build):
-    """--list-touches tells each that is found, and where; in the recorded build that is where it
-    was."""
-    old, new = link(name="old"), link("-Wl,--image-base=0x600000", "-no-pie", name="new")
-    trace = old.trace(tmp_path / "trace", "main", "f1", old.addresses["f2"] + 1, 0x7fffffff)
+@pytest.fixture
+def listed(run, build):
+    """listed(program, trace, *options): what --list-touches tells of a trace."""
 
-    def listed(*arguments) -> dict:
-        result = run(build / "bin/frontload-predict", "--list-touches", *arguments, trace)
-        document = json.loads(result.stdout)
+    def listed(program, trace, *options) -> dict:
+        said = run(build / "bin/frontload-predict", "--list-touches", *options, program.path, trace)
+        document = json.loads(said.stdout)
         assert document["schema"] == "frontload-touches/1"
         return document["traces"][0]
 
-    touched = [old.addresses["main"], old.addresses["f1"], old.addresses["f2"] + 1]
-    same = listed(old.path)
+    return listed
+
+
+def test_touches_are_found_in_another_build(tmp_path, link, listed):
+    """Each that is found, and where; in the recorded build that is where it was."""
+    old, new = link(name="old"), link("-Wl,--image-base=0x600000", "-no-pie", name="new")
+    trace = old.trace(tmp_path / "trace", "main", "f1", old.addresses["f2"] + 1, 0x7fffffff)
+    touched, found = ([each.addresses["main"], each.addresses["f1"], each.addresses["f2"] + 1]
+                      for each in (old, new))
+    same = listed(old, trace)
     assert same["recorded"] == same["binary"] == [*touched, 0x7fffffff] and same["missing"] == 0
-    other = listed(f"--recorded={old.path}", new.path)
-    assert other["recorded"] == touched and other["missing"] == 1
-    assert other["binary"] == [new.addresses["main"], new.addresses["f1"],
-                               new.addresses["f2"] + 1]
+    other = listed(new, trace, f"--recorded={old.path}")
+    assert (other["recorded"], other["missing"], other["binary"]) == (touched, 1, found)
 
 
 SPLIT = """
@@ -97,7 +92,7 @@ int main(void) { reports(); return 0; }
 """
 
 
-def test_literals_of_split_functions_are_found(tmp_path, link, run, build):
+def test_literals_of_split_functions_are_found(tmp_path, link, listed):
     """By the same instruction of the same block, wherever the block is."""
     blocks = tmp_path / "blocks"
     blocks.write_text("v1\nf reports\nc 0\n")
@@ -115,19 +110,14 @@ def test_literals_of_split_functions_are_found(tmp_path, link, run, build):
     assert "reports.cold" in split.addresses and place(split) != place(whole)
     trace = TraceWriter().module(1, str(whole.path), whole.build_id).event(
         whole.addresses["reports"]).event(place(whole) + 20, kind=DATA).write(tmp_path / "trace")
-    result = run(build / "bin/frontload-predict", "--list-touches", f"--recorded={whole.path}",
-                 split.path, trace)
-    (found,) = json.loads(result.stdout)["traces"]
+    found = listed(split, trace, f"--recorded={whole.path}")
     assert found["binary"] == [split.addresses["reports"], place(split) + 20]
 
 
-def test_the_kernel_reads_what_was_predicted(tmp_path, link, predict, tools):
+@needs("loop-devices", "quiet-page-cache", "kernel>=6.17")
+def test_the_kernel_reads_what_was_predicted(tmp_path, link, predict, tools, run):
     """Faults, bytes, runs and requests of a cold start are within 5% of the prediction from its
     trace, and those of another layout from the same trace."""
-    if obstacle := cold_device.obstacle():
-        pytest.skip(obstacle)
-    if tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) < (6, 17):
-        pytest.skip(f"Linux {os.uname().release} is older than the model, which is of 6.17 and up")
     order = tmp_path / "order"
     order.write_text("".join(f"far{i}\n" for i in range(1, PLACES, 2)))
     program = link(source=FAR_APART, flags=("-fPIE",))
@@ -140,25 +130,20 @@ def test_the_kernel_reads_what_was_predicted(tmp_path, link, predict, tools):
         writer.event(program.addresses[f"far{i * 7 % PLACES}"])
         writer.event(program.addresses["constants"] + i * 5 % PLACES * 400000 + 7, kind=DATA)
     trace = writer.write(tmp_path / "trace")
-    result = subprocess.run(
-        [sys.executable, "-c", ON_A_DEVICE, program.path, ordered.path], text=True,
-        capture_output=True, env={**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, BENCH])})
-    if result.stderr.startswith("no cold device"):
-        pytest.skip(result.stderr.strip())
-    assert result.returncode == 0, result.stderr
-    for variant, line in zip((program, ordered), result.stdout.splitlines(), strict=True):
+    lines = run(sys.executable, "-c", ON_A_DEVICE, program.path, ordered.path, env=os.environ | {
+        "PYTHONPATH": os.pathsep.join([*sys.path, str(BENCH)])}).stdout.splitlines()
+    for variant, line in zip((program, ordered), lines, strict=True):
         predicted = predict("--recorded", program.path, variant.path, trace)["devices"]["hdd"]
         assert predicted["major_faults"] > 2 * PLACES
         for figure, measured in json.loads(line).items():
             assert predicted[figure] == pytest.approx(measured, rel=0.05), (variant.path, figure)
 
 
-def test_it_prints_a_line_for_each_kind_of_device(tmp_path, link, run, build):
-    program = link()
-    trace = program.trace(tmp_path / "trace", "_start", "main", "f1")
-    lines = run(build / "bin/frontload-predict", program.path, trace).stdout.splitlines()
-    assert lines[0] == f"{trace}: 3 touches"
-    assert [line.split()[0] for line in lines[1:]] == ["device", "hdd", "emmc", "ssd", "nfs"]
+@pytest.fixture
+def started(tmp_path, link):
+    """A program whose functions are far apart, and a trace of a start that calls all of them."""
+    program = link(source=FAR_APART)
+    return program.path, program.trace(tmp_path / "trace", *[f"far{i}" for i in range(PLACES)])
 
 
 def test_it_lists_what_it_knows_of_devices(run, build):
@@ -171,16 +156,28 @@ def test_it_lists_what_it_knows_of_devices(run, build):
         "iops": 150, "bytes_per_second": 80e6, "read_ahead_kib": 128}
 
 
-def test_a_device_can_be_described(tmp_path, link, predict):
+def test_a_device_can_be_described(started, predict):
     """Seconds follow from its latency and bandwidth, counts from its readahead."""
-    program = link(source=FAR_APART)
-    trace = program.trace(tmp_path / "trace", *[f"far{i}" for i in range(PLACES)])
     described = ("--device-latency=0.5", "--device-bandwidth=1e6", "--read-ahead=16")
-    devices = predict("--device=custom,hdd", *described, program.path, trace)["devices"]
+    devices = predict("--device=custom,hdd", *described, *started)["devices"]
     assert list(devices) == ["custom", "hdd"]
     custom = devices["custom"]
     assert custom["seconds"] == pytest.approx(custom["requests"] / 2 + custom["read_bytes"] / 1e6)
     assert custom["read_bytes"] < PLACES * 128 * 1024
+
+
+def test_prefetching_leaves_few_faults(started, predict):
+    """Who reads all of a file before leaves none."""
+    size = started[0].stat().st_size
+
+    def figures(*options) -> dict:
+        return predict(*options, *started)["devices"]["hdd"]
+
+    assert figures()["major_faults"] > PLACES
+    assert figures(f"--prefetch={size}")["major_faults"] < 5
+    whole = figures("--prefetch=all")
+    assert (whole["major_faults"], whole["read_runs"]) == (0, 1)
+    assert whole["read_bytes"] >= size > whole["read_bytes"] - 4096
 
 
 def test_a_trace_of_another_build_is_mapped_by_name(tmp_path, link, predict):
@@ -195,22 +192,6 @@ def test_a_trace_of_another_build_is_mapped_by_name(tmp_path, link, predict):
     assert (mapped["touches"], mapped["missing"]) == (3, 1)
     itself = predict(second.path, second.trace(tmp_path / "own", "f1", "last"))
     assert mapped["devices"] == itself["devices"]
-
-
-def test_prefetching_leaves_few_faults(tmp_path, link, predict):
-    program = link(source=FAR_APART)
-    trace = program.trace(tmp_path / "trace", *[f"far{i}" for i in range(PLACES)])
-    size = program.path.stat().st_size
-    assert predict(program.path, trace)["devices"]["hdd"]["major_faults"] > PLACES
-    assert predict(f"--prefetch={size}", program.path, trace)["devices"]["hdd"]["major_faults"] < 5
-
-
-def test_who_reads_all_of_a_file_before_leaves_no_faults(tmp_path, link, predict):
-    program = link(source=FAR_APART)
-    trace = program.trace(tmp_path / "trace", *[f"far{i}" for i in range(PLACES)])
-    figures = predict("--prefetch=all", program.path, trace)["devices"]["hdd"]
-    assert (figures["major_faults"], figures["read_runs"]) == (0, 1)
-    assert figures["read_bytes"] >= program.path.stat().st_size > figures["read_bytes"] - 4096
 
 
 @pytest.mark.parametrize("contents, said", [
@@ -240,11 +221,18 @@ def test_forked_children_are_part_of_their_run(tmp_path, link, run, build):
     assert together["devices"] == alone["devices"]
 
 
-def test_touches_outside_of_the_program_cost_nothing(tmp_path, link, predict):
+def test_touches_outside_of_the_program_cost_nothing(tmp_path, link, run, build):
+    """It prints a line for each kind of device."""
     program = link()
-    none = program.trace(tmp_path / "none")
-    wild = program.trace(tmp_path / "wild", 2**56 - 1, 2**40, 2**32)
-    assert predict(program.path, none)["devices"] == predict(program.path, wild)["devices"]
+
+    def lines(*touched) -> list[str]:
+        trace = program.trace(tmp_path / "trace", *touched)
+        said = run(build / "bin/frontload-predict", program.path, trace).stdout.splitlines()
+        assert said[0] == f"{trace}: {len(touched)} touches"
+        return said[1:]
+
+    assert lines() == lines(2**56 - 1, 2**40, 2**32)
+    assert [line.split()[0] for line in lines()] == ["device", "hdd", "emmc", "ssd", "nfs"]
 
 
 @pytest.mark.parametrize("arguments, code, said", [

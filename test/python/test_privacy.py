@@ -5,6 +5,7 @@ import os
 import stat
 
 import pytest
+from abilities import needs
 from compiled import compile_to
 
 SECRETS = {place: f"Tr0ub4dor-in-{place}" for place in ("argument", "variable", "file", "input")}
@@ -47,49 +48,41 @@ def program(tmp_path, build):
                       build / "lib/libfrontload-rt.a", sources={"app.c": PROGRAM})
 
 
-@pytest.mark.parametrize("how", [["--with=trace"], ["--with=runtime"], ["--data"], ["--files"]],
-                         ids=lambda how: how[0].strip("-"))
-def test_recordings_tell_no_secrets(build, run, program, tmp_path, how):
-    """A recording, and the profile of it, hold nothing of arguments, environment, input or files,
-    while the program has all of them in memory and prints them."""
-    if how == ["--files"] and os.geteuid() != 0:
-        pytest.skip("needs root")
-    if how == ["--data"] and not (build / "bin/frontload-valgrind").exists():
-        pytest.skip("built without valgrind")
+@pytest.mark.parametrize("how", [
+    pytest.param("--with=trace", marks=needs("ptrace", "built:bin/frontload-trace")),
+    "--with=runtime", pytest.param("--data", marks=needs("valgrind")),
+    pytest.param("--files", marks=needs("loop-devices", "perf-fills", "strace", "tmp-on-disk"))])
+def test_recordings_tell_no_secrets(frontload, program, tmp_path, how):
+    """Nothing of arguments, environment, input or files, which the program has in memory."""
+    recorded = tmp_path / "recorded"
     (tmp_path / "secret").write_text(f"{SECRETS['file']}\n")
-    result = run(build / "bin/frontload", "record", *how, "-o", tmp_path / "recorded", "--",
-                 program, tmp_path / "secret", SECRETS["argument"], input=f"{SECRETS['input']}\n",
-                 env={**os.environ, "VARIABLE": SECRETS["variable"]})
-    if how != ["--files"]:
+    result = frontload("record", how, "-o", recorded, "--", program, tmp_path / "secret",
+                       SECRETS["argument"], input=f"{SECRETS['input']}\n",
+                       env={**os.environ, "VARIABLE": SECRETS["variable"]})
+    assert any(recorded.iterdir())
+    if how != "--files":
         assert all(secret in result.stdout for secret in SECRETS.values())
-    written = list((tmp_path / "recorded").iterdir())
-    assert written
-    if how != ["--files"]:
-        run(build / "bin/frontload", "profile", *written, "-o", tmp_path / "recorded/app.startup")
-    for path in (tmp_path / "recorded").iterdir():
+        frontload("profile", recorded, "-o", recorded / "app.startup")
+    for path in recorded.iterdir():
         assert b"app" in path.read_bytes() and b"Tr0ub4dor" not in path.read_bytes()
 
 
-@pytest.mark.parametrize("how", ["trace", "runtime", "valgrind"])
+@pytest.mark.parametrize("how", [
+    pytest.param("trace", marks=needs("ptrace", "built:bin/frontload-trace")), "runtime",
+    pytest.param("valgrind", marks=needs("valgrind"))])
 def test_traces_are_their_users_alone(build, run, program, tmp_path, how):
-    """Whatever the umask, nobody else can read a trace; and what stands in its place, also a link
-    to a file, is not written to."""
+    """Whatever the umask; and what stands in a trace's place, also a link, is left alone."""
     traces = tmp_path / "traces"
     traces.mkdir()
     (tmp_path / "kept").write_text("mine")
     (traces / "t").symlink_to(tmp_path / "kept")
     (traces / "t.1").symlink_to(tmp_path / "nowhere")
     (tmp_path / "secret").write_text("x\n")
-    recorder = build / f"bin/frontload-{how}"
-    if how != "runtime" and not recorder.exists():
-        pytest.skip(f"built without {recorder.name}")
-    command = [program, tmp_path / "secret", "y"]
-    variables = {**os.environ, "VARIABLE": "v"}
-    if how == "runtime":
-        variables["FRONTLOAD_TRACE"] = f"{traces}/t"
-    else:
-        command = [recorder, f"--output={traces}/t", "--", *command]
-    run(*command, input="z\n", umask=0, env=variables)
+    recorder = [] if how == "runtime" else [build / f"bin/frontload-{how}",
+                                            f"--output={traces}/t", "--"]
+    run(*recorder, program, tmp_path / "secret", "y", input="z\n", umask=0,
+        env={**os.environ, "VARIABLE": "v",
+             **({"FRONTLOAD_TRACE": f"{traces}/t"} if how == "runtime" else {})})
     made = sorted(path for path in traces.iterdir() if not path.is_symlink())
     assert made and {stat.S_IMODE(path.stat().st_mode) for path in made} == {0o600}
     assert (tmp_path / "kept").read_text() == "mine" and not (tmp_path / "nowhere").exists()

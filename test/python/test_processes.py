@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,17 +12,15 @@ from frontload.base import processes
 from frontload.base.errors import Failure, Interrupted
 from frontload.base.processes import TimedOut
 
-# Starts a shell that starts another; both write down who they are, and stay.
-FAMILY = "{mine} sh -c '{child} echo $$ >> pids; sleep 600; :' & echo $$ >> pids; sleep 600; wait"
 IGNORE = 'trap "" TERM;'
 
 
-def pids(folder: Path) -> list[int]:
-    while True:
-        found = (folder / "pids").read_text().split() if (folder / "pids").exists() else []
-        if len(found) == 2:
-            return list(map(int, found))
-        time.sleep(0.01)
+@contextmanager
+def family(mine: str = "", child: str = ""):
+    """A shell that has started another, and their numbers; both stay."""
+    script = f"{mine} sh -c '{child} echo $$; sleep 600; :' & echo $$; sleep 600; wait"
+    with processes.started(["sh", "-c", script], stdout=subprocess.PIPE) as process:
+        yield process, [int(process.stdout.readline()) for _ in range(2)]
 
 
 def runs(pid: int) -> bool:
@@ -34,43 +32,32 @@ def runs(pid: int) -> bool:
 
 
 @pytest.mark.parametrize(("mine", "child"), [("", ""), (IGNORE, IGNORE), ("", IGNORE)])
-def test_who_leaves_early_ends_the_command_and_what_it_has_started(tmp_path, monkeypatch, mine,
-                                                                   child):
+def test_who_leaves_early_ends_the_command_and_what_it_has_started(monkeypatch, mine, child):
     """All of its process group, by SIGKILL what ignores SIGTERM; and the command is reaped."""
     monkeypatch.setattr(processes, "_PATIENCE_SECONDS", 0.2)
-    with pytest.raises(ZeroDivisionError), processes.started(
-            ["sh", "-c", FAMILY.format(mine=mine, child=child)], cwd=tmp_path) as process:
-        family = pids(tmp_path)
+    with pytest.raises(ZeroDivisionError), family(mine, child) as (process, pids):
         raise ZeroDivisionError
     assert process.returncode is not None
-    assert not any(map(runs, family))
+    assert not any(map(runs, pids))
 
 
-def test_a_block_that_does_not_wait_ends_the_command(tmp_path):
-    """A server is wanted for as long as the block lasts."""
-    with processes.started(["sleep", "600"]) as process:
-        assert process.poll() is None
-    assert process.returncode == -signal.SIGTERM
-
-
-def test_a_command_may_clean_up(tmp_path):
-    """SIGTERM comes first, and its handler is waited for."""
+def test_a_command_may_clean_up(tmp_path, monkeypatch):
+    """It is wanted as long as the block lasts. SIGTERM comes first; its handler is waited for."""
+    monkeypatch.setattr(processes, "_PATIENCE_SECONDS", 600)
     with processes.started(
-            ["sh", "-c", "trap 'sleep 0.1; touch cleaned; exit' TERM; touch ready; "
-             "while :; do sleep 0.01; done"], cwd=tmp_path):
-        while not (tmp_path / "ready").exists():
-            time.sleep(0.01)
+            ["sh", "-c", "trap 'sleep 0.1; touch cleaned; exit' TERM; echo ready; "
+             "while :; do sleep 0.01; done"], cwd=tmp_path, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        assert process.poll() is None
     assert (tmp_path / "cleaned").exists()
 
 
-def test_a_time_out_ends_the_whole_group(tmp_path):
+def test_a_time_out_ends_the_whole_group():
     """What takes too long is ended with all that it has started, and that is said."""
     with pytest.raises(TimedOut, match=r"sh: did not end within 0\.01 seconds"), \
-            processes.started(["sh", "-c", FAMILY.format(mine="", child="")],
-                              cwd=tmp_path) as process:
-        family = pids(tmp_path)
+            family() as (process, pids):
         processes.wait(process, 0.01)
-    assert not any(map(runs, family))
+    assert not any(map(runs, pids))
     with pytest.raises(TimedOut):
         processes.run(["sleep", "600"], timeout=0.01)
 
@@ -79,26 +66,22 @@ def test_what_a_command_writes_is_kept():
     """Both streams, also if they are no UTF-8, and its status; it has no input."""
     result = processes.run(["sh", "-c", "cat; printf 'a\\377'; echo b >&2; kill -9 $$"])
     assert (result.status, result.stdout, result.stderr) == (-9, "a\udcff", "b\n")
-
-
-def test_a_program_may_be_called_by_another_name():
     result = processes.run(["other", "-c", "echo $0"], executable="/bin/sh")
     assert result.stdout == "other\n"
 
 
-@pytest.mark.parametrize("call", [
-    processes.run, processes.check_call, lambda command: processes.started(command).__enter__()])
-def test_what_cannot_be_run_is_named(call):
+@pytest.mark.parametrize(("call", "code"), [
+    (processes.run, 2), (processes.check_call, 2),
+    (lambda command: processes.started(command).__enter__(), 2),
+    (lambda command: processes.run_in_foreground(command, os.environ), 127)])
+def test_what_cannot_be_run_is_named(call, code):
+    """In our place it has the exit codes of shells."""
     with pytest.raises(Failure, match=r"^/no/such/program: No such file or directory$") as failed:
         call(["/no/such/program"])
-    assert failed.value.code == 2 and "PATH" in failed.value.note
-
-
-@pytest.mark.parametrize(("program", "code"), [("/no/such/program", 127), ("/etc/passwd", 126)])
-def test_in_our_place_it_has_the_exit_codes_of_shells(program, code):
+    assert failed.value.code == code and "PATH" in failed.value.note
     with pytest.raises(Failure) as failed:
-        processes.run_in_foreground([program], os.environ)
-    assert failed.value.code == code
+        call(["/etc/passwd"])
+    assert failed.value.code == (126 if code == 127 else 2)
 
 
 def test_a_tool_that_fails_fails_us(capfd):
@@ -140,7 +123,7 @@ def test_only_the_first_signal_counts():
     assert signal.getsignal(signal.SIGTERM) == before
 
 
-# Ends by the signal that it sends itself before the command is there.
+# Gets SIGTERM before the command is there, or SIGINT and SIGTERM while it runs.
 EARLY = """
 import os, signal, subprocess, sys
 from frontload.base import processes
@@ -151,15 +134,6 @@ class Early(subprocess.Popen):
 subprocess.Popen = Early
 sys.exit(processes.run_in_foreground(["sleep", "600"], os.environ))
 """
-
-
-def test_a_signal_before_the_command_is_there_is_handed_on():
-    """In our place a command gets every signal that is sent to us."""
-    result = subprocess.run([sys.executable, "-c", EARLY], timeout=60,
-                            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
-    assert result.returncode == 128 + signal.SIGTERM
-
-
 FOREGROUND = """
 import os, sys
 from frontload.base import processes
@@ -168,11 +142,12 @@ sys.exit(processes.run_in_foreground(["sh", "-c", "trap 'exit 7' INT; trap 'exit
 """
 
 
-def test_a_terminals_signals_are_not_handed_on():
-    """The command in our place gets them from the terminal itself, and would get them twice."""
-    with subprocess.Popen([sys.executable, "-c", FOREGROUND], stdout=subprocess.PIPE,
-                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}) as process:
+def test_signals_are_handed_on_but_for_a_terminals():
+    """In our place a command gets what is sent to us; a terminal sends its signals to both."""
+    result = subprocess.run([sys.executable, "-c", EARLY])
+    assert result.returncode == 128 + signal.SIGTERM
+    with subprocess.Popen([sys.executable, "-c", FOREGROUND], stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 9
+        assert process.wait() == 9

@@ -1,11 +1,13 @@
-"""The startup profile: what is written is read back, merging has its laws, bad lines are named."""
+"""The startup profile: what is written is read, merging has its laws, bad lines are named."""
 
 import string
 
 import pytest
 from frontload.base.errors import BadData, Failure
 from frontload.profile import format as profile
-from frontload.profile.kept_runs import MOST, KeptRuns
+from frontload.profile import generations, kept_runs
+from frontload.profile.block_counts import BlockCounts, Blocks, Shape
+from frontload.profile.kept_runs import ID_DIGITS, MOST, KeptRun, KeptRuns
 from frontload.profile.startup_profile import (
     KINDS,
     LONGEST_STRETCH,
@@ -78,57 +80,40 @@ def test_the_format_is_as_declared():
         "string\trodata\t1\t+1\t6\thello\n")
 
 
-def test_without_data_runs_there_is_no_line_for_them():
-    """A profile of breakpoints alone says nothing of data."""
-    assert b"data" not in profile.to_bytes(from_runs([function("main")]))
-
-
-def test_a_run_that_found_no_data_is_a_data_run_too():
-    """That a run with data touched none of a program's is something else than not to know."""
-    assert from_run(b"app", [function("main")], data=True).data_runs == 1
-    assert from_run(b"app", [function("main")]).data_runs == 0
-
-
-def test_the_most_bytes_and_the_most_windows_count():
-    """Of two runs each tells more of one: both are kept, and what is unknown takes nothing away."""
-    parts = [{function("f"): each} for each in (Touched(500, 1), Touched(20, 2), Touched())]
-    assert b"\t500/2\tf\n" in profile.to_bytes(from_runs(*parts))
-
-
 TABLE = Name("data", "rodata", b"table")
 
 
 def test_a_stretch_makes_the_version_3():
-    """Who knows only version 2 is told so by the first line; without a stretch nothing changes."""
+    """Without a stretch nothing changes, and without data nothing is said of it."""
     plain, stretch = ({TABLE: Touched(112, 1, each)} for each in (None, Stretch(656, 799)))
     assert profile.to_bytes(from_runs(plain)).startswith(b"frontload-startup-profile 2\n")
+    assert b"data" not in profile.to_bytes(from_runs([function("main")]))
+    assert from_run(b"app", [function("main")], data=True).data_runs == 1
     text = profile.to_bytes(from_runs(stretch))
     assert text.startswith(b"frontload-startup-profile 3\n")
     assert b"\t112@656-799\ttable\n" in text
     assert profile.parse(text, "p").touches[TABLE].touched == stretch[TABLE]
 
 
+def at(first: int, last: int) -> Touched:
+    return Touched(16, 1, Stretch(first, last))
+
+
 @pytest.mark.parametrize(("runs", "expected"), [
-    ([Stretch(700, 715), Stretch(656, 671)], Stretch(656, 715)),
-    ([Stretch(0, 15), Stretch(LONGEST_STRETCH - 16, LONGEST_STRETCH - 1)],
-     Stretch(0, LONGEST_STRETCH - 1)),
-    ([Stretch(0, 15), Stretch(LONGEST_STRETCH, LONGEST_STRETCH + 15)], None),
+    ([Touched(500, 1), Touched(20, 2), Touched()], Touched(500, 2)),  # the most of either
+    ([at(700, 715), at(656, 671)], at(656, 715)),
+    ([at(0, 15), at(LONGEST_STRETCH - 16, LONGEST_STRETCH - 1)], at(0, LONGEST_STRETCH - 1)),
+    ([at(0, 15), at(LONGEST_STRETCH, LONGEST_STRETCH + 15)], Touched(16, 1)),
     # The third lies between the others, which do not fit together: what is lost stays lost.
-    ([Stretch(0, 15), Stretch(20_000, 20_015), Stretch(10_000, 10_015)], None),
-    ([Stretch(700, 715), None], None),
-    ([None, Stretch(700, 715)], None),
+    ([at(0, 15), at(20_000, 20_015), at(10_000, 10_015)], Touched(16, 1)),
+    ([at(700, 715), Touched(16, 1)], Touched(16, 1)),
+    ([at(0, 15), Touched()], at(0, 15)),  # a run that knows no bytes takes nothing away
 ])
-def test_the_stretch_of_several_runs_holds_theirs(runs, expected):
-    """Unless it would be too long, or one of the runs touched the name in other places, too."""
-    made = from_runs(*({TABLE: Touched(16, 1, stretch)} for stretch in runs))
-    assert made.touches[TABLE].touched.stretch == expected
-
-
-def test_a_run_that_knows_no_bytes_leaves_the_stretch():
-    """It says nothing of where, and so takes nothing away."""
-    amount = Touched(16, 1, Stretch(0, 15))
-    for parts in ([{TABLE: amount}, {TABLE: Touched()}], [{TABLE: Touched()}, {TABLE: amount}]):
-        assert from_runs(*parts).touches[TABLE].touched == amount
+def test_what_several_runs_touch_of_a_name(runs, expected):
+    """The stretch holds theirs, unless it would be too long, or a run touched other places."""
+    for order in (1, -1):
+        made = from_runs(*({TABLE: touched} for touched in runs[::order]))
+        assert made.touches[TABLE].touched == expected
 
 
 def test_runs_that_went_astray_move_nothing():
@@ -160,33 +145,12 @@ def test_one_in_twenty_runs_counts(usual, rank):
     assert len(made.touches[names[19]].spread) == 2
 
 
-def test_one_new_function_changes_one_line():
-    """Ranks are relative, so the lines behind a new name stay as they are. What else changes is the
-    line that tells the runs."""
-    before = profile.to_bytes(from_runs([function(c) for c in "abdefgh"])).splitlines()
-    after = profile.to_bytes(from_runs([function(c) for c in "abcdefgh"])).splitlines()
-    kept, new = [line for line in after if line not in before]
-    assert kept.startswith(b"kept-runs ") and new == b"function\ttext\t1\t+1\t-\tc"
-
-
 @given(st.lists(runs, min_size=1, max_size=4), raw_names)
 def test_what_is_written_is_read_back(touched, program):
     """Reading returns every name, count and rank, whatever bytes the names have."""
     made = from_runs(*touched)
     made.program = program
     assert profile.parse(profile.to_bytes(made), "x") == made
-
-
-@given(st.lists(st.tuples(runs, st.booleans()), min_size=1, max_size=5), st.randoms())
-def test_order_and_grouping_of_runs_do_not_matter(touched, random):
-    """Runs merged in any order, through any partial profiles written and read, give equal bytes."""
-    parts = [from_run(b"app", run, data) for run, data in touched]
-    whole = profile.to_bytes(merged(*parts))
-    random.shuffle(parts)
-    cut = random.randint(0, len(parts))
-    halves = [merged(*half) for half in (parts[:cut], parts[cut:]) if half]
-    again = [profile.parse(profile.to_bytes(half), "x") for half in reversed(halves)]
-    assert profile.to_bytes(merged(*again)) == whole
 
 
 @given(runs, runs, st.integers(1, 5))
@@ -196,18 +160,6 @@ def test_a_weight_is_that_many_runs(light, heavy, weight):
     weighted.add(from_runs(heavy), weight)
     repeated = from_runs(light, *[heavy] * weight)
     assert profile.to_bytes(weighted) == profile.to_bytes(repeated)
-
-
-def test_kept_runs_tell_what_was_touched_together():
-    """Two names have as many runs, but not the same ones; a weight is that of the same run."""
-    a, b, c = map(function, "abc")
-    made = from_runs([a, b], [a, b], [a, c])
-    made.add(from_run(b"app", [a, c], data=True), 5)
-    by_run = {run.weight: {each.name for each in (a, b, c) if made.kept.touches[each] >> bit & 1}
-              for bit, run in enumerate(made.kept.runs)}
-    assert by_run == {2: {b"a", b"b"}, 1: {b"a", b"c"}, 5: {b"a", b"c"}}
-    assert [run.has_data for run in made.kept.runs if run.weight == 5] == [True]
-    assert profile.parse(profile.to_bytes(made), "x") == made
 
 
 def test_no_more_runs_are_kept_than_bits():
@@ -221,6 +173,16 @@ def test_no_more_runs_are_kept_than_bits():
     halves = from_runs(*reversed(runs[:100])), from_runs(*runs[100:])
     assert profile.to_bytes(merged(*halves)) == text
     assert profile.parse(text, "x") == made
+
+
+def test_what_kept_runs_tell():
+    """Only runs with data can have touched data."""
+    kept: KeptRuns[str] = KeptRuns([KeptRun(1, 5, True), KeptRun(2, 3, False), KeptRun(3, 1, True)])
+    assert (kept.of(has_data=True), kept.of(has_data=False)) == (0b101, 0b111)
+    assert (kept.weight(0b101), kept.weight(0)) == (6, 0)
+    ids = {kept_runs.identify(data, parts) for data in (False, True)
+           for parts in ([], [b""], [b"a", b"b"], [b"b", b"a"], [b"ab"])}
+    assert len(ids) == 10 and max(ids) < 16 ** ID_DIGITS
 
 
 @given(st.binary(min_size=1, max_size=30))
@@ -249,7 +211,6 @@ DATA = "data\tbss\t1\t+1\t16\tmain\n"
 
 @pytest.mark.parametrize(("line", "what", "text"), [
     (1, "not a startup profile", "hello\n"),
-    (1, "not a startup profile", ""),
     (1, "version `1` is none of those from 2 to 5", "frontload-startup-profile 1\n"),
     (1, "version `6` is newer than this frontload, which reads versions 2 to 5",
      "frontload-startup-profile 6\n"),
@@ -257,7 +218,6 @@ DATA = "data\tbss\t1\t+1\t16\tmain\n"
     (4, "truncated: the last line has no newline", HEAD + ENTRY[:-1]),
     (2, "no header line", "frontload-startup-profile 2\nprogram app\n"),
     (3, "no header line", "frontload-startup-profile 2\nruns 1\n" + ENTRY),
-    (3, "is not a number", "frontload-startup-profile 2\nprogram app\nruns many\n" + ENTRY),
     (4, "a second header line", HEAD + "runs 3\n"),
     (4, "6 or 7 fields, not 5", HEAD + "function\ttext\t1\t+1\tmain\n"),
     (5, "6 or 7 fields, not 1", HEAD + ENTRY + "<<<<<<< HEAD\n"),
@@ -266,13 +226,12 @@ DATA = "data\tbss\t1\t+1\t16\tmain\n"
     (4, "does not start with +", HEAD + ENTRY.replace("+1", "1")),
     (4, "first step", HEAD + ENTRY.replace("+1", "+0")),
     (4, "`+1` is not a number", HEAD + ENTRY.replace("+1", "++1")),
-    (4, "`` is not a spread", HEAD + ENTRY.replace("+1", "+1@")),
     (4, "`0:1:0` is not a spread", HEAD + ENTRY.replace("+1", "+1@0:1:0")),
     (4, "is not a spread", HEAD + ENTRY.replace("+1", "+1@0:1:0,2:1:1")),
     (4, "is not a spread", HEAD + ENTRY.replace("+1", "+1@0:1:0,0:1:0")),
     (4, "is not a spread", HEAD + ENTRY.replace("+1", "+1@2:1:2,1:1:1")),
     (4, "is not a spread", HEAD + ENTRY.replace("+1", "+1@0:1:0,1:0:1")),
-    (4, "is not a spread", HEAD + ENTRY.replace("+1", "+1@0:1:0,1:1:1:1")),
+    (4, "is not a spread", HEAD + ENTRY.replace("+1", "+1@0:1:0,1:1:1,2:1:2:1")),
     (4, "`x` is not a number", HEAD + ENTRY.replace("+1", "+1@0:x:0,1:1:1")),
     (4, "of 2 runs and rank 0, not of 1 and 0", HEAD + ENTRY.replace("+1", "+1@0:1:0,1:1:1")),
     (4, "touched by 3 of 2 runs", HEAD + ENTRY.replace("\t1", "\t3")),
@@ -280,8 +239,6 @@ DATA = "data\tbss\t1\t+1\t16\tmain\n"
     (4, "touched by 1 of 0 runs with data", HEAD + DATA),
     (5, "touched by 2 of 1 runs with data", HEAD + "data-runs 1\n" + DATA.replace("1", "2", 1)),
     (5, "3 of 2 runs have data", HEAD + "data-runs 3\n" + DATA),
-    (4, "`` is not a number", HEAD + ENTRY.replace("-", "")),
-    (4, "`-1` is not a number", HEAD + ENTRY.replace("-", "-1")),
     (4, "`0` is not a number of touched", HEAD + ENTRY.replace("-", "0")),
     (4, "`9/1` is not a number of touched", HEAD + ENTRY.replace("-", "9/1")),
     (4, "`` is not a number", HEAD + ENTRY.replace("-", "9/")),
@@ -290,7 +247,6 @@ DATA = "data\tbss\t1\t+1\t16\tmain\n"
     (4, "touched bytes and their stretch", HEAD + ENTRY.replace("-", "9@0-16384")),
     (4, "touched bytes and their stretch", HEAD + ENTRY.replace("-", "9/2@0-15")),
     (4, "`` is not a number", HEAD + ENTRY.replace("-", "9@0")),
-    (4, "`` is not a number", HEAD + ENTRY.replace("-", "9@")),
     (4, "empty name", HEAD + ENTRY.replace("main", "")),
     (4, "empty name", HEAD + ENTRY.replace("main", "main\t")),
     (4, "a backslash", HEAD + ENTRY.replace("main", "ma\\in")),
@@ -299,7 +255,6 @@ DATA = "data\tbss\t1\t+1\t16\tmain\n"
     (5, "second entry for the same name", HEAD + ENTRY + ENTRY),
     (4, "stands for runs that could not have touched it", HEAD + ENTRY.replace("\t1", "\t1=1")),
     (5, "does not stand for kept runs", KEPT + ENTRY.replace("\t1", "\t1=g")),
-    (5, "does not stand for kept runs", KEPT + ENTRY.replace("\t1", "\t1=")),
     (5, "does not stand for kept runs", KEPT + ENTRY.replace("\t1", "\t1=10000000000000000")),
     (5, "runs that could not have touched it", KEPT + ENTRY.replace("\t1", "\t1=4")),
     (5, "1 runs, but 2 of the kept ones and at most 0 others", KEPT + ENTRY),
@@ -334,16 +289,95 @@ def test_random_bytes_never_crash_the_reader(tail):
             assert problem.code == 65
 
 
-def test_a_profile_without_entries_is_refused(tmp_path):
-    """A profile that names nothing cannot be used for anything."""
+def test_a_profile_without_entries_or_none_is_refused(tmp_path):
+    """The one is bad data; the other is a usage error that says how to make one."""
     path = tmp_path / "app.startup"
+    with pytest.raises(Failure, match="No such file") as caught:
+        profile.read(path)
     path.write_text(HEAD)
     with pytest.raises(BadData, match="no entries"):
         profile.read(path)
-
-
-def test_a_missing_profile_names_the_remedy(tmp_path):
-    """A file that is not there is a usage error that says how to make one."""
-    with pytest.raises(Failure, match="No such file") as caught:
-        profile.read(tmp_path / "app.startup")
     assert "frontload profile TRACE" in caught.value.note and caught.value.code == 2
+
+
+shapes = st.builds(Shape, raw_names, st.just(b"") | raw_names,
+                   st.integers(0, 2**64 - 1).map(lambda number: b"%016x" % number))
+
+
+@st.composite
+def counts(draw):
+    runs = draw(st.integers(1, 1000))
+    ids = draw(st.lists(st.integers(0, 500), min_size=1, max_size=8, unique=True))
+    return BlockCounts(runs, [(each, draw(st.integers(1, runs))) for each in ids],
+                       draw(st.sampled_from([b"", b"2.9", b"2.10", b"2026-11-24"])))
+
+
+def with_blocks(blocks) -> Profile:
+    made = from_run(b"app", [function("main")])
+    made.blocks = Blocks(blocks)
+    return made
+
+
+@given(st.dictionaries(shapes, counts(), max_size=6))
+def test_blocks_that_are_written_are_read(blocks):
+    data = profile.to_bytes(with_blocks(blocks))
+    read = profile.parse(data, "app.startup")
+    assert read.blocks == blocks and profile.to_bytes(read) == data
+
+
+@given(*[st.dictionaries(shapes, counts(), max_size=4)] * 3, st.integers(1, 5))
+def test_merging_adds_up_blocks(a, b, c, weight):
+    def merged(*parts):
+        whole = Profile(b"app", 0)
+        for part in parts:
+            whole.add(profile.parse(profile.to_bytes(with_blocks(part)), "part"), weight)
+        return whole.blocks
+
+    found = merged(a, b, c)
+    assert found == merged(c, a, b)
+    for shape, each in found.items():
+        parts = [part[shape] for part in (a, b, c) if shape in part]
+        assert each.runs == weight * sum(part.runs for part in parts)
+        for block, runs in each.blocks.items():
+            assert runs == weight * sum(part.blocks[block] for part in parts)
+        assert each.newest == max((part.newest for part in parts), key=generations.age)
+
+
+@pytest.mark.parametrize("line", [
+    "blocks:123:main 1 0", "blocks:0123456789abcdef: 1 0", "blocks:0123456789abcdef:main 1",
+    "blocks:0123456789abcdef:main 1 0,0", "blocks:0123456789abcdef:main 1 2,1",
+    "blocks:0123456789abcdef:main 1 0=2", "blocks:0123456789abcdef:main 2 0=2",
+    "blocks:0123456789abcdef:main x 0", "blocks:0123456789abcdef:main 2 0=0",
+    "blocks:0123456789abcdef:a:b:c 1 0", "blocks:0123456789ABCDEF:main 1 0",
+    "blocks:0123456789abcdef:main 1 99999999999999999999", "blocks:0123456789abcdef:main 1 0 -",
+    "blocks:0123456789abcdef:main 1 0 2.9 2.10"])
+def test_bad_lines_of_blocks_are_said(line):
+    with pytest.raises(BadData, match=":4: "):
+        profile.parse(f"{HEAD}{line}\n{ENTRY}".encode(), "app.startup")
+
+
+def test_show_counts_blocks(cli, tmp_path):
+    made = with_blocks({Shape(b"main", b"", each * 16): BlockCounts(2, [(0, 2), (7, 1)])
+                       for each in (b"0", b"1")})
+    (tmp_path / "app.startup").write_bytes(profile.to_bytes(made))
+    assert "basic blocks: 4 touched, of 1 function\n" in cli("show", tmp_path / "app.startup").out
+
+
+def test_what_goes_takes_its_blocks_along():
+    """A shape goes with the generation that had it last, or with its function."""
+    def of(label, *hashes):
+        made = with_blocks({Shape(b"main", b"", each * 16): BlockCounts(1, [(0, 1)])
+                           for each in hashes})
+        made.label(label)
+        return made
+
+    whole = of(b"1", b"1", b"a")
+    whole.add(of(b"2", b"2", b"a"))
+    whole.add(of(b"3", b"3"))
+    whole.keep_generations(2)
+    assert {shape.hash[:1]: counts.runs for shape, counts in whole.blocks.items()} == {
+        b"2": 1, b"a": 2, b"3": 1}
+    made = with_blocks({Shape(name, b"", b"0" * 16): BlockCounts(1, [(0, 1)])
+                       for name in (b"main", b"gone")})
+    made.leave_out_rare(0.5)
+    assert [shape.name for shape in made.blocks] == [b"main"]

@@ -1,11 +1,9 @@
 """frontload profile, end to end: traces of real programs become a startup profile, or an error."""
 
 import itertools
-import os
 
 import pytest
 from frontload.profile import format as profile
-from frontload.profile import inputs, merge
 from frontload.profile.startup_profile import Touched
 from trace_writer import CODE, DATA, TraceWriter
 
@@ -18,171 +16,121 @@ def entries(path) -> list[tuple[str, int, int]]:
             for name, touch in profile.read(path).in_order()]
 
 
+@pytest.fixture
+def profiled(cli, tmp_path):
+    """profiled(*arguments): of the profile that is made, the number of runs and the entries."""
+    def profiled(*arguments):
+        cli("profile", *arguments, "-o", tmp_path / "p")
+        return profile.read(tmp_path / "p").runs, entries(tmp_path / "p")
+
+    return profiled
+
+
+def writer_of(program) -> TraceWriter:
+    return TraceWriter().module(1, str(program.path), program.build_id)
+
+
 def test_a_trace_becomes_names_in_first_touch_order(link, cli, tmp_path):
-    """The profile of one run has its functions in order, the static one with its file."""
-    program = link()
-    program.trace(tmp_path / "t", *NAMES)
-    result = cli("profile", tmp_path / "t", "-o", tmp_path / "app.startup")
-    assert (tmp_path / "app.startup").read_text().splitlines()[5:] == [
+    """The static one with its file; in a folder that is made; what is touched again stays there."""
+    path = tmp_path / "startup" / "app.startup"
+    trace = link().trace(tmp_path / "t", *NAMES, *NAMES[1:3])
+    result = cli("profile", trace, "-o", path)
+    assert path.read_text().splitlines()[5:] == [
         "function\ttext\t1\t+1\t-\tmain",
         "function\ttext\t1\t+1\t-\tf1",
         "function\ttext\t1\t+1\t-\tf2",
         "function\ttext\t1\t+1\t-\thelper\tapp.c",
         "function\ttext\t1\t+1\t-\tf5"]
     assert (result.out, result.err) == ("", "frontload: note: app: 5 names from 1 run\n")
+    result = cli("profile", trace, "-o", trace / "app.startup", code=2)
+    assert result.err == f"frontload: error: {trace}: File exists\n"
 
 
-def test_the_first_of_two_touches_counts(link, cli, tmp_path):
-    """The runtime may write an event twice, where a signal handler interrupted it."""
-    program = link()
-    once = cli("profile", program.trace(tmp_path / "t", *NAMES)).out
-    twice = cli("profile", program.trace(tmp_path / "u", *NAMES, *NAMES[1:3])).out
-    assert [line for line in twice.splitlines() if line.startswith("function")] == \
-        [line for line in once.splitlines() if line.startswith("function")]
-
-
-def test_runs_that_touched_different_names_are_told_apart(link, cli, tmp_path):
-    """A word for each name that not all of them touched; runs that did the same are one."""
-    program = link()
-    traces = [program.trace(tmp_path / str(number), *names)
-              for number, names in enumerate((NAMES, NAMES[:2], NAMES[:2], NAMES[:3]))]
-    whole = cli("profile", *traces).out
-    kept, by = whole.splitlines()[3], {
-        fields[5]: fields[2] for fields in map(str.split, whole.splitlines()) if len(fields) > 5}
-    weights = [run.split(":")[1] for run in kept.removeprefix("kept-runs ").split(" ")]
-    assert sorted(weights) == ["1", "1", "2"]
-    assert (by["main"], by["f1"]) == ("4", "4")
-    all_but_the_most = 7 & ~(1 << weights.index("2"))
-    assert by["f2"] == f"2={all_but_the_most:x}"
-    assert by["f5"] == by["helper"] and by["f5"] in ("1=1", "1=2", "1=4") and by["f5"] != by["f2"]
-    for part, some in (("a", traces[:1]), ("b", traces[1:])):
-        cli("profile", *some, "-o", tmp_path / part)
-    assert cli("profile", tmp_path / "b", tmp_path / "a").out == whole
-
-
-def test_the_folder_of_profiles_is_made(link, cli, tmp_path):
-    """The first profile makes the folder that it shall be in; what is in its way is named."""
-    program = link()
-    program.trace(tmp_path / "t", *NAMES)
-    cli("profile", tmp_path / "t", "-o", tmp_path / "startup" / "app.startup")
-    assert len(entries(tmp_path / "startup" / "app.startup")) == len(NAMES)
-    result = cli("profile", tmp_path / "t", "-o", tmp_path / "t" / "app.startup", code=2)
-    assert result.err == f"frontload: error: {tmp_path / 't'}: File exists\n"
-
-
-def test_data_has_its_section_class(link, cli, tmp_path):
-    """Touched granules of data become entries of their class."""
-    program = link()
-    writer = TraceWriter().module(1, str(program.path), program.build_id)
-    for name in ("table", "counter", "zeros", "pointer"):
-        writer.event(program.addresses[name] & ~15, kind=DATA)
-    writer.write(tmp_path / "t")
-    lines = cli("profile", tmp_path / "t").out.splitlines()[6:]
-    found = {line.split("\t")[5]: line.split("\t")[:2] for line in lines}
-    assert found.items() >= {"table": ["data", "rodata"], "counter": ["data", "data"],
-                             "zeros": ["data", "bss"], "pointer": ["data", "relro"]}.items()
-
-
-def test_code_and_data_say_how_much_is_touched(link, cli, tmp_path):
+def test_code_and_data_have_their_class_and_how_much_is_touched(link, cli, tmp_path):
     """A trace of granules gives each entry its bytes, and is a run with data."""
     program = link()
-    main, table = program.addresses["main"], program.addresses["table"]
-    writer = TraceWriter().module(1, str(program.path), program.build_id)
-    writer.event(main, kind=CODE).event(main + 16 & ~15, kind=CODE)
-    writer.event(table, kind=DATA).event(table + 48, kind=DATA)
+    at, main = program.addresses, program.addresses["main"]
+    writer = writer_of(program).event(main, kind=CODE).event(main + 16 & ~15, kind=CODE)
+    for address in (at["table"], at["table"] + 48, at["counter"], at["zeros"], at["pointer"]):
+        writer.event(address & ~15, kind=DATA)
     cli("profile", writer.write(tmp_path / "t"), program.trace(tmp_path / "u", "main"),
         "-o", tmp_path / "p")
     read = profile.read(tmp_path / "p")
     assert (read.runs, read.data_runs) == (2, 1)
-    amounts = {name.name: (touch.runs, touch.touched) for name, touch in read.touches.items()}
-    assert amounts == {b"main": (2, Touched(32 - main % 16, 1)), b"table": (1, Touched(32, 1))}
+    found = {name.name: (name.kind, name.section_class, touch.runs)
+             for name, touch in read.touches.items()}
+    assert found.items() >= {
+        b"main": ("function", "text", 2), b"table": ("data", "rodata", 1),
+        b"counter": ("data", "data", 1), b"zeros": ("data", "bss", 1),
+        b"pointer": ("data", "relro", 1)}.items()
+    amounts = {name.name: touch.touched for name, touch in read.touches.items()}
+    assert (amounts[b"main"], amounts[b"table"]) == (Touched(32 - main % 16, 1), Touched(32, 1))
 
 
 def test_a_run_that_touched_data_of_others_is_a_run_with_data(link, cli, tmp_path):
     """Data of a library tells that the recorder saw data, so that a program without has none."""
     program = link()
-    writer = TraceWriter().module(1, str(program.path), program.build_id)
-    writer.module(2, "/lib/other.so", main=False).event(0x1000, 2, DATA)
+    writer = writer_of(program).module(2, "/lib/other.so", main=False).event(0x1000, 2, DATA)
     writer.event(program.addresses["main"])
     assert "\ndata-runs 1\n" in cli("profile", writer.write(tmp_path / "t")).out
 
 
-def test_a_weight_counts_as_that_many_runs(link, cli, tmp_path):
+def test_a_weight_counts_as_that_many_runs(link, profiled, tmp_path):
     """--weighted-input gives traces, folders and profiles a weight, beside those without."""
-    program = link()
-    (tmp_path / "rare").mkdir()
-    program.trace(tmp_path / "rare" / "a.fltrace", "main", "f1")
-    program.trace(tmp_path / "rare" / "b.fltrace", "main", "f2")
-    program.trace(tmp_path / "t", "main")
-    cli("profile", tmp_path / "t", "--weighted-input", f"3,{tmp_path / 'rare'}",
-        "-o", tmp_path / "p")
-    assert profile.read(tmp_path / "p").runs == 7
-    assert entries(tmp_path / "p") == [("main", 7, 0), ("f1", 3, 1), ("f2", 3, 1)]
-    cli("profile", f"--weighted-input=2,{tmp_path / 'p'}", f"--weighted-input=1,{tmp_path / 't'}",
-        "-o", tmp_path / "q")
-    assert entries(tmp_path / "q") == [("main", 15, 0), ("f1", 6, 1), ("f2", 6, 1)]
-
-
-def test_a_file_with_two_weights_has_the_larger(link, cli, tmp_path):
-    """A trace that is given twice counts once, by its larger weight, in whatever order."""
-    trace = link().trace(tmp_path / "t", "main")
+    program, rare = link(), tmp_path / "rare"
+    rare.mkdir()
+    program.trace(rare / "a.fltrace", "main", "f1")
+    program.trace(rare / "b.fltrace", "main", "f2")
+    trace = program.trace(tmp_path / "t", "main")
+    assert profiled(trace, "--weighted-input", f"3,{rare}") == (
+        7, [("main", 7, 0), ("f1", 3, 1), ("f2", 3, 1)])
+    assert profiled(f"--weighted-input=2,{tmp_path / 'p'}", f"--weighted-input=1,{trace}") == (
+        15, [("main", 15, 0), ("f1", 6, 1), ("f2", 6, 1)])
     for given in ([trace, f"--weighted-input=3,{trace}"],
                   [f"--weighted-input=3,{trace}", f"--weighted-input=2,{trace}"]):
         for arguments in (given, given[::-1]):
-            assert "given twice" in cli("profile", *arguments, "-o", tmp_path / "p").err
-            assert entries(tmp_path / "p") == [("main", 3, 0)]
+            assert profiled(*arguments) == (3, [("main", 3, 0)])
 
 
-@pytest.mark.parametrize("weight", ["0,t", "-1,t", "1.5,t", "t", "2,", ",t", "1000000000,t"])
-def test_a_weight_that_is_none_is_refused(cli, weight):
-    """--weighted-input takes a positive whole number, a comma and a path."""
-    assert "WEIGHT,PATH" in cli("profile", f"--weighted-input={weight}", code=2).err
-
-
-def test_no_input_is_refused(cli):
-    """A profile is made of something."""
+def test_a_usage_error_says_what_is_expected(cli):
+    """A profile is made of something, and a weight is a positive whole number."""
     assert "no input" in cli("profile", code=2).err
+    for weight in ("0,t", "-1,t", "1.5,t", "t", "2,", ",t", "1000000000,t"):
+        assert "WEIGHT,PATH" in cli("profile", f"--weighted-input={weight}", code=2).err
 
 
 def test_any_order_and_any_partition_give_the_same_bytes(link, cli, tmp_path):
-    """Four runs give one profile: in any order, and by way of any partial profiles."""
+    """By way of any partial profiles; the same bytes are not written again."""
     program = link()
     runs = [["main", "f1", "f2"], ["f2", "main"], ["f3", "f1"], ["main", "f1", "f2", "f4", "f5"]]
     traces = [program.trace(tmp_path / f"{i}", *run) for i, run in enumerate(runs)]
-    whole = cli("profile", *traces).out
-    assert whole == cli("profile", *reversed(traces)).out
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    cli("profile", *traces, "-o", whole)
+    before = whole.stat()
+    cli("profile", *reversed(traces), "-o", whole)
+    assert (whole.stat().st_ino, whole.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     for size in (1, 2, 3):
         for chosen in itertools.combinations(range(4), size):
-            first = [traces[i] for i in chosen]
+            cli("profile", *(traces[i] for i in chosen), "-o", part)
             rest = [traces[i] for i in range(4) if i not in chosen]
-            cli("profile", *first, "-o", tmp_path / "first.startup")
-            assert cli("profile", *rest, tmp_path / "first.startup").out == whole
-    profile_path = tmp_path / "whole.startup"
-    profile_path.write_text(whole)
-    assert entries(profile_path) == [("f2", 3, 0), ("main", 3, 0), ("f3", 1, 0), ("f1", 3, 1),
-                                     ("f4", 1, 3), ("f5", 1, 4)]
+            assert cli("profile", *rest, part).out == whole.read_text()
+    assert entries(whole) == [("f2", 3, 0), ("main", 3, 0), ("f3", 1, 0), ("f1", 3, 1),
+                              ("f4", 1, 3), ("f5", 1, 4)]
+    kept = profile.read(whole).kept
+    together = [{name.name.decode() for name, word in kept.touches.items() if word >> bit & 1}
+                for bit in range(len(kept.runs))]
+    assert len(together) == 4 and all(set(run) in together for run in runs)
 
 
 def test_the_map_is_for_all_traces_if_one_has_data(link, cli, tmp_path):
     """A static function has one name, whether a trace of functions comes before one of data."""
     program = link(f"-Wl,-Map={tmp_path / 'app.map'}")
-    writer = TraceWriter().module(1, str(program.path), program.build_id)
+    writer = writer_of(program)
     writer.event(program.addresses["helper"]).event(program.addresses["table"], kind=DATA)
     traces = [writer.write(tmp_path / "d"), program.trace(tmp_path / "f", "helper")]
     whole = cli("profile", *traces, "--map", tmp_path / "app.map").out
     assert whole.count("helper") == 1
     assert whole == cli("profile", *reversed(traces), "--map", tmp_path / "app.map").out
-
-
-def test_runs_of_different_builds_merge_by_name(link, cli, tmp_path):
-    """Each trace is resolved with its own binary, so two builds make one profile."""
-    for folder, extra in (("old", "int pad(int x) { return x * 3; }\n"), ("new", "")):
-        (tmp_path / folder).mkdir()
-        from_source = extra + SOURCE_OF_TWO
-        program = link(source=from_source, name=f"{folder}/app")
-        program.trace(tmp_path / f"{folder}.fltrace", "main", "leaf")
-    cli("profile", tmp_path / "old.fltrace", tmp_path / "new.fltrace", "-o", tmp_path / "p")
-    assert entries(tmp_path / "p") == [("main", 2, 0), ("leaf", 2, 1)]
 
 
 SOURCE_OF_TWO = """
@@ -191,11 +139,21 @@ int main(int argc, char **argv) { return leaf(argc - 1); }
 """
 
 
+def test_runs_of_different_builds_merge_by_name(link, profiled, tmp_path):
+    """Each trace is resolved with its own binary, so two builds make one profile."""
+    for folder, extra in (("old", "int pad(int x) { return x * 3; }\n"), ("new", "")):
+        (tmp_path / folder).mkdir()
+        program = link(source=extra + SOURCE_OF_TWO, name=f"{folder}/app")
+        program.trace(tmp_path / f"{folder}.fltrace", "main", "leaf")
+    assert profiled(tmp_path / "old.fltrace", tmp_path / "new.fltrace") == (
+        2, [("main", 2, 0), ("leaf", 2, 1)])
+
+
 def test_a_folder_stands_for_its_traces(link, cli, tmp_path):
     """All traces of a folder are read, numbered ones too; a file that comes twice counts once."""
-    program = link()
-    folder = tmp_path / "traces"
+    program, folder = link(), tmp_path / "traces"
     folder.mkdir()
+    assert "frontload record -o" in cli("profile", folder, code=65).err
     first = program.trace(folder / "app.1.fltrace", "main")
     program.trace(folder / "app.1.fltrace.1", "main", "f1")
     (folder / "readme").write_text("not a trace")
@@ -204,14 +162,10 @@ def test_a_folder_stands_for_its_traces(link, cli, tmp_path):
     assert "given twice" in result.err
 
 
-def test_a_folder_without_traces_is_refused(cli, tmp_path):
-    """An empty folder is bad data, and the note says how to fill it."""
-    assert "frontload record -o" in cli("profile", tmp_path, code=65).err
-
-
-def test_several_programs_need_a_choice(link, cli, tmp_path):
-    """Traces of several programs are listed with counts; --program chooses one."""
+def test_several_programs_need_a_choice(link, cli, run, llvm, tmp_path):
+    """Traces of several programs are listed with counts."""
     a, b = link(name="a"), link(name="b")
+    run(llvm / "llvm-strip", a.path)
     traces = [a.trace(tmp_path / "1", "main"), b.trace(tmp_path / "2", "f1"),
               b.trace(tmp_path / "3", "f2")]
     result = cli("profile", *traces, "-o", tmp_path / "p", code=2)
@@ -221,162 +175,103 @@ def test_several_programs_need_a_choice(link, cli, tmp_path):
     result = cli("profile", *traces, "-o", tmp_path / "p", "--program", "b")
     assert entries(tmp_path / "p") == [("f1", 1, 0), ("f2", 1, 0)]
     assert "1 input of other programs" in result.err
+    result = cli("profile", *traces, "--program", "ap", code=65)
+    assert "ap: no input belongs to this program" in result.err and "a (1)" in result.err
 
 
-def test_programs_that_are_not_chosen_need_no_symbols(link, cli, run, llvm, tmp_path):
-    """A stripped shell among the traces is no obstacle to the profile of another program."""
-    app, shell = link(name="app"), link(name="sh")
-    run(llvm / "llvm-strip", shell.path)
-    traces = [shell.trace(tmp_path / "1", "main"), app.trace(tmp_path / "2", "main")]
-    assert "app (1), sh (1)" in cli("profile", *traces, code=2).err
-    cli("profile", *traces, "--program", "app", "-o", tmp_path / "p")
-
-
-def test_a_profile_can_be_of_a_shared_library(link, cli, tmp_path):
-    """--program may name a library that was recorded as a module; its ranks count it alone."""
-    app, library = link(), link("-shared", name="libf.so", flags=["-fPIC"])
-    writer = TraceWriter().module(1, str(app.path), app.build_id)
+def test_a_profile_can_be_of_a_shared_library(link, profiled, tmp_path):
+    """--program may name a library that was recorded; its ranks count it alone."""
+    (tmp_path / "lib").mkdir()
+    app, library, plugin = link(), *(link("-shared", name=name, flags=["-fPIC"])
+                                     for name in ("libf.so", "lib/app"))
+    writer = TraceWriter().module(1, str(plugin.path), plugin.build_id, main=False)
     writer.module(2, str(library.path), library.build_id, main=False)
-    writer.event(app.addresses["main"]).event(library.addresses["f2"], 2)
-    writer.event(app.addresses["f1"]).event(library.addresses["f1"], 2)
+    writer.module(3, str(app.path), app.build_id).event(plugin.addresses["f1"], 1)
+    for program, number, name in ((app, 3, "main"), (library, 2, "f2"), (library, 2, "f1")):
+        writer.event(program.addresses[name], number)
     writer.write(tmp_path / "t")
-    alone = app.trace(tmp_path / "alone", "main")
-    cli("profile", tmp_path / "t", alone, "--program", "libf.so", "-o", tmp_path / "p")
-    assert entries(tmp_path / "p") == [("f2", 1, 0), ("f1", 1, 1)]
+    for program, expected in ((None, [("main", 1, 0)]), ("app", [("main", 1, 0)]),
+                              (plugin.path, [("f1", 1, 0)]),
+                              ("libf.so", [("f2", 1, 0), ("f1", 1, 1)])):
+        chosen = ["--program", program] if program else []
+        assert profiled(tmp_path / "t", *chosen) == (1, expected)
     assert profile.read(tmp_path / "p").program == b"libf.so"
 
 
-def test_of_two_modules_of_a_name_the_program_counts(link, cli, tmp_path):
-    """A library may have the program's base name: its path chooses it, its name the program."""
-    (tmp_path / "lib").mkdir()
-    app, plugin = link(), link("-shared", name="lib/app", flags=["-fPIC"])
-    writer = TraceWriter().module(1, str(plugin.path), plugin.build_id, main=False)
-    writer.module(2, str(app.path), app.build_id)
-    writer.event(plugin.addresses["f1"], 1).event(app.addresses["main"], 2).write(tmp_path / "t")
-    for arguments, name in (((), "main"), (["--program", "app"], "main"),
-                            (["--program", plugin.path], "f1")):
-        cli("profile", tmp_path / "t", *arguments, "-o", tmp_path / "p")
-        assert entries(tmp_path / "p") == [(name, 1, 0)]
-
-
-def test_an_unknown_program_is_refused_with_those_there_are(link, cli, tmp_path):
-    """--program with a name that nothing has lists the names that can be chosen."""
-    trace = link().trace(tmp_path / "t", "main")
-    result = cli("profile", trace, "--program", "ap", code=65)
-    assert "ap: no input belongs to this program" in result.err and "app (1)" in result.err
-
-
-def test_a_changed_binary_is_refused(link, cli, tmp_path):
-    """If the binary is not the recorded one, both build-ids and the remedy are named."""
+def test_the_binary_has_to_be_the_recorded_one(link, cli, profiled, tmp_path):
+    """Both build-ids and the remedy are named; --binary says where it has gone."""
     program = link()
-    trace = program.trace(tmp_path / "t", "main")
-    other = link(source=SOURCE_OF_TWO)
-    result = cli("profile", trace, "-o", tmp_path / "p", code=65)
-    assert program.build_id.hex() in result.err and other.build_id.hex() in result.err
-    assert "--binary PATH" in result.err
-    assert not (tmp_path / "p").exists()
-
-
-def test_the_binary_may_be_elsewhere(link, cli, tmp_path):
-    """--binary replaces the recorded path; without it a missing binary is an error that says so."""
-    program = link()
-    trace = program.trace(tmp_path / "t", "main")
-    os.rename(program.path, tmp_path / "moved")
+    trace, recorded = program.trace(tmp_path / "t", "main"), program.build_id
+    moved = program.path.rename(tmp_path / "moved")
     assert "--binary PATH" in cli("profile", trace, code=2).err
-    cli("profile", trace, "--binary", tmp_path / "moved", "-o", tmp_path / "p")
-    assert entries(tmp_path / "p") == [("main", 1, 0)]
+    assert profiled(trace, "--binary", moved) == (1, [("main", 1, 0)])
+    other = link(source=SOURCE_OF_TWO)
+    result = cli("profile", trace, "-o", tmp_path / "q", code=65)
+    assert recorded.hex() in result.err and other.build_id.hex() in result.err
+    assert "--binary PATH" in result.err and not (tmp_path / "q").exists()
 
 
-def test_without_build_ids_there_is_a_warning(link, cli, tmp_path):
-    """If neither side has a build-id, the trace is used, with a warning."""
+def test_what_a_binary_lacks_is_told(link, cli, run, llvm, tmp_path):
+    """Without build-ids there is a warning; a stripped program and a script have no names."""
     program = link("-Wl,--build-id=none")
-    assert "has no build-id" in cli("profile", program.trace(tmp_path / "t", "main")).err
-
-
-def test_a_stripped_program_is_refused(link, cli, run, llvm, tmp_path):
-    """A program without symbols has no names to give."""
-    program = link()
     trace = program.trace(tmp_path / "t", "main")
+    assert "has no build-id" in cli("profile", trace).err
     run(llvm / "llvm-strip", program.path)
     assert "is stripped" in cli("profile", trace, code=65).err
-
-
-def test_a_program_that_is_not_elf_is_refused(link, cli, tmp_path):
-    """A script in place of the program is bad data."""
-    trace = link().trace(tmp_path / "t", "main")
-    (tmp_path / "script").write_text("#!/bin/sh\n")
-    assert "not an ELF file" in cli("profile", trace, "--binary", tmp_path / "script", code=65).err
-
-
-def test_touches_without_a_symbol_are_counted(link, cli, tmp_path):
-    """Addresses that no symbol covers are left out and reported."""
-    trace = link().trace(tmp_path / "t", "main", 0x10, 0x20)
-    assert "2 first touches of 3 without a symbol" in cli("profile", trace).err
+    program.path.write_text("#!/bin/sh\n")
+    assert "not an ELF file" in cli("profile", trace, code=65).err
 
 
 def test_a_run_without_first_touches_is_left_out(link, cli, tmp_path):
     """A forked child that touched nothing new is no run; if there is no other, that is an error."""
-    program = link()
-    empty, full = program.trace(tmp_path / "1"), program.trace(tmp_path / "2", "main")
-    nameless = program.trace(tmp_path / "3", 0x10)
-    result = cli("profile", empty, full, nameless, "-o", tmp_path / "p")
-    assert "2 traces without" in result.err and entries(tmp_path / "p") == [("main", 1, 0)]
-    assert profile.read(tmp_path / "p").runs == 1
-    before = (tmp_path / "p").read_bytes()
-    assert "no first touch" in cli("profile", empty, "-o", tmp_path / "p", code=65).err
-    assert (tmp_path / "p").read_bytes() == before
+    program, path = link(), tmp_path / "p"
+    empty, nameless = program.trace(tmp_path / "1"), program.trace(tmp_path / "3", 0x10)
+    full = program.trace(tmp_path / "2", "main", 0x10, dropped=7)
+    said = cli("profile", empty, full, nameless, "-o", path).err
+    assert "2 traces without" in said and "2 first touches of 3 without a symbol" in said
+    assert "7 first touches lost" in said
+    assert (profile.read(path).runs, entries(path)) == (1, [("main", 1, 0)])
+    before = path.read_bytes()
+    assert "no first touch" in cli("profile", empty, "-o", path, code=65).err
+    assert path.read_bytes() == before
 
 
-def test_forked_children_are_part_of_their_run(link, cli, tmp_path):
-    """The workers of a server: what they touch comes after what it has touched, and counts as one
-    run, whichever trace is given first; with the weight of any of them."""
+def test_forked_children_are_part_of_their_run(link, profiled, tmp_path):
+    """What workers of a server touch comes after what it has touched, in whatever order."""
     program = link()
     child = program.trace(tmp_path / "1", "helper", "f3", minor=2, run=7, pid=30, forked=1)
     parent = program.trace(tmp_path / "2", "main", "helper", minor=2, run=7, pid=40)
     other = program.trace(tmp_path / "3", "main", minor=2, run=8, pid=30)
-    cli("profile", child, parent, other, "-o", tmp_path / "p")
-    assert entries(tmp_path / "p") == [("main", 2, 0), ("helper", 1, 1), ("f3", 1, 2)]
-    assert profile.read(tmp_path / "p").runs == 2
-    cli("profile", parent, "--weighted-input", f"5,{child}", "-o", tmp_path / "p")
-    assert profile.read(tmp_path / "p").runs == 5
+    assert profiled(child, parent, other) == (2, [("main", 2, 0), ("helper", 1, 1), ("f3", 1, 2)])
+    assert profiled(parent, "--weighted-input", f"5,{child}")[0] == 5
     # Before 1.2 these bytes said nothing.
     older = [program.trace(tmp_path / name, "main", minor=1, run=7) for name in "45"]
-    cli("profile", *older, "-o", tmp_path / "p")
-    assert profile.read(tmp_path / "p").runs == 2
-
-
-def test_dropped_first_touches_are_reported(link, cli, tmp_path):
-    """What the recorder had no room for is said, because the profile is then incomplete."""
-    trace = link().trace(tmp_path / "t", "main", dropped=7)
-    assert "7 first touches lost" in cli("profile", trace).err
+    assert profiled(*older)[0] == 2
 
 
 @pytest.mark.parametrize(("contents", "code", "what"), [
     (b"hello\n", 65, "not a trace"),
     (b"", 65, "is empty"),
     (b"frontload-startup-profile 2\nprogram app\nruns 1\nrubbish\tline\n", 65, ":4: "),
-    (b"\x89FLT\r\n\x1a\n rest", 65, "truncated inside its header"),
     (None, 2, "No such file"),
 ])
 def test_one_bad_input_fails_unless_partial_is_allowed(link, cli, tmp_path, contents, code, what):
     """A bad file among good ones fails and writes nothing; --allow-partial says what is lost."""
-    good = link().trace(tmp_path / "good", "main")
-    bad = tmp_path / "bad"
+    good, bad = link().trace(tmp_path / "good", "main"), tmp_path / "bad"
     if contents is not None:
         bad.write_bytes(contents)
     result = cli("profile", good, bad, "-o", tmp_path / "p", code=code)
     assert f"frontload: error: {bad}" in result.err and what in result.err
+    result = cli("profile", bad, "-o", tmp_path / "p", "--allow-partial", code=65)
+    assert "none of the inputs can be used" in result.err
     assert not (tmp_path / "p").exists()
     result = cli("profile", good, bad, "-o", tmp_path / "p", "--allow-partial")
     assert "1 of 2 inputs left out" in result.err and what in result.err
     assert entries(tmp_path / "p") == [("main", 1, 0)]
-    result = cli("profile", bad, "-o", tmp_path / "q", "--allow-partial", code=65)
-    assert "none of the inputs can be used" in result.err
 
 
 def test_what_is_left_out_is_told_one_by_one(link, cli, tmp_path):
-    """Each input that is lost is named with its reason, and no other is lost with it: neither of
-    the same folder nor of the same run."""
+    """Each that is lost, with its reason; others of its folder and of its run are not."""
     program, other = link(), link(source=SOURCE_OF_TWO, name="other")
     folder = tmp_path / "traces"
     folder.mkdir()
@@ -387,8 +282,6 @@ def test_what_is_left_out_is_told_one_by_one(link, cli, tmp_path):
     program.trace(folder / "3.fltrace", "f2", minor=2, run=5, pid=3, forked=1)
     (folder / "4.fltrace").write_bytes((folder / "1.fltrace").read_bytes()[:-3])
     program.trace(folder / "5.fltrace", "main", minor=2, run=6, pid=5)
-    cli("profile", folder, "-o", tmp_path / "p", code=65)
-    assert not (tmp_path / "p").exists()
     *lost, count, made = cli("profile", folder, "--allow-partial", "-o", tmp_path / "p").err \
         .splitlines()
     assert len(lost) == 2 and all(line.endswith(": this input is left out") for line in lost)
@@ -399,79 +292,23 @@ def test_what_is_left_out_is_told_one_by_one(link, cli, tmp_path):
     assert entries(tmp_path / "p") == [("main", 2, 0), ("f1", 1, 1), ("f2", 1, 2)]
 
 
-def test_a_cut_trace_is_refused(link, cli, tmp_path):
-    """A trace that lost its second half gives an error with the offset, and no profile."""
-    trace = link().trace(tmp_path / "t", *NAMES)
-    os.truncate(trace, trace.stat().st_size - 40)
-    result = cli("profile", trace, "-o", tmp_path / "p", code=65)
-    assert "truncated" in result.err and "(at byte" in result.err
-    assert not (tmp_path / "p").exists()
-
-
-def test_an_unchanged_profile_is_not_written_again(link, cli, tmp_path):
-    """The same bytes are left alone, so that builds do not redo what depends on the profile."""
-    trace = link().trace(tmp_path / "t", "main")
-    cli("profile", trace, "-o", tmp_path / "p")
-    before = (tmp_path / "p").stat()
-    cli("profile", trace, "-o", tmp_path / "p")
-    after = (tmp_path / "p").stat()
-    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-
-
-def test_a_thousand_traces_are_merged(link, tmp_path):
-    """A thousand processes make one profile of a thousand runs."""
-    program = link()
-    folder = tmp_path / "traces"
-    folder.mkdir()
-    for number in range(1000):
-        program.trace(folder / f"app.{number}.fltrace", "main", NAMES[1 + number % 4])
-    merger = merge.Merger()
-    for path, weight in inputs.expand([(str(folder), 1)]):
-        merger.add(path, weight)
-    made = merger.result()
-    assert made.runs == 1000
-    (first, touch), *others = made.in_order()
-    assert (first.name, touch.runs) == (b"main", 1000)
-    assert [touch.runs for _, touch in others] == [250] * 4
-
-
-@pytest.fixture
-def roles(link, tmp_path):
-    """A folder of traces of one program: of two roles, and of none."""
-    program = link()
-    folder = tmp_path / "roles"
+def test_a_profile_of_a_role_has_its_traces_only(link, cli, profiled, tmp_path):
+    """Also if all of them are processes of one run; each role that is asked for has to be there."""
+    program, folder, path = link(), tmp_path / "roles", tmp_path / "p"
     folder.mkdir()
     for number, (role, name) in enumerate([("renderer", "f1"), ("renderer", "f2"),
                                            ("gpu", "helper"), ("", "main")]):
-        writer = TraceWriter().module(1, str(program.path), program.build_id)
-        writer.event(program.addresses[name]).write(folder / f"{number}.fltrace", minor=3,
-                                                    role=role.encode(), run=5, forked=number != 3)
-    return folder
-
-
-@pytest.mark.parametrize("wanted, runs, names", [
-    (["renderer"], 1, ["f1", "f2"]), (["gpu"], 1, ["helper"]),
-    (["gpu", "renderer"], 1, ["f1", "f2", "helper"]), ([], 1, ["f1", "f2", "helper", "main"])])
-def test_a_profile_of_a_role_has_its_traces_only(roles, cli, tmp_path, wanted, runs, names):
-    """Also if all of them are processes of one run."""
-    options = [word for role in wanted for word in ("--role", role)]
-    cli("profile", roles, *options, "-o", tmp_path / "p")
-    assert profile.read(tmp_path / "p").runs == runs
-    assert sorted(name for name, _, _ in entries(tmp_path / "p")) == names
-
-
-def test_a_role_that_no_trace_has_is_an_error(roles, cli, tmp_path):
-    """It names the roles that there are, and each that is asked for has to be there."""
-    result = cli("profile", roles, "--role", "gpu", "--role", "tab", "-o", tmp_path / "p", code=65)
+        program.trace(folder / f"{number}.fltrace", name, minor=3, role=role.encode(), run=5,
+                      forked=number != 3)
+    result = cli("profile", folder, "--role", "gpu", "--role", "tab", "-o", path, code=65)
     assert result.err == (
         "frontload: error: no trace is of a process with the role 'tab'\n"
         "frontload: note: the roles of these traces: renderer (2), gpu (1), none (1)\n")
-    assert not (tmp_path / "p").exists()
-    cli("profile", roles, "--role", "gpu", "-o", tmp_path / "p")
-    result = cli("profile", tmp_path / "p", "--role", "gpu", code=65)
-    assert "startup profiles have no roles" in result.err
-
-
-def test_what_cannot_be_a_role_is_a_usage_error(roles, cli):
-    """No trace could have it."""
-    assert "not a role" in cli("profile", roles, "--role", "two words", code=2).err
+    assert not path.exists()
+    for wanted, names in ((["renderer"], ["f1", "f2"]), (["gpu"], ["helper"]),
+                          (["gpu", "renderer"], ["f1", "f2", "helper"]),
+                          ([], ["f1", "f2", "helper", "main"])):
+        runs, found = profiled(folder, *(f"--role={role}" for role in wanted))
+        assert (runs, sorted(name for name, _, _ in found)) == (1, names)
+    assert "startup profiles have no roles" in cli("profile", path, "--role", "gpu", code=65).err
+    assert "not a role" in cli("profile", folder, "--role", "two words", code=2).err

@@ -33,17 +33,7 @@ def test_every_refusal_has_a_remedy():
     assert lacking == []
 
 
-def test_a_damaged_file_comes_with_a_remedy(cli, tmp_path):
-    """Wherever a trace or program is cut, the note says how to get a whole one."""
-    (tmp_path / "cut.fltrace").write_bytes(b"\x89FLT\r\n\x1a\n")
-    assert "note: copy or record it again" in cli("profile", tmp_path / "cut.fltrace", code=65).err
-    (tmp_path / "empty").mkdir()
-    assert "note: " in cli("profile", tmp_path / "no.fltrace", code=2).err
-    assert "note: " in cli("profile", tmp_path / "empty", code=65).err
-
-
 def test_a_full_disk_comes_with_a_remedy(cli, tmp_path):
-    """What the system refuses to any verb is said with what to do."""
     (tmp_path / "t.order").write_text("main\n")
     shown = cli("import", tmp_path / "t.order", "--program", "app", "-o", "/dev/full", code=2).err
     assert "No space left on device\nfrontload: note: make room there" in shown

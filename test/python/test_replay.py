@@ -9,9 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 from coldbench.judge import replay
-from coldbench.show import terminal
 from coldbench.variants.workload import RECORDED
-from frontload.base import console
 
 KERNEL = {"major_faults": 100, "read_bytes": 10e6, "read_runs": 3}
 PREDICTED = {"major_faults": 104, "minor_faults": 9, "read_bytes": 10e6, "read_runs": 4,
@@ -71,8 +69,7 @@ def only(found):
 
 
 def test_all_figures_are_compared(work, starts, asked):
-    """Each has its difference, and a start on the throttled device its time: requests and bytes
-    side by side, without the first slice, and the program's own."""
+    """Each has its difference, and a start on the throttled device its time."""
     found = replayed(work, ["default"], starts)
     row = only(found)
     assert row["difference"]["major_faults"] == pytest.approx(0.04)
@@ -115,12 +112,6 @@ def test_it_is_predicted_from_the_default_build_with_the_readahead_of_the_device
     assert questions[2][3][-1] == "--prefetch=front"
 
 
-def test_who_reads_the_file_before_is_not_compared_by_requests(work, starts, asked):
-    row = only(replayed(work, ["preread"], starts))
-    assert "requests" not in row["difference"]
-    assert row["agrees"]
-
-
 @pytest.mark.parametrize("change, said", [
     (lambda work, starts, asked: asked(missing=30), "was compiled differently: 3% of what was"),
     (lambda work, starts, asked: (work.folder / "traces.data/a.fltrace").unlink(),
@@ -149,29 +140,3 @@ def test_elsewhere_nothing_is_judged(work, starts, asked, monkeypatch):
     assert row["agrees"] is None
     assert only(replay.verdicts(found)).holds is None
     assert "the model is of Linux 6.17, this is 6.1.0-30-amd64" in row["why"]
-
-
-def test_the_table_has_both_sides_by_side(work, starts, asked, capsys):
-    for variant in starts.variants.values():
-        variant["slow"] = None
-    found = replayed(work, ["default", "preread"], starts)
-    console.show(terminal.predictions([starts.variants[name] | {"prediction": prediction}
-                                       for name, prediction in found.items()]))
-    lines = capsys.readouterr().out.splitlines()
-    assert "104 / 100" in lines[-2]
-    assert "10.0 / 10.0" in lines[-2]
-    assert "150 / 155" in lines[-2]
-    assert "- / -" in lines[-1]
-
-
-def test_a_sentence_says_how_many_predictions_agree(work, starts, asked):
-    """Which do not is told, and why others were not judged."""
-    predictions = replayed(work, ["default", "preread", "opened"], starts)
-    assert predictions["default"]["major_faults"] == 104
-    assert replay.sentences(predictions) == [
-        "Predictions are within 5%, or one, of the kernel's counts for 2 of 2 variants",
-        "not judged: the prediction of opened: is a library: the program that opens it reads it, "
-        "too"]
-    predictions["preread"]["agrees"] = False
-    assert replay.sentences(predictions)[0].endswith("for 1 of 2 variants, but not for preread")
-    assert replay.sentences({}) == []

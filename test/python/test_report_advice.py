@@ -1,12 +1,9 @@
 """Advice: each rule speaks where the start gives it a reason, with a gain that the start bears out,
 and keeps silent where it does not."""
 
-import numpy as np
 import pytest
 from faults_writer import PAGE, FaultsWriter, elf_file, plain_file
-from frontload.report import advice_reading, model, recorded
-from frontload.report.places import Places
-from frontload.report.recorded import Section
+from frontload.report import model, recorded
 from frontload.report.spans import Spans
 from trace_writer import CODE, DATA, TraceWriter
 
@@ -17,15 +14,6 @@ char *pointers[30000] = {[0 ... 29999] = (char *)pointers};
 const char table[200000] = "sparse";
 int main(void) { return printf("%d\\n", table[(long)pointers[7] & 7]) < 0; }
 """
-
-# In each of its pages there is an address of another library, too.
-MIXED_POINTERS = """
-extern char **environ;
-struct { char *own[511]; void *other; } pages[60] = {
-    [0 ... 59] = {{[0 ... 510] = (char *)pages}, &environ}};
-int main(void) { return pages[7].other == 0; }
-"""
-
 
 # A library that calls its own functions by name.
 def calls(number: int) -> str:
@@ -59,7 +47,6 @@ def offset_of(writer: FaultsWriter, section: str, file: int = 0) -> int:
 
 
 def test_unpacked_relocations_are_to_be_packed(link, start):
-    """The table was read: nearly all of it would be gone."""
     writer = start(link("-pie", "-Wl,-z,nopack-relative-relocs", source=POINTERS, flags=("-fPIE",)))
     for page in range(0, 160, 8):
         writer.major(0, offset_of(writer, ".rela.dyn") + page * PAGE, pages=8)
@@ -70,7 +57,6 @@ def test_unpacked_relocations_are_to_be_packed(link, start):
 
 
 def test_packed_relocations_and_tables_in_memory_are_well(link, start):
-    """Nothing to gain: the table is packed, or it was not read."""
     packed = start(link("-pie", "-Wl,-z,pack-relative-relocs", source=POINTERS, flags=("-fPIE",),
                         name="packed"))
     packed.major(0, offset_of(packed, ".relr.dyn"), pages=8)
@@ -88,12 +74,6 @@ def test_pages_that_relocation_writes_need_not_be(link, start):
     said = sentences(writer)["no-pie"]
     assert "at most" in said["text"] and 5 <= said["gain"]["major_faults"] <= 7
     assert 0 < said["gain"]["read_bytes"] <= 56 * PAGE
-    table = start(link("-pie", "-Wl,-z,nopack-relative-relocs", source=MIXED_POINTERS,
-                       flags=("-fPIE",), name="mixed"))
-    for page in range(0, 160, 8):
-        table.major(0, offset_of(table, ".rela.dyn") + page * PAGE, pages=8, access="r")
-    gain = sentences(table)["no-pie"]["gain"]  # the list is gone, whatever pages are still written
-    assert gain["major_faults"] >= 18 and gain["read_bytes"] > 0.9 * 160 * PAGE
     fixed = start(link("-no-pie", source=POINTERS, name="fixed"))
     fixed.major(0, offset_of(fixed, ".data"), access="w")
     assert "no-pie" not in sentences(fixed)
@@ -135,7 +115,6 @@ def test_small_libraries_are_to_be_linked_in(link, start):
 
 
 def test_a_program_that_is_read_here_and_there_gets_a_front(tmp_path, link, start):
-    """How much it gains, traces say; without them nobody does."""
     program = link("-no-pie", source=POINTERS)
     writer = start(program)
     for page in (40, 60, 20, 80, 10):
@@ -148,11 +127,8 @@ def test_a_program_that_is_read_here_and_there_gets_a_front(tmp_path, link, star
     said = sentences(writer, traces=[trace.write(tmp_path / "trace")])["front"]
     assert "at most" in said["text"]
     assert said["gain"]["major_faults"] == 4 and 0 < said["gain"]["read_bytes"] <= 20 * PAGE
-
-
-def test_a_program_that_is_read_in_one_stretch_needs_no_front(link, start):
-    """Whatever its sections are called."""
-    writer = start(link(source=POINTERS))
+    # What is read in one stretch needs none.
+    writer = start(program)
     for page in range(0, 40, 8):
         writer.major(0, page * PAGE, pages=8)
     assert "front" not in sentences(writer)
@@ -172,43 +148,11 @@ def test_a_front_that_is_faulted_in_is_to_be_prefetched():
     """Major faults inside of it are what prefetching saves; it reads the rest of it."""
     said = sentences(with_front((0, 8), (8, 8), (16, 8), (24, 8)))["prefetch"]
     assert said["gain"] == {"major_faults": 3, "read_bytes": -8 * PAGE}
-    assert "prefetch" not in sentences(with_front((0, 40), (50, 8)))
-
-
-def test_what_is_read_outside_of_the_front_was_not_trained():
-    """Some faults are as they should be, many are not."""
-    said = sentences(with_front((0, 40), (50, 8), (70, 8), (150, 8), (190, 8)))["untrained"]
-    assert said["gain"] == {"major_faults": 4, "read_bytes": 32 * PAGE}
-    assert "untrained" not in sentences(with_front((0, 40), (50, 8)))
-    assert "front" not in sentences(with_front((0, 40), (50, 8), (70, 8), (150, 8), (190, 8)))
-
-
-def test_the_front_ends_where_the_rest_begins():
-    """As far as the sections say; a file without any of its sections has none."""
-    file = recorded.parse(with_front().to_bytes(), "start.json").files[0]
-    assert Places(file).front.to_text(PAGE) == "0+40"
-    changed = {**vars(file), "sections": [Section(name=".text", offset=0, size=PAGE, address=0)]}
-    assert Places(recorded.File(**changed)).front is None
-
-
-def test_the_front_ends_where_the_file_notes_it(tmp_path, link, start):
-    """What is behind it is not prefetched, though in sections that begin in the front."""
-    source = tmp_path / "note.s"
-    source.write_text('''.section .note.frontload,"a",@note
-.align 4
-.long 10, 16, 1
-.asciz "Frontload"
-.align 4
-.long 1, 1
-.quad front_end
-''')
-    program = link(str(source), "-no-pie", "-Wl,--defsym=front_end=main", source=POINTERS,
-                   name="noted")
-    writer = start(program)
-    place = Places(recorded.parse(writer.to_bytes(), "start.json").files[0])
-    end = int(place.offsets(np.array([program.addresses["main"]]))[0])
-    assert place.front.start.tolist() == [0] and place.front.end.tolist() == [end]
-    assert Places(recorded.parse(start(link()).to_bytes(), "x").files[0]).front is None
+    well = sentences(with_front((0, 40), (50, 8)))
+    assert "prefetch" not in well and "untrained" not in well
+    said = sentences(with_front((0, 40), (50, 8), (70, 8), (150, 8), (190, 8)))
+    assert said["untrained"]["gain"] == {"major_faults": 4, "read_bytes": 32 * PAGE}
+    assert "front" not in said
 
 
 def test_a_large_table_of_which_little_is_used(tmp_path, link, start):
@@ -274,28 +218,6 @@ def test_waits_for_other_things_than_files_are_told():
     assert "waits" not in waiting(disk=90)
     assert "waits" not in waiting(poll=4)
     assert "strace" in waiting(**{"another system call": 30})["waits"]["how"]
-
-
-def test_a_replay_that_does_not_fit_says_nothing():
-    """Where something else than faults has read, windows explain nothing; nor for a few faults."""
-    writer = replayed(list(range(0, 1900, 8)), 32)
-    writer.files[0]["after"] = "0+4000"
-    assert "readahead" not in sentences(writer)
-    assert "readahead" not in sentences(replayed([0, 500, 1000], 32))
-    assert "readahead" not in sentences(replayed(list(range(0, 3900, 8)), 32, read_ahead_kib=None))
-
-
-def test_a_replay_reads_windows_around_faults():
-    """Half of a window lies before the fault, and none before the beginning of the file."""
-    assert advice_reading.replay(Spans([0], [1]).start, 100 * PAGE, 8 * PAGE, PAGE) == (1, 8 * PAGE)
-    pages = Spans.of_units([10, 13, 14], PAGE)
-    offsets = (pages.start[[0, 1]] + [0, PAGE])
-    assert advice_reading.replay(offsets, 100 * PAGE, 8 * PAGE, PAGE) == (2, 12 * PAGE)
-    # In code it begins with the fault, and ends with the mapping.
-    ends = np.array([0, 16 * PAGE])
-    assert advice_reading.replay(offsets, 100 * PAGE, 2 * PAGE, PAGE, ends) == (2, 4 * PAGE)
-    assert advice_reading.replay(offsets[1:], 100 * PAGE, 8 * PAGE, PAGE, ends[1:]) == (
-        1, 2 * PAGE)
 
 
 def test_most_of_a_file_may_as_well_be_all_of_it():

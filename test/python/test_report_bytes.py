@@ -1,8 +1,10 @@
 """Where the bytes went: what was read, touched and wasted, by section, function and object."""
 
+from pathlib import Path
+
 import pytest
 from faults_writer import PAGE, FaultsWriter, elf_file, plain_file
-from frontload.base.errors import BadData, Failure
+from frontload.base.errors import Failure
 from frontload.report import accounting, model, recorded
 from frontload.report.places import Places
 from frontload.report.spans import Spans
@@ -20,8 +22,6 @@ sections = st.lists(st.tuples(st.sampled_from(["a", "b", "(no section)"]), st.in
 
 @given(sections, spans, spans)
 def test_the_bytes_add_up(given_sections, read, touched):
-    """Sections and the rest are the whole file, each byte once; what is wasted is what was read
-    and not touched, never less than none."""
     file = recorded.parse(FaultsWriter(plain_file("/app", SIZE, given_sections)).to_bytes(),
                           "start.json").files[0]
     rows = accounting.rows(Places(file), read, touched)
@@ -33,15 +33,6 @@ def test_the_bytes_add_up(given_sections, read, touched):
         assert row.wasted >= row.read - row.touched
         assert row.density is None if not row.read else 0 <= row.density <= 1
     assert len({row.section for row in rows}) == len(rows)
-
-
-@given(sections, spans)
-def test_without_touches_nothing_is_called_wasted(given_sections, read):
-    """What is not known is null, not zero."""
-    file = recorded.parse(FaultsWriter(plain_file("/app", SIZE, given_sections)).to_bytes(),
-                          "start.json").files[0]
-    for row in accounting.rows(Places(file), read, None):
-        assert (row.touched, row.wasted, row.density) == (None, None, None)
 
 
 def document(writer, **more) -> dict:
@@ -60,37 +51,34 @@ def started(tmp_path, link, llvm, tools):
     return started
 
 
+def touched(folder: Path, program, *names, data=()) -> Path:
+    """A trace in which the granules were touched where these symbols begin."""
+    trace = TraceWriter().module(1, str(program.path), program.build_id)
+    for name in names:
+        trace.event(program.addresses[name] // 16 * 16, kind=CODE)
+    for name in data:
+        trace.event(program.addresses[name] // 16 * 16, kind=DATA)
+    return trace.write(folder / "trace")
+
+
 def test_touched_bytes_come_from_traces(tmp_path, link, started):
     """Granules of code and data, at their places in the file; and what the loader has to touch."""
     program = link()
-    trace = TraceWriter().module(1, str(program.path), program.build_id)
-    trace.event(program.addresses["table"] // 16 * 16, kind=DATA)
-    trace.event(program.addresses["f1"] // 16 * 16, kind=CODE)
-    found = document(started(program), traces=[trace.write(tmp_path / "trace")])["variants"][0]
-    rows = {row["section"]: row for row in found["bytes"]}
+    writer = started(program)
+    writer.files.append(plain_file("/data", 50 * PAGE, before="", after="0+50"))
+    trace = touched(tmp_path, program, "f1", data=["table"])
+    found = document(writer, traces=[trace])["variants"][0]
+    rows = {row["section"]: row for row in found["bytes"] if row["wasted"] is not None}
     assert rows[".rodata"]["touched"] == 16 and rows[".text"]["touched"] == 16
     assert rows[".text"]["wasted"] == rows[".text"]["read"] - 16
     assert rows[".rela.dyn"]["wasted"] == 0  # relocations are read, and nobody records that
     assert rows[".data.rel.ro"]["touched"] >= 8  # `pointer`, which is relocated
-    assert found["files"][0]["touched_bytes"] == sum(row["touched"] for row in found["bytes"])
-    assert found["summary"]["density"] == round(
-        1 - sum(row["wasted"] for row in found["bytes"]) / found["files"][0]["size"], 4)
-
-
-def test_what_no_trace_tells_of_is_not_called_wasted(tmp_path, link, started):
-    """The sum is over the files that traces tell of: others may have been used to the last byte."""
-    program = link()
-    trace = TraceWriter().module(1, str(program.path), program.build_id)
-    trace.event(program.addresses["f1"] // 16 * 16, kind=CODE)
-    writer = started(program)
-    writer.files.append(plain_file("/data", 50 * PAGE, before="", after="0+50"))
-    found = document(writer, traces=[trace.write(tmp_path / "trace")])["variants"][0]
-    assert found["summary"]["wasted_bytes"] == sum(row["wasted"] or 0 for row in found["bytes"])
-    assert found["summary"]["wasted_bytes"] < found["files"][1]["size"]
+    wasted = sum(row["wasted"] for row in rows.values())
+    assert found["summary"]["wasted_bytes"] == wasted < found["files"][0]["size"]
+    assert found["files"][1]["touched_bytes"] == sum(row["touched"] for row in rows.values())
 
 
 def test_without_touches_of_code_functions_count_whole(tmp_path, link, started):
-    """Breakpoints tell only that a function was entered."""
     program = link()
     trace = program.trace(tmp_path / "trace", "main")
     found = document(started(program), traces=[trace])["variants"][0]
@@ -99,37 +87,21 @@ def test_without_touches_of_code_functions_count_whole(tmp_path, link, started):
 
 
 def test_another_build_is_understood_by_names(tmp_path, link, started):
-    """The same functions at other places: touched bytes move along, and what is not found is
-    told."""
     old = link(name="old")
     new = link("-Wl,--image-base=0x400000", "-no-pie", name="new",
                source="int more(int x) { return x + 1; }" + (tmp_path / "old.c").read_text())
-    trace = TraceWriter().module(1, str(old.path), old.build_id)
-    trace.event(old.addresses["f1"] // 16 * 16, kind=CODE)
-    nameless = old.addresses["_start"] + 0x100000
-    trace.event(nameless, kind=DATA)
-    variant = document(started(new, "new"), traces=[trace.write(tmp_path / "trace")])["variants"][0]
+    old.addresses["nameless"] = old.addresses["_start"] + 0x100000
+    trace = touched(tmp_path, old, "f1", data=["nameless"])
+    variant = document(started(new, "new"), traces=[trace])["variants"][0]
     text = next(row for row in variant["bytes"] if row["section"] == ".text")
     assert 0 < text["touched"] <= 32
     assert "16 of the touched bytes" in variant["missing"][-1]["what"]
 
 
-def test_a_recorded_build_that_is_gone_is_told(tmp_path, link, started):
-    """Names of a build can only be had from it."""
-    old, new = link(name="old"), link("-no-pie", name="new")
-    trace = old.trace(tmp_path / "trace", "main")
-    old.path.write_bytes(new.path.read_bytes())
-    with pytest.raises(BadData, match="comes from another build"):
-        document(started(link("-Wl,--image-base=0x300000", "-no-pie", name="third"), "third"),
-                 traces=[trace])
-
-
 def test_waste_is_told_by_function_datum_and_object(tmp_path, link, started):
     """What was read and not touched, most first; objects by the map of the link."""
     program = link("-Wl,-Map=app.map")
-    trace = TraceWriter().module(1, str(program.path), program.build_id)
-    trace.event(program.addresses["main"] // 16 * 16, kind=CODE)
-    waste = document(started(program), traces=[trace.write(tmp_path / "trace")],
+    waste = document(started(program), traces=[touched(tmp_path, program, "main")],
                      maps=[tmp_path / "app.map"])["variants"][0]["waste"]
     for rows in waste.values():
         assert [row["wasted"] for row in rows] == sorted((row["wasted"] for row in rows),
@@ -140,18 +112,6 @@ def test_waste_is_told_by_function_datum_and_object(tmp_path, link, started):
     table = next(row for row in waste["data"] if row["name"] == "table")
     assert (table["section"], table["size"], table["wasted"]) == (".rodata", 64, 64)
     assert "app.o" in {row["name"] for row in waste["objects"]}
-
-
-def test_of_many_functions_the_most_wasteful_are_told(tmp_path, link, started):
-    """Wherever they are in the file."""
-    source = "".join(f"int f{i}(int *x) {{ return {' + '.join(['*x++'] * (i + 1))}; }}"
-                     for i in range(60)) + "int main(void) { return 0; }"
-    program = link(source=source)
-    trace = TraceWriter().module(1, str(program.path), program.build_id)
-    trace.event(program.addresses["main"] // 16 * 16, kind=CODE)
-    waste = document(started(program), traces=[trace.write(tmp_path / "trace")])
-    names = [row["name"] for row in waste["variants"][0]["waste"]["functions"]]
-    assert len(names) == 50 and names[:3] == ["f59", "f58", "f57"]
 
 
 def test_each_map_is_used_where_it_fits(tmp_path, link, started):

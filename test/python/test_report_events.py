@@ -1,7 +1,6 @@
 """What a start did, event by event: causes, reads and which of them went backwards."""
 
-import json
-
+import pytest
 from faults_writer import MS, PAGE, FaultsWriter, plain_file
 from frontload.report import recorded
 from frontload.report.events import CAUSES, Events, events, is_loader
@@ -36,58 +35,39 @@ def causes(start: FaultsWriter, kind: str = "Mm") -> list[str]:
             if each in kind]
 
 
-def test_before_the_first_instruction_all_is_exec():
-    """Whatever the kernel touches while it maps the program."""
-    start = writer().phase("exec").fault(APP, DATA, kernel=1, access="w").fault(APP, 0, kernel=1)
-    assert causes(start) == ["exec", "exec"]
+LOADERS = {"code": (LOADER, 100)}
+WRITE, FETCH, KERNEL = {"access": "w"}, {"access": "x"}, {"kernel": 1}
 
 
-def test_relocation_is_tables_and_what_they_name():
-    """In the phase of relocation, tables and writes; the rest is the loader's."""
-    start = writer().phase("relocation")
-    for place, access in ((TABLES, "r"), (DATA, "w"), (CONSTANTS, "r")):
-        start.fault(APP, place, access=access, code=(LOADER, 100))
-    assert causes(start) == ["relocation", "relocation", "loader"]
-
-
-def test_a_program_without_loader_relocates_itself():
-    """There it is the program's own code that does it."""
-    start = writer().phase("relocation").fault(APP, DATA, access="w", code=(APP, CODE))
-    assert causes(start) == ["relocation"]
-
-
-def test_the_loader_is_known_by_its_code():
-    """In any phase, also while libraries are opened later; on its own pages, too."""
-    start = writer().phase("main")
-    start.fault(APP, CONSTANTS, code=(LOADER, 100)).fault(LOADER, 100, access="x",
-                                                          code=(LOADER, 100))
-    start.fault(APP, TABLES, code=(LOADER, 100))
-    assert causes(start) == ["loader", "loader", "relocation"]
-
-
-def test_constructors_answer_for_what_they_touch():
-    """Code and data alike, and by system calls, too."""
-    start = writer().phase("constructors").fault(APP, CODE, access="x")
-    start.fault(APP, CONSTANTS).fault(OTHER, 0, kernel=1)
-    assert causes(start) == ["constructor"] * 3
-
-
-def test_in_main_it_is_what_was_touched_that_counts():
-    """Code, constants, data and memory of no file; the kernel if it touched it."""
-    start = writer().phase("main").fault(APP, CODE, access="x").fault(APP, CONSTANTS)
-    start.fault(APP, DATA, access="w").fault(APP, DATA).fault(-1, -1, access="w")
-    start.fault(OTHER, 0).fault(APP, CONSTANTS, kernel=1)
-    assert causes(start) == ["code", "constant", "data", "data", "data", "constant", "kernel"]
-
-
-def test_without_accesses_the_place_decides():
-    """Recorders that cannot tell fetches from reads still know what is mapped as code."""
-    start = writer().phase("main").fault(APP, CODE, access="?").fault(APP, CONSTANTS, access="?")
-    assert causes(start) == ["code", "constant"]
+@pytest.mark.parametrize(("phase", "faults", "expected"), [
+    # Before the first instruction, whatever the kernel touches while it maps the program.
+    ("exec", [(APP, DATA, KERNEL | WRITE), (APP, 0, KERNEL)], "exec exec"),
+    # In the phase of relocation, tables and writes; the rest is the loader's.
+    ("relocation", [(APP, TABLES, LOADERS), (APP, DATA, LOADERS | WRITE),
+                    (APP, CONSTANTS, LOADERS)], "relocation relocation loader"),
+    # A program without loader relocates itself.
+    ("relocation", [(APP, DATA, WRITE | {"code": (APP, CODE)})], "relocation"),
+    # The loader is known by its code, also while libraries are opened later; on its own pages, too.
+    ("main", [(APP, CONSTANTS, LOADERS), (LOADER, 100, LOADERS | FETCH), (APP, TABLES, LOADERS)],
+     "loader loader relocation"),
+    # Code and data alike, and by system calls, too.
+    ("constructors", [(APP, CODE, FETCH), (APP, CONSTANTS, {}), (OTHER, 0, KERNEL)],
+     "constructor constructor constructor"),
+    # In main it is what was touched that counts: also memory of no file; the kernel if it did.
+    ("main", [(APP, CODE, FETCH), (APP, CONSTANTS, {}), (APP, DATA, WRITE), (APP, DATA, {}),
+              (-1, -1, WRITE), (OTHER, 0, {}), (APP, CONSTANTS, KERNEL)],
+     "code constant data data data constant kernel"),
+    # Recorders that cannot tell fetches from reads still know what is mapped as code.
+    ("main", [(APP, CODE, {"access": "?"}), (APP, CONSTANTS, {"access": "?"})], "code constant"),
+])
+def test_each_fault_has_a_cause(phase, faults, expected):
+    start = writer().phase(phase)
+    for file, offset, how in faults:
+        start.fault(file, offset, **how)
+    assert causes(start) == expected.split()
 
 
 def test_fills_that_continue_each_other_are_one_read():
-    """One read for a fault, though the kernel filled page by page."""
     start = writer().phase("main").major(APP, CODE, pages=4, access="x")
     start.major(APP, CODE + 4 * PAGE, access="x")  # goes on there, but for another fault
     found = seen(start)
@@ -96,7 +76,6 @@ def test_fills_that_continue_each_other_are_one_read():
 
 
 def test_threads_do_not_disturb_each_other():
-    """Fills of two threads at the same time are two reads."""
     start = writer().phase("main")
     for page in range(3):
         start.fill(APP, CODE + page * PAGE, thread=1).fill(APP, DATA + page * PAGE, thread=2)
@@ -127,14 +106,12 @@ def test_a_read_that_begins_before_the_last_one_is_backwards():
 
 
 def test_without_fills_major_faults_stand_for_reads():
-    """Who may not record fills still sees what goes backwards."""
     start = writer().phase("main").fault(APP, 8 * PAGE, major=1).fault(APP, 0, major=1)
     assert seen(start, fills=None).backward.tolist() == [0, 1]
 
 
 def test_behind_the_data_its_last_page_is_bss():
-    """Mapped whole, and cleared: what is written there is no section of the file. What is read
-    there is."""
+    """Mapped whole, and cleared: what is written there is no section of the file."""
     start = FaultsWriter(plain_file("/app", sections=[(".data", 0, 100), (".comment", 100, 100)]))
     start.files[0]["segments"] = [{"address": 0, "offset": 0, "file_bytes": 100,
                                    "memory_bytes": 9999, "flags": "rw-"}]
@@ -150,12 +127,9 @@ def test_events_have_their_section():
 
 
 def test_loaders_are_known_by_their_names():
-    """glibc's and musl's; not a library whose name begins alike."""
-    for name in ("ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "ld-musl-x86_64.so.1",
-                 "ld-2.31.so", "ld64.so.2", "ld.so.1"):
-        assert is_loader(f"/lib/{name}"), name
-    for name in ("libldap.so.2", "ld", "ld.lld", "ldd"):
-        assert not is_loader(f"/lib/{name}"), name
+    names = ["ld-linux-x86-64.so.2", "ld-musl-x86_64.so.1", "ld-2.31.so", "ld64.so.2", "ld.so.1"]
+    assert [each for each in [*names, "libldap.so.2", "ld", "ld.lld", "ldd"]
+            if is_loader(f"/lib/{each}")] == names
 
 
 @given(st.lists(st.tuples(st.sampled_from("fF"), st.integers(0, 2), st.integers(0, 63),
@@ -173,4 +147,3 @@ def test_no_byte_is_lost_when_reads_are_joined(steps):
     assert (found.kind == "m").sum() == sum(kind == "f" for kind, *_ in steps)
     assert sorted(found.time_ns.tolist()) == found.time_ns.tolist()
     assert found.time_ns.max(initial=0) <= len(steps) * MS
-    json.dumps(found.cause.tolist())

@@ -58,7 +58,6 @@ def test_text_has_every_unit_with_a_byte(one, unit):
 @pytest.mark.parametrize("text", ["1", "1+0", "-1+2", "2+2 3+1", "1+1  3+1", "0+5", "1+1 2+1",
                                   "99999999999999999999+1", "1+x", " "])
 def test_what_is_no_text_of_a_set_is_refused(text):
-    """Runs ascend, lie apart and end where the file does."""
     with pytest.raises(ValueError):
         Spans.from_text(text, 4096, 4 * 4096)
 

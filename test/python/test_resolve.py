@@ -8,7 +8,7 @@ from frontload.elf import file as elf
 from frontload.elf.strings import Names, Strings
 from frontload.elf.symbols import ABSOLUTE, UNDEFINED, Columns, Symbols
 from frontload.profile.addresses import WINDOW, Resolver
-from frontload.profile.startup_profile import LONGEST_STRETCH, Name, Touched
+from frontload.profile.startup_profile import LONGEST_STRETCH, Touched
 from hypothesis import given
 from hypothesis import strategies as st
 from trace_writer import BLOCK, CODE, DATA, FUNCTION
@@ -54,26 +54,10 @@ def test_an_address_inside_a_function_is_that_function():
     """Entry, middle and last byte belong to a function, the byte behind it does not."""
     file = linked(function("f", 0x1000, 16), function("g", 0x1020, 16))
     assert resolve(file, 0x1020) == (["g"], 0)
-    assert resolve(file, 0x1008, 0x102f) == (["f", "g"], 0)
+    assert resolve(file, 0x102f, 0x1008, 0x1024, 0x1000) == (["g", "f"], 0)
     assert resolve(file, 0xfff, 0x1010, 0x1030) == ([], 3)
-
-
-def test_an_empty_function_does_not_take_the_name_of_the_next():
-    """A symbol without a size loses against one with a size at its address, whatever its name."""
-    file = linked(function("a", 0x1000, 0), function("local_function", 0x1000, bind=LOCAL))
-    assert resolve(file, 0x1000) == (["local_function"], 0)
-
-
-def test_names_come_in_first_touch_order_and_once():
-    """A function touched again, by whatever address, keeps its first place."""
-    file = linked(function("f", 0x1000), function("g", 0x2000))
-    assert resolve(file, 0x2000, 0x1000, 0x2004, 0x1008) == (["g", "f"], 0)
-
-
-@pytest.mark.parametrize("kind", [BLOCK, CODE])
-def test_a_piece_of_code_belongs_to_its_function(kind):
-    """A basic block or an instruction resolves like any address in the function."""
-    assert resolve(linked(function("f", 0x1000)), 0x100c, kind=kind) == (["f"], 0)
+    for kind in (BLOCK, CODE):
+        assert resolve(file, 0x100c, kind=kind) == (["f"], 0)
 
 
 def test_the_innermost_function_wins_and_the_outer_one_shows_behind_it():
@@ -91,6 +75,7 @@ def test_the_innermost_function_wins_and_the_outer_one_shows_behind_it():
     (function("fz", 0x1000), function("faa", 0x1000)),
     (function("_ZC1", 0x1000), function("_ZC2", 0x1000)),
     (function("small", 0x1000, 4), function("larger", 0x1000, 32)),
+    (function("local", 0x1000, bind=LOCAL), function("a", 0x1000, 0)),
 ])
 def test_of_several_names_one_is_chosen_by_rule(better, worse):
     """Aliases give the same name in whatever order they stand, at the entry and inside."""
@@ -102,18 +87,9 @@ def test_data_is_every_datum_that_a_granule_overlaps():
     """A granule of 16 bytes hides neighbours: all data that has bytes in it is touched."""
     file = linked(datum("before", 0x2000, 0x10), datum("a", 0x2010, 4),
                   datum("b", 0x2018, 8, section=DATA_SECTION), datum("after", 0x2020),
-                  datum("wide", 0x1f00, 0x200), datum("empty", 0x2014, 0))
+                  datum("wide", 0x1f00, 0x200), datum("empty", 0x2014, 0),
+                  function("label", 0x2010, 8, kind=NOTYPE, section=RODATA))
     assert resolve(file, 0x2010, kind=DATA) == (["wide", "a", "b"], 0)
-
-
-def test_names_have_kind_class_and_file():
-    """A datum's class is that of its section, a function's is text."""
-    file = linked(function("f", 0x1000), datum("b", 0x3000, section=BSS))
-    resolver = Resolver(file)
-    resolved = resolver.resolve(np.array([FUNCTION, DATA], np.uint8),
-                                np.array([0x1000, 0x3000], np.uint64))
-    assert list(resolver.names_of(resolved)) == [Name("function", "text", b"f"),
-                                                 Name("data", "bss", b"b")]
 
 
 def test_symbols_elsewhere_are_not_found():
@@ -121,8 +97,8 @@ def test_symbols_elsewhere_are_not_found():
     file = linked(function("undefined", 0x1000, section=UNDEFINED),
                   function("absolute", 0x1000, section=ABSOLUTE),
                   datum("table", 0x1000, section=TEXT), function("", 0x1000))
-    assert resolve(file, 0x1000) == ([], 1)
-    assert resolve(file, 0x1000, kind=DATA) == ([], 1)
+    for kind in (FUNCTION, DATA):
+        assert resolve(file, 0x1000, kind=kind) == ([], 1)
 
 
 def touched(file: elf.Elf, *touches: tuple[int, int]) -> dict[str, Touched]:
@@ -135,11 +111,15 @@ def touched(file: elf.Elf, *touches: tuple[int, int]) -> dict[str, Touched]:
 
 def test_code_touches_its_granule_as_far_as_it_is_of_the_function():
     """The exact address tells the function; of its granule the function's bytes are touched."""
-    file = linked(function("f", 0x1008, 0x30), function("g", 0x1038, 0x18))
+    file = linked(function("f", 0x1008, 0x30), function("g", 0x1038, 0x18),
+                  function("label", 0x2000, 0))
     assert touched(file, (CODE, 0x1008)) == {"f": Touched(8, 1)}
     assert touched(file, (CODE, 0x1012), (CODE, 0x1034), (CODE, 0x1038)) == {
         "f": Touched(24, 1), "g": Touched(8, 1)}
     assert touched(file, (CODE, 0x1012), (CODE, 0x1016)) == {"f": Touched(16, 1)}
+    for kind in (FUNCTION, BLOCK):
+        assert touched(file, (kind, 0x1008), (CODE, 0x2000)) == {"f": Touched(), "label": Touched()}
+        assert touched(file, (kind, 0x1008), (CODE, 0x1020)) == {"f": Touched(16, 1)}
 
 
 def test_data_touches_what_of_its_granules_is_of_the_datum():
@@ -149,40 +129,8 @@ def test_data_touches_what_of_its_granules_is_of_the_datum():
         "a": Touched(4, 1), "b": Touched(24, 1)}
 
 
-@pytest.mark.parametrize("kind", [FUNCTION, BLOCK])
-def test_entries_do_not_tell_how_much_is_touched(kind):
-    """A function that was only entered has no number of bytes; with an instruction it has."""
-    file = linked(function("f", 0x1000, 0x40))
-    assert touched(file, (kind, 0x1000)) == {"f": Touched()}
-    assert touched(file, (kind, 0x1000), (CODE, 0x1020)) == {"f": Touched(16, 1)}
-
-
-def test_a_label_has_no_bytes_to_touch():
-    """Nothing is known of a symbol without a size but that it was entered."""
-    assert touched(linked(function("f", 0x1000, 0)), (CODE, 0x1000)) == {"f": Touched()}
-
-
-def test_labels_and_empty_data_name_no_data():
-    """Only sized objects name data: a label says nothing about what lies behind it."""
-    file = linked(function("label", 0x2000, 8, kind=NOTYPE, section=RODATA),
-                  datum("empty", 0x2000, 0))
-    assert resolve(file, 0x2000, kind=DATA) == ([], 1)
-
-
-def test_windows_cover_what_is_touched_from_the_first_byte_on():
-    """Windows of 128 KiB are as few as can be, wherever they have to lie."""
-    file = linked(datum("big", 0x10000, 10 * WINDOW))
-
-    def windows(*offsets):
-        return touched(file, *((DATA, 0x10000 + offset) for offset in offsets))["big"].windows
-
-    assert windows(0x100, WINDOW + 0xf0) == 1
-    assert windows(0x100, WINDOW + 0x100) == 2
-    assert windows(0, WINDOW, 2 * WINDOW - 16, 2 * WINDOW, 9 * WINDOW) == 4
-
-
 def test_a_granule_may_be_cut_by_the_end_of_a_window():
-    """The first window starts in a granule, and so ends in one, of which the rest needs another."""
+    """The first one starts in a granule, and so ends in one, of which the rest needs another."""
     file = linked(datum("big", 0x10008, 2 * WINDOW))
     assert touched(file, (DATA, 0x10000), (DATA, 0x10000 + WINDOW)) == {"big": Touched(24, 2)}
 
@@ -202,10 +150,7 @@ def test_a_large_name_has_the_stretch_that_is_touched():
     assert stretch(0x40000) is None
 
 
-granules = st.sets(st.integers(0, 5 * WINDOW // 16), min_size=1, max_size=30)
-
-
-@given(granules)
+@given(st.sets(st.integers(0, 5 * WINDOW // 16), min_size=1, max_size=30))
 def test_windows_are_the_fewest(numbers):
     """No cover by windows that start at a touched granule, as the best ones may, is smaller."""
     file = linked(datum("big", 0, 6 * WINDOW))
@@ -215,36 +160,6 @@ def test_windows_are_the_fewest(numbers):
         left = [number for number in left if number >= left[0] + WINDOW // 16]
     amount = touched(file, *((DATA, 16 * number) for number in numbers))["big"]
     assert (amount.size, amount.windows) == (16 * len(numbers), fewest)
-
-
-symbol_ranges = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 30)), min_size=1, max_size=12)
-
-
-@given(symbol_ranges, st.lists(st.integers(0, 100), min_size=1, max_size=10))
-def test_innermost_is_what_a_plain_search_finds(ranges, addresses):
-    """The lookup agrees with a search through all symbols, for any nesting."""
-    file = linked(*(function(f"f{start:02}", start, size) for start, size in ranges))
-
-    def plain(address):
-        around = [start for start, size in ranges
-                  if start == address or start <= address < start + size]
-        return f"f{max(around):02}" if around else None
-
-    for address in addresses:
-        expected = plain(address)
-        assert resolve(file, address) == (([expected], 0) if expected else ([], 1))
-
-
-@given(symbol_ranges, st.lists(st.integers(0, 5), min_size=1, max_size=6, unique=True))
-def test_overlapping_is_what_a_plain_search_finds(ranges, numbers):
-    """Data is found as by a search through all symbols, for any nesting, in order of touch."""
-    file = linked(*(datum(f"d{start:02}", start, size) for start, size in ranges))
-    plain = {}
-    for number in numbers:
-        for start, _ in sorted({(start, 0) for start, size in ranges if start < 16 * number + 16
-                                and start + size > 16 * number and size}):
-            plain[f"d{start:02}"] = None
-    assert resolve(file, *(16 * number for number in numbers), kind=DATA)[0] == list(plain)
 
 
 def test_a_stripped_program_or_an_object_is_refused():

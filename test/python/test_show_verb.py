@@ -6,14 +6,12 @@ import shutil
 import numpy as np
 import pytest
 from frontload.profile import format as profile
-from frontload.profile import sample, summary
+from frontload.profile import sample
 from frontload.profile.sample import TouchedPages
-from frontload.profile.startup_profile import KINDS, Name, Profile, Touch, Touched, from_run
+from frontload.profile.startup_profile import Name, Profile, Touch, Touched, from_run
 from frontload.profile.trace import Module
 from frontload.reading import listing
 from frontload.reading.listing import BOTH, MAP, PAGE, File, ReadingList
-from hypothesis import given
-from hypothesis import strategies as st
 from trace_writer import BLOCK, CODE, DATA, TraceWriter
 
 HOSTILE = b"a\nb\x1b[31m\xff\t\xe2\x80\xae"  # a colour, no UTF-8, text turned around
@@ -93,40 +91,30 @@ def test_touches_are_listed_with_the_names_of_the_binary(cli, link, tmp_path):
 
 def test_a_granule_has_all_data_that_it_overlaps(cli, link, tmp_path):
     """16 bytes may hold several data, the first of which may begin before."""
-    program = link(source="char a = 1, b = 2, c = 3; char d[16] __attribute__((aligned(16)))"
-                          " = {4}; int main(void) { return a + b + c + d[0]; }")
+    program = link(source="char a = 1, b = 2, c = 3; int main(void) { return a + b + c; }")
     writer = TraceWriter().module(1, str(program.path), program.build_id)
-    first = min(program.addresses[name] for name in "abc")
-    writer.event(first & ~15, kind=DATA)
+    writer.event(min(program.addresses[name] for name in "abc") & ~15, kind=DATA)
     (touch,) = document(cli, "--all", writer.write(tmp_path / "t"))["all"]
-    assert sorted(touch["names"]) == ["a", "b", "c"]
+    assert set(touch["names"]) >= {"a", "b", "c"}
 
 
-def test_another_build_names_nothing(cli, link, tmp_path):
-    """A binary with another build-id than the recorded has other addresses: none of its names."""
-    program = link()
-    path = program.trace(tmp_path / "t", "main")
-    link("-Wl,--build-id=md5")
-    result = cli("show", "--all", path)
-    assert result.out.splitlines()[-1].endswith("  app  -")
-    assert "its build-id is" in result.err and "addresses only" in result.err
-
-
-def test_a_moved_program_is_given(cli, link, tmp_path):
-    """--binary has the names; one that was not recorded is an error."""
+def test_names_are_those_of_the_recorded_build(cli, link, tmp_path):
+    """A binary with another build-id has other addresses."""
     program = link()
     path = program.trace(tmp_path / "t", "main", "f1")
     moved = shutil.move(program.path, tmp_path / "moved")
     result = cli("show", "--all", "--binary", moved, path)
     assert [line.split()[-1] for line in result.out.splitlines()[-2:]] == ["main", "f1"]
     assert result.err == ""
-    other = link("-Wl,--build-id=md5", name="other")
+    other = link("-Wl,--build-id=md5")
     assert "its build-id is" in cli("show", "--all", "--binary", other.path, path, code=65).err
+    result = cli("show", "--all", path)
+    assert result.out.splitlines()[-1].endswith("  app  -")
+    assert "its build-id is" in result.err and "addresses only" in result.err
 
 
 def test_a_profile_has_classes_and_tiers(cli, tmp_path):
-    """Names, and the bytes that are known, by kind and class and by the share of runs, of which a
-    datum has fewer."""
+    """Names, and the bytes that are known, by kind and class and by the share of runs."""
     path = written(tmp_path / "p", (MAIN, Touch(200, 0, Touched(64, 1))), (HELPER, Touch(198, 1)),
                    (Name("function", "text", b"most"), Touch(197, 1)),
                    (Name("function", "text", b"half"), Touch(100, 2, Touched(32, 1))),
@@ -141,49 +129,21 @@ def test_a_profile_has_classes_and_tiers(cli, tmp_path):
     assert [" ".join(row) for row in rows[4:]] == [
         "every run 2 33.33% 80", "99% or more 1 16.66% not known", "50% or more 2 33.33% 32",
         "fewer 1 16.66% not known"]
+    startup = from_run(b"app", [MAIN])
+    startup.knows_cold_parts = False
+    path.write_bytes(profile.to_bytes(startup))
+    assert any(line.startswith("cold parts: not known") for line in shown(cli, path))
 
 
 def test_entries_are_listed_in_their_order(cli, tmp_path):
-    """--all: rank, share of the runs, bytes and name, one entry a line."""
-    path = written(tmp_path / "p", (TABLE, Touch(1, 7, Touched(48, 1))), (HELPER, Touch(150, 0)))
-    assert [line.split() for line in shown(cli, "--all", path)[-2:]] == [
+    """--all: rank, share of the runs, bytes and name, one entry a line, however long."""
+    long = Name("function", "text", b"long" * 500)
+    path = written(tmp_path / "p", (TABLE, Touch(1, 7, Touched(48, 1))), (HELPER, Touch(150, 0)),
+                   (long, Touch(1, 9)))
+    assert [line.split() for line in shown(cli, "--all", path)[-3:]] == [
         ["0", "150", "75.00%", "-", "function", "text", "helper", "(app.c)"],
-        ["7", "1", "25.00%", "48", "data", "rodata", "table"]]
-
-
-def test_a_long_name_stays_in_one_line(cli, tmp_path):
-    """Whoever looks for a name with grep finds the whole of it."""
-    name = Name("function", "text", b"long" * 500)
-    lines = shown(cli, "--all", written(tmp_path / "p", (name, Touch(1, 0))))
-    assert lines[-1].endswith(" " + "long" * 500)
-
-
-def test_unknown_cold_parts_are_told(cli, tmp_path):
-    """A profile of a build that collects counts does not know them."""
-    startup = from_run(b"app", [MAIN])
-    startup.knows_cold_parts = False
-    (tmp_path / "p").write_bytes(profile.to_bytes(startup))
-    assert any(line.startswith("cold parts: not known") for line in shown(cli, tmp_path / "p"))
-
-
-names = st.builds(Name, st.sampled_from(KINDS), st.sampled_from(profile.CLASSES),
-                  st.binary(min_size=1, max_size=4))
-touches = st.builds(Touch, st.integers(1, 8), st.integers(0, 9),
-                    st.builds(Touched, st.integers(0, 999), st.just(1)))
-
-
-@given(st.dictionaries(names, touches, min_size=1))
-def test_tables_add_up(entries):
-    """Each name is in one row of either table, and in the list, whatever the profile."""
-    startup = Profile(b"app", 9, entries, 8)
-    described, listed = summary.describe(startup), list(summary.entries(startup))
-    assert len(listed) == described["names"] == len(entries)
-    known = sum(each["touched_bytes"] or 0 for each in listed)
-    for table in ("classes", "tiers"):
-        for key, total in (("names", len(entries)), ("touched_bytes", known),
-                           ("telling", described["telling"])):
-            assert sum(each[key] or 0 for each in described[table]) == total
-    assert [each["rank"] for each in listed] == sorted(touch.rank for touch in entries.values())
+        ["7", "1", "25.00%", "48", "data", "rodata", "table"],
+        ["9", "1", "0.50%", "-", "function", "text", "long" * 500]]
 
 
 def test_a_reading_list_has_files_and_ranges(cli, tmp_path):
@@ -208,15 +168,13 @@ def test_a_reading_list_has_files_and_ranges(cli, tmp_path):
     assert (last.split()[0], rest) == ("/14", "and 5 other files")
 
 
-def test_names_from_files_are_escaped(cli, link, tmp_path):
+def test_names_from_files_are_escaped(cli, tmp_path):
     """Whatever bytes a name has, it is one line and steers no terminal."""
     hostile = Name("function", "text", HOSTILE, HOSTILE)
-    for path in (written(tmp_path / "p", (hostile, Touch(1, 0))),
-                 TraceWriter().module(1, b"/" + HOSTILE).event(1).write(tmp_path / "t"),
-                 tmp_path / "l"):
-        if path.name == "l":
-            path.write_bytes(listing.to_bytes(ReadingList(1, {
-                File("/a\n\x1b\u202e", PAGE, 0): {0: listing.Touch(0, 1, MAP)}})))
+    (tmp_path / "l").write_bytes(listing.to_bytes(ReadingList(1, {
+        File("/a\n\x1b\u202e", PAGE, 0): {0: listing.Touch(0, 1, MAP)}})))
+    for path in (written(tmp_path / "p", (hostile, Touch(1, 0))), tmp_path / "l",
+                 TraceWriter().module(1, b"/" + HOSTILE).event(1).write(tmp_path / "t")):
         out = cli("show", "--all", path).out
         assert not {"\x1b", "\u202e", "\t"} & set(out) and "\nb" not in out, path
 
@@ -225,10 +183,8 @@ def test_names_from_files_are_escaped(cli, link, tmp_path):
     (b"", "is empty (at byte 0)"),
     (b"\x7fELF",
      "neither a trace, nor a sample, nor a startup profile, nor a reading list (at byte 0)"),
-    (b"frontload-", "neither a trace, nor"),
     (TraceWriter().module(1, "/a").event(1).to_bytes()[:-3], "truncated inside slot 2 (at byte"),
     (TraceWriter().to_bytes(major=2), "trace format 2 is not 1, which this frontload reads"),
-    (b"frontload-startup-profile 9\n", "profile version `9`"),
     (b"frontload-startup-profile 2\nprogram a\nruns 1\nfunction\t\n", ":4: "),
     (b"frontload-files 1\nruns 1\nfile\t/a\t1\n", ":3: is neither a file"),
 ])
@@ -241,37 +197,26 @@ def test_bad_files_are_refused(cli, tmp_path, content, what):
     assert result.out == "" and not (tmp_path / "out").exists()
 
 
-def test_what_is_not_there_is_refused(cli, tmp_path):
-    """A missing file, and a folder without traces, are errors of the command line."""
-    assert "No such file" in cli("show", tmp_path / "t", code=2).err
-    assert "has no traces" in cli("show", tmp_path, code=2).err
-
-
 def test_a_folder_is_its_traces(cli, link, tmp_path):
     """Each trace in it is shown, with an empty line between."""
+    folder = tmp_path / "d"
+    folder.mkdir()
+    assert "has no traces" in cli("show", folder, code=2).err
+    assert "No such file" in cli("show", folder / "t", code=2).err
     program = link()
-    (tmp_path / "d").mkdir()
     for name in "ab":
-        program.trace(tmp_path / "d" / f"{name}.fltrace", "main")
-    lines = shown(cli, tmp_path / "d")
+        program.trace(folder / f"{name}.fltrace", "main")
+    lines = shown(cli, folder)
     assert [line.split(": ")[0] for line in lines if ": trace of" in line] == [
-        str(tmp_path / "d" / f"{name}.fltrace") for name in "ab"]
+        str(folder / f"{name}.fltrace") for name in "ab"]
     assert "" in lines
 
 
 def test_a_sample_has_modules_and_pages(cli, tmp_path):
     """A sample is shown with the pages of each module, and with --all their places."""
-    taken = sample.PageSample(
-        "", [Module("/usr/bin/app", b"\xab" * 20, True), Module("/lib/libc.so", b"", False)],
-        [TouchedPages(np.array([9, 2]), True, True), TouchedPages(np.array([1]), False, False)],
-        4096, 7, 11, False, "tester")
-    (tmp_path / "a.flsample").write_bytes(sample.to_bytes(taken))
-    result = cli("show", "--all", "--json", tmp_path / "out", tmp_path)
-    assert "sample of app, process 7" in result.out and "pages: 3 of 4,096 bytes" in result.out
-    assert result.out.splitlines()[-3:] == ["        0x9000  app", "        0x2000  app",
-                                            "        0x1000  libc.so"]
-    (document,) = json.loads((tmp_path / "out").read_text())["files"]
-    assert (document["is"], document["pages"], document["role"]) == ("sample", 3, "tester")
-    assert [(each["pages"], each["exact"], each["ordered"]) for each in document["modules"]] == [
-        (2, True, True), (1, False, False)]
-    assert document["all"][0] == {"offset": 0x9000, "module": "app"}
+    (tmp_path / "a.flsample").write_bytes(sample.to_bytes(sample.PageSample(
+        "", [Module("/usr/bin/app", b"\xab" * 20, True)],
+        [TouchedPages(np.array([9, 2]), True, True)], 4096, 7, 11, False, "tester")))
+    lines = shown(cli, "--all", tmp_path)
+    assert lines[0].endswith("sample of app, process 7")
+    assert lines[-2:] == ["        0x9000  app", "        0x2000  app"]

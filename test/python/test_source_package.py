@@ -10,7 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 from coldbench import source_package
-from frontload.base.errors import BadData, Failure
+from frontload.base.errors import Failure
 
 LINES = """# deb is a word here
 deb [arch=amd64] http://archive bookworm main
@@ -82,15 +82,7 @@ def test_a_source_replaces_what_was_there(archive, tmp_path):
     assert source_package.main(["small", "0" * 64, str(target)]) == 1
 
 
-def test_another_tarball_is_refused(archive, tmp_path):
-    """An archive with another version is bad data, and says which version it has."""
-    (tmp_path / "scratch").mkdir()
-    with pytest.raises(BadData, match=r"small: the archive has small_1\.orig\.tar\.gz, whose"):
-        source_package.download("small", "0" * 64, tmp_path / "scratch")
-
-
 def test_an_archive_without_the_source(archive, tmp_path):
-    """What apt-get says is told, with what to do."""
     (archive / "small_1.orig.tar.gz").unlink()
     (tmp_path / "scratch").mkdir()
     with pytest.raises(Failure, match="small: its source cannot be downloaded: cp: ") as refusal:

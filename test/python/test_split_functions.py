@@ -5,9 +5,10 @@ import random
 import re
 
 import pytest
+from abilities import needs
 from frontload.profile import resolver
-from needed import need
-from split_program import clusters_file, functions
+from places import ALL
+from split_program import SOURCE, functions
 
 pytestmark = pytest.mark.usefixtures("tools")
 # The parts that no start runs call each other: main.cold, outer.cold, inner.
@@ -16,16 +17,15 @@ UNWOUND = r"""
 #include <cstdio>
 #define N __attribute__((noinline))
 volatile int sink;
-N int inner(int often) {
+N int inner() {
   void *at[8];
   for (int n = backtrace(at, 8), i = 0; i < n; ++i) printf("%lx\n", (unsigned long)at[i]);
-  for (volatile int i = 0; i < often; ++i) ;
   return sink;
 }
 N int outer(int argc) {
   if (__builtin_expect(argc > 1, 0)) {
     sink = 3;
-    int found = inner(argc > 2 ? 200000000 : 0);  // called by outer
+    int found = inner();  // called by outer
     sink = 4;
     return found + sink;
   }
@@ -43,12 +43,22 @@ int main(int argc, char **) {
 """
 
 
-@pytest.mark.parametrize("sanitizers", [
-    *[[]] * 8, *[["-fsanitize=address"]] * 2, *[["-fsanitize=undefined"]] * 2])
-def test_any_clusters_leave_the_program_as_it_is(build_app, startup_of, run, tmp_path, request,
-                                                 sanitizers):
+def split_at(parts: dict[str, list[int]]) -> dict[str, str]:
+    """The file that has clang split functions into these blocks, and the rest."""
+    lines = ["v1", *(line for name, blocks in parts.items()
+                     for line in (f"f {name}", " ".join(map(str, ["c", *blocks]))))]
+    return {"app.blocks": "\n".join(lines) + "\n"}
+
+
+SPLIT = "-fbasic-block-sections=list=app.blocks"
+SANITIZED = [pytest.param(f"-fsanitize={kind}", marks=needs("sanitizers"))
+             for kind in ("address", "undefined")]
+
+
+@pytest.mark.parametrize("flag", [*["-fPIE"] * (8 if ALL else 2), *SANITIZED])
+def test_any_clusters_leave_the_program_as_it_is(build_app, startup_of, run, request, flag):
     """Half of the blocks, in any order, with a front of the functions and their tables."""
-    plain = build_app("plain", *sanitizers)
+    plain = build_app("plain", flag)
     chance = random.Random(request.node.name)
     names = [name.encode() for name, address in functions(plain).items()
              if address and (name == "main" or name.startswith("_Z"))]
@@ -60,28 +70,29 @@ def test_any_clusters_leave_the_program_as_it_is(build_app, startup_of, run, tmp
         chance.shuffle(others)
         parts[function.symbol.decode()] = [0, *others]
     assert "_Z7numbersi.resume" in parts  # a coroutine
-    split = build_app("split", clusters_file(tmp_path, parts), *sanitizers, front=startup)
+    split = build_app("split", flag, SPLIT, front=startup,
+                      sources={"main.cpp": SOURCE, **split_at(parts)})
     assert {"_Z5tablei.cold", "_Z7numbersi.resume.cold"} <= set(functions(split))
     for arguments in ([], ["more"]):
         assert run(split, *arguments).stdout == run(plain, *arguments).stdout
 
 
 @pytest.fixture
-def unwound(build_app, startup_of, tmp_path):
+def unwound(build_app, startup_of):
     """The program of which only the first block of each function is in the front."""
     flags = ["-g", "-no-pie", "-fno-omit-frame-pointer"]
     sources = {"main.cpp": UNWOUND}
     plain = build_app("plain", *flags, sources=sources)
-    names = ["main", "_Z5outeri", "_Z5inneri"]
+    names = ["main", "_Z5outeri", "_Z5innerv"]
     startup = startup_of(plain, lambda blocks: blocks[:1], *map(str.encode, names))
-    split = build_app("split", *flags, clusters_file(tmp_path, {name: [0] for name in names}),
-                      front=startup, sources=sources)
-    return split
+    return build_app("split", *flags, SPLIT, front=startup,
+                     sources={**sources, **split_at({name: [0] for name in names})})
 
 
+@needs("program:gdb", "ptrace")
 def test_gdb_unwinds_from_parts(unwound, run):
     """Its frames have the functions' names, and the lines of the calls."""
-    output = run(need("gdb"), "-nx", "-batch", "-ex", "set debuginfod enabled off", "-ex",
+    output = run("gdb", "-nx", "-batch", "-ex", "set debuginfod enabled off", "-ex",
                  "break inner", "-ex", "run", "-ex", "bt", "--args", unwound, "1").stdout
     lines = {name: number for number, line in enumerate(UNWOUND.splitlines(), 1)
              for name in re.findall(r"// called by (\w+)", line)}
@@ -95,17 +106,3 @@ def test_backtrace_unwinds_from_parts(unwound, run):
     frames = [max(pair for pair in starts if pair[0] <= int(line, 16))[1]
               for line in run(unwound, "1").stdout.split()]
     assert frames[1:3] == ["_Z5outeri.cold", "main.cold"]
-
-
-def test_perf_unwinds_from_parts(unwound, run, tmp_path):
-    """perf calls a frame by its symbol or by its debug info: `main.cold` or `main`."""
-    perf, data = need("perf"), tmp_path / "perf.data"
-    record = run(perf, "record", "-q", "-e", "cpu-clock", "-c", "10000000", "--call-graph=dwarf",
-                 "-o", data, unwound, "1", "2", code=None)
-    if record.returncode:
-        pytest.skip(f"perf records no samples here: {record.stderr.splitlines()[-1]}")
-    script = run(perf, "script", "-i", data, "-F", "ip,sym", cwd=tmp_path).stdout
-    stacks = [re.findall(r"^\s*[0-9a-f]+ (\S+)", stack, re.M) for stack in script.split("\n\n")]
-    names = [[re.sub(r"^_Z5|i?\.cold$|i$", "", frame) for frame in stack] for stack in stacks]
-    of_inner = [stack[:3] for stack in names if stack and stack[0] == "inner"]
-    assert of_inner and all(stack == ["inner", "outer", "main"] for stack in of_inner), script

@@ -1,13 +1,14 @@
-"""Symbol tables and their names (elf/symbols.py, elf/strings.py): they are read as far as somebody
-asks, nothing is made for each of many symbols, and names are found whatever their table looks like.
+"""Symbol tables and their names (elf/symbols.py, elf/strings.py): they are read as far as they are
+asked for, nothing is made for each of many symbols, and any table has the names that its bytes say.
 """
 
-import subprocess
+import shutil
 import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
+from compiled import compile_to
 from frontload.base.errors import BadData
 from frontload.elf import file as elf
 from frontload.elf import strings
@@ -24,15 +25,12 @@ MANY = 20_000
 @pytest.fixture(scope="module")
 def many(tmp_path_factory) -> str:
     """A program of so many functions."""
-    folder = tmp_path_factory.mktemp("many")
-    lines = [".text", ".globl _start", "_start: ret"]
-    lines += [f".globl function_{i}\n.type function_{i},@function\nfunction_{i}: .skip 16\n"
-              f".size function_{i},16" for i in range(MANY)]
-    (folder / "many.s").write_text("\n".join(lines) + "\n")
-    subprocess.run([LLVM / "clang", "-c", folder / "many.s", "-o", folder / "many.o"], check=True)
-    subprocess.run([LLVM / "ld.lld", folder / "many.o", "-o", folder / "many", "--build-id"],
-                   check=True)
-    return str(folder / "many")
+    source = ".globl _start\n_start: ret\n" + "".join(
+        f".globl function_{i}\n.type function_{i},@function\nfunction_{i}: .skip 16\n"
+        f".size function_{i},16\n" for i in range(MANY))
+    return str(compile_to(tmp_path_factory.mktemp("many") / "many", LLVM / "clang", "-nostdlib",
+                          f"--ld-path={LLVM / 'ld.lld'}", "-Wl,--build-id", "many.s",
+                          sources={"many.s": source}))
 
 
 def blocks_of(work) -> tuple[object, int]:
@@ -47,68 +45,38 @@ def blocks_of(work) -> tuple[object, int]:
 
 
 def test_who_opens_a_file_reads_no_symbols(many, monkeypatch):
-    """Headers, sections and the build-id do."""
     monkeypatch.setattr("frontload.elf.symbols._read_columns", None)
     read = elf.read(many)
     assert read.build_id and read.linked and read.symbols is not None
 
 
 def test_nothing_is_made_for_each_symbol(many):
-    """Names for a few addresses among many symbols take a few objects."""
-    def work():
-        resolver = Resolver(elf.read(many))
-        start = resolver._functions.ranges.start
-        found = resolver.resolve(np.full(3, FUNCTION, np.uint8), start[[5, 500, 5000]])
-        return resolver, resolver.names(found.numbers)
-
-    (_, names), blocks = blocks_of(work)
-    assert len(names) == 3 and all(name.name.startswith(b"function_") for name in names)
-    assert blocks < MANY / 10
-
-
-def test_names_are_searched_without_an_object_for_each(many):
-    """By name, by a part of it, and whether one begins so."""
+    """Neither for the names of a few addresses nor to search, by a name or by a part of it."""
     symbols = elf.read(many).symbols
     wanted = {b"function_%d" % i for i in range(0, MANY, MANY // 20)} | {b"no_such"}
 
     def work():
-        return (symbols.names.find(wanted), symbols.names.having(b"_1999"),
-                symbols.names.any_begins([b"unction_", b"no"]))
+        resolver = Resolver(elf.read(many))
+        start = resolver._functions.ranges.start
+        found = resolver.resolve(np.full(3, FUNCTION, np.uint8), start[[5, 500, 5000]])
+        return (resolver, resolver.names(found.numbers), symbols.names.find(wanted),
+                symbols.names.having(b"_1999"), symbols.names.any_begins([b"unction_", b"no"]))
 
-    ((_, found), having, begins), blocks = blocks_of(work)
+    (_, names, (_, found), having, begins), blocks = blocks_of(work)
+    assert len(names) == 3 and all(name.name.startswith(b"function_") for name in names)
     assert set(found) == wanted - {b"no_such"} and len(having) == 11 and not begins
-    assert blocks < MANY / 10
-
-
-def test_a_short_name_is_searched_where_names_end(monkeypatch):
-    """Of many names that have its letters, only those that end with them are looked at."""
-    table = b"".join(b"f%d_of\0" % i for i in range(MANY)) + b"f\0"
-    offsets = np.append(0, np.flatnonzero(np.frombuffer(table, np.uint8) == 0)[:-1] + 1)
-    looked = []
-    monkeypatch.setattr(strings, "_beginning", lambda window, text, real=strings._beginning: (
-        looked.append(each) or each for each in real(window, text)))
-    rows, found = Names(Strings.of("a", table), offsets).find([b"f"])
-    assert (rows.tolist(), found) == ([MANY], [b"f"])
-    assert len(looked) <= MANY + 1
+    assert blocks < MANY / 5
 
 
 def test_a_file_that_changes_between_two_reads_is_refused(many, tmp_path):
-    """Its symbols would be half of one file and half of another."""
-    path = tmp_path / "app"
-    path.write_bytes(Path(many).read_bytes())
+    """Written to, or replaced, as linkers do: it would be half of one file, half of another."""
+    path = Path(shutil.copy(many, tmp_path / "app"))
     read = elf.read(path)
     path.write_bytes(b"\x7fELF" + path.read_bytes()[4:] + b"more")
     with pytest.raises(BadData, match="changed while it was read"):
         read.symbols.names.all()
-
-
-def test_a_file_that_is_replaced_is_refused(many, tmp_path):
-    """The linker writes another file, and renames it."""
-    path, other = tmp_path / "app", tmp_path / "other"
-    for each in (path, other):
-        each.write_bytes(Path(many).read_bytes())
     read = elf.read(path)
-    other.rename(path)
+    Path(shutil.copy(many, tmp_path / "other")).rename(path)
     with pytest.raises(BadData, match="changed while it was read"):
         _ = read.symbols.value
 

@@ -1,13 +1,9 @@
 """All that a startup profile can name of a link: functions, data, input sections and strings."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
-from places import ROOT
-
-sys.path.insert(0, str(ROOT / "scripts"))
 from frontload.elf import file as elves
 from frontload.profile.startup_profile import Name
 from frontload.profile.symbol_names import nameable

@@ -1,31 +1,40 @@
 """A program does the same with any front: with random halves of its functions, data, sections and
 strings in it, in random order, linked in all ways, with random options.
 
-A failure tells the link and its profile. `FRONTLOAD_MATRIX=whole` tries all ways, many times.
+A failure tells the link and its profile. `scripts/test --all` tries each program in all ways, many
+times; else each is tried in a usual way and another one, and each way with some program.
 """
 
-import functools
 import shutil
-import subprocess
-import tempfile
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from random import Random
 
 import pytest
+from abilities import needs
 from fronts import problem_of
-from places import WHOLE_MATRIX
-from startable import MATRIX, SOURCES, WAYS, Startable, make, make_of_matrix, ways_of
+from places import ALL
+from startable import OF_TLS, SOURCES, WAYS, Startable, make, make_rust, ways_of
 
-FRONTS = 25 if WHOLE_MATRIX else 2  # of each program in each way
+pytestmark = pytest.mark.spread
+FRONTS = 25 if ALL else 1  # of each program in each way
 _USUAL = ("pie", "no-pie", "shared", "static", "static-pie")
 
 
-def _try_fronts(key: str, make_it: Callable[[Path], Startable], folder: Path) -> list[str]:
+def _ways(name: str) -> list[str]:
+    ways, number = ways_of(SOURCES[name]), list(SOURCES).index(name)
+    if ALL:
+        return ways
+    usual, others = ([way for way in ways if (way in _USUAL) is is_usual]
+                     for is_usual in (True, False))
+    of_tls = [way for way in ways if way in OF_TLS]
+    return [usual[number % len(usual)], *(of_tls or [others[number % len(others)]])]
+
+
+def _problems(key: str, make_it: Callable[[Path], Startable], folder: Path) -> list[str]:
     """What is wrong with random fronts of a program; what is not is not kept."""
     plain = folder / "plain"
-    plain.mkdir()
+    plain.mkdir(parents=True)
     made, problems = make_it(plain), []
     for number in range(FRONTS):
         inside = folder / str(number)
@@ -37,37 +46,14 @@ def _try_fronts(key: str, make_it: Callable[[Path], Startable], folder: Path) ->
     return problems
 
 
-def _of_way(name: str, folder: Path, way: str) -> list[str]:
-    return _try_fronts(f"{name}, {way}", functools.partial(make, SOURCES[name], WAYS[way]),
-                       Path(tempfile.mkdtemp(dir=folder)))
-
-
-def _ways(name: str) -> list[str]:
-    """The usual ways and another one, or all."""
-    ways = ways_of(SOURCES[name])
-    others = [way for way in ways if way not in _USUAL]
-    if not WHOLE_MATRIX and "tls" not in name:
-        others = Random(name).sample(others, 1)
-    return [way for way in ways if way in _USUAL or way in others]
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[ProcessPoolExecutor]:
-    with ProcessPoolExecutor(2) as pool:
-        yield pool
-
-
 @pytest.mark.parametrize("name", SOURCES)
-def test_a_program_does_the_same(name, pool, tmp_path):
-    found = pool.map(functools.partial(_of_way, name, tmp_path), _ways(name))
-    problems = [problem for each in found for problem in each]
+def test_a_program_does_the_same(name, tmp_path):
+    problems = [problem for way in _ways(name) for problem in _problems(
+        f"{name}, {way}", partial(make, SOURCES[name], WAYS[way]), tmp_path / way)]
     assert not problems, "\n\n".join(problems)
 
 
-@pytest.mark.parametrize("name", MATRIX)
-def test_a_large_program_does_the_same(name, tmp_path):
-    if "tally" in name and (not shutil.which("rustc") or subprocess.run(
-            ["rustc", "--version"], capture_output=True).returncode):
-        pytest.skip("there is no rustc that runs (Debian's package rustc has one)")
-    problems = _try_fronts(name, functools.partial(make_of_matrix, name), tmp_path)
+@needs("rustc")
+def test_a_program_in_rust_does_the_same(tmp_path):
+    problems = _problems("tally", make_rust, tmp_path / "tally")
     assert not problems, "\n\n".join(problems)

@@ -11,15 +11,25 @@ from frontload.report.page import render
 @pytest.fixture(scope="session")
 def chromium():
     with browser.opened() as driver:
+        driver.set_script_timeout(900)
         yield driver
+
+
+# Until the pictures are there, or never will be.
+_UNTIL_DRAWN = """
+const html = document.documentElement, done = arguments[0];
+const look = () => html.dataset.drawn && done();
+new MutationObserver(look).observe(html, {attributes: true});
+addEventListener("error", () => done());
+addEventListener("unhandledrejection", () => done());
+look();
+"""
 
 
 class Page:
     """One page in the browser, drawn."""
 
     def __init__(self, driver, path: Path):
-        from selenium.webdriver.support.ui import WebDriverWait
-
         self.driver = driver
         self.url = path.as_uri()
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
@@ -27,9 +37,7 @@ class Page:
         for log in ("browser", "performance"):
             driver.get_log(log)  # what the page before it has left
         driver.get(self.url)
-        WebDriverWait(driver, 60).until(
-            lambda _: self.run("return document.documentElement.dataset.drawn") == "yes"
-            or self.complaints())
+        driver.execute_async_script(_UNTIL_DRAWN)
 
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)

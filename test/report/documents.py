@@ -126,29 +126,6 @@ def hostile():
     return found
 
 
-def measured():
-    """A report with a measurement and predictions."""
-    found = pair()
-    time = {"median": 5e6, "min": 4e6, "max": 9e6, "mean": 5.4e6, "low": 5.1e6, "high": 5.7e6,
-            "outliers": []}
-    found["measurement"] = {
-        "results": [{"variant": name, "condition": "cold", "label": "cold",
-                     "figures": {"wall_ns": time, "major_faults": {"median": 724.0}}}
-                    for name in ("before", "after")],
-        "comparisons": [{"condition": "cold", "variant": "after", "base": "before",
-                         "figure": "wall_ns", "estimate": 0.25, "low": 0.24, "high": 0.26}],
-        "costs": [{"condition": "cold", "variant": "before", "figure": "wall_ns",
-                   "estimate": 4e6, "low": 3.5e6, "high": 4.5e6, "excess": None},
-                  {"condition": "cold", "variant": "after", "figure": "wall_ns",
-                   "estimate": 1e6, "low": 0.5e6, "high": 1.5e6,
-                   "excess": {"base": "before", "estimate": -3e6, "low": -3.6e6,
-                              "high": -2.4e6}}]}
-    found["predictions"] = [{"variant": name, "trace": "app.1.fltrace", "devices": {
-        device: {"major_faults": 52, "requests": 91, "read_bytes": 10_000_000, "seconds": seconds}
-        for device, seconds in (("hdd", 5.4), ("ssd", 0.02))}} for name in ("before", "after")]
-    return found
-
-
 def bare():
     """A report of a start of which little is known: no reads, no touches, no phases."""
     one = variant("only", events=12)
@@ -172,12 +149,6 @@ def empty():
     one.update(files=[], symbols=[], section_names=[])
     one["events"] = {key: [] for key in one["events"]} | {"kind": "", "by": None}
     return found
-
-
-def four():
-    """More variants than two."""
-    return document(*(variant(name, events=40, seed=number)
-                      for number, name in enumerate(("lld", "ordered", "front", "prefetch"))))
 
 
 def large():

@@ -1,93 +1,101 @@
-"""The rooms of the C++ sources: what each folder may use, by its includes and its CMake links.
+"""The rooms of the C and C++ sources: what each may use, by its includes and its CMake links.
 
-Arrows go one way. If two rooms need the same thing, it belongs into a room below both.
+Arrows go one way. If two rooms need the same thing, it belongs into a room below both. A room's own
+files, or those of its public folder include/, are included as they lie there, all others from the
+folder that their room is in.
 """
 
 import re
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
+from places import ROOT
 
 # Lower rooms first: each may use those that are named, and nothing else of ours.
-ROOMS = {
-    "lldplugin/program": set(),
-    "lldplugin/elf": {"format"},
-    "lldplugin/cold_start": {"format", "elf"},
-    "lldplugin/profile": {"elf", "program"},
-    "lldplugin/names": {"elf", "profile"},
-    "lldplugin/startup_set": {"elf", "cold_start", "profile", "names"},
-    "lldplugin/plan": {"format", "program", "elf", "cold_start", "profile", "names", "startup_set"},
-    "lldplugin/other_lld": {"program", "elf", "profile", "names", "startup_set", "plan"},
-    "lldplugin/lld": {"program", "elf", "profile", "names", "startup_set", "plan", "other_lld"},
-    "lldplugin/gold": {"program", "elf", "profile", "names", "startup_set", "plan"},
-    "tools/blocks": {"format", "program", "elf"},
-    "tools/cc": {"base", "program", "elf", "profile"},
-    "tools/lazyfs": set(),
-    "tools/predict": {"format", "program", "elf", "cold_start", "startup_set"},
-    "tools/resolve": {"program", "elf", "profile", "names", "startup_set"},
+INSTRUMENT = {
+    "base": set(),
+    "format": set(),
+    "recorder": {"base", "format"},
+    "runtime": {"base", "format"},
+    "sampler": {"base", "format"},
+    "prefetch": {"base", "format"},
+    "tracer": {"base", "format", "recorder"},
+    "valgrind": {"base", "format", "recorder"},
+    "launcher": {"base", "format", "prefetch"},  # frontload-run is the prefetcher as a program
 }
-BELOW = {"format", "base"}  # rooms of `instrument`
-FORMAT = {path.name for path in (ROOT / "instrument/format").iterdir()}
-LIBRARIES = ("llvm/", "lld/Common/")  # LLVM's headers and lld's own
+LLDPLUGIN = {
+    "program": set(),
+    "elf": {"format"},
+    "cold_start": {"format", "elf"},
+    "profile": {"elf", "program"},
+    "names": {"elf", "profile"},
+    "startup_set": {"elf", "cold_start", "profile", "names"},
+    "plan": {"format", "program", "elf", "cold_start", "profile", "names", "startup_set"},
+    "other_lld": {"program", "elf", "profile", "names", "startup_set", "plan"},
+    "lld": {"program", "elf", "profile", "names", "startup_set", "plan", "other_lld"},
+    "gold": {"program", "elf", "profile", "names", "startup_set", "plan"},
+}
+TOOLS = {
+    "blocks": {"format", "program", "elf"},
+    "cc": {"base", "program", "elf", "profile"},
+    "lazyfs": set(),
+    "predict": {"format", "program", "elf", "cold_start", "startup_set"},
+    "resolve": {"program", "elf", "profile", "names", "startup_set"},
+}
+TOPS = {"instrument": INSTRUMENT, "lldplugin": LLDPLUGIN, "tools": TOOLS}
+MAY_USE = {f"{top}/{room}": used for top, rooms in TOPS.items() for room, used in rooms.items()}
+ORDER = [room.rpartition("/")[2] for room in MAY_USE]
+LIBRARIES = ("llvm/", "llvm-c/", "lld/Common/")  # LLVM's headers and lld's own
+# Rooms that live where libc may not be there yet: they include those of its headers that declare
+# what the kernel and file formats look like. The runtime's libc.h names the rest that it takes.
+WITHOUT_LIBC = {"instrument/base", "instrument/runtime", "instrument/sampler",
+                "instrument/prefetch"}
+OF_LIBC = {"stdio.h", "stdlib.h", "string.h", "pthread.h", "unistd.h", "malloc.h", "assert.h"}
 
 
-def sources(room: str):
-    for path in sorted((ROOT / room).rglob("*")):
-        if path.suffix in (".h", ".c", ".cpp"):
-            yield path
+def is_own(header: str, path: Path, room: str) -> bool:
+    return ".." not in header and any((folder / header).is_file() for folder in (
+        path.parent, ROOT / room / "include"))
 
 
-def included_rooms(path: Path):
-    """Each header of ours that a source includes, and the room that it is in."""
-    for header in re.findall(r'^#\s*include\s+"([^"]+)"', path.read_text(), re.MULTILINE):
-        if not header.startswith(LIBRARIES):
-            yield header, "format" if header in FORMAT else header.rpartition("/")[0].split("/")[0]
+def is_of(header: str, rooms: set[str]) -> bool:
+    """Whether a header is of one of these rooms, and written from the folder that it is in."""
+    room, slash, _ = header.partition("/")
+    tops = TOPS if slash else ["instrument/format"]
+    return (room if slash else "format") in rooms and any(
+        (ROOT / top / header).is_file() for top in tops)
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("room", MAY_USE)
 def test_a_room_includes_only_what_it_may_use(room):
-    name = Path(room).name
-    for path in sources(room):
-        for header, used in included_rooms(path):
-            assert used in ROOMS[room] | {name}, (
-                f"{path.relative_to(ROOT)} includes {header}: {room} may not use {used or header}")
+    for path in sorted((ROOT / room).rglob("*.[ch]*")):
+        for mark, header in re.findall(r'^\s*#\s*include\s*(["<])([^">]+)', path.read_text(), re.M):
+            if mark == "<":
+                is_right = room not in WITHOUT_LIBC or header not in OF_LIBC
+            else:
+                is_right = (header.startswith(LIBRARIES) or is_own(header, path, room)
+                            or is_of(header, MAY_USE[room] | {Path(room).name}))
+            assert is_right, f"{path} includes {header}"
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_an_include_shows_the_room(room):
-    for path in sources(room):
-        for header, used in included_rooms(path):
-            found = used == "format" or any((ROOT / top / header).is_file() for top in (
-                "instrument", "lldplugin", Path(room).parent))
-            assert found, (f"{path.relative_to(ROOT)} includes {header}: "
-                           "write it from the folder that the room is in")
-
-
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("room", MAY_USE)
 def test_a_room_is_linked_only_with_what_it_may_use(room):
-    names = {Path(other).name for other in ROOMS} | BELOW
-    text = (ROOT / room / "CMakeLists.txt").read_text()
+    cmake = ROOT / room / "CMakeLists.txt"
+    text = cmake.read_text() if room.partition("/")[0] != "instrument" else ""
     for links in re.findall(r"target_link_libraries\(([^)]*)\)", text):
-        linked = set(re.findall(r"\bfrontload_(\w+)", links)) & names - {Path(room).name}
-        assert linked <= ROOMS[room], f"{room} is linked with {sorted(linked - ROOMS[room])}"
+        linked = set(re.findall(r"\bfrontload_(\w+)", links)) & {*ORDER} - {Path(room).name}
+        assert linked <= MAY_USE[room], f"{room} is linked with {sorted(linked - MAY_USE[room])}"
 
 
 def test_arrows_go_one_way():
-    order = [Path(room).name for room in ROOMS]
-    for room, used in ROOMS.items():
-        for other in used - BELOW:
-            assert order.index(other) < order.index(Path(room).name), f"{room}, {other}: a circle"
+    """And no program is used by a room."""
+    for room, used in MAY_USE.items():
+        assert all(ORDER.index(other) < ORDER.index(Path(room).name) for other in used), room
+        assert not used & {"lld", "gold", "tracer", "valgrind", "launcher", *TOOLS}, room
 
 
-def test_no_program_is_used_by_a_room():
-    programs = {"lld", "gold", "cc", "lazyfs", "predict", "resolve"}
-    assert not any(used & programs for used in ROOMS.values())
-
-
-@pytest.mark.parametrize("top", ["lldplugin", "tools"])
+@pytest.mark.parametrize("top", TOPS)
 def test_nothing_lies_loose_beside_the_rooms(top):
     files = (path for path in (ROOT / top).rglob("*") if path.is_file())
     there = {path.relative_to(ROOT / top).parts[0] for path in files}
-    assert there == {Path(room).name for room in ROOMS if room.startswith(top)} | {"CMakeLists.txt"}
+    assert there == {*TOPS[top], "CMakeLists.txt"}

@@ -1,4 +1,5 @@
-"""The rooms of scripts/frontload import in one direction: who may use whom is written down here.
+"""The rooms of scripts/frontload and of bench/coldbench import in one direction: who may use whom
+is written down here.
 
 A change that needs an import against the order belongs in another room, or what two rooms need
 moves down into one that both may use. The imports are read from the sources, so that those inside
@@ -10,30 +11,20 @@ import graphlib
 from collections.abc import Iterator
 from pathlib import Path
 
-import frontload
-import pytest
+from places import ROOT
 
-ROOT = Path(frontload.__file__).parent
 # A room, or a module that stands apart from its room, may import what stands before it.
 ORDER = ("__init__", "base", "elf", "profile", "blame", "pagecache", "device", "tracing", "machine",
          "order", "recording", "importers", "measure", "faults", "reading", "report", "auto", "cli",
          "verbs", "cli/main", "cli/manual/__main__", "__main__")
+BENCH = ("variants", "measure", "judge", "show")  # what is above them uses all
+# Called by a program in bench/ each; what they share is no program.
+PROGRAMS = {"run", "race", "table", "readahead", "overhead", "picture", "source_package", "giant",
+            "steady", "hooks", "fleet", "heldout", "sampling", "scale"}
 
 
-def modules() -> dict[str, Path]:
-    """All modules by their path in the package: `base/files`, and `base` for base/__init__.py."""
-    found = {}
-    for path in sorted(ROOT.rglob("*.py")):
-        name = path.relative_to(ROOT).with_suffix("").as_posix()
-        found[name.removesuffix("/__init__")] = path
-    return found
-
-
-MODULES = modules()
-
-
-def imported(source: str) -> Iterator[str]:
-    """The modules of ours that a source imports, wherever in it."""
+def imported(source: str, package: str, modules) -> Iterator[str]:
+    """The modules of a package that a source imports, wherever in it."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -44,46 +35,41 @@ def imported(source: str) -> Iterator[str]:
         else:
             continue
         for name in names:
-            package, *parts = name.split(".")
-            if package == "frontload":
+            first, *parts = name.split(".")
+            if first == package:
                 yield next((known for known in ("/".join(parts), "/".join(parts[:-1]))
-                            if known in MODULES), "__init__")
+                            if known in modules), "__init__")
 
 
-IMPORTS = {name: {used for used in imported(path.read_text()) if used != name}
-           for name, path in MODULES.items()}
+def imports(folder: Path) -> dict[str, set[str]]:
+    """What each module imports of its package, by their paths in it: `base/files`, and `base` for
+    base/__init__.py."""
+    modules = {path.relative_to(folder).with_suffix("").as_posix().removesuffix("/__init__"): path
+               for path in sorted(folder.rglob("*.py"))}
+    return {name: set(imported(path.read_text(), folder.name, modules)) - {name}
+            for name, path in modules.items()}
+
+
+IMPORTS = imports(ROOT / "scripts/frontload")
 
 
 def place(module: str) -> int:
-    """Where a module stands in the order: by its own entry, else by that of its room."""
+    """Where a module stands in the order: by its own entry, else by that of its room. A new room is
+    put into the order by whoever makes it."""
     return ORDER.index(module if module in ORDER else module.partition("/")[0])
 
 
-def against_the_order() -> set[tuple[str, str]]:
-    return {(module, used) for module, all_used in IMPORTS.items() for used in all_used
-            if place(used) > place(module)}
-
-
-def test_every_module_has_a_place():
-    """A new room is put into the order by whoever makes it."""
-    assert not [name for name in MODULES
-                if name not in ORDER and name.partition("/")[0] not in ORDER]
-
-
 def test_imports_go_one_way():
-    """A room imports only what stands before it."""
-    assert against_the_order() == set()
-
-
-def test_base_uses_nothing_of_ours():
-    """It can be taken as it is."""
-    assert not {(module, used) for module in MODULES if place(module) == ORDER.index("base")
-                for used in IMPORTS[module] if place(used) != ORDER.index("base")}
+    """A room imports only what stands before it; base can be taken as it is."""
+    assert not {(module, used) for module, all_used in IMPORTS.items() for used in all_used
+                if place(used) > place(module)}
+    assert not {(module, used) for module, all_used in IMPORTS.items() for used in all_used
+                if place(module) == ORDER.index("base") > place(used)}
 
 
 def test_no_verb_imports_another():
     """What two verbs need has a room of its own."""
-    assert not {(module, used) for module in MODULES if module.startswith("verbs/")
+    assert not {(module, used) for module in IMPORTS if module.startswith("verbs/")
                 for used in IMPORTS[module] if used.startswith("verbs/")}
 
 
@@ -92,14 +78,13 @@ def test_no_modules_import_each_other():
     graphlib.TopologicalSorter(IMPORTS).prepare()
 
 
-@pytest.mark.parametrize("source, found", [
-    ("import frontload.base.files", "base/files"),
-    ("from frontload.base import files", "base/files"),
-    ("from frontload.base.files import open_input", "base/files"),
-    ("from frontload.importers import IMPORTERS", "importers"),
-    ("def late():\n    from frontload.base import files", "base/files"),
-    ("from frontload import __version__", "__init__"),
-])
-def test_every_form_of_an_import_is_seen(source, found):
-    """What this reads of a source is what Python would import."""
-    assert set(imported(source)) == {found}
+def test_imports_of_the_bench_go_one_way():
+    """No room of it uses what is above them, and nobody a program."""
+    found = imports(ROOT / "bench/coldbench")
+    assert {name.partition("/")[0] for name in found if "/" in name} == {*BENCH}
+    for module, all_used in found.items():
+        assert not all_used & PROGRAMS, module
+        room, slash, _ = module.partition("/")
+        if slash:
+            below = BENCH[:BENCH.index(room) + 1]
+            assert all(used.partition("/")[0] in below for used in all_used), module

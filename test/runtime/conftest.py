@@ -2,34 +2,20 @@
 
 import os
 import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+import abilities
 import pytest
 from compiled import command_key, compile_to, compiled, kept
+from instrumented import COVERAGE, INSTRUMENT, MANY, PRELUDE, PROGRAMS, TRACER
+from places import ROOT
 from runtime_trace import Trace, decode
 
-INSTRUMENT = "-finstrument-functions"
-COVERAGE = "-fsanitize-coverage=func,trace-pc,trace-loads,trace-stores"
-PROGRAMS = Path(__file__).parent / "programs"
-# Not everything may be instrumented: NOT_RECORDED marks what a test does unseen.
-PRELUDE = """
-#define _GNU_SOURCE
-#define KEPT __attribute__((noinline, noclone))
-#define NOT_RECORDED __attribute__((no_instrument_function))
-#ifdef __clang__
-#undef KEPT
-#undef NOT_RECORDED
-#define KEPT __attribute__((noinline))
-#define NOT_RECORDED __attribute__((no_instrument_function, no_sanitize("coverage")))
-#endif
-/* HUNDRED(F, 1) is F(100) F(101) ... F(199). */
-#define TEN(F, n) \\
-  F(n##0) F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7) F(n##8) F(n##9)
-#define HUNDRED(F, n) \\
-  TEN(F, n##0) TEN(F, n##1) TEN(F, n##2) TEN(F, n##3) TEN(F, n##4) \\
-  TEN(F, n##5) TEN(F, n##6) TEN(F, n##7) TEN(F, n##8) TEN(F, n##9)
-"""
+sys.path.append(str(TRACER))  # kernel_filter is there
 
 
 @dataclass
@@ -44,9 +30,12 @@ class Recording:
         assert len(self.traces) == 1, f"{len(self.traces)} traces: {self.result.stderr}"
         return next(iter(self.traces.values()))
 
-    def of(self, pid: int | str) -> Trace:
-        (trace,) = (t for t in self.traces.values() if t.pid == int(pid))
-        return trace
+    @property
+    def printed(self) -> list[Trace]:
+        """The traces of the processes whose numbers the program has printed."""
+        by_pid = {trace.pid: trace for trace in self.traces.values()}
+        assert len(by_pid) == len(self.traces)
+        return [by_pid[int(pid)] for pid in self.result.stdout.split()]
 
 
 @pytest.fixture(scope="session")
@@ -75,9 +64,9 @@ def runtime(request, archive):
     return [archive if request.param == "find_object" else _without_find_object(archive)]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def include() -> Path:
-    return Path(__file__).parents[2] / "instrument" / "runtime" / "include"
+    return ROOT / "instrument" / "runtime" / "include"
 
 
 @pytest.fixture
@@ -94,7 +83,7 @@ def cc(tmp_path, archive, include, compilers):
         file = f"{name}.cpp" if compiler.endswith("++") else f"{name}.c"
         instrument = [instrument] if instrument else []
         runtime = [archive] if runtime is None else runtime
-        return compile_to(tmp_path / name, compilers[compiler], "-I", include,
+        return compile_to(tmp_path / name, compilers[compiler], "-D_GNU_SOURCE", "-I", include,
                           "-Wno-unused-command-line-argument", *instrument, file, *flags,
                           *runtime, sources={file: PRELUDE + source})
 
@@ -109,6 +98,13 @@ def plugin(cc):
         return cc(source, "-shared", "-fPIC", *flags, name=name, runtime=[])
 
     return plugin
+
+
+@pytest.fixture
+def opener(cc):
+    """The program of programs/opener.c: with the runtime, or runtime=[], instrument=None."""
+    return lambda *flags, **options: cc((PROGRAMS / "opener.c").read_text(), *flags, name="opener",
+                                        **options)
 
 
 @pytest.fixture
@@ -133,46 +129,64 @@ def traces(tmp_path) -> Path:
 
 @pytest.fixture
 def record(run, traces):
-    """record(program, *arguments, pattern=, code=): runs it and decodes all traces but `skip`."""
+    """A recording, with no trace of an earlier one; all traces but `skip` are decoded."""
+    earlier = set()
 
     def record(*command, pattern="%m.%p.trace", environment=None, skip=None, **options):
+        for path in earlier:
+            path.unlink()
         variables = {**os.environ, **(environment or {}), "FRONTLOAD_TRACE": f"{traces}/{pattern}"}
         result = run(*command, env=variables, **options)
-        return Recording({p: decode(p) for p in sorted(traces.iterdir()) if p.name != skip},
-                         result)
+        found = {p: decode(p) for p in sorted(traces.iterdir()) if p.name != skip}
+        earlier.clear()
+        earlier.update(found)
+        return Recording(found, result)
 
     return record
 
 
-@pytest.fixture(scope="session")
-def many(archive, llvm) -> Path:
-    """A program of 30,000 functions, which it calls in order. See programs/many.c."""
-    return compiled(llvm / "clang", "-O0", INSTRUMENT, "many.c", archive, output="many",
-                    sources={"many.c": PROGRAMS / "many.c"})
+@pytest.fixture
+def calls_while(record, strace, tmp_path):
+    """How many system calls a program made between its marks, and what was recorded."""
+    def calls_while(*command):
+        log = tmp_path / "calls"
+        recording = record(strace, "-f", "-o", log, *command, cwd=tmp_path)
+        _, between, _ = log.read_text().split('write(-1, "often", 5)')
+        return len(between.splitlines()) - 2, recording
+
+    return calls_while
 
 
 @pytest.fixture
-def root():
-    """Skips a test that only root can run."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root")
+def run_with(run):
+    """run_with(trace, program, ...): runs it with this in FRONTLOAD_TRACE, or without (None)."""
+
+    def run_with(trace, *command, **options):
+        variables = {k: v for k, v in os.environ.items() if k != "FRONTLOAD_TRACE"}
+        if trace is not None:
+            variables["FRONTLOAD_TRACE"] = str(trace)
+        return run(*command, env=variables, **options)
+
+    return run_with
 
 
 @pytest.fixture
-def tmpfs(root, tmp_path):
+def many(archive, include) -> Path:
+    """The program of programs/many.c."""
+    return compiled("gcc", "-D_GNU_SOURCE", "-O1", "-I", include, "many.c", archive, output="many",
+                    sources={"many.c": MANY})
+
+
+@pytest.fixture
+def tmpfs(tmp_path):
     """tmpfs(options): a small file system of its own, unmounted after the test."""
-    mounted = []
+    abilities.need("mounts")
+    with ExitStack() as stack:
+        def tmpfs(options):
+            folder = Path(tempfile.mkdtemp(dir=tmp_path))
+            subprocess.run(["mount", "-t", "tmpfs", "-o", options, "frontload-test", folder],
+                           check=True)
+            stack.callback(subprocess.run, ["umount", "-l", folder], check=True)
+            return folder
 
-    def tmpfs(options):
-        folder = tmp_path / f"tmpfs{len(mounted)}"
-        folder.mkdir()
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "frontload-test", folder],
-                              capture_output=True, text=True)
-        if done.returncode:
-            pytest.skip(f"cannot mount a tmpfs: {done.stderr.strip()}")
-        mounted.append(folder)
-        return folder
-
-    yield tmpfs
-    for folder in mounted:
-        subprocess.run(["umount", "-l", folder], check=True)
+        yield tmpfs

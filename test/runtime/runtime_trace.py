@@ -1,130 +1,79 @@
-"""A second, small decoder of the trace format, so that the runtime's tests judge by the format's
-description (instrument/format/frontload_trace.h) and not by what the product's reader accepts."""
+"""What the runtime's tests see of a trace, by the decoder of all recorders' tests, and by the
+symbols of the files that it names."""
 
-import struct
+import sys
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from elftools.elf.elffile import ELFFile
 
-FUNCTION, DATA, MODULE = 1, 2, 0x80
-HEADER = struct.Struct("<8sBBHHHIIIIQQB15x32s32x")
+sys.path.append(str(Path(__file__).parent.parent / "tracer"))
+import trace_decoder
+from trace_decoder import DATA, FUNCTION, MODULE, RUNTIME, Event
 
 
-@dataclass
-class Module:
-    path: Path
-    build_id: str
-    main: bool
-
-
-@dataclass
-class Event:
-    module: int
-    address: int
-    thread: int
-
-
-@dataclass
-class Trace:
-    pid: int
-    claimed: int
-    dropped: int
-    done: bool
-    role: str
-    modules: dict[int, Module] = field(default_factory=dict)
-    events: list[Event] = field(default_factory=list)  # functions
-    data: list[Event] = field(default_factory=list)
+class Trace(trace_decoder.Trace):
+    def of_kind(self, kind: int, module: Path | None = None) -> list[Event]:
+        """Its functions or data, of one module or of all."""
+        return [event for event, found in zip(self.events, self.kinds, strict=True)
+                if found == kind and (not module or self.modules[event.module].path == str(module))]
 
     def names(self, module: Path | None = None) -> list[str]:
         """The functions in order of first touch, of one module or of all."""
         return [symbol_at(self.modules[event.module].path, event.address)[0]
-                for event in self.events
-                if module is None or self.modules[event.module].path == module]
+                for event in self.of_kind(FUNCTION, module)]
 
     def offsets(self) -> list[int]:
         """How far behind its function's start each event lies."""
         return [event.address - symbol_at(self.modules[event.module].path, event.address)[1]
-                for event in self.events]
+                for event in self.of_kind(FUNCTION)]
 
     def granules(self, name: str, module: Path | None = None) -> list[int]:
         """Where in a datum its touched granules begin, in order of first touch."""
-        path = module or next(m.path for m in self.modules.values() if m.main)
+        path = module or Path(self.main.path)
         start, size = datum(path, name)
-        return [event.address - start for event in self.data
-                if self.modules[event.module].path == path
-                and start - 16 < event.address < start + size]
+        touched = [event.address - start for event in self.of_kind(DATA, path)]
+        assert all((start + offset) % 16 == 0 for offset in touched)
+        return [offset for offset in touched if -16 < offset < size]
 
 
 def decode(path: Path) -> Trace:
-    with path.open("rb") as file:
-        data = file.read(128)
-        data += file.read(16 * int.from_bytes(data[32:40], "little"))  # the rest is a hole
-    (magic, order, word, machine, major, minor, header_size, slot_size, recorder, pid, claimed,
-     dropped, done, role) = HEADER.unpack_from(data)
-    assert magic == b"\x89FLT\r\n\x1a\n" and (order, word) == (1, 8) and machine in (62, 183, 243)
-    assert (major, minor, header_size, slot_size, recorder) == (1, 4, 128, 16, 1)
-    assert data[49] in (0, 1) and any(data[56:64]) and not any(data[50:56] + data[96:128])
-    trace = Trace(pid, claimed, dropped, bool(done), role.rstrip(b"\0").decode())
-    slot, end = 0, min(claimed, (len(data) - 128) // 16)
-    while slot < end:
-        word0, number, extra = struct.unpack_from("<QII", data, 128 + 16 * slot)
-        kind = word0 >> 56
-        if kind == MODULE:
-            path_size, slots = word0 & 0xffff, word0 >> 16 & 0xffffff
-            id_size, complete = word0 >> 40 & 0xff, word0 >> 48 & 0xff
-            assert slots == 1 + (id_size + path_size + 15) // 16
-            body = data[144 + 16 * slot:128 + 16 * (slot + slots)]
-            if complete:
-                assert number >= 1 and number not in trace.modules
-                assert not any(body[id_size + path_size:])
-                trace.modules[number] = Module(
-                    Path(body[id_size:id_size + path_size].decode()), body[:id_size].hex(),
-                    extra == 1)
-            slot += slots
-            continue
-        assert kind in (0, FUNCTION, DATA)
-        event = Event(number, word0 & (1 << 56) - 1, extra)
-        if kind == DATA:
-            assert event.address % 16 == 0
-            trace.data.append(event)
-        elif kind == FUNCTION:
-            trace.events.append(event)
-        slot += 1
-    assert all(event.module in trace.modules for event in trace.events + trace.data)
-    touched = [(event.module, event.address) for event in trace.data]
-    assert len(touched) == len(set(touched))
+    trace = trace_decoder.decode(path, RUNTIME, Trace)
+    trace.modules = {number: module._replace(path=str(Path(module.path)))  # without "./"
+                     for number, module in trace.modules.items()}
     return trace
 
 
-def many_functions(path: Path) -> np.ndarray:
-    """The events of a large trace that has no data: fields "word", of which the lower 56 bits are
-    the address, "module" and "thread"."""
+def many_touches(path: Path, kind: int = FUNCTION) -> np.ndarray:
+    """The functions, or the data, of a large trace, as an array: "word", "module", "thread"."""
     with path.open("rb") as file:
         claimed = int.from_bytes(file.read(128)[32:40], "little")
     slots = np.fromfile(path, [("word", "<u8"), ("module", "<u4"), ("thread", "<u4")], claimed,
                         offset=128)
-    assert len(slots) == claimed
     kinds = slots["word"] >> 56
     for number in np.flatnonzero(kinds == MODULE):
         if kinds[number] == MODULE:  # and not a part of the one before, which may look like one
             size = int(slots["word"][number]) >> 16 & 0xffffff
             kinds[number + 1:number + size] = 0
-    return slots[kinds == FUNCTION]
+    return slots[kinds == kind]
+
+
+def numbers_in(name: str, program: Path, touches: np.ndarray) -> np.ndarray:
+    """How far behind the beginning of `name` these touches are."""
+    return (touches["word"] & (1 << 56) - 1).astype(np.int64) - datum(program, name)[0]
 
 
 @cache
-def _symbols(path: Path) -> list[tuple[int, int, str]]:
-    with path.open("rb") as stream:
+def _symbols(path: Path | str) -> list[tuple[int, int, str]]:
+    with open(path, "rb") as stream:
         table = ELFFile(stream).get_section_by_name(".symtab")
         return sorted((s["st_value"], s["st_size"], s.name) for s in table.iter_symbols()
                       if s["st_info"]["type"] in ("STT_FUNC", "STT_GNU_IFUNC") and s["st_size"])
 
 
-def symbol_at(path: Path, address: int) -> tuple[str, int]:
+def symbol_at(path: Path | str, address: int) -> tuple[str, int]:
     """The function that contains `address`, and its start."""
     symbols = _symbols(path)
     start, size, name = symbols[bisect_right(symbols, (address, 1 << 62, "")) - 1]

@@ -2,7 +2,6 @@
 
 import platform
 import re
-import subprocess
 
 import pytest
 from places import ROOT
@@ -15,24 +14,20 @@ ALLOWED = {"environ", "getauxval", "dl_iterate_phdr", "_dl_find_object",
            "gnu_get_libc_version", "_GLOBAL_OFFSET_TABLE_"}
 
 
-def test_needs_nothing(archive):
+def test_needs_nothing(archive, run):
     """The archive needs five symbols of libc: no malloc, no memcpy, no errno, no hook."""
-    lines = subprocess.run(["nm", "-g", archive], check=True, capture_output=True,
-                           text=True).stdout.splitlines()
+    lines = run("nm", "-g", archive).stdout.splitlines()
     symbols = [line.split()[-2:] for line in lines if re.match(r"[0-9a-f ]{16} [A-Za-z] ", line)]
     defined = {name for kind, name in symbols if kind not in "Uw"}
     assert {name for kind, name in symbols if kind in "Uw"} - defined <= ALLOWED
     assert {name for name in defined if not name.startswith("frontload_")} == HOOKS
 
 
-def test_exports(library, llvm):
-    """The shared library exports the hooks and what a program may call, has no thread-local
-    storage, and is never unloaded."""
-    names = subprocess.run(["nm", "-D", "--defined-only", "--format=just-symbols", library],
-                           check=True, capture_output=True, text=True).stdout.split()
+def test_exports(library, llvm, run):
+    """The shared library exports no more than it has to, has no TLS, and is never unloaded."""
+    names = run("nm", "-D", "--defined-only", "--format=just-symbols", library).stdout.split()
     assert sorted(names) == sorted(HOOKS | {"frontload_startup_done", "frontload_set_role"})
-    headers = subprocess.run([llvm / "llvm-readelf", "-ldW", library], check=True,
-                             capture_output=True, text=True).stdout
+    headers = run(llvm / "llvm-readelf", "-ldW", library).stdout
     assert "NODELETE" in headers and "TLS" not in headers
 
 
@@ -46,11 +41,10 @@ def stores(instruction):
 @pytest.mark.parametrize("hook, limit", [
     ("__cyg_profile_func_enter", 32), ("__sanitizer_cov_load1", 40),
     ("__sanitizer_cov_store8", 45)])
-def test_fast_path_is_short(archive, llvm, hook, limit):
+def test_fast_path_is_short(archive, llvm, run, hook, limit):
     """A call for what was touched before runs through few instructions and calls nothing."""
-    text = subprocess.run([llvm / "llvm-objdump", f"--disassemble-symbols={hook}",
-                           "--no-show-raw-insn", archive], check=True, capture_output=True,
-                          text=True).stdout
+    text = run(llvm / "llvm-objdump", f"--disassemble-symbols={hook}", "--no-show-raw-insn",
+               archive).stdout
     body = text.split(">:\n")[1].split("\n\n")[0]
     instructions = [line.split("\t", 1)[1] for line in body.splitlines() if "\t" in line]
     instructions = instructions[:instructions.index("retq") + 1 if "retq" in instructions else None]
@@ -60,8 +54,7 @@ def test_fast_path_is_short(archive, llvm, hook, limit):
 
 
 def test_no_neighbour_in_its_cache_lines(cc, run):
-    """What each call of a hook reads has its cache lines to itself, whatever the program writes
-    beside it."""
+    """What each call of a hook reads has its cache lines to itself."""
     program = cc("""
         int counter, another;
         KEPT void called(void) { ++counter; ++another; }
@@ -84,18 +77,15 @@ def test_where_it_does_not_record(llvm, run, target):
         '"frontload records on x86-64, AArch64 and 64-bit RISC-V Linux only"')
 
 
-FEATURES = {"x86_64": "x86 feature: IBT, SHSTK", "aarch64": "AArch64 feature: BTI, PAC"}
-
-
 def features(path, run):
-    return FEATURES[platform.machine()] in run("readelf", "-n", path).stdout
+    known = {"x86_64": "x86 feature: IBT, SHSTK", "aarch64": "AArch64 feature: BTI, PAC"}
+    return known[platform.machine()] in run("readelf", "-n", path).stdout
 
 
 @pytest.mark.parametrize("name", ["rt", "prefetch", "sample"])
 @pytest.mark.parametrize("linker", ["bfd", "lld"])
 def test_takes_no_branch_protection_away(build, cc, run, llvm, linker, name):
-    """A program that is protected by IBT and shadow stacks (on AArch64, BTI and PAC) is so when it
-    is linked with an archive, and the shared libraries are."""
+    """What is protected by IBT and shadow stacks (or BTI and PAC) stays so with our code."""
     assert features(build / f"lib/libfrontload-{name}.so", run)
     if platform.machine() == "x86_64":
         flags = ["-fcf-protection=full", "-Wl,-z,cet-report=error"]
@@ -106,7 +96,6 @@ def test_takes_no_branch_protection_away(build, cc, run, llvm, linker, name):
     lld = [f"-B{llvm}", "-fuse-ld=lld"] if linker == "lld" else []
     # The compiler's own start-up code may not be protected.
     program = cc("""
-        #include <unistd.h>
         KEPT void called(void) {}
         #ifdef __x86_64__
         __attribute__((force_align_arg_pointer))

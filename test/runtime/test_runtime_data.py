@@ -1,15 +1,13 @@
 """Data: each granule of a module's data once, and nothing else, under clang's coverage hooks."""
 
 import pytest
-from conftest import COVERAGE
-from test_runtime_modules import OPENER
-from test_runtime_processes import WAIT
+from instrumented import COVERAGE
+from runtime_trace import DATA
 from test_runtime_storage import limit_file_size
 
 DATA_ONLY = "-fsanitize-coverage=func,trace-loads,trace-stores"
 # Names that libc has not, which is linked to static programs.
 TABLE = """
-#include <stdint.h>
 static const int table[64] __attribute__((aligned(16))) = {1, 2, 3};
 int numbers[64] __attribute__((aligned(16))) = {1, 2, 3};
 int zeros[64] __attribute__((aligned(16)));
@@ -18,13 +16,12 @@ volatile int zero;
 """
 
 
-@pytest.mark.parametrize("linking", [
-    ["-pie", "-fPIE"], ["-no-pie"], ["-static"], ["-static-pie"],
-    ["-fuse-ld=lld", "-Wl,-z,separate-loadable-segments"], ["-fuse-ld=lld", "-Wl,--no-rosegment"]])
-@pytest.mark.parametrize("optimize", ["-O0", "-O2"])
-def test_touched_granules_only(covered, record, linking, optimize):
-    """Of constants, relocated constants, initialised and zero data, the granules that were read or
-    written are there once, by their addresses in the file, and their neighbours are not."""
+@pytest.mark.parametrize("flags", [
+    ["-O0", "-pie", "-fPIE"], ["-O2", "-no-pie"], ["-O0", "-static"], ["-O2", "-static-pie"],
+    ["-O2", "-fuse-ld=lld", "-Wl,-z,separate-loadable-segments"],
+    ["-O2", "-fuse-ld=lld", "-Wl,--no-rosegment"]])
+def test_touched_granules_only(covered, record, flags):
+    """Granules of all kinds of data that were read or written are there once, no others."""
     program = covered(TABLE + """
         int main(void) {
           for (int i = 0; i < 3; ++i) {
@@ -32,27 +29,28 @@ def test_touched_granules_only(covered, record, linking, optimize):
             zeros[63 - zero] = *relocated[3 - 2 - zero];
           }
           return 0;
-        }""", optimize, *linking)
+        }""", *flags)
     trace = record(program).only
     assert trace.granules("table") in ([80, 16], [16, 80])
     assert trace.granules("numbers") in ([32, 0], [0, 32])
     assert (trace.granules("zeros"), trace.granules("relocated")) == ([240], [0])
-    assert len(trace.data) == 7 and trace.names() == ["main"]  # and the one that has `zero`
+    assert len(trace.of_kind(DATA)) == 7  # with the one that has `zero`
+    assert trace.names() == ["main"]
 
 
-@pytest.mark.parametrize("type, way", [
-    (t, w) for t in ("int8_t", "int16_t", "int32_t", "int64_t", "__int128") for w in ("r", "w")])
-def test_every_size(covered, record, type, way):
+def test_every_size(covered, record):
     """Loads and stores of all five sizes are recorded."""
-    access = f"*({type} *)(numbers + 8) = 1" if way == "w" else f"sink = *({type} *)(numbers + 8)"
-    program = covered(TABLE + f"int main(void) {{ volatile {type} sink = 0; {access};"
-                      " return (int)sink & 0; }")
-    assert record(program).only.granules("numbers") == [32]
+    types = ("int8_t", "int16_t", "int32_t", "int64_t", "__int128")
+    accesses = "".join(f"""
+          *({type} *)(numbers + {8 * i}) = 1;
+          volatile {type} of_{type} = *({type} *)(numbers + {8 * i + 4});
+          (void)of_{type};""" for i, type in enumerate(types))
+    program = covered(TABLE + f"int main(void) {{ {accesses} return 0; }}")
+    assert record(program).only.granules("numbers") == [16 * i for i in range(2 * len(types))]
 
 
 def test_access_across_granules(covered, record):
-    """An access that straddles two granules touches both, also where they are on two pages; one
-    that ends where the next begins does not."""
+    """An access that straddles two granules touches both, and their pages, and no third."""
     program = covered("""
         typedef struct { long value; } __attribute__((packed)) packed;
         char numbers[8192] __attribute__((aligned(4096)));
@@ -67,12 +65,8 @@ def test_access_across_granules(covered, record):
 
 
 def test_stack_and_heap_are_ignored(covered, record):
-    """What belongs to no module (stacks, the heap, mappings, thread-local data, no memory) is
-    not recorded."""
+    """What belongs to no module is not recorded."""
     program = covered(TABLE + """
-        #include <pthread.h>
-        #include <stdlib.h>
-        #include <sys/mman.h>
         void __sanitizer_cov_load4(const void *);
         _Thread_local int local[64];
         static void *use(void *memory) {
@@ -93,35 +87,24 @@ def test_stack_and_heap_are_ignored(covered, record):
           return numbers[0] - 1;
         }""", "-pthread")
     trace = record(program).only
-    assert trace.granules("numbers") == [0] and len(trace.data) == 1
+    assert trace.granules("numbers") == [0] and len(trace.of_kind(DATA)) == 1
 
 
-def test_ignoring_makes_no_system_call(covered, record, runtime):
+def test_ignoring_makes_no_system_call(covered, calls_while, runtime):
     """What was found to be no module's is ignored at once, as what was touched is."""
     program = covered("""
-        #include <linux/filter.h>
-        #include <linux/seccomp.h>
-        #include <stddef.h>
-        #include <sys/prctl.h>
-        #include <sys/syscall.h>
         int data __attribute__((aligned(16)));
         KEPT void use(volatile int *on_stack) { *on_stack = data; }
         int main(void) {
           int on_stack;
           use(&on_stack);
-          struct sock_filter filter[] = {
-              BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-              BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigprocmask, 0, 1),
-              BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-              BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-          };
-          struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-          prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+          write(-1, "often", 5);
           use(&on_stack);
+          write(-1, "often", 5);
           return 0;
         }""", "-O1", runtime=runtime)
-    assert record(program).only.granules("data") == [0]
+    calls, recording = calls_while(program)
+    assert calls == 0 and recording.only.granules("data") == [0]
 
 
 def test_nothing_of_its_own_is_no_trace(covered, record):
@@ -132,8 +115,7 @@ def test_nothing_of_its_own_is_no_trace(covered, record):
 
 
 def test_libraries_data(covered, record):
-    """Data of shared libraries, instrumented or not, and of a library without code, belong to those
-    modules."""
+    """Data of shared libraries, instrumented or not, with code or without, is theirs."""
     rpath = "-Wl,-rpath,$ORIGIN"
     libraries = []
     for name, source, instrument in [
@@ -156,185 +138,94 @@ def test_libraries_data(covered, record):
     assert trace.names() == ["main", "in_covered"]
 
 
-LIBRARY = """
-int numbers[4096] __attribute__((aligned(4096))) = {1};
-"""
-EXPORTED = "-Wl,--export-dynamic-symbol=__sanitizer_cov_*"
-
-
 @pytest.fixture
-def opened(covered):
-    """opened(body): a program that opens lib.so, which is not instrumented, into `library`."""
+def touching(cc, opener, record, tmp_path):
+    """What is touched of numbers in lib.so, which is not instrumented; and the recording."""
+    def touching(*words, runtime=None, code=0):
+        cc("int numbers[4096] __attribute__((aligned(4096))) = {1};", "-shared", "-fPIC",
+           "-Wl,--build-id", instrument=None, name="lib.so", runtime=[])
+        recording = record(opener("-Wl,-u,__sanitizer_cov_store4", runtime=runtime),
+                           "open=./lib.so", *words, cwd=tmp_path, code=code)
+        return recording, recording.only.granules("numbers", tmp_path / "lib.so")
 
-    def opened(body, **options):
-        covered(LIBRARY, "-shared", "-fPIC", "-Wl,--build-id", instrument=None, name="lib.so",
-                runtime=[])
-        return covered(OPENER + """
-            static volatile int *numbers;
-            NOT_RECORDED static void open_library(void) {
-              call("./lib.so", "");
-              numbers = dlsym(library, "numbers");
-            }
-            NOT_RECORDED static void close_and_occupy_numbers(void) {
-              void *place = (void *)numbers;
-              dlclose(library);
-              int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
-              if (mmap(place, 16384, PROT_READ | PROT_WRITE, flags, -1, 0) != place)
-                exit(98);
-            }
-            """ + body, **options)
-
-    return opened
+    return touching
 
 
-def test_library_reloaded_elsewhere(opened, record, runtime, tmp_path):
-    """A library that is closed and opened at another address is one module and each granule is
-    there once; what is in its former place meanwhile is not taken for it."""
-    program = opened("""
-        int main(void) {
-          open_library();
-          char *place = (char *)library->l_addr;
-          numbers[0] = numbers[1000] = 1;
-          volatile int *former = numbers;
-          close_and_occupy_numbers();
-          former[4] = former[2000] = 1;
-          open_library();
-          numbers[0] = numbers[1000] = numbers[8] = 1;
-          return (char *)library->l_addr == place;
-        }""", runtime=runtime)
-    trace = record(program, cwd=tmp_path).only
-    assert trace.granules("numbers", tmp_path / "lib.so") == [4000, 0, 32]
-    assert len(trace.modules) == 2
+def test_library_reloaded_elsewhere(touching, runtime):
+    """A library opened again elsewhere is one module; its former place is not taken for it."""
+    recording, granules = touching(
+        "touch=1000", "touch=0", "occupy", "former=4", "former=2000", "open=./lib.so", "elsewhere",
+        "touch=8", "touch=1000", "touch=0", runtime=runtime)
+    assert granules == [4000, 0, 32] and len(recording.only.modules) == 2
 
 
-@pytest.mark.parametrize("before", [0, 1])
-def test_library_where_the_heap_was(opened, record, runtime, tmp_path, before):
-    """A library in a place where other memory was used before, be it there for the first time or
-    again, is recorded from the first touch on of a page that was not used."""
-    program = opened(f"enum {{ BEFORE = {before} }};" + """
-        int main(void) {
-          open_library();
-          if (BEFORE)
-            numbers[1000] = 1;
-          char *place = (char *)library->l_addr;
-          volatile int *former = numbers;
-          close_and_occupy_numbers();
-          former[0] = 1;
-          munmap((void *)former, 16384);
-          open_library();
-          if ((char *)library->l_addr != place)
-            return 77;
-          numbers[2000] = 1;
-          numbers[0] = 1;
-          return 0;
-        }""", runtime=runtime)
-    recording = record(program, cwd=tmp_path, code=None)
+@pytest.mark.parametrize("before", [[], ["touch=1000"]])
+def test_library_where_the_heap_was(touching, runtime, before):
+    """A library where other memory was is recorded in each page that was not used."""
+    recording, granules = touching(
+        *before, "occupy", "former=0", "free", "open=./lib.so", "here", "touch=2000", "touch=0",
+        runtime=runtime, code=None)
     if recording.result.returncode == 77:
         pytest.skip("the dynamic linker chose another place")
-    touched = recording.only.granules("numbers", tmp_path / "lib.so")
-    assert touched == [4000] * before + [8000, 0]
+    assert granules == [4000] * len(before) + [8000, 0]
 
 
-def test_instrumented_library_opened(covered, record, tmp_path):
-    """An instrumented library that the program opens uses the program's hooks, if those are
-    exported."""
+def test_no_memory_for_a_module(touching):
+    """Without memory for a module, one touch of each of its pages is counted."""
+    recording, granules = touching("limit", *(f"touch={n}" for i in range(100)
+                                              for n in (i, 1024 + i)))
+    assert recording.only.dropped == 2 and granules == []
+
+
+def test_instrumented_library_opened(covered, opener, record, tmp_path):
+    """An instrumented library that is opened uses the program's hooks, if exported."""
     library = covered(TABLE + "int a(void) { return table[zero + 4]; }", "-shared", "-fPIC",
                       name="lib.so", runtime=[])
-    program = covered(OPENER + 'int main(void) { call("./lib.so", "a"); return 0; }', EXPORTED)
-    trace = record(program, cwd=tmp_path).only
+    program = opener("-fno-sanitize-link-runtime", "-Wl,--export-dynamic-symbol=__sanitizer_cov_*",
+                     compiler="clang", instrument=COVERAGE)
+    trace = record(program, "open=./lib.so", "call=a", cwd=tmp_path).only
     assert trace.names() == ["main", "a"] and trace.granules("table", library) == [16]
 
 
 def test_coverage_given_at_the_link(cc, record):
-    """Where the flags are given at the link too, which links a sanitizer's runtime that has hooks
-    as well, it is this runtime's that are called; without trace-pc, by the header's remedy."""
+    """Our hooks, not those of the sanitizer that the flags link as well, are called."""
     source = TABLE + "int main(void) { return numbers[8 + zero]; }"
     for instrument, remedy in [(COVERAGE, []), (DATA_ONLY, ["-Wl,-u,__sanitizer_cov_trace_pc"])]:
-        recording = record(cc(source, *remedy, compiler="clang", instrument=instrument))
-        assert recording.only.granules("numbers") == [32]
-        for path in recording.traces:
-            path.unlink()
+        program = cc(source, *remedy, compiler="clang", instrument=instrument)
+        assert record(program).only.granules("numbers") == [32]
 
 
-def test_shared_runtime(covered, record, library):
-    """The shared library records data as the archive does."""
-    program = covered(TABLE + "int main(void) { return numbers[8 + zero]; }",
-                      runtime=[library, f"-Wl,-rpath,{library.parent}"])
-    assert record(program).only.granules("numbers") == [32]
-
-
-def test_fork(covered, record):
-    """A forked child records the data it touches itself, in its own file, and the parent's goes
-    on."""
-    program = covered(WAIT + TABLE + """
-        int main(void) {
-          numbers[0] = 1;
-          pid_t child = fork();
-          if (child == 0) {
-            numbers[4] = numbers[0];
-            _exit(0);
-          }
-          waitpid(child, 0, 0);
-          numbers[8] = numbers[0];
-          printf("%d %d", getpid(), child);
-          return 0;
-        }""")
-    recording = record(program)
-    parent, child = recording.result.stdout.split()
-    assert recording.of(parent).granules("numbers") == [0, 32]
-    assert recording.of(child).granules("numbers") == [0, 16]
-
-
-def test_vfork(covered, record):
-    """What a vfork child touches is not recorded, and stays to be recorded by its parent."""
-    program = covered(WAIT + TABLE + """
+def test_fork_and_vfork(covered, record):
+    """A forked child records the data it touches itself, in its own file, and the parent's goes on.
+    What a vfork child touches stays to be recorded by its parent. After frontload_startup_done()
+    nothing is."""
+    program = covered(TABLE + """
         int main(void) {
           numbers[0] = 1;
           if (vfork() == 0) {
             numbers[4] = 2;
             _exit(0);
           }
-          numbers[8] = numbers[4];
-          return 0;
-        }""")
-    trace = record(program).only
-    assert trace.granules("numbers") == [0, 16, 32]
-    assert {event.thread for event in trace.data} == {trace.pid}
-
-
-def test_signal_handlers(covered, record):
-    """Data that a handler touches first comes behind what it interrupted, and errno stays."""
-    program = covered(TABLE + """
-        #include <errno.h>
-        #include <signal.h>
-        static void handler(int signal) { numbers[4] = signal; }
-        int main(void) {
-          signal(SIGUSR1, handler);
-          errno = 77;
-          numbers[0] = 1;
-          raise(SIGUSR1);
-          numbers[8] = 1;
-          return errno != 77;
-        }""")
-    assert record(program).only.granules("numbers") == [0, 16, 32]
-
-
-def test_startup_done_ends_recording(covered, record):
-    """After frontload_startup_done() no data is recorded."""
-    program = covered(TABLE + """
-        #include <frontload.h>
-        int main(void) {
-          numbers[0] = 1;
+          pid_t child = fork();
+          if (child == 0) {
+            numbers[8] = numbers[0];
+            _exit(0);
+          }
+          waitpid(child, 0, 0);
+          numbers[12] = numbers[4];
           frontload_startup_done();
-          numbers[8] = 1;
+          numbers[16] = 1;
+          printf("%d %d", getpid(), child);
           return 0;
         }""")
-    assert record(program).only.granules("numbers") == [0]
+    parent, child = record(program).printed
+    assert parent.granules("numbers") == [0, 16, 48]
+    assert {event.thread for event in parent.of_kind(DATA)} == {parent.pid}
+    assert child.granules("numbers") == [0, 32]
 
 
 def test_overflow_is_counted(covered, record):
-    """When the trace cannot grow, the earliest granules are kept and each later one counted once,
-    however often it is touched."""
+    """When the trace cannot grow, each later granule is counted once, however often touched."""
     program = covered("""
         char many[1 << 20] __attribute__((aligned(16)));
         int main(void) {
@@ -347,22 +238,6 @@ def test_overflow_is_counted(covered, record):
     touched = trace.granules("many")
     assert touched == list(range(0, 16 * len(touched), 16)) and len(touched) > 4000
     assert trace.dropped == (1 << 16) - len(touched)
-
-
-def test_no_memory_for_a_module(opened, record, tmp_path):
-    """When there is no memory for a module's set, one touch of each of its pages is counted, and
-    the others cost nothing."""
-    program = opened("""
-        #include <sys/resource.h>
-        int main(void) {
-          open_library();
-          setrlimit(RLIMIT_AS, &(struct rlimit){0, RLIM_INFINITY});
-          for (int i = 0; i < 100; ++i)
-            numbers[i] = numbers[1024 + i] = 1;
-          return 0;
-        }""")
-    trace = record(program, cwd=tmp_path).only
-    assert trace.dropped == 2 and trace.granules("numbers", tmp_path / "lib.so") == []
 
 
 def test_profile_names_the_data(covered, record, frontload, tmp_path):

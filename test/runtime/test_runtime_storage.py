@@ -2,23 +2,23 @@
 
 import errno
 import os
-import platform
 import resource
 import shutil
 import signal
-import subprocess
 import tempfile
 from pathlib import Path
 
+import abilities
 import numpy as np
 import pytest
+from abilities import NOBODY, needs
 from frontload.base.errors import Failure
 from frontload.profile import trace
+from kernel_filter import FALLOCATE, FTRUNCATE, MADVISE, OPENAT, filter_system_calls
 from killed import at_call, calls_of
-from runtime_trace import build_id, decode, many_functions
+from runtime_trace import build_id, decode, many_touches, numbers_in
 
 SMALL = """
-#include <stdio.h>
 KEPT void touched(void) {}
 int main(void) {
   touched();
@@ -27,149 +27,140 @@ int main(void) {
 }
 """
 FIRST_CHUNK = 64 << 10
-PROGRAMS = Path(__file__).parent / "programs"
-FALLOCATE, FTRUNCATE, OPENAT = {
-    "x86_64": (285, 77, 257), "aarch64": (47, 46, 56)}[platform.machine()]
+COUNT = 30000  # first touches of programs/many.c
 ENDS = " (later first touches are only counted)\n"
+FULL = f": the trace ends here: the disk or its quota is full{ENDS}"
 # By which the runtime makes a trace and lets it grow.
 GROWS = ("openat", "ftruncate", "fallocate", "madvise", "mmap", "write")
-# What programs/many.c may do in the middle, and why the file cannot be opened again by its path.
-LOCKED_OUT = [("deny", "Operation not permitted"), ("descriptors", "Too many open files"),
-              ("user", "Permission denied"), ("replace", "another file has its name now")]
+# Without these, a trace has no reserve and grows by its path at once; and then by zeros.
+NO_RESERVE = (FTRUNCATE, errno.EPERM)
+NO_FALLOCATE = (FALLOCATE, errno.EOPNOTSUPP)
 
 
-def called(count=30000):
-    """The functions of programs/many.c, in the order in which it calls them."""
-    return ["main", *(f"f{n}" for n in range(10000, 10000 + count))]
+def denied(*filters):
+    """What to do in a process so that these system calls fail."""
+    return lambda: [filter_system_calls(*each) for each in filters]
 
 
-def check_prefix(trace):
-    """The earliest are there, in order; the rest is counted."""
-    names = trace.names()
-    assert names == called()[:len(names)]
-    assert trace.dropped == len(called()) - len(names) > 0
-    return len(names)
+def close_standard_descriptors():
+    for fd in range(3):
+        os.close(fd)
 
 
-def what_is_left(path):
-    """How many first touches the package reads of a trace, which must be the earliest; or what it
-    says of a file that is none."""
-    try:
-        read = trace.read(path)
-    except Failure as refusal:
-        return str(refusal).removeprefix(f"{path}: ")
-    found = decode(path)
-    assert list(read.addresses) == [event.address for event in found.events]
-    assert found.names() == called()[:len(found.events)]
-    return len(found.events)
-
-
-def run_unrecorded(run, program, pattern, **options):
-    """Runs a program that cannot be recorded; returns the one line that it must say."""
-    result = run(program, code=7, env={**os.environ, "FRONTLOAD_TRACE": str(pattern)}, **options)
-    assert result.stdout == "unaffected\n"
-    assert result.stderr.endswith(" (the program runs unrecorded)\n")
-    assert result.stderr.count("\n") == 1
-    return result.stderr
+def limit_file_size(size):
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 @pytest.fixture
-def without_reserve(deny):
-    """A command prefix under which a trace has no reserve and grows by its path at once."""
-    return deny(FTRUNCATE, errno.EPERM)
+def record_many(many, record):
+    """How many first touches of programs/many.c are in its trace, and the recording."""
+
+    def record_many(*arguments, **options):
+        recording = record(many, *arguments, code=7, **options)
+        (path,) = recording.traces
+        numbers = numbers_in("big", many, many_touches(path))
+        assert np.array_equal(numbers, np.arange(len(numbers)))
+        assert len(numbers) + recording.only.dropped == COUNT
+        return len(numbers), recording
+
+    return record_many
 
 
 @pytest.fixture
-def deny(tmp_path):
-    """deny(number, error, limit): a command prefix under which one system call fails, if its first
-    argument is below the limit."""
-    helper = tmp_path / "deny"
-    subprocess.run(["gcc", "-static", PROGRAMS / "deny.c", "-o", helper], check=True)
+def run_unrecorded(cc, run_with):
+    """run_unrecorded(trace): the one line that a program says that cannot be recorded there."""
 
-    def deny(number, error, limit=0xffffffff):
-        return [helper, str(number), str(limit), str(error)]
+    def run_unrecorded(trace, *flags, **options):
+        result = run_with(trace, cc(SMALL, *flags), code=7, **options)
+        assert result.stdout == "unaffected\n"
+        assert result.stderr.endswith(" (the program runs unrecorded)\n")
+        assert result.stderr.count("\n") == 1
+        return result.stderr
 
-    return deny
-
-
-def test_growth(many, record):
-    """30,000 functions, several chunks: all there, in order, once, and no descriptor stays open."""
-    recording = record(many, code=7)
-    assert recording.only.names() == called() and recording.only.dropped == 0
-    assert recording.result.stdout == "3\n"
+    return run_unrecorded
 
 
-def test_growth_by_path(many, record, without_reserve):
-    """The same where there is no reserve."""
-    recording = record(*without_reserve, many, code=7)
-    assert recording.only.names() == called() and recording.only.dropped == 0
-    assert recording.result.stdout == "3\n"
+@pytest.mark.parametrize("filters", [[], [NO_RESERVE], [NO_RESERVE, NO_FALLOCATE]],
+                         ids=["reserve", "path", "zeros"])
+def test_growth(record_many, filters):
+    """30,000 first touches are all there, once and in order; no descriptor stays open."""
+    count, recording = record_many(preexec_fn=denied(*filters))
+    assert (count, recording.result.stdout) == (COUNT, "3\n")
 
 
-def test_growth_with_closed_descriptors(many, record, without_reserve):
+def test_growth_with_closed_descriptors(record_many):
     """The trace grows the same when a program has closed 0, 1 and 2."""
-    assert record(*without_reserve, many, "quiet", code=7).only.names() == called()
+    assert record_many("quiet", preexec_fn=denied(NO_RESERVE))[0] == COUNT
 
 
-def test_never_a_standard_descriptor(many, record, deny, without_reserve):
+def test_never_a_standard_descriptor(record_many):
     """Where 0, 1 and 2 are closed, the trace is not even opened as one of them while it is set up
     and grown: what another thread writes there would be in it."""
-    def close_all():
-        for fd in range(3):
-            os.close(fd)
+    def prepare():
+        denied(NO_RESERVE, (FALLOCATE, errno.EIO, 0, 3, True))()
+        close_standard_descriptors()
 
-    trace = record(*without_reserve, *deny(FALLOCATE, errno.EIO, limit=3), many, code=7,
-                   preexec_fn=close_all, capture_output=False).only
-    assert trace.names() == called() and trace.dropped == 0
-
-
-def test_growth_without_fallocate(many, record, deny, without_reserve):
-    """On a file system without fallocate, zeros are appended instead."""
-    trace = record(*without_reserve, *deny(FALLOCATE, errno.EOPNOTSUPP), many, code=7).only
-    assert trace.names() == called() and trace.dropped == 0
+    assert record_many(preexec_fn=prepare, capture_output=False)[0] == COUNT
 
 
 @pytest.mark.parametrize("reserved", [True, False])
-@pytest.mark.parametrize("mode, reason", LOCKED_OUT)
-def test_locked_out(many, record, without_reserve, traces, mode, reason, reserved):
+@pytest.mark.parametrize(("mode", "reason"), [
+    ("deny", "Operation not permitted"), ("descriptors", "Too many open files"),
+    ("user", "Permission denied"), ("replace", "another file has its name now")])
+def test_locked_out(record_many, traces, mode, reason, reserved):
     """A program that forbids itself to open files, has no descriptor left, becomes another user, or
     whose trace was moved away, still has its start recorded: for that there is a reserve. Where
     there can be none, what is recorded stays, the rest is counted, and one line says why."""
-    if mode == "user" and os.geteuid() != 0:
-        pytest.skip("needs root")
-    prefix = [] if reserved else without_reserve
-    recording = record(*prefix, many, mode, traces / "trace", pattern="trace", code=7,
-                       skip="trace" if mode == "replace" else None)
+    if mode == "user":
+        abilities.need("another-user")
+    count, recording = record_many(
+        mode, traces / "trace", pattern="trace", skip="trace" if mode == "replace" else None,
+        preexec_fn=None if reserved else denied(NO_RESERVE))
     if mode == "replace":
         assert (traces / "trace").read_text() == "mine"
     if reserved:
-        assert (recording.only.names(), recording.result.stderr) == (called(), "")
-        assert recording.only.dropped == 0
+        assert (count, recording.result.stderr) == (COUNT, "")
     else:
-        assert check_prefix(recording.only) > 4000
+        assert 4000 < count < COUNT
         assert recording.result.stderr == (
             f"frontload-rt: warning: {traces}/trace: the trace ends here: {reason}{ENDS}")
 
 
-@pytest.mark.parametrize(("way", "step"), [("reserve", 1), ("path", 1), ("zeros", 13)])
-def test_killed_while_it_grows(many, run, strace, deny, without_reserve, traces, way, step):
-    """A program that is killed at a call by which its trace is made or grows leaves the earliest of
-    its first touches, or a file that is refused."""
-    path = traces / "t"
-    prefix = {"reserve": [], "path": without_reserve,
-              "zeros": [*without_reserve, *deny(FALLOCATE, errno.EOPNOTSUPP)]}[way]
-    environment = {**os.environ, "FRONTLOAD_TRACE": str(path)}
-    calls = calls_of(strace, traces / "log", GROWS, *prefix, many, check=False,
-                     env=environment)
+def test_killing_filter(record_many):
+    """A filter that kills whoever opens a file is no danger once the trace is open."""
+    count, recording = record_many("kill")
+    assert (count, recording.result.stderr) == (COUNT, "")
+
+
+def what_is_left(path, program):
+    """How many first touches the package reads of a trace; or what it says of the file."""
+    try:
+        read = trace.read(path)
+    except Failure as refusal:
+        return str(refusal).removeprefix(f"{path}: ")
+    touches = many_touches(path)
+    assert list(read.addresses) == list(touches["word"] & (1 << 56) - 1)
+    assert np.array_equal(numbers_in("big", program, touches), np.arange(len(touches)))
+    return len(touches)
+
+
+@pytest.mark.parametrize(("filters", "step"), [
+    ([], 1), ([NO_RESERVE], 1), ([NO_RESERVE, NO_FALLOCATE], 13)], ids=["reserve", "path", "zeros"])
+def test_killed_while_it_grows(many, run_with, strace, traces, filters, step):
+    """A program killed at any call leaves its earliest touches, or a file that is refused."""
+    path, prepare = traces / "t", denied(*filters)
+    calls = calls_of(strace, traces / "log", GROWS, many, check=False, preexec_fn=prepare,
+                     env={**os.environ, "FRONTLOAD_TRACE": str(path)})
     first = next(place for place, (*_, text) in enumerate(calls) if str(path) in text)
     left = []
     for name, number, _ in calls[first::step]:
         path.unlink(missing_ok=True)
-        run(*at_call(strace, name, number), *prefix, many, code=-signal.SIGKILL, env=environment)
-        left.append(what_is_left(path) if path.exists() else "nothing")
+        run_with(path, *at_call(strace, name, number), many, code=-signal.SIGKILL,
+                 preexec_fn=prepare)
+        left.append(what_is_left(path, many) if path.exists() else "nothing")
     assert left[0] == "nothing" and "not a trace: wrong magic (at byte 0)" in left
     touches = [each for each in left if isinstance(each, int)]
-    assert touches == sorted(touches) and len(set(touches)) >= 3 and touches[-1] == len(called())
+    assert touches == sorted(touches) and len(set(touches)) >= 3 and touches[-1] == COUNT
 
 
 def test_reserve_takes_no_room(cc, record):
@@ -178,73 +169,61 @@ def test_reserve_takes_no_room(cc, record):
     assert path.stat().st_size > 1 << 20 and path.stat().st_blocks * 512 <= 2 * FIRST_CHUNK
 
 
-def test_beyond_the_reserve(cc, run, traces):
+def test_beyond_the_reserve(cc, run_with, traces):
     """A trace grows beyond its reserve: a million functions, each once and in order."""
     program = cc("""
-        __asm__(".globl big; .type big, @function; big: .skip 1000000; .size big, . - big");
-        void __cyg_profile_func_enter(void *, void *);
-        extern char big[];
+        BIG(1000000)
         NOT_RECORDED int main(void) {
           for (int i = 0; i < 1000000; ++i)
-            __cyg_profile_func_enter(big + i, 0);
+            enter(i);
           return 0;
         }""")
-    environment = {**os.environ, "FRONTLOAD_TRACE": str(traces / "t")}
-    assert run(program, env=environment).stderr == ""
-    addresses = many_functions(traces / "t")["word"]
-    assert np.array_equal(addresses - addresses[0], np.arange(1000000))
+    assert run_with(traces / "t", program).stderr == ""
+    numbers = numbers_in("big", program, many_touches(traces / "t"))
+    assert np.array_equal(numbers, np.arange(1000000))
 
 
-def limit_file_size(size):
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-
-def test_file_size_limit(many, record):
+def test_file_size_limit(record_many, run_unrecorded, traces):
     """A limit on file sizes ends the growth, and not, by its signal, the program."""
-    recording = record(many, code=7, preexec_fn=limit_file_size(FIRST_CHUNK))
-    assert check_prefix(recording.only) > 4000
-    assert recording.result.stderr.endswith(f": the trace ends here: File too large{ENDS}")
-
-
-def test_file_size_limit_too_small(cc, run, traces):
-    """Below the first chunk there is no trace, one line, and no file left."""
-    line = run_unrecorded(run, cc(SMALL), traces / "t", preexec_fn=limit_file_size(1000))
+    line = run_unrecorded(traces / "t", preexec_fn=limit_file_size(1000))
     assert line == (f"frontload-rt: warning: {traces}/t: cannot create the trace: File too large "
                     "(the program runs unrecorded)\n")
     assert not list(traces.iterdir())
 
+    count, recording = record_many(preexec_fn=limit_file_size(FIRST_CHUNK))
+    assert 4000 < count < COUNT
+    assert recording.result.stderr.endswith(f": the trace ends here: File too large{ENDS}")
 
-@pytest.mark.parametrize("without_fallocate", [False, True])
-def test_disk_full(many, cc, run, record, tmpfs, traces, deny, without_fallocate):
-    """When the disk is full from the start there is no trace; when it fills up, what was recorded
-    stays. Never a SIGBUS."""
-    prefix = deny(FALLOCATE, errno.EOPNOTSUPP) if without_fallocate else []
+
+@pytest.mark.parametrize("filters", [[], [NO_FALLOCATE]], ids=["fallocate", "zeros"])
+def test_disk_full(record_many, run_unrecorded, tmpfs, traces, filters):
+    """On a full disk there is no trace; when it fills up, what was recorded stays. No SIGBUS."""
     small = tmpfs("size=16k")
-    result = run(*prefix, cc(SMALL), code=7, env={**os.environ, "FRONTLOAD_TRACE": f"{small}/t"})
-    assert "/t: cannot create the trace: No space left on device" in result.stderr
+    line = run_unrecorded(small / "t", preexec_fn=denied(*filters))
+    assert "/t: cannot create the trace: No space left on device" in line
     assert not list(small.iterdir())
 
     traces.rmdir()
     traces.symlink_to(tmpfs("size=400k"))
-    recording = record(*prefix, many, code=7)
-    assert check_prefix(recording.only) > 4000 and recording.result.stderr.count("\n") == 1
-    assert recording.result.stderr.endswith(
-        f": the trace ends here: the disk or its quota is full{ENDS}")
+    count, recording = record_many(preexec_fn=denied(*filters))
+    assert 4000 < count < COUNT and recording.result.stderr.count("\n") == 1
+    assert recording.result.stderr.endswith(FULL)
 
 
-def test_read_only(cc, run, tmpfs):
+def test_read_only(run_unrecorded, tmpfs):
     """A read-only file system."""
-    line = run_unrecorded(run, cc(SMALL), tmpfs("ro") / "t")
+    line = run_unrecorded(tmpfs("ro") / "t")
     assert "/t: cannot create the trace: Read-only file system (" in line
 
 
-def test_folder_without_write_permission(cc, root, run, tmp_path):
+@needs("another-user")
+def test_folder_without_write_permission(cc, run):
     """A user who may not write into the folder: one line, and no file."""
     with tempfile.TemporaryDirectory() as name:  # which every user reaches
         folder = Path(name)
         folder.chmod(0o755)
         program = shutil.copy(cc(SMALL), folder / "program")
-        result = run("setpriv", "--reuid=65534", "--clear-groups", program, code=7,
+        result = run(program, code=7, user=NOBODY, extra_groups=[],
                      env={**os.environ, "FRONTLOAD_TRACE": f"{folder}/t"})
         assert result.stdout == "unaffected\n"
         assert result.stderr == (f"frontload-rt: warning: {folder}/t: cannot create the trace: "
@@ -252,92 +231,67 @@ def test_folder_without_write_permission(cc, root, run, tmp_path):
         assert not (folder / "t").exists()
 
 
-def test_quota_refuses_the_trace(cc, run, deny, traces):
-    """A quota that is used up at the start, as the kernel reports it: one line, no file."""
-    result = run(*deny(FALLOCATE, errno.EDQUOT), cc(SMALL), code=7,
-                 env={**os.environ, "FRONTLOAD_TRACE": f"{traces}/t"})
-    assert result.stderr == (f"frontload-rt: warning: {traces}/t: cannot create the trace: Disk "
-                             "quota exceeded (the program runs unrecorded)\n")
+@pytest.mark.parametrize("number, error, reason", [
+    (FALLOCATE, errno.EDQUOT, "cannot create the trace: Disk quota exceeded"),
+    (OPENAT, errno.EPERM, "cannot create the trace: Operation not permitted"),
+    (MADVISE, errno.EINVAL, "Linux 4.14 or newer is needed")],  # a child would write into it
+    ids=["quota", "open", "wipe-on-fork"])
+def test_seccomp_denies_the_open(run_unrecorded, traces, number, error, reason):
+    """What the kernel refuses while the trace is made is one line, and no file."""
+    line = run_unrecorded(traces / "t", "-static", preexec_fn=denied((number, error)))
+    assert reason in line and not list(traces.iterdir())
+
+
+def test_path_too_long_by_its_pid(run_unrecorded, traces):
+    """A path is not cut where there is no more room for it, or another file would be made."""
+    pattern = (f"{traces}/" + "./" * 2048)[:4090].rstrip(".").ljust(4092, "x") + "-%p"
+    assert run_unrecorded(pattern).endswith(
+        ": cannot create the trace: File name too long (the program runs unrecorded)\n")
     assert not list(traces.iterdir())
 
 
-def test_quota_used_up(cc, run, quota):
-    """One line, no file."""
+@pytest.mark.parametrize("kilobytes", [100, 400])
+def test_quota(many, run_with, run_unrecorded, quota, kilobytes):
+    """A quota is used up at the start, or while the trace grows: as with a full disk. This file
+    system writes a page to a new place each time, and one that it has written may have no room any
+    more."""
     folder = quota(64, full=True)
-    result = run(cc(SMALL), code=7, env={**os.environ, "FRONTLOAD_TRACE": f"{folder}/t"})
-    assert "/t: cannot create the trace: Disk quota exceeded" in result.stderr
+    assert "/t: cannot create the trace: Disk quota exceeded" in run_unrecorded(folder / "t")
     assert [file.name for file in folder.iterdir()] == ["zeros"]
 
-
-def test_path_too_long_by_its_pid(cc, run, tmp_path):
-    """A path is not cut where there is no more room for it, or another file would be made."""
-    program, folder = cc(SMALL), tmp_path / "traces"
-    folder.mkdir()
-    pattern = (f"{folder}/" + "./" * 2048)[:4090].rstrip(".").ljust(4092, "x") + "-%p"
-    assert run_unrecorded(run, program, pattern).endswith(
-        ": cannot create the trace: File name too long (the program runs unrecorded)\n")
-    assert not list(folder.iterdir())
-
-
-@pytest.mark.parametrize("kilobytes", [100, 400])
-def test_quota(many, run, quota, kilobytes):
-    """A quota is used up while the trace grows: as with a full disk. This file system writes a page
-    to a new place each time, and one that it has written may have no room any more."""
     folder = quota(kilobytes)
-    result = run(many, code=7, env={**os.environ, "FRONTLOAD_TRACE": f"{folder}/t"})
-    names = decode(folder / "t").names()
-    assert 1000 < len(names) < len(called()) and names == called()[:len(names)]
-    assert result.stderr.endswith(f": the trace ends here: the disk or its quota is full{ENDS}")
-    assert result.stderr.count("\n") == 1
+    result = run_with(folder / "t", many, code=7)
+    numbers = numbers_in("big", many, many_touches(folder / "t"))
+    assert 1000 < len(numbers) < COUNT and np.array_equal(numbers, np.arange(len(numbers)))
+    assert result.stderr.endswith(FULL) and result.stderr.count("\n") == 1
 
 
-def test_unusable_places(cc, run, tmp_path):
-    """A missing folder, a file in place of a folder, a folder in place of a file, a component or a
-    path that is too long: one line with the path and the reason."""
-    program = cc(SMALL)
-    long = tmp_path / ("x" * 300)
-    for pattern, reason in (
-            (tmp_path / "missing" / "t", "No such file or directory"),
-            (program / "t", "Not a directory"),
-            (tmp_path, "Is a directory"),
-            (long, "File name too long")):
-        before = sorted(tmp_path.rglob("*"))
-        assert run_unrecorded(run, program, pattern) == (
-            f"frontload-rt: warning: {pattern}: cannot create the trace: {reason} "
+def test_unusable_places(run_unrecorded, traces):
+    """Where no file can be is one line with the path and the reason."""
+    file = traces / "file"
+    file.touch()
+    for trace_, reason in (
+            (traces / "missing" / "t", "No such file or directory"),
+            (file / "t", "Not a directory"),
+            (traces, "Is a directory"),
+            (traces / ("x" * 300), "File name too long")):
+        assert run_unrecorded(trace_) == (
+            f"frontload-rt: warning: {trace_}: cannot create the trace: {reason} "
             "(the program runs unrecorded)\n")
-        assert sorted(tmp_path.rglob("*")) == before
+        assert list(traces.iterdir()) == [file]
     for too_long in ("/" + "d/" * 2100, "%m" * 1000):
-        assert run_unrecorded(run, program, too_long) == (
+        assert run_unrecorded(too_long) == (
             "frontload-rt: warning: FRONTLOAD_TRACE: cannot create the trace: File name too long "
             "(the program runs unrecorded)\n")
 
 
-def test_seccomp_denies_the_open(cc, run, deny, tmp_path):
-    """Where opening files is forbidden there is one line, and the program runs."""
+@needs("chroot")
+def test_chroot(cc, run_with, tmp_path):
+    """In a chroot without /proc, a static program is recorded by the name it was started by."""
     program = cc(SMALL, "-static")
-    result = run(*deny(OPENAT, errno.EPERM), program, code=7,
-                 env={**os.environ, "FRONTLOAD_TRACE": str(tmp_path / "t")})
-    assert result.stderr.count("\n") == 1
-    assert "cannot create the trace: Operation not permitted" in result.stderr
-
-
-def test_seccomp_without_wipe_on_fork(cc, run, deny, tmp_path):
-    """Without MADV_WIPEONFORK a child could write into its parent's trace: refused."""
-    madvise = {"x86_64": 28, "aarch64": 233}[platform.machine()]
-    result = run(*deny(madvise, errno.EINVAL), cc(SMALL, "-static"), code=7,
-                 env={**os.environ, "FRONTLOAD_TRACE": str(tmp_path / "t")})
-    assert "Linux 4.14 or newer is needed" in result.stderr and not (tmp_path / "t").exists()
-
-
-def test_chroot(cc, root, run, tmp_path):
-    """In a chroot without /proc a static program is recorded under the name it was started by, and
-    one whose folder is outside of it is told so."""
-    program = cc(SMALL, "-static")
-    result = run("chroot", tmp_path, "/program", code=7, cwd="/",
-                 env={**os.environ, "FRONTLOAD_TRACE": "/%m.trace"})
+    result = run_with("/%m.trace", "chroot", tmp_path, "/program", code=7, cwd="/")
     (module,) = decode(tmp_path / "program.trace").modules.values()
-    assert (str(module.path), module.build_id) == ("/program", build_id(program))
+    assert module == ("/program", build_id(program), True)
     assert result.stderr == ""
-    line = run("chroot", tmp_path, "/program", code=7,
-               env={**os.environ, "FRONTLOAD_TRACE": f"{tmp_path}/t"}).stderr
+    line = run_with(tmp_path / "t", "chroot", tmp_path, "/program", code=7).stderr
     assert "cannot create the trace: No such file or directory" in line

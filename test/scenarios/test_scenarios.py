@@ -1,19 +1,18 @@
-"""The same small programs for every recorder. Each is a file in programs/; what is to be seen of it
-is in the .expected beside it: its exit status, and for each process the functions that it entered,
+"""The same small programs for every recorder. Each is a file in programs/, whose first comment
+says what is to be seen of it: its exit status, and for each process the functions that it entered,
 in order of first touch, with the number of the thread that was first, if that is not the first.
-What one recorder sees otherwise by design is in a .RECORDER.expected: a forked child has no
-breakpoints where its parent has been, and to Valgrind it is in the middle of a function.
+What one recorder sees otherwise by design stands there "By" it: a forked child has no breakpoints
+where its parent has been, and to Valgrind it is in the middle of a function.
 
-With FRONTLOAD_WRITE_EXPECTED=1 in the environment, the files are written instead: read them then.
-A first comment that begins with "in any order", "needs root" or "flags:" says so.
+A comment that begins with "in any order", "needs" or "flags:" says so.
 """
 
 import os
 import re
-import shutil
 import sys
 from pathlib import Path
 
+import abilities
 import pytest
 from compiled import compile_to
 from elftools.elf.elffile import ELFFile
@@ -67,18 +66,12 @@ class Beside:
 
 
 @pytest.fixture(params=["runtime", "trace", "valgrind"])
-def recorder(request, build, run):
+def recorder(request, build):
     if request.param == "runtime":
         return Runtime(build)
-    if request.param == "valgrind":
-        if not shutil.which("valgrind"):
-            pytest.skip("valgrind is not installed")
-        return Beside("valgrind", build, trace_decoder.VALGRIND)
-    tracer = Beside("trace", build, trace_decoder.TRACER)
-    probe = run(tracer.recorder, "-o", os.devnull, "--", "true", code=None)
-    if "error: ptrace" in probe.stderr:
-        pytest.skip(f"ptrace is not permitted here: {probe.stderr}")
-    return tracer
+    abilities.need({"trace": "ptrace"}.get(request.param, request.param))
+    numbers = {"trace": trace_decoder.TRACER, "valgrind": trace_decoder.VALGRIND}
+    return Beside(request.param, build, numbers[request.param])
 
 
 def functions(program: Path) -> list[tuple[int, int, str]]:
@@ -93,24 +86,32 @@ def functions(program: Path) -> list[tuple[int, int, str]]:
 def told(path: Path, recorder, program: Path, in_any_order: bool) -> str:
     """A trace as text."""
     pid, touches = recorder.decode(path)
-    places, threads, lines = functions(program), {pid: 1}, {}
+    places, threads, seen = functions(program), {pid: 1}, {}
     for file, address, thread in touches:
         names = [name for begin, end, name in places
                  if file == str(program) and begin <= address < end]
-        if names and names[0] not in lines:
+        if names and names[0] not in seen:
             number = threads.setdefault(thread, len(threads) + 1)
-            lines[names[0]] = f"  {names[0]}" + (f" (thread {number})" if number > 1 else "")
-    shown = sorted(f"  {name}" for name in lines) if in_any_order else list(lines.values())
+            seen[names[0]] = names[0] + (f"@{number}" if number > 1 else "")
     is_forked = path.read_bytes()[49]  # in the header (frontload_trace.h)
-    return "\n".join(["forked process" if is_forked else "process", *shown]) + "\n"
+    shown = sorted(seen) if in_any_order else seen.values()
+    return " ".join(["forked:" if is_forked else "process:", *shown])
+
+
+def expected(comment: str, recorder) -> list[str]:
+    """The exit status, and a line for each process."""
+    usual, *special = (block.split("\n   ") for block in comment.split("\n\n   ")[1:])
+    own = [lines for by, *lines in special if by == f"By {recorder.name}:"]
+    return [usual[0], *(own[0] if own else usual[1:])]
 
 
 @pytest.mark.parametrize("source", PROGRAMS, ids=lambda path: path.stem)
 def test_what_is_seen(source, recorder, run, tmp_path):
     text = source.read_text()
-    remark = text[3:].partition(".")[0].partition(" */")[0]
-    if remark == "needs root" and os.geteuid():
-        pytest.skip("needs root")
+    comment = text[3:text.index(" */")]
+    remark = comment.partition(".")[0].partition("\n")[0]
+    if needed := re.fullmatch(r"needs (.*)", remark):
+        abilities.need(needed[1])
     flags = re.fullmatch(r"flags: (.*)", remark)
     program = compile_to(tmp_path / "program", "gcc", "-O0", "-falign-functions=16", "-pthread",
                          *(flags[1].split() if flags else ()), *recorder.flags, source.name,
@@ -123,9 +124,4 @@ def test_what_is_seen(source, recorder, run, tmp_path):
     status = 128 - result.returncode if result.returncode < 0 else result.returncode
     processes = sorted(told(path, recorder, program, remark == "in any order")
                        for path in traces.iterdir())
-    seen = f"exit {status}\n" + "".join(processes)
-    own = source.with_suffix(f".{recorder.name}.expected")
-    expected = own if own.exists() else source.with_suffix(".expected")
-    if os.environ.get("FRONTLOAD_WRITE_EXPECTED"):
-        expected.write_text(seen)
-    assert seen == expected.read_text()
+    assert [f"exit {status}", *processes] == expected(comment, recorder)

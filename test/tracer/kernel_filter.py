@@ -6,23 +6,24 @@ import struct
 
 EPERM, EIO = 1, 5
 # Numbers of system calls.
-PTRACE, PWRITE64 = {"x86_64": (101, 18), "aarch64": (117, 68)}[platform.machine()]
+PTRACE, PWRITE64, FALLOCATE, FTRUNCATE, OPENAT, MADVISE = {
+    "x86_64": (101, 18, 285, 77, 257, 28),
+    "aarch64": (117, 68, 47, 46, 56, 233)}[platform.machine()]
 
 
-def filter_system_calls(number: int, errno: int, argument: int | None = None, value: int = 0):
+def filter_system_calls(number: int, errno: int, argument: int | None = None, value: int = 0,
+                        below: bool = False):
     """From now on, this process and its descendants get `errno` from this system call, or only
-    where one of its arguments has this value."""
-    load, equal, answer = 0x20, 0x15, 0x06  # of BPF: a word at an offset; a jump; the end
+    where one of its arguments has this value, or is below it."""
+    load, equal, at_least, answer = 0x20, 0x15, 0x35, 0x06  # of BPF
     refused, allowed = 0x00050000 | errno, 0x7fff0000
-    steps = [(equal, 0, 0, number)]
+    # Code, how many steps to jump over if so, if not, and a number.
+    steps = [(load, 0, 0, 0), (equal, 0, 1 if argument is None else 3, number)]
     if argument is not None:
-        steps += [(load, 0, 0, 16 + 8 * argument), (equal, 0, 0, value)]
-    # Each comparison that fails jumps over the rest and the refusal.
-    rest = len(steps)
-    steps = [(code, 0, rest - at if code == equal else 0, k)
-             for at, (code, _, _, k) in enumerate(steps)]
+        compare = (at_least, 1, 0, value) if below else (equal, 0, 1, value)
+        steps += [(load, 0, 0, 16 + 8 * argument), compare]
     code = b"".join(struct.pack("<HBBI", *step) for step in (
-        (load, 0, 0, 0), *steps, (answer, 0, 0, refused), (answer, 0, 0, allowed)))
+        *steps, (answer, 0, 0, refused), (answer, 0, 0, allowed)))
     text = ctypes.create_string_buffer(code)
     program = ctypes.create_string_buffer(
         struct.pack("<HxxxxxxQ", len(code) // 8, ctypes.addressof(text)))

@@ -28,13 +28,6 @@ def test_cold_parts_that_run(kind, argument, entered, compile, record):
     assert [n for n in binary.named(recording.trace.addresses()) if n in own] == entered
 
 
-def test_entered_in_the_middle(compile, run):
-    """What the test above relies on: one of the two ways into two_ways.cold is not its start."""
-    assembly = run("objdump", "-d", compile("cold.cpp", *SPLIT, cc="g++")).stdout
-    hot = assembly.split("<_Z8two_waysi>:")[1].split("\n\n")[0]
-    assert "<_Z8two_waysi.cold>" in hot and "<_Z8two_waysi.cold+0x" in hot
-
-
 def test_wrong_size_of_a_cold_part(compile, record):
     """A cold part whose symbol claims to be enormous does not reach into the next function."""
     program = compile(r"""

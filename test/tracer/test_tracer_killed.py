@@ -9,7 +9,7 @@ import pytest
 from frontload.base.errors import Failure
 from frontload.profile import trace
 from killed import at_call
-from traced import Binary, children, code_is_that_of_the_file
+from traced import Binary, announced, children, code_is_that_of_the_file, until
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_at_any_call(program, tracer, strace, record, spawn, tmp_path, name):
                         "--", program, "wait", stdin=subprocess.PIPE)
         if process.stdout.readline() == "ready\n":
             break
-        assert process.wait(60) == -signal.SIGKILL
+        assert process.wait() == -signal.SIGKILL
         left.append([first_touches(path) for path in folder.iterdir()])
     # The call that is too late for that has not been made: the program still has a recorder.
     assert [children(recorder) for recorder in children(process.pid)], "it outlives its recorder"
@@ -49,17 +49,20 @@ def test_at_any_call(program, tracer, strace, record, spawn, tmp_path, name):
     assert left[0] == [] and {len(found[0]) for found in traces} >= {1, 2, 3}
 
 
-@pytest.mark.parametrize("number", [2, 10])
-def test_while_it_plants_in_a_process_that_runs(program, tracer, strace, spawn, start, finish,
-                                                tmp_path, number):
-    """The process goes on, and another recording takes the breakpoints out that are there."""
-    process = spawn(program, "wait", stdin=subprocess.PIPE)
-    assert process.stdout.readline() == "ready\n"
-    spawn(*at_call(strace, "pwrite64", number, alone=True), tracer, "-o", tmp_path / "t",
-          f"--pid={process.pid}").wait(60)
+@pytest.mark.parametrize("number", [2, 10, None])
+def test_in_a_process_that_runs(program, tracer, strace, spawn, start, finish, tmp_path, number):
+    """The process goes on, and another recording takes out the breakpoints that are there."""
+    process = announced(spawn(program, "wait", stdin=subprocess.PIPE))
+    prefix = at_call(strace, "pwrite64", number, alone=True) if number else []
+    killed = spawn(*prefix, tracer, "-o", tmp_path / "t", f"--pid={process.pid}")
+    if not number:
+        until(lambda: not code_is_that_of_the_file(process.pid, program))
+        killed.kill()
+    killed.wait()
     assert not (tmp_path / "t").exists()
     assert not code_is_that_of_the_file(process.pid, program)
-    finish(start(f"--pid={process.pid}", "--for=0.02"))
+    recording = finish(start(f"--pid={process.pid}", "--for=0.02"))
+    assert recording.status == 125  # nothing was entered
     assert code_is_that_of_the_file(process.pid, program)
-    assert process.communicate("x", timeout=60) == ("gone on\n", "")
+    assert process.communicate("x") == ("gone on\n", "")
     assert process.returncode == 0

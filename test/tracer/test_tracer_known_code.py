@@ -54,8 +54,7 @@ def test_data_that_is_typed_as_a_function(kind, compile, recorded):
 
 
 CHAIN = """
-    __attribute__((noinline)) static void by_address(void) { __asm__ volatile(""); }
-    __attribute__((noinline)) static void called(void) { __asm__ volatile(""); }
+    STEP(by_address) STEP(called)
     __attribute__((constructor)) static void constructor(void) { __asm__ volatile(""); }
     void (*volatile pointer)(void) = by_address;
     int main(void) { called(); pointer(); return 3; }"""

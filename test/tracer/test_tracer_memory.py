@@ -14,11 +14,7 @@ from traced import Binary, functions
 def brood(compile):
     """A program with thirty children that live at once, each of which enters functions."""
     return compile(r"""
-        #include <stdio.h>
-        #include <sys/wait.h>
-        #include <unistd.h>
-        __attribute__((noinline)) void before(void) { __asm__ volatile(""); }
-        __attribute__((noinline)) void in_child(void) { __asm__ volatile(""); }
+        STEP(before) STEP(in_child)
         int main(void) {
           int all_are_there[2], status, good = 0;
           char byte;
@@ -65,11 +61,6 @@ def test_program_that_writes_its_code(compile, record):
     write of its own is undone. (What writes here shares the memory and is not traced, so that it
     is never stopped meanwhile.)"""
     program = compile(r"""
-        #define _GNU_SOURCE
-        #include <sched.h>
-        #include <signal.h>
-        #include <sys/mman.h>
-        #include <sys/wait.h>
         __asm__(".text\n.balign 65536\ncode:\n""" + functions(10000, 16) + r""".balign 8\n"
                 "counter: .quad 0\n.balign 65536\nend:\n.globl code,counter,end\n");
         extern char code[], end[];
@@ -84,7 +75,7 @@ def test_program_that_writes_its_code(compile, record):
           } while (!is_over);
           return 0;
         }
-        __attribute__((noinline)) void started(void) { __asm__ volatile(""); }
+        STEP(started)
         int main(void) {
           long number = 0;
           if (mprotect(code, end - code, PROT_READ | PROT_WRITE | PROT_EXEC)) return 9;
@@ -99,45 +90,34 @@ def test_program_that_writes_its_code(compile, record):
           waitpid(other, 0, 0);
           return number == counter ? 3 : 5;
         }""", "-O1", name="writer")
-    for _ in range(10):  # the moment is short
+    for _ in range(5):  # the moment is short
         recording = record("--until=started", "--", program)
         assert (recording.status, recording.stderr) == (3, "")
 
 
-def own_memory_cgroup():
-    """The folder of this process's control group for memory, of either version; None without."""
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
-        _, controllers, path = line.split(":", 2)
-        folder = Path(f"/sys/fs/cgroup/{controllers}{path}")
-        if controllers in ("", "memory") and (
-                (folder / "memory.limit_in_bytes").exists() or (folder / "memory.max").exists()):
-            return folder
-    return None
-
-
 @pytest.fixture
 def small_cgroup():
-    """A control group of 16 MB."""
-    parent = own_memory_cgroup()
-    folder = parent / f"frontload-test.{os.getpid()}" if parent else None
-    try:
-        folder.mkdir()
-    except (AttributeError, OSError) as problem:
-        pytest.skip(f"no control group for memory can be made here: {problem}")
-    limit = next((name for name in ("memory.limit_in_bytes", "memory.max")
-                  if (folder / name).exists()), None)
-    try:
-        if limit is None:
-            pytest.skip("control groups made here do not limit memory")
-        (folder / limit).write_text(str(16 << 20))
-        yield folder
-    finally:
-        folder.rmdir()
+    """A control group of 16 MB, below that of this process for memory, of either version."""
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        folder = Path(f"/sys/fs/cgroup/{controllers}{path}/frontload-test.{os.getpid()}")
+        limit = "memory.limit_in_bytes" if controllers else "memory.max"
+        if controllers in ("", "memory") and (folder.parent / limit).exists():
+            try:
+                folder.mkdir()
+                (folder / limit).write_text(str(16 << 20))
+                yield folder
+            except OSError as problem:
+                pytest.skip(f"no control group for memory can be made here: {problem}")
+            finally:
+                if folder.exists():
+                    folder.rmdir()
+            return
+    pytest.skip("there is no control group for memory here")
 
 
 def test_small_cgroup(small_cgroup, compile, record):
-    """Where the pages that breakpoints make private do not fit into the program's control group, it
-    runs without them, and that is said with figures."""
+    """Where private pages do not fit into the control group, there are no breakpoints."""
     program = compile('__asm__(".text\\n' + functions(6000, 4096)
                       + '");\nint main(void) { return 3; }', name="large")
     enter = f"echo $$ > {small_cgroup}/cgroup.procs; exec {program}"

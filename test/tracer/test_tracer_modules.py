@@ -1,17 +1,15 @@
 """Shared libraries named by --module: linked, opened, closed and opened again."""
 
-import os
 import platform
 import shutil
 
 import pytest
+from abilities import needs
 from elftools.elf.elffile import ELFFile
 from trace_decoder import decode
 from traced import Binary
 
 EARLY = ["part_indirect", "part_constructor", "chosen"]
-
-
 LIBRARY = ["-shared", "-fPIC", "-Wl,-soname,libpart.so.1,-z,now"]
 
 
@@ -19,11 +17,6 @@ LIBRARY = ["-shared", "-fPIC", "-Wl,-soname,libpart.so.1,-z,now"]
 def library(compile):
     """A file whose name is not its soname."""
     return compile("part.c", *LIBRARY, "-Wl,--build-id", name="libpart-1.0.so")
-
-
-@pytest.fixture
-def loader(compile):
-    return compile("loader.c")
 
 
 @pytest.fixture
@@ -41,54 +34,46 @@ def entered(trace, library):
     return [name for name in names if "part" in name or name == "chosen"]
 
 
-def test_linked_library(linked, library, record):
+def interpreter_of(program):
+    with open(program, "rb") as stream:
+        return next(segment.get_interp_name() for segment in ELFFile(stream).iter_segments()
+                    if segment["p_type"] == "PT_INTERP")
+
+
+@pytest.mark.parametrize("by", [[], ["loader"]], ids=["itself", "by its loader"])
+@pytest.mark.parametrize("name", ["libpart.so.1", "libpart-1.0.so", "libpart.so",
+                                  "{folder}/libpart.so.1"])
+def test_linked_library(name, by, linked, library, record, tmp_path):
     """A library that the program needs is recorded from its first code on: the resolver that runs
-    while it is relocated, its constructor, its functions in order, its destructor."""
-    trace = record("--module=libpart.so.1", "--", linked).trace
+    while it is relocated, its constructor, its functions in order, its destructor. It is named by
+    its file name, by its soname, with a version or without, or by a path."""
+    trace = record(f"--module={name.format(folder=tmp_path)}", "--",
+                   *(interpreter_of(linked) for _ in by), linked).trace
     assert entered(trace, library) == [*EARLY, "part_two", "part_one", "part_destructor"]
     (module,) = [m for m in trace.modules.values() if not m.is_main]
     assert (module.path, module.build_id) == (str(library), Binary(library).build_id)
+    assert trace.main.path == str(linked)
     assert "main" in Binary(linked).named(trace.addresses())
 
 
-def test_only_named_libraries(linked, library, record):
-    """Without --module only the program itself is recorded."""
-    assert [m.path for m in record("--", linked).trace.modules.values()] == [str(linked)]
-
-
-@pytest.mark.parametrize("name", ["libpart-1.0.so", "libpart.so", "{folder}/libpart.so.1"])
-def test_names(name, linked, library, record, tmp_path):
-    """A library is named by its file name, by its soname without the version, or by a path."""
-    trace = record(f"--module={name.format(folder=tmp_path)}", "--", linked).trace
-    assert "part_one" in entered(trace, library)
-
-
-def test_name_that_is_only_a_beginning(linked, library, record):
-    """libpar does not name libpart.so; that nothing of this name was loaded is said."""
+def test_only_named_libraries(linked, record):
+    """Only named libraries are recorded, not all whose names begin so; none is said."""
     recording = record("--module=libpar", "--", linked)
-    assert entered(recording.trace, library) == []
+    assert [m.path for m in recording.trace.modules.values()] == [str(linked)]
     assert recording.stderr == (
         "frontload-trace: warning: --module=libpar: no recorded program loaded it\n")
 
 
-def test_opened_library(loader, library, record):
-    """A library that is opened while the program runs."""
-    trace = record("--module=libpart.so", "--", loader, library, "open").trace
-    assert entered(trace, library) == [*EARLY, "part_one", "part_destructor"]
-
-
 @pytest.mark.parametrize(("id_flag", "copied"), [("--build-id", False), ("--build-id", True),
                                                  ("--build-id=none", False)])
-def test_reloaded_library(id_flag, copied, compile, loader, record, tmp_path):
-    """A library that is closed and opened again elsewhere, or a copy of it, is one module, by its
-    build-id or, without one, by its file: what was touched is not touched again, what was not is
-    recorded. Data that lies where it was before stays as it is, also when the recording ends."""
+def test_reloaded_library(id_flag, copied, compile, opener, record, tmp_path):
+    """A library that is opened again elsewhere, or a copy of it, is one module, by its build-id or
+    its file: nothing is touched twice or lost. What lies where it was stays as it is."""
     library = compile("part.c", *LIBRARY, f"-Wl,{id_flag}", name="libpart-1.0.so")
-    again = tmp_path / "libpart.so"
-    if copied:
-        shutil.copy(library, again)
-    recording = record("--module=libpart.so", "--until=part_two", "--", loader, library, "reload",
-                       again if copied else library)
+    again = shutil.copy(library, tmp_path / "libpart.so") if copied else library
+    recording = record("--module=libpart.so", "--until=part_two", "--", opener, f"open={library}",
+                       "call=part_one", "occupy", f"open={again}", "elsewhere", "call=part_one",
+                       "call=part_two", "kept")
     assert recording.status == 0
     trace = recording.trace
     assert [m.build_id for m in trace.modules.values() if not m.is_main] == [
@@ -97,34 +82,15 @@ def test_reloaded_library(id_flag, copied, compile, loader, record, tmp_path):
     assert entered(trace, library) == [*EARLY, "part_one", "part_destructor", "part_two"]
 
 
-def test_another_library_in_its_place(compile, record, tmp_path):
-    """A library that is opened where another one was has a module of its own, and what is entered
-    is recorded of the one that is there; so when the first one comes back."""
-    functions = "".join(f'void part_{name}(void) {{ __asm__ volatile(""); }}'
-                        for name in ("one", "two", "three"))
-    one, two = (compile(functions, "-shared", "-fPIC", name=name)
-                for name in ("libone.so", "libtwo.so"))
-    program = compile("""
-        #include <dlfcn.h>
-        #include <link.h>
-        static struct link_map *library;
-        static void call(const char *path, const char *first, const char *second) {
-          library = dlopen(path, RTLD_NOW);
-          ((void (*)(void))dlsym(library, first))();
-          ((void (*)(void))dlsym(library, second))();
-        }
-        int main(int n, char **argv) {
-          call(argv[1], "part_one", "part_one");
-          unsigned long place = library->l_addr;
-          dlclose(library);
-          call(argv[2], "part_three", "part_one");
-          if (library->l_addr != place)
-            return 77;
-          dlclose(library);
-          call(argv[1], "part_two", "part_one");
-          return library->l_addr != place ? 77 : 0;
-        }""", name="opens")
-    recording = record("--module=libone.so", "--module=libtwo.so", "--", program, one, two)
+def test_another_library_in_its_place(compile, opener, record):
+    """A library where another one was has a module of its own; so has the first again."""
+    one, two = (compile("STEP(part_one) STEP(part_two) STEP(part_three) struct {int x;};",
+                        "-shared", "-fPIC", name=name) for name in ("libone.so", "libtwo.so"))
+    recording = record(
+        "--module=libone.so", "--module=libtwo.so", "--", opener,
+        f"open={one}", "call=part_one", "call=part_one", "close",
+        f"open={two}", "here", "call=part_three", "call=part_one", "close",
+        f"open={one}", "here", "call=part_two", "call=part_one")
     if recording.status == 77:
         pytest.skip("the dynamic linker chose another place")
     assert (recording.status, recording.stderr) == (0, "")
@@ -134,69 +100,43 @@ def test_another_library_in_its_place(compile, record, tmp_path):
     assert len(trace.modules) == 3
 
 
-def test_library_in_another_root(compile, library, record, tmp_path):
-    """A program that has made another folder its root opens a library there, by a path that leads
-    to nothing outside."""
-    if os.geteuid():
-        pytest.skip("needs root, to change it")
-    program = compile("""
-        #include <dlfcn.h>
-        #include <unistd.h>
-        int main(int n, char **argv) {
-          if (chroot(argv[1]) || chdir("/")) return 8;
-          void *library = dlopen("/libpart.so", RTLD_NOW);
-          if (!library) return 9;
-          ((void (*)(void))dlsym(library, "part_two"))();
-          return 0;
-        }""", name="enters")
+@needs("chroot")
+def test_library_in_another_root(opener, library, record, tmp_path):
+    """After chroot, a library is found by a path that leads to nothing outside."""
     (tmp_path / "root").mkdir()
-    inside = tmp_path / "root/libpart.so"
-    shutil.copy(library, inside)
-    recording = record("--module=libpart.so", "--", program, inside.parent)
+    inside = shutil.copy(library, tmp_path / "root/libpart.so")
+    recording = record("--module=libpart.so", "--", opener, f"chroot={inside.parent}",
+                       "open=/libpart.so", "call=part_two")
     assert (recording.status, recording.stderr) == (0, "")
     assert entered(recording.trace, inside) == [*EARLY, "part_two", "part_destructor"]
 
 
-def test_library_that_is_loaded_twice(loader, library, record):
+def test_library_that_is_loaded_twice(opener, library, record):
     """Two instances of a library at the same time are one module; each function counts once."""
-    recording = record("--module=libpart.so", "--", loader, library, "twice")
+    recording = record("--module=libpart.so", "--", opener, f"open={library}", "call=part_one",
+                       f"instance={library}", "call=part_two", "call=part_one", f"open={library}",
+                       "call=part_two")
     assert recording.status == 0
     assert entered(recording.trace, library) == [*EARLY, "part_one", "part_two", "part_destructor"]
 
 
-def test_two_segments_of_code(compile, loader, record, llvm, tmp_path):
+def test_two_segments_of_code(compile, opener, record, llvm, tmp_path):
     """A library whose code is in two segments, far from each other, is recorded in both."""
     script = tmp_path / "far.ld"
     script.write_text("SECTIONS { .text.far : { *(.text.far) } } INSERT AFTER .bss;")
     library = compile("part.c", "-shared", "-fPIC", f"-Wl,-T,{script}",
                       f"--ld-path={llvm / 'ld.lld'}", cc=llvm / "clang", name="libpart.so")
-    program = compile("""
-        #include <dlfcn.h>
-        int main(int n, char **argv) {
-          void *library = dlopen(argv[1], RTLD_NOW);
-          ((void (*)(void))dlsym(library, "part_far"))();
-          ((void (*)(void))dlsym(library, "part_two"))();
-          return 0;
-        }""", name="far")
-    trace = record("--module=libpart.so", "--", program, library).trace
+    trace = record("--module=libpart.so", "--", opener, f"open={library}", "call=part_far",
+                   "call=part_two").trace
     assert entered(trace, library) == [*EARLY, "part_far", "part_two", "part_destructor"]
 
 
-def test_fork_after_loading(compile, library, record, tmp_path):
+def test_fork_after_loading(opener, library, record):
     """A forked child's trace names the library too."""
-    program = compile("""
-        #include <sys/wait.h>
-        #include <unistd.h>
-        void part_one(void), part_two(void);
-        int main(void) {
-          part_one();
-          if (fork() == 0) { part_one(); part_two(); _exit(0); }
-          return wait(0) < 0;
-        }""", library, f"-Wl,-rpath,{tmp_path}", name="forks")
-    (tmp_path / "libpart.so.1").symlink_to(library)
-    parent, child = record("--module=libpart.so", "--", program).of(program)
+    parent, child = record("--module=libpart.so", "--", opener, f"open={library}", "call=part_one",
+                           "fork", "call=part_one", "call=part_two").of(opener)
     assert entered(parent, library) == [*EARLY, "part_one", "part_destructor"]
-    assert entered(child, library) == ["part_two"]
+    assert entered(child, library) == ["part_two", "part_destructor"]
 
 
 def test_library_of_a_stripped_program(linked, library, record, run):
@@ -216,14 +156,8 @@ def test_loader_is_a_library(linked, record, run):
     assert trace.addresses(module.path)
 
 
-def interpreter_of(program):
-    with open(program, "rb") as stream:
-        return next(segment.get_interp_name() for segment in ELFFile(stream).iter_segments()
-                    if segment["p_type"] == "PT_INTERP")
-
-
-@pytest.mark.parametrize("kind", ["-pie", "-no-pie"])
-@pytest.mark.parametrize("options", [[], ["--library-path", "/lib"]])
+@pytest.mark.parametrize(("kind", "options"), [("-pie", []), ("-no-pie", []),
+                                               ("-pie", ["--library-path", "/lib"])])
 def test_loader_that_is_executed(kind, options, compile, record):
     """ld.so ./program is a recording of the program: the same trace, by the program's name."""
     program = compile("order.c", "-O1", kind)
@@ -237,10 +171,9 @@ def test_loader_that_is_executed(kind, options, compile, record):
     assert trace.addresses() == alone.addresses()
 
 
+@needs("program:musl-gcc")
 def test_loader_of_musl(compile, record):
     """musl's loader is its libc."""
-    if not shutil.which("musl-gcc"):
-        pytest.skip("there is no musl-gcc")
     program = compile("int called(void) { return 3; }\nint main(void) { return called(); }",
                       cc="musl-gcc")
     recording = record("--", interpreter_of(program), program)
@@ -248,10 +181,3 @@ def test_loader_of_musl(compile, record):
     assert recording.trace.main.path == str(program)
     names = Binary(program).named(recording.trace.addresses())
     assert names.index("main") + 1 == names.index("called")
-
-
-def test_library_of_a_loader_that_is_executed(linked, library, record):
-    """--module names libraries as ever."""
-    trace = record("--module=libpart.so.1", "--", interpreter_of(linked), linked).trace
-    assert trace.main.path == str(linked)
-    assert entered(trace, library) == [*EARLY, "part_two", "part_one", "part_destructor"]

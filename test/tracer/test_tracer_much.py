@@ -77,14 +77,17 @@ if platform.machine() == "x86_64":
 limited = partial(resource.setrlimit, resource.RLIMIT_CPU, (60, 60))
 
 
+@pytest.fixture
+def program(compile):
+    return compile(assembly("by_address", "ret") + assembly("hole", ".fill 450000, 2, 0xfceb")
+                   + assembly("last", ".byte 0xeb, 0xfc, 0, 0")
+                   + "void last(void); int main(int count, char **arguments) {"
+                     "(void)arguments; if (count > 9) last(); return 3; }", "-O1", name="much")
+
+
 @pytest.mark.parametrize("much", MUCH)
-def test_much_of_everything(much, compile, record):
-    """A file in which each part refers to each other is read in a time that its size bounds: these
-    would take from minutes to days."""
-    program = compile(assembly("by_address", "ret") + assembly("hole", ".fill 450000, 2, 0xfceb")
-                      + assembly("last", ".byte 0xeb, 0xfc, 0, 0")
-                      + "void last(void); int main(int count, char **arguments) {"
-                        "(void)arguments; if (count > 9) last(); return 3; }", "-O1", name="much")
+def test_much_of_everything(much, program, record):
+    """Hostile files, in which each part refers to each other, are read in bounded time."""
     binary = Binary(program)
     MUCH[much](program)
     recording = record("--", program, preexec_fn=limited)
@@ -105,11 +108,8 @@ SYMBOLS = {"tables": same_place(SYMTAB, 0, bytes(24), 1_000_000, MANY), "names":
 
 
 @pytest.mark.parametrize("much", SYMBOLS)
-def test_symbols_in_one_place(much, compile, record):
-    """A program whose symbol tables, or whose names of symbols, are all in one place is not
-    recorded, and runs."""
-    program = compile(assembly("hole", ".fill 450000, 2, 0xfceb")
-                      + "int main(void) { return 3; }", "-O1", name="much")
+def test_symbols_in_one_place(much, program, record):
+    """A program whose symbol tables, or names, are all in one place is not recorded, and runs."""
     SYMBOLS[much](program)
     recording = record("--", program, preexec_fn=limited)
     assert (recording.status, recording.files) == (3, [])
@@ -118,10 +118,9 @@ def test_symbols_in_one_place(much, compile, record):
     assert "in the same place" in line and "not recorded" in line
 
 
-def test_notes_in_one_place(compile, record):
+def test_notes_in_one_place(compile, opener, record):
     """A library of which 60,000 program headers say that the same half million notes are theirs."""
     library = compile("part.c", "-shared", "-fPIC", "-Wl,--build-id=none", name="libpart.so")
-    loader = compile("loader.c")
     data, notes = bytearray(library.read_bytes()), bytes(12) * 500_000
     (headers_at,), (count,) = struct.unpack_from("<Q", data, 32), struct.unpack_from("<H", data, 56)
     headers = data[headers_at:headers_at + 56 * count]
@@ -131,6 +130,7 @@ def test_notes_in_one_place(compile, record):
     struct.pack_into("<Q", data, 32, len(data))
     struct.pack_into("<H", data, 56, 60_000 + count)
     rewrite(library, data + note * 60_000 + headers)
-    recording = record("--module=libpart.so", "--", loader, library, "open", preexec_fn=limited)
+    recording = record("--module=libpart.so", "--", opener, f"open={library}", "call=part_one",
+                       preexec_fn=limited)
     assert recording.status == 0
     assert "part_one" in Binary(library).named(recording.trace.addresses(library))

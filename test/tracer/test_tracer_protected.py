@@ -23,21 +23,15 @@ def program(compile, run, llvm):
     return program
 
 
-def entered(recording, program) -> list[str]:
-    return [name for name in Binary(program).named(recording.trace.addresses())
-            if name.startswith(("main", "hot_", "cold_"))]
-
-
-def test_landing_pads_are_breakpoints(program, record):
-    """Each is reached through a call that has to find a landing pad, and does after its breakpoint
-    is gone."""
-    recording = record("--", program)
-    assert (recording.status, recording.stdout) == (0, "5 kept\n")
-    assert entered(recording, program) == ["main", "hot_2_call", "hot_1_add", "cold_add"]
-
-
-def test_a_breakpoint_is_no_landing_pad(program, record):
-    """A call of what has no landing pad ends the program as without the tracer."""
-    recording = record("--", program, "bare")
-    assert recording.status == 128 + signal.SIGILL
-    assert entered(recording, program)[-1] == "hot_3_bare"
+@pytest.mark.parametrize(("arguments", "status", "entered"), [
+    ([], 0, ["main", "hot_2_call", "hot_1_add", "cold_add"]),
+    (["bare"], 128 + signal.SIGILL, ["main", "hot_3_bare"])], ids=["with landing pads", "without"])
+def test_landing_pads_are_breakpoints(arguments, status, entered, program, record):
+    """A call that has to find a landing pad does after its breakpoint is gone, and only then."""
+    recording = record("--", program, *arguments)
+    assert recording.status == status
+    assert recording.stdout == "5 kept\n" or arguments
+    names = [name for name in Binary(program).named(recording.trace.addresses())
+             if name.startswith(("main", "hot_", "cold_"))]
+    assert (names[0], names[-1]) == (entered[0], entered[-1])
+    assert names == entered or arguments

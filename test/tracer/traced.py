@@ -20,6 +20,13 @@ def functions(count: int, distance: int) -> str:
                    f".type f{i},@function\\n.size f{i},. - f{i}\\n" for i in range(count))
 
 
+def callable_functions(count: int) -> str:
+    """These functions for a C program, in which call(number) calls one."""
+    return (f'__asm__(".text\\n{functions(count, 16)}.globl f0\\n");\n'
+            "extern char f0[];\n"
+            "static inline void call(int number) { ((void (*)(void))(f0 + 16 * number))(); }\n")
+
+
 class Binary:
     """The functions of an ELF file as the tests see them, by an ELF reader that is not LLVM's."""
 
@@ -63,7 +70,7 @@ class Recording:
     files: list[Path]
 
     @classmethod
-    def until_its_end(cls, process: subprocess.Popen, traces: Path, seconds: int) -> Self:
+    def until_its_end(cls, process: subprocess.Popen, traces: Path, seconds=900) -> Self:
         """Of a process that ends within some seconds, with the traces that it leaves."""
         stdout, stderr = process.communicate(timeout=seconds)
         return cls(process.returncode, stdout, stderr, sorted(traces.iterdir()))
@@ -83,17 +90,30 @@ class Recording:
 
 
 def until(condition) -> None:
-    """Waits for something that is certain to happen; half a minute is for broken programs."""
-    for _ in range(3000):
-        if condition():
-            return
-        time.sleep(0.01)
-    raise AssertionError("it did not happen")
+    """Waits for something that is certain to happen, and that nobody announces."""
+    while not condition():
+        time.sleep(0.005)
+
+
+def announced(process: subprocess.Popen, *lines: str) -> subprocess.Popen:
+    """The process, once it has printed these."""
+    for line in lines or ["ready"]:
+        assert process.stdout.readline() == f"{line}\n"
+    return process
 
 
 def children(pid: int) -> list[int]:
     """The processes that a (single-threaded) process has started and not yet reaped."""
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def tracers_of(pid: int) -> set[int]:
+    """Of all its threads; 0 where one has none."""
+    found = set()
+    for status in Path(f"/proc/{pid}/task").glob("*/status"):
+        found |= {int(line.split()[1]) for line in status.read_text().splitlines()
+                  if line.startswith("TracerPid")}
+    return found
 
 
 def code_is_that_of_the_file(pid, path):

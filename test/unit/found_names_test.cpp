@@ -154,8 +154,8 @@ TEST(FoundNames, ALikelierOneThatComesLaterTakesThePlace) {
 }
 
 /// The symbols, by their numbers, that count for each entry of a profile.
-using Found = std::vector<std::vector<uint32_t>>;
-static Found findAll(const StartupProfile &profile, ArrayRef<Symbol> symbols,
+using FoundNumbers = std::vector<std::vector<uint32_t>>;
+static FoundNumbers findAll(const StartupProfile &profile, ArrayRef<Symbol> symbols,
                      ArrayRef<StringRef> files, size_t *numVisits = nullptr) {
   NameTable table(profile);
   FoundNames found(profile.entries.size());
@@ -176,7 +176,7 @@ static Found findAll(const StartupProfile &profile, ArrayRef<Symbol> symbols,
   };
   forEach([&](uint32_t group, FindRank rank, const Definition &) { finds.note(group, rank); });
   finds.endNotes();
-  Found result(profile.entries.size());
+  FoundNumbers result(profile.entries.size());
   forEach([&](uint32_t group, FindRank rank, const Definition &definition) {
     finds.accept(group, rank, definition,
                  [&](uint32_t entry) { result[entry].push_back(definition.object); });
@@ -201,7 +201,7 @@ TEST(EntryGroups, ManySymbolsAgainstManyEntries) {
       symbols.push_back({names.emplace_back("count.llvm." + std::to_string(1000 + i)), true});
     std::vector<StringRef> files(numSymbols, "a.c");
     size_t numVisits = 0;
-    Found found = findAll(profile, symbols, files, &numVisits);
+    FoundNumbers found = findAll(profile, symbols, files, &numVisits);
     EXPECT_LE(numVisits, 2 * 2 * numSymbols);
     for (const std::vector<uint32_t> &ofEntry : found) {
       ASSERT_EQ(ofEntry.size(), 128u);
@@ -245,7 +245,7 @@ TEST(EntryGroups, FindWhatEntriesFindAlone) {
       symbols.push_back({oneOf(names), random() % 2 != 0});
       filesOf.push_back(oneOf(files));
     }
-    Found together = findAll(profile, symbols, filesOf);
+    FoundNumbers together = findAll(profile, symbols, filesOf);
     for (auto [number, entry] : enumerate(profile.entries)) {
       StartupProfile alone;
       alone.entries.push_back(entry);

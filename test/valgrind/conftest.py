@@ -1,24 +1,43 @@
 """Fixtures for the tests of frontload-valgrind: compile a program, record it, read its touches."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import abilities
 import pytest
 from compiled import compile_to
 
 sys.path.append(str(Path(__file__).parent.parent / "tracer"))  # the decoder is the same
 from recorded import Binary, Recording
 
+PRELUDE = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define DATA __attribute__((aligned(16))) volatile int
+#define FUNCTION __attribute__((noinline, aligned(16))) void
+"""
+
 
 @pytest.fixture(scope="session")
 def recorder(build) -> Path:
-    """frontload-valgrind itself; skips where there is no valgrind."""
-    if not shutil.which("valgrind"):
-        pytest.skip("valgrind is not installed")
+    """frontload-valgrind itself."""
+    abilities.need("valgrind")
     return build / "bin" / "frontload-valgrind"
 
 
@@ -31,9 +50,25 @@ def compile(tmp_path) -> Callable[..., Path]:
         output.parent.mkdir(exist_ok=True)
         file = f"{output.stem}.c"
         return compile_to(output, cc, "-O1", "-Wall", "-falign-functions=16", file, *flags,
-                          sources={file: source})
+                          sources={file: PRELUDE + source})
 
     return compile
+
+
+@pytest.fixture
+def program(compile) -> Path:
+    """A program that touches one datum, and returns 5."""
+    return compile("int my_data[64] = {1}; int main(void) { return my_data[9] + 5; }",
+                   name="elsewhere/program")
+
+
+@pytest.fixture
+def library(compile) -> Path:
+    return compile("""
+        __attribute__((aligned(16))) int my_table[16] = {1};
+        __attribute__((aligned(16))) int my_data[16] = {1};
+        int my_function(void) { return my_table[4] + 3; }""",
+                   "-shared", "-fPIC", "-Wl,-soname,libmy.so.1", name="libmy.so")
 
 
 @pytest.fixture
@@ -55,9 +90,10 @@ def finish(tmp_path) -> Callable[[subprocess.Popen], Recording]:
     """finish(process): waits for its end, which leaves no temporary files."""
 
     def finish(process):
-        recording = Recording.until_its_end(process, tmp_path / "traces", 100)
+        stdout, stderr = process.communicate()
         assert not list((tmp_path / "tmp").iterdir())
-        return recording
+        return Recording(process.returncode, stdout, stderr,
+                         sorted((tmp_path / "traces").iterdir()))
 
     return finish
 
@@ -78,3 +114,22 @@ def touches(record) -> Callable[..., list[str]]:
         return Binary(program).touches(recording.trace)
 
     return touches
+
+
+@pytest.fixture
+def small_disk(tmp_path, run) -> Callable[..., Path]:
+    """small_disk(name, options): mounts a file system of 16 KiB, or as the options say, on a new
+    folder."""
+    folders = []
+
+    def small_disk(name, options=""):
+        abilities.need("root", "mounts")
+        folder = tmp_path / name
+        folder.mkdir()
+        run("mount", "-t", "tmpfs", "-o", f"size=16k{options}", "none", folder)
+        folders.append(folder)
+        return folder
+
+    yield small_disk
+    for folder in folders:
+        run("umount", folder)

@@ -31,15 +31,16 @@ class Binary:
         datum. Only symbols whose name begins with "my_" or is "main"."""
         found: dict[str, None] = {}
         (number,) = [n for n, m in trace.modules.items() if m.path == str(self.path)]
+        ours = {name: place for name, place in self.symbols.items()
+                if name == "main" or name.startswith("my_")}
         for kind, (module, address, _) in zip(trace.kinds, trace.events, strict=True):
-            if module != number:
-                continue
-            for name, (start, size, is_function) in self.symbols.items():
-                if not (name == "main" or name.startswith("my_")):
-                    continue
+            for name, (start, size, is_function) in ours.items() if module == number else ():
                 if is_function == (kind == CODE) and start <= address < start + size:
                     found[name if is_function else f"{name}+{address - start}"] = None
         return list(found)
+
+    def data(self, trace: Trace) -> list[str]:
+        return [touch for touch in self.touches(trace) if "+" in touch]
 
 
 class Recording(traced.Recording):

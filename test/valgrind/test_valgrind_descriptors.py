@@ -4,16 +4,12 @@ the program's, and nothing else is in them. A standard error output that takes n
 import os
 import resource
 from functools import partial
+from subprocess import DEVNULL
 
 import pytest
 from trace_decoder import VALGRIND, decode
 
 WRITES = r"""
-    #include <fcntl.h>
-    #include <stdio.h>
-    #include <string.h>
-    #include <sys/wait.h>
-    #include <unistd.h>
     int main(int argc, char **argv) {
       const char *how = argc > 2 ? argv[2] : "";
       if (!strcmp(how, "close"))
@@ -41,44 +37,29 @@ WRITES = r"""
     }"""
 
 
-@pytest.fixture
-def files(tmp_path):
-    """files(): what is in the files that the program has made."""
-    folder = tmp_path / "files"
-    folder.mkdir()
-    return lambda: {file.name: file.read_text() for file in folder.iterdir()}
-
-
 def close_all():
     for descriptor in (0, 1, 2):
         os.close(descriptor)
 
 
-MINE = {f"file{number}": "mine\n" for number in range(3)}
+NOT_LOADED = "frontload-valgrind: warning: --module=libnone: the program did not load it\n"
 
 
-@pytest.mark.parametrize("how", ["begins without", "executed without"])
-def test_without_standard_descriptors(how, files, compile, record, tmp_path):
-    """A program that begins without them gets their numbers for its files; a warning, which could
-    be written nowhere else, is not written."""
-    program = compile(WRITES)
-    recording = (record("--module=libnone", "--", program, tmp_path / "files",
-                        preexec_fn=close_all)
-                 if how == "begins without" else
-                 record("--module=libnone", "--", program, tmp_path / "files", "close and exec"))
-    assert (recording.status, recording.stdout, recording.stderr) == (7, "", "")
-    assert files() == MINE
-    # Itself and its child; what it was before the exec.
-    assert len(recording.traces) == (2 if how == "begins without" else 3)
-
-
-def test_a_file_in_the_place_of_standard_error(files, compile, record, tmp_path):
-    """A warning goes to the standard error output that the program began with."""
-    recording = record("--module=libnone", "--", compile(WRITES), tmp_path / "files", "close")
-    assert recording.status == 7
-    assert recording.stderr == ("frontload-valgrind: warning: --module=libnone: the program did "
-                                "not load it\n")
-    assert files() == {"file2": "mine\n"}
+# Traces are those of the program and its child, and of what it was before the exec.
+@pytest.mark.parametrize(("how", "traces", "numbers", "said"), [
+    ("begins without", 2, (0, 1, 2), ""), ("close and exec", 3, (0, 1, 2), ""),
+    ("close", 2, (2,), NOT_LOADED)])
+def test_without_standard_descriptors(how, traces, numbers, said, compile, record, tmp_path):
+    """A program that begins without them gets their numbers for its files. A warning goes to the
+    standard error output that the program began with, or else nowhere."""
+    folder, begins = tmp_path / "files", how == "begins without"
+    folder.mkdir()
+    recording = record("--module=libnone", "--", compile(WRITES), folder,
+                       *[] if begins else [how], preexec_fn=close_all if begins else None)
+    assert (recording.status, recording.stdout, recording.stderr) == (7, "", said)
+    assert {file.name: file.read_text() for file in folder.iterdir()} == {
+        f"file{number}": "mine\n" for number in numbers}
+    assert len(recording.traces) == traces
 
 
 @pytest.fixture
@@ -107,11 +88,19 @@ LIMIT = 8000
 limited = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
 # Signals reach a program when it makes a system call that may wait.
 WAITS = """
-    #include <unistd.h>
     volatile int my_data[4];
     int main(void) {
       my_data[0] = 1;
       usleep(1000);
+      return 7;
+    }"""
+
+
+TOO_MANY_ARGUMENTS = """
+    static char argument[200000];
+    int main(void) {
+      memset(argument, 'x', sizeof argument - 1);
+      execl("/bin/true", "true", argument, (char *)0);
       return 7;
     }"""
 
@@ -121,31 +110,15 @@ WAITS = """
 def test_broken_stderr(way, message, broken, compile, record, tmp_path):
     """Nobody reads what is said, whose reader has gone, or whose file or disk takes no more: the
     program ends with its own status, and not by a signal that it has not caused. So it is with what
-    Valgrind itself says."""
-    program, options, environment, status = compile(WAITS), [], {}, 7
-    if message == "a place that is gone":
-        options = ["-o", tmp_path / "none-%p/x"]
-    elif message == "a bad role":
-        environment = {"FRONTLOAD_ROLE": "two words"}
-    elif message == "a module":
-        options = ["--module=libnone"]
-    else:
-        program, status = compile(TOO_MANY_ARGUMENTS), 101
-    recording = record(*options, "--", program, stderr=broken(way), env=environment,
+    Valgrind itself says, which cannot go back when the kernel finds too many arguments."""
+    source, status = (TOO_MANY_ARGUMENTS, 101) if message == "no exec" else (WAITS, 7)
+    options = {"a place that is gone": ["-o", tmp_path / "none-%p/x"],
+               "a module": ["--module=libnone"]}.get(message, [])
+    recording = record(*options, "--", compile(source), stdout=DEVNULL, stderr=broken(way),
+                       env={"FRONTLOAD_ROLE": "two words"} if message == "a bad role" else {},
                        preexec_fn=limited if way == "limit" else None)
     assert recording.status == status
     assert len(recording.files) == (message != "a place that is gone")
-
-
-TOO_MANY_ARGUMENTS = """
-    #include <string.h>
-    #include <unistd.h>
-    static char argument[200000];
-    int main(void) {
-      memset(argument, 'x', sizeof argument - 1);
-      execl("/bin/true", "true", argument, (char *)0);
-      return 7;
-    }"""
 
 
 @pytest.mark.parametrize("has_own", [False, True], ids=["none", "its own"])
@@ -153,9 +126,7 @@ def test_signals_that_wait(has_own, broken, compile, record, tmp_path):
     """A program that blocks SIGPIPE finds it only if it has caused it itself, whatever was
     said meanwhile."""
     program = compile("""
-        #include <signal.h>
-        #include <stddef.h>
-        __attribute__((aligned(16))) volatile int my_data[1 << 12];
+        DATA my_data[1 << 12];
         static volatile int count = 5;
         static void handler(int number) { (void)number; ++count; }
         int main(int argc, char **argv) {
@@ -176,6 +147,6 @@ def test_signals_that_wait(has_own, broken, compile, record, tmp_path):
           return count;
         }""")
     recording = record("-o", tmp_path / "traces/short", "--", program, *["raise"] * has_own,
-                       stderr=broken("pipe"), preexec_fn=limited)
+                       stdout=DEVNULL, stderr=broken("pipe"), preexec_fn=limited)
     assert recording.status == 5 + has_own
     assert decode(tmp_path / "traces/short", VALGRIND).dropped > 0

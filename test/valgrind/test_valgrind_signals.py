@@ -1,138 +1,98 @@
-"""Programs with signal handlers: what a handler touches is recorded where it happens, and the
-program finds errno, its registers and its own traps as without the recorder."""
+"""Signals that end a program or its recording. (Programs that handle signals are scenarios.)"""
 
+import os
 import signal
 
 import pytest
 from recorded import Binary
-from traced import PROGRAMS
+from trace_decoder import VALGRIND, decode
 
-HANDLERS = r"""
-    #define _GNU_SOURCE
-    #include <errno.h>
-    #include <setjmp.h>
-    #include <signal.h>
-    #include <string.h>
-    #include <sys/mman.h>
-    #include <unistd.h>
-    #define DATA __attribute__((aligned(16))) volatile int
-    #define FUNCTION __attribute__((noinline, aligned(16))) void
-    DATA my_before[4], my_in_handler[4], my_in_jump[4], my_after[4];
-    __attribute__((aligned(65536))) volatile int my_page[65536 / sizeof(int)];
-    static sigjmp_buf way_out;
-    FUNCTION my_handler(int number) {
-      (void)number;
-      my_in_handler[0] = errno; /* 77, which the interrupted code has set */
-      errno = 5;
-      errno = 77;
-    }
-    FUNCTION my_jump(int number) {
-      (void)number;
-      my_in_jump[0] = 1;
-      siglongjmp(way_out, 1);
-    }
-    FUNCTION my_fault(int number, siginfo_t *info, void *context) {
-      (void)number, (void)context;
-      if (info->si_addr == (void *)&my_page[16])
-        mprotect((void *)my_page, sizeof my_page, PROT_READ | PROT_WRITE);
-    }
-    static void handle(int number, void (*handler)(int), int flags) {
-      struct sigaction action;
-      memset(&action, 0, sizeof action);
-      action.sa_handler = handler;
-      action.sa_flags = flags;
-      sigaction(number, &action, NULL);
-    }
-    int main(void) {
-      static char stack[65536];
-      stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
-      sigaltstack(&other, NULL);
-      handle(SIGUSR1, my_handler, SA_ONSTACK);
-      handle(SIGUSR2, my_jump, SA_ONSTACK);
-      handle(SIGSEGV, (void (*)(int))my_fault, SA_SIGINFO);
-      errno = 77;
-      my_before[0] = 1;
-      kill(getpid(), SIGUSR1);
-      if (errno != 77 || my_in_handler[0] != 77)
-        return 1;
-      if (!sigsetjmp(way_out, 1))
-        kill(getpid(), SIGUSR2);
-      if (mprotect((void *)my_page, sizeof my_page, PROT_NONE))
-        return 2;
-      my_page[16] = 3;
-      my_after[0] = 1;
-      return errno == 77 && my_page[16] == 3 ? 7 : 4;
+WAITS = r"""
+    DATA my_early[4];
+    __attribute__((noinline)) void my_ready(void) { my_early[0] = 2; }
+    int main(int argc, char **argv) {
+      (void)argv;
+      my_early[0] = 1;
+      puts("ready");
+      fflush(stdout);
+      pause();
+      if (argc > 1)
+        my_ready();
+      return 9;
     }"""
 
 
-def test_handlers(compile, record):
-    """The touches of handlers come in their order among the program's: of one that returns, one
-    that jumps out, and one that mends a fault. The touch that faults counts once. errno is that of
-    the program."""
-    program = compile(HANDLERS)
+def hear_interrupts():
+    """A job that a shell runs in the background ignores them, and so does what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_status_of_a_signal(number, compile, record):
+    """A signal ends the recording as it ends the program; its touches are in the trace."""
+    program = compile(f"""
+        DATA my_early[4];
+        int main(void) {{ my_early[0] = 1; return raise({int(number)}); }}""")
     recording = record("--", program)
-    assert (recording.status, recording.stderr) == (7, "")
-    assert Binary(program).touches(recording.trace) == [
-        "main", "my_before+0", "my_handler", "my_in_handler+0", "my_jump", "my_in_jump+0",
-        "my_page+64", "my_fault", "my_after+0"]
+    assert recording.status == -number
+    assert Binary(program).touches(recording.trace) == ["main", "my_early+0"]
 
 
-@pytest.mark.parametrize(("how", "status", "functions"), [
-    ("trap", 0, ["from_first_trap", "from_second_trap", "own_breakpoint", "after"]),
-    ("ignored-trap", 0, ["after"]),
-    ("ignored-trap-later", 0, ["after", "from_handler"]),
-    ("trap-that-kills", -signal.SIGTRAP, ["from_handler"]),
-    ("raise", -signal.SIGTRAP, []),
-    ("fault-handler", 6, ["from_handler"])])
-def test_signals_of_its_own(how, status, functions, compile, record):
-    """A program's own breakpoints and SIGTRAP are its own, and so are its faults."""
-    program = compile((PROGRAMS / "signals.c").read_text())
-    recording = record("--", program, how)
-    assert (recording.status, recording.stderr) == (status, "")
-    addresses = {address: name for name, (address, _, is_function)
-                 in Binary(program).symbols.items() if is_function}
-    entered = [addresses[a] for a in recording.trace.addresses() if a in addresses]
-    known = {"touched", "after", "from_handler", "from_first_trap", "from_second_trap",
-             "own_breakpoint"}
-    assert [name for name in entered if name in known] == ["touched", *functions]
+@pytest.mark.parametrize(("number", "send"), [
+    (signal.SIGTERM, os.kill), (signal.SIGHUP, os.kill), (signal.SIGINT, os.killpg)])
+def test_signal_to_the_recorder(number, send, compile, start, finish):
+    """A signal that asks the recorder to end goes to the program, as does Ctrl-C, which goes to the
+    whole group; nothing is left behind."""
+    program = compile(WAITS)
+    process = start("--", program, start_new_session=True, preexec_fn=hear_interrupts)
+    assert process.stdout.readline() == "ready\n"
+    send(process.pid, number)
+    recording = finish(process)
+    assert recording.status == -number
+    assert Binary(program).touches(recording.trace) == ["main", "my_early+0"]
 
 
-@pytest.mark.parametrize(("fault", "status"), [
-    ("__builtin_trap();", -signal.SIGILL), ("*(volatile int *)8 = 0;", -signal.SIGSEGV)])
-def test_a_fault_that_ends_the_program(fault, status, compile, record):
+@pytest.mark.parametrize(("number", "send", "end"), [
+    (signal.SIGINT, os.killpg, []), (signal.SIGTERM, os.kill, ["--until", "my_ready"]),
+    (signal.SIGTERM, os.kill, ["--until-file", "/no/such/file"])],
+    ids=["Ctrl-C", "until a function", "until a file"])
+def test_an_interrupted_command(number, send, end, recorder, compile, spawn, build, tmp_path):
+    """`frontload record --data` ends the program with itself, waits for it, and leaves nothing but
+    the trace. The exit status is that of shells."""
+    program = compile(WAITS)
+    (tmp_path / "tmp").mkdir()
+    process = spawn(build / "bin/frontload", "record", "--data", "-o", tmp_path / "traces", *end,
+                    "--", program, start_new_session=True, preexec_fn=hear_interrupts,
+                    env=os.environ | {"TMPDIR": str(tmp_path / "tmp")})
+    assert process.stdout.readline() == "ready\n"
+    send(process.pid, number)
+    process.communicate()  # until nothing of it has the output any more
+    assert process.returncode == 128 + number
+    assert list((tmp_path / "tmp").iterdir()) == []
+    (trace,) = (tmp_path / "traces").iterdir()
+    assert Binary(program).touches(decode(trace, VALGRIND)) == ["main", "my_early+0"]
+
+
+@pytest.mark.parametrize(("fault", "status", "said"), [
+    ("*(volatile int *)8 = 0;", -signal.SIGSEGV, "Process terminating"),
+    ("clone(body, stack + sizeof stack, CLONE_VM | SIGCHLD, 0);", 1, "Unsupported clone() flags")],
+    ids=["its own", "what valgrind cannot do"])
+def test_a_fault_that_ends_the_program(fault, status, said, compile, record):
     """Valgrind says so and where, without what is on the stack, which may be a secret."""
     program = compile(f"""
-        __attribute__((noinline)) static void fail(void) {{ {fault} }}
+        static char stack[65536] __attribute__((aligned(16)));
+        __attribute__((used)) static int body(void *unused) {{ return unused != stack; }}
+        __attribute__((noinline)) static void my_fail(void) {{ {fault} }}
         int main(void) {{
           volatile long secrets[64];
           for (int i = 0; i < 64; ++i)
             secrets[i] = 0x5ec2e75ec2e7;
-          fail();
+          my_fail();
           return secrets[0] != 0;
         }}""")
     recording = record("--", program, env={"SECRET": "abcdefgh" * 100})
     assert recording.status == status
-    assert "main" in Binary(program).touches(recording.trace)
-    assert " at 0x" in recording.stderr and " by 0x" not in recording.stderr
-    assert "5EC2E7" not in recording.stderr
-
-
-def test_what_valgrind_cannot_do(compile, record):
-    """It ends the program and says where each thread is, without what is on their stacks."""
-    program = compile("""
-        #define _GNU_SOURCE
-        #include <sched.h>
-        #include <signal.h>
-        static int body(void *unused) { return unused != 0; }
-        int main(void) {
-          static char stack[65536] __attribute__((aligned(16)));
-          volatile long secrets[64];
-          for (int i = 0; i < 64; ++i)
-            secrets[i] = 0x5ec2e75ec2e7;
-          return clone(body, stack + sizeof stack, CLONE_VM | SIGCHLD, 0) < 0 || !secrets[0];
-        }""")
-    recording = record("--", program, env={"SECRET": "abcdefgh" * 100})
-    assert recording.status == 1
-    assert "Unsupported clone() flags" in recording.stderr
+    assert Binary(program).touches(recording.trace)[:2] == ["main", "my_fail"]
+    assert said in recording.stderr
     assert " at 0x" in recording.stderr and " by 0x" not in recording.stderr
     assert "5EC2E7" not in recording.stderr

@@ -1,7 +1,6 @@
 """Places in which a trace cannot be made, or not be finished: that is said once, with the reason,
 and the program goes on with its own status."""
 
-import os
 import resource
 import signal
 from functools import partial
@@ -13,9 +12,7 @@ from killed import at_call, calls_of
 from trace_decoder import VALGRIND, decode
 
 GOES_ON = """
-    #include <signal.h>
-    #include <unistd.h>
-    __attribute__((aligned(16))) volatile int my_data[1 << 12];
+    DATA my_data[1 << 12];
     static void beyond(int signal) { (void)signal; _exit(9); }
     int main(int argc, char **argv) {
       (void)argv;
@@ -28,16 +25,6 @@ GOES_ON = """
     }"""
 
 
-@pytest.fixture
-def program(compile):
-    return compile("int my_data[64] = {1}; int main(void) { return my_data[9] + 5; }",
-                   name="elsewhere/program")
-
-
-def limit_file_size(size):
-    return partial(resource.setrlimit, resource.RLIMIT_FSIZE, (size, size))
-
-
 @pytest.mark.parametrize("handles", [False, True], ids=["default", "with a handler"])
 def test_file_size_limit(handles, compile, record):
     """The trace ends at the program's limit for file sizes: the earliest touches are in it, the
@@ -45,47 +32,16 @@ def test_file_size_limit(handles, compile, record):
     program = compile(GOES_ON)
     command = [program, *["handler"] * handles]
     whole = record("--", *command).trace
-    recording = record("-o", program.parent / "traces/short", "--", *command,
-                       preexec_fn=limit_file_size(8000))
     path = program.parent / "traces/short"
+    recording = record("-o", path, "--", *command, preexec_fn=partial(
+        resource.setrlimit, resource.RLIMIT_FSIZE, (8000, 8000)))
     assert recording.status == 7
     assert recording.stderr == (f"frontload-valgrind: warning: {path}: the trace ends here: File "
                                 "too large\n")
-    (short,) = [trace for trace in recording.traces if trace.dropped]
+    short = decode(path, VALGRIND)
     assert 400 < len(short.events) < 500
     assert [e[:2] for e in short.events] == [e[:2] for e in whole.events[:len(short.events)]]
     assert len(short.events) + short.dropped == len(whole.events)
-
-
-def test_no_room_for_any_file(record, tmp_path):
-    """Where no file may have contents, that is said before the program starts."""
-    recording = record("--", "touch", tmp_path / "started", preexec_fn=limit_file_size(0))
-    assert recording.status == 125
-    assert recording.stderr == (
-        f"frontload-valgrind: error: {tmp_path}/traces: cannot write traces there: File too "
-        "large\nfrontload-valgrind: note: choose another place with --output\n")
-    assert not (tmp_path / "started").exists()
-
-
-@pytest.fixture
-def small_disk(tmp_path, run):
-    """small_disk(name, options): mounts a file system of 16 KiB on a new folder."""
-    folders = []
-
-    def small_disk(name, options):
-        if os.geteuid():
-            pytest.skip("needs root, to mount a small file system")
-        folder = tmp_path / name
-        folder.mkdir()
-        mounted = run("mount", "-t", "tmpfs", "-o", f"size=16k{options}", "none", folder, code=None)
-        if mounted.returncode:
-            pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
-        folders.append(folder)
-        return folder
-
-    yield small_disk
-    for folder in folders:
-        run("umount", folder)
 
 
 @pytest.mark.parametrize(("kind", "options", "said"), [
@@ -111,7 +67,7 @@ def test_a_bad_disk(kind, options, said, program, record, small_disk, tmp_path):
     assert sorted(folder.iterdir()) == before
 
 
-def test_quota(compile, record, quota, tmp_path):
+def test_quota(compile, record, quota):
     """The same where not the disk is full, but a quota is used up, at the start or later. (Such a
     file system may have no room for the number of what was lost, either.)"""
     program = compile(GOES_ON)
@@ -126,16 +82,14 @@ def test_quota(compile, record, quota, tmp_path):
     said, why = recording.stderr.split("the trace ends here: ")
     assert said == f"frontload-valgrind: warning: {small}/x: "
     assert why in ("Disk quota exceeded\n", "the disk or its quota is full\n")
-    trace = decode(small / "x", VALGRIND)
-    assert len(trace.events) > 100
+    assert len(decode(small / "x", VALGRIND).events) > 100
 
 
-@pytest.mark.parametrize("name", ["x" * 300, "%m/" + "x" * 300, "%m" + "/." * 2100 + "/x"],
-                         ids=["name", "name in a folder", "path"])
-def test_a_path_that_is_too_long(name, compile, record, tmp_path):
+@pytest.mark.parametrize("name", ["%m/" + "x" * 300, "%m" + "/." * 2100 + "/x"],
+                         ids=["name", "path"])
+def test_a_path_that_is_too_long(name, program, record, tmp_path):
     """It is said once, and no trace is made in another place that is a part of the path."""
     (tmp_path / "program").mkdir()
-    program = compile("int main(void) { return 5; }", name="elsewhere/program")
     recording = record("-o", f"{tmp_path}/{name}", "--", program)
     assert recording.status == 5 and recording.files == []
     assert recording.stderr.startswith(f"frontload-valgrind: warning: {tmp_path}/")
@@ -144,10 +98,9 @@ def test_a_path_that_is_too_long(name, compile, record, tmp_path):
     assert not list((tmp_path / "program").iterdir())
 
 
-def test_the_longest_path(compile, record, tmp_path):
+def test_the_longest_path(program, record, tmp_path):
     """A trace gets any path that a file may have."""
     (tmp_path / "program").mkdir()
-    program = compile("int main(void) { return 5; }", name="elsewhere/program")
     room = 4095 - len(f"{tmp_path}/program/x")
     name = "%m" + "/." * (room // 2) + "/" * (room % 2) + "/x"
     recording = record("-o", f"{tmp_path}/{name}", "--", program)
@@ -155,18 +108,16 @@ def test_the_longest_path(compile, record, tmp_path):
     assert [f.name for f in (tmp_path / "program").iterdir()] == ["x"]
 
 
-def test_killed_while_it_writes(compile, recorder, strace, record, run, tmp_path):
-    """A process that is killed at any call by which its trace is made and written leaves the
-    earliest of its touches, or a file that is refused."""
-    program, path = compile("int main(void) { return 7; }"), tmp_path / "t"
+def test_killed_while_it_writes(recorder, program, strace, record, run, tmp_path):
+    """A process that is killed at a call by which its trace is made or written leaves the earliest
+    of its touches, or a file that is refused."""
+    path = tmp_path / "t"
     whole = record("--", program).trace.events
     command = [recorder, "-o", path, "--", program]
-    calls = calls_of(strace, tmp_path / "log", ("?open", "openat", "write"), *command,
-                     check=False)
-    first = next(place for place, (*_, text) in enumerate(calls) if f'("{path}", O_RDWR' in text
-                 or f', "{path}", O_RDWR' in text)
+    calls = calls_of(strace, tmp_path / "log", ("?open", "openat", "write"), *command, check=False)
+    first = next(place for place, (*_, text) in enumerate(calls) if f'"{path}", O_RDWR' in text)
     left = []
-    for name, number, _ in (*calls[first:first + 3], *calls[first + 3::4]):
+    for name, number, _ in (*calls[first:first + 3], *calls[first + 3::12]):
         path.unlink(missing_ok=True)
         run(*at_call(strace, name, number), *command, code=-signal.SIGKILL)
         try:
@@ -177,4 +128,4 @@ def test_killed_while_it_writes(compile, recorder, strace, record, run, tmp_path
         assert found == [address for _, address, _ in whole][:len(found)]
         left.append(len(found))
     assert left[:3] == ["No such file or directory", "is empty", 0]
-    assert left[2:] == sorted(left[2:]) and len(set(left[2:])) > 3
+    assert left[2:] == sorted(left[2:]) and len(set(left[2:])) > 2

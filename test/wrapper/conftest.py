@@ -14,20 +14,21 @@ class Wrapper:
 
     def __init__(self, program, folder):
         self.program, self.folder, self.bin = program, folder, folder / "fake bin"
-        self.bin.mkdir()
         self.environment = {"PATH": f"{self.bin}:{os.environ['PATH']}"}
+        for name in ("gcc", "clang", "cc"):
+            self.fake(name)
 
-    def fake(self, name: str):
+    def fake(self, name: str, text: str = FAKE):
         """A compiler of this name; with a slash, not in PATH."""
         path = self.folder / name if "/" in name else self.bin / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(FAKE)
+        path.write_text(text)
         path.chmod(0o755)
         return path
 
     def run(self, *words, code: int = 0, **environment) -> subprocess.CompletedProcess:
         result = subprocess.run([self.program, *words], cwd=self.folder, capture_output=True,
-                                text=True, env=self.environment | environment, timeout=120)
+                                text=True, env=self.environment | environment)
         assert result.returncode == code, f"{words}\n{result.stdout}{result.stderr}"
         return result
 
@@ -52,10 +53,7 @@ class Wrapper:
 
 @pytest.fixture
 def wrapper(build, tmp_path) -> Wrapper:
-    made = Wrapper(build / "bin" / "frontload-cc", tmp_path)
-    for name in ("gcc", "clang", "cc"):
-        made.fake(name)
-    return made
+    return Wrapper(build / "bin" / "frontload-cc", tmp_path)
 
 
 @pytest.fixture

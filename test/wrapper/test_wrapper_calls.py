@@ -10,82 +10,56 @@ SECTIONS = ["-ffunction-sections", "-fdata-sections"]
 RECORD = "--mode=record"
 
 
-@pytest.mark.parametrize("arguments", [
-    "-c a.c", "-c a.cpp -o a.o", "-O2 -MD -MF a.d -c a.c", "-c -x c -", "-xc++ -c a.h",
-    "-c a.s b.c", "-x assembler a.s -x none -c b.c", "-emit-llvm -c a.c", "-c a.f90",
-    "a.h", "-x c++-header stdafx.txt", "--compile a.c", "--precompile a.cppm -o a.pcm",
-    "-c a.pcm", "-fmodule-header=user a.h",
-])
-@pytest.mark.parametrize("mode", ["record", "use"])
-def test_what_makes_code_gets_sections(wrapper, arguments, mode):
-    """The same in both modes, so that a change of mode compiles nothing anew."""
-    words = ["gcc", *arguments.split()]
-    assert wrapper.added(f"--mode={mode}", *words) == SECTIONS
-    # What the build says comes last.
-    assert wrapper.words(f"--mode={mode}", *words)[1:3] == SECTIONS
-    assert wrapper.added("--no-section-flags", f"--mode={mode}", *words) == []
+# Of calls of a compiler, what frontload-cc adds to them.
+CALLS = {
+    # An unused flag is a warning of clang's, which is an error with -Werror.
+    "nothing": [
+        "-E a.c", "-M a.c", "-MM a.c", "-S a.c -o a.s", "-c -E a.c", "-fsyntax-only a.c",
+        "-c a.s", "-c a.S", "-c -x assembler-with-cpp a.c",
+        "--version", "-v", "-dumpmachine", "-dumpversion", "-print-prog-name=ld",
+        "--print-search-dirs", "-print-file-name=libc.so", "-### a.c", "--help", "--help=common",
+        "--analyze a.c", "-cc1 -emit-obj a.c", "-emit-ast a.c", "-rewrite-objc a.m", "",
+        # values that look like something else
+        "-E -o -c a.c", "-S -include a.h -MF -o a.c",
+        # there is nothing to lay out
+        "-r a.o -o all.o", "-Wl,-r a.o", "-Wl,--relocatable a.o -o all.o"],
+    "sections": [
+        "-c a.cpp -o a.o", "-O2 -MD -MF a.d -c a.c", "-c -x c -", "-xc++ -c a.h", "-c a.s b.c",
+        "-x assembler a.s -x none -c b.c", "-emit-llvm -c a.c", "-c a.f90", "a.h",
+        "-x c++-header stdafx.txt", "--compile a.c", "--precompile a.cppm -o a.pcm", "-c a.pcm",
+        "-fmodule-header=user a.h"],
+    "linker": [
+        "a.o -o app", "a.o -oapp", "a.o --output app", "a.o --output=app", "-o app a.o -lfoo",
+        "-shared -o app a.o", "-static -o app a.o", "-static-pie -o app a.o",
+        "-nostdlib a.o -o app", "-o app libx.a", "-o app -lx", "-Wl,-soname,x.so a.o -o app",
+        "-x none a.o -o app", "-o other a.o -o app", "-v a.o -o app", "-fuse-ld=lld a.o -o app",
+        "a.o -o app -flto -fno-lto"],
+    "sections and linker": ["a.c b.o -o app"],
+    # What a build system tries out is linked by the linker that the build will get, and leaves no
+    # map behind; the profile of a program is not for it.
+    "linker only": [
+        "a.o -o /dev/null", "-o cmTC_0a1b2 CMakeFiles/cmTC_0a1b2.dir/a.c.o", "-Wl,--version"],
+    "sections and linker only": [
+        "conftest.c", "-o conftest -O2 conftest.c -lm", "sanitycheckc.c -o sanitycheckc.exe",
+        "/x/testfile.c -o /x/output.exe",
+        "-o /tmp/go-link-12/a.out -no-pie /tmp/go-link-12/trivial.c"],
+}
 
 
-@pytest.mark.parametrize("arguments", [
-    "-E a.c", "-M a.c", "-MM a.c", "-S a.c -o a.s", "-c -E a.c", "-fsyntax-only a.c",
-    "-c a.s", "-c a.S", "-c -x assembler-with-cpp a.c",
-    "--version", "-v", "-dumpmachine", "-dumpversion", "-print-prog-name=ld",
-    "--print-search-dirs", "-print-file-name=libc.so", "-### a.c", "--help", "--help=common",
-    "--analyze a.c", "-cc1 -emit-obj a.c", "-emit-ast a.c", "-rewrite-objc a.m", "",
-    # values that look like something else
-    "-E -o -c a.c", "-S -include a.h -MF -o a.c",
-])
-@pytest.mark.parametrize("mode", ["record", "use"])
-def test_what_makes_no_code_is_not_changed(wrapper, arguments, mode):
-    """An unused flag is a warning of clang's, which is an error with -Werror."""
-    assert wrapper.added(f"--mode={mode}", "clang", *arguments.split()) == []
-
-
-@pytest.mark.parametrize("arguments", [
-    "a.o -o app", "a.o -oapp", "a.o --output app", "a.o --output=app", "-o app a.o -lfoo",
-    "-shared -o app a.o", "-static -o app a.o", "-static-pie -o app a.o", "-nostdlib a.o -o app",
-    "-o app libx.a", "-o app -lx", "-Wl,-soname,x.so a.o -o app", "-x none a.o -o app",
-    "-o other a.o -o app", "-v a.o -o app", "-fuse-ld=lld a.o -o app", "a.o -o app -flto -fno-lto",
-])
-def test_links(wrapper, linker_flags, arguments):
-    """By ld.frontload in both modes; with a map, or with profiles."""
-    words = ["gcc", *arguments.split()]
-    assert wrapper.added(RECORD, *words) == [*linker_flags, "-Xlinker", "-Map=app.map"]
-    assert wrapper.added("--profile=a b.startup", *words) == [
-        *linker_flags, "-Xlinker", "--startup-profile=a b.startup"]
-    assert wrapper.added("--profile-dir=d,e", *words) == [
-        *linker_flags, "-Xlinker", "--startup-profile-dir=d,e"]
-
-
-def test_the_default_output(wrapper, linker_flags):
-    assert wrapper.added(RECORD, "gcc", "a.o") == [*linker_flags, "-Xlinker", "-Map=a.out.map"]
-
-
-def test_compiled_and_linked_at_once(wrapper, linker_flags):
-    assert wrapper.added(RECORD, "gcc", "a.c", "b.o", "-o", "app") == [
-        *SECTIONS, *linker_flags, "-Xlinker", "-Map=app.map"]
-
-
-def test_relocatable_links_are_left_alone(wrapper):
-    """There is nothing to lay out, and nothing to say."""
-    for flag in ("-r", "-Wl,-r", "-Wl,--relocatable"):
-        assert wrapper.added(RECORD, "gcc", flag, "a.o", "-o", "all.o") == []
-
-
-@pytest.mark.parametrize("words", [
-    "gcc -o conftest conftest.c", "gcc -o conftest -O2 conftest.c -lm", "clang conftest.c",
-    "gcc a.o -o /dev/null", "gcc -o cmTC_0a1b2 CMakeFiles/cmTC_0a1b2.dir/a.c.o",
-    "gcc sanitycheckc.c -o sanitycheckc.exe", "gcc /x/testfile.c -o /x/output.exe",
-    "gcc -o /tmp/go-link-12/a.out -no-pie /tmp/go-link-12/trivial.c", "gcc -Wl,--version",
-])
-def test_what_a_build_system_tries_out(wrapper, linker_flags, words):
-    """It is linked by the linker that the build will get, and leaves no map behind; the profile of
-    a program is not for it."""
-    words = words.split()
-    sections = SECTIONS if any(w.endswith(".c") for w in words) else []
-    assert wrapper.added(RECORD, *words) == [*sections, *linker_flags]
-    assert wrapper.added("--profile=app.startup", *words) == [*sections, *linker_flags]
-    assert wrapper.added("--mode=use", *words) == [*sections, *linker_flags]
+@pytest.mark.parametrize(("kind", "call"), [(kind, call) for kind in CALLS for call in CALLS[kind]])
+def test_what_is_added(wrapper, linker_flags, kind, call):
+    """The same sections in both modes, so that a change of mode compiles nothing anew. A link goes
+    through ld.frontload; with a map, or with profiles. What the build says comes last."""
+    words = ["clang" if kind == "nothing" else "gcc", *call.split()]
+    added = SECTIONS if "sections" in kind else []
+    added = [*added, *linker_flags] if "linker" in kind else added
+    for option, flag in ((RECORD, "-Map=app.map"), ("--profile=a b", "--startup-profile=a b"),
+                         ("--profile-dir=d,e", "--startup-profile-dir=d,e")):
+        if "only" in kind and "dir" in option:
+            option = "--mode=use"  # without a profile
+        last = ["-Xlinker", flag] if kind.endswith("linker") else []
+        assert wrapper.words(option, *words) == [words[0], *added, *last, *words[1:]]
+    assert "-fdata-sections" not in wrapper.added("--no-section-flags", RECORD, *words)
 
 
 def test_what_go_tries_out_in_its_own_folder(wrapper, linker_flags):
@@ -97,15 +71,14 @@ def test_what_go_tries_out_in_its_own_folder(wrapper, linker_flags):
 
 @pytest.mark.parametrize("words", ["gcc trivial.c -o trivial", "gcc trivial.c -o a.out",
                                    "gcc testfile.c -o testfile", "gcc testfile.cpp -o app"])
-def test_programs_of_people_are_not_tried_out(wrapper, linker_flags, words):
+def test_programs_of_people_are_not_tried_out(wrapper, words):
     """By these names alone nobody can tell."""
     words = words.split()
     assert wrapper.added(RECORD, *words)[-1] == f"-Map={words[-1]}.map"
-    assert wrapper.added("--profile=p", *words) == [*SECTIONS, *linker_flags, "-Xlinker",
-                                                    "--startup-profile=p"]
+    assert wrapper.added("--profile=p", *words)[-1] == "--startup-profile=p"
 
 
-def test_options_of_the_front(wrapper, linker_flags):
+def test_options_of_the_front(wrapper):
     """They go to links with a profile, and to nothing else."""
     options = ["--profile=p", "--prefetch", "--min-match=50.5"]
     words = wrapper.words(*options, "gcc", "a.o")
@@ -123,9 +96,9 @@ def test_a_map_of_the_build_s_own_is_enough(wrapper, linker_flags, flag):
 
 def test_a_file_that_is_no_map_stays(wrapper, linker_flags):
     """A build may have a file of that name, such as a version script."""
-    (wrapper.folder / "lib.so.map").write_text("{ global: *; };\n")
     words = ["gcc", "-shared", "a.o", "-o", "lib.so"]
     note = "frontload-cc: note: lib.so.map: is not a link map, so it is left alone"
+    (wrapper.folder / "lib.so.map").write_text("{ global: *; };\n")
     assert wrapper.added(RECORD, *words, note=note) == linker_flags
     (wrapper.folder / "lib.so.map").write_text("             VMA              LMA     Size Align\n")
     assert "-Map=lib.so.map" in wrapper.added(RECORD, *words)
@@ -153,9 +126,9 @@ def test_response_files_are_read_and_stay(wrapper, linker_flags):
 
 
 @pytest.mark.parametrize("name", [
-    "gcc", "gcc-12", "g++", "x86_64-linux-gnu-gcc", "aarch64-linux-gnu-g++-12", "clang",
-    "clang++", "clang-22", "clang++-3.9", "aarch64-linux-gnu-clang++", "cc", "c++", "c99",
-    "musl-gcc", "mpicxx", "gfortran", "tools/gcc", "riscv64-unknown-elf-gcc-13.2.0",
+    "gcc-12", "g++", "x86_64-linux-gnu-gcc", "aarch64-linux-gnu-g++-12", "clang", "clang++-3.9",
+    "aarch64-linux-gnu-clang++", "cc", "c++", "c99", "musl-gcc", "mpicxx", "gfortran", "tools/gcc",
+    "riscv64-unknown-elf-gcc-13.2.0",
 ])
 def test_names_of_compilers(wrapper, linker_flags, name):
     """With a target, a version, a path."""
@@ -186,7 +159,7 @@ def test_other_launchers_stand_before_the_compiler(wrapper, launcher):
         first, *launcher.split()[1:], "gcc", *SECTIONS, "-c", "a.c"]
 
 
-def test_a_launcher_twice_is_as_good_as_once(wrapper, linker_flags):
+def test_a_launcher_twice_is_as_good_as_once(wrapper):
     """A build system may put it before what has it already."""
     words = wrapper.words(RECORD, str(wrapper.program), "gcc", "-c", "a.c", FRONTLOAD="record")
     assert words == ["gcc", *SECTIONS, *SECTIONS, "-c", "a.c"]
@@ -200,16 +173,12 @@ def test_callers_that_can_name_one_program(wrapper, linker_flags, first):
     assert wrapper.words(RECORD, *words)[0] == "cc"
     added = wrapper.words(RECORD, *words, FRONTLOAD_CC="env X=y clang")
     assert added[:1] == ["clang"] and added[-len(words):] == words
-    if first != "-c":
-        assert added[1:3] == linker_flags
+    assert first == "-c" or added[1:3] == linker_flags
 
 
 def test_rustc_s_own_lld_is_no_other_linker(wrapper, linker_flags):
     """It asks for lld by a folder of its own, as frontload-cc does: ours has to come first."""
-    folder = wrapper.folder / "gcc-ld"
-    folder.mkdir()
-    (folder / "ld.lld").write_text("")
-    (folder / "ld.lld").chmod(0o755)
+    folder = wrapper.fake("gcc-ld/ld.lld").parent
     words = wrapper.words(RECORD, "cc", "a.o", "-fuse-ld=lld", f"-B{folder}", "-o", "app")
     assert words[1:3] == linker_flags
 
@@ -238,7 +207,7 @@ def test_under_the_name_of_a_compiler(wrapper, masked):
 
 def test_launchers_behind_a_compiler_s_name_do_not_come_back(wrapper, masked):
     """They look into PATH, too, and know no link but their own."""
-    (wrapper.bin / "cc").write_text("#!/bin/sh\ncommand -v cc\n")
+    wrapper.fake("cc", "#!/bin/sh\ncommand -v cc\n")
     wrapper.program = masked / "cc"
     assert wrapper.words("-c", "a.c") == [str(wrapper.bin / "cc")]
 
@@ -262,8 +231,7 @@ def test_the_current_folder_in_path(wrapper, path):
     wrapper.program = "./gcc-98"
     assert "is frontload-cc itself" in wrapper.run("-c", "a.c", code=127, PATH=path).stderr
     wrapper.program = wrapper.folder / "gcc-98"
-    (wrapper.bin / "gcc-98").write_text(f"#!{sys.executable}\nprint('the compiler')\n")
-    (wrapper.bin / "gcc-98").chmod(0o755)
+    wrapper.fake("gcc-98", f"#!{sys.executable}\nprint('the compiler')\n")
     assert wrapper.words("-c", "a.c", PATH=f"{path}:{wrapper.bin}") == ["the compiler"]
 
 
@@ -279,10 +247,9 @@ def test_there_is_no_path(wrapper):
 @pytest.mark.parametrize("contents", [b"\x7fELF, damaged\necho run", b"a\0b\necho run"])
 def test_a_damaged_compiler_is_not_a_script(wrapper, contents):
     """No shell reads it; a script without a first line that says so is read."""
-    compiler = wrapper.fake("gcc")
-    compiler.write_bytes(contents)
+    wrapper.fake("gcc").write_bytes(contents)
     result = wrapper.run("gcc", "-c", "a.c", code=126)
     assert result.stdout == ""
     assert result.stderr.startswith("frontload-cc: error: gcc: Exec format error\n")
-    compiler.write_text("echo the compiler\n")
+    wrapper.fake("gcc", "echo the compiler\n")
     assert wrapper.words("gcc", "-c", "a.c") == ["the compiler"]

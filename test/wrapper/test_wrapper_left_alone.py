@@ -2,87 +2,68 @@
 
 import pytest
 
-MODES = ["--mode=record", "--profile=app.startup"]
+USE = "--profile=app.startup"
 NOTE = "frontload-cc: note: app: is linked without Frontload: "
+OTHER, SCRIPT = "is another linker", "a linker script decides"
 
 
 def left_alone(wrapper, *words, why: str):
-    for mode in MODES:
+    words = [*words, "a.o", "-o", "app"]
+    for mode in ("--mode=record", USE):
         result = wrapper.run(mode, *words)
-        assert result.stdout.splitlines() == list(words)
+        assert result.stdout.splitlines() == words
         assert result.stderr.startswith(NOTE) and why in result.stderr
         assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("flag", ["-fuse-ld=mold", "-fuse-ld=bfd", "-fuse-ld=gold",
-                                  "-fuse-ld=/opt/bin/ld.lld", "--ld-path=/opt/bin/ld.lld"])
-def test_another_linker(wrapper, flag):
-    """What is chosen by the build is not chosen again."""
-    left_alone(wrapper, "clang", flag, "a.o", "-o", "app", why=f"{flag} is another linker")
+@pytest.mark.parametrize(("words", "why"), [
+    # What is chosen by the build is not chosen again.
+    *((f"clang {flag}", f"{flag} {OTHER}") for flag in (
+        "-fuse-ld=mold", "-fuse-ld=bfd", "-fuse-ld=/opt/bin/ld.lld", "--ld-path=/opt/bin/ld.lld")),
+    *((f"gcc {flags}", SCRIPT) for flags in (
+        "-Wl,-T,x.lds", "-T x.lds", "-Tx.lds", "-Wl,--script=x.lds", "-Xlinker -T -Xlinker x.lds",
+        "-Wl,-dT,x.lds", "-Wl,--default-script=x.lds")),
+    # ld.frontload would refuse them, and the build would break.
+    *((f"clang {flags}", "") for flags in (
+        "-Wl,--symbol-ordering-file=x", "-Wl,--symbol-ordering-file,x", "-N", "-Wl,--omagic",
+        "-Wl,--unique", "-Wl,-Ttext=0x1000", "-Ttext 0x1000", "-Wl,--section-start=.x=1",
+        "-z nosectionheader", "-Wl,-z,nosectionheader", "-Wl,--shuffle-sections=*=1")),
+    # It is a plugin that lld cannot load; clang's is in lld.
+    ("gcc -flto", "gcc's -flto"), ("gcc -flto=auto", "gcc's -flto"),
+    *((words, "does not use ELF files") for words in (
+        "x86_64-w64-mingw32-gcc", "clang --target=wasm32-wasi", "clang -target arm64-apple-macos")),
+])
+def test_links_that_are_left_alone(wrapper, words, why):
+    """Another linker, a linker script, options that decide the layout, gcc's link-time
+    optimization, and targets without ELF."""
+    wrapper.fake(words.split()[0])
+    left_alone(wrapper, *words.split(), why=why)
 
 
 @pytest.mark.parametrize("separate", [False, True])
 def test_a_folder_with_another_linker(wrapper, separate):
-    folder = wrapper.folder / "mold"
-    folder.mkdir()
-    (folder / "ld").write_text("")
-    (folder / "ld").chmod(0o755)
-    flag = ["-B", str(folder)] if separate else [f"-B{folder}"]
-    left_alone(wrapper, "gcc", *flag, "a.o", "-o", "app", why="has another linker")
-
-
-def test_ld_frontload_may_be_asked_for(wrapper, linker_flags):
-    """Whoever does both gets one."""
-    words = ["clang", "--ld-path=/x/bin/ld.frontload", "a.o", "-o", "app"]
-    assert wrapper.added(MODES[1], *words)[:2] == linker_flags
-
-
-@pytest.mark.parametrize("flags", ["-Wl,-T,x.lds", "-T x.lds", "-Tx.lds", "-Wl,--script=x.lds",
-                                   "-Xlinker -T -Xlinker x.lds", "-Wl,-dT,x.lds",
-                                   "-Wl,--default-script=x.lds"])
-def test_a_linker_script(wrapper, flags):
-    left_alone(wrapper, "gcc", *flags.split(), "a.o", "-o", "app", why="a linker script decides")
+    folder = wrapper.fake("mold/ld").parent
+    left_alone(wrapper, "gcc", *["-B", str(folder)] if separate else [f"-B{folder}"],
+               why="has another linker")
 
 
 def test_a_linker_script_among_the_inputs(wrapper, linker_flags):
     """By what it says: one that only names files is no trouble, nor is an object."""
     script = wrapper.folder / "flash.ld"
     script.write_text("SECTIONS { .mine : { *(.mine) } } INSERT AFTER .data;\n")
-    left_alone(wrapper, "gcc", "a.o", "flash.ld", "-o", "app", why="a linker script decides")
+    left_alone(wrapper, "gcc", "flash.ld", why=SCRIPT)
     for text in (b"INPUT(a.o)\n", b"\x7fELF\2\1\1\0 SECTIONS", b"!<arch>\n SECTIONS", b"SEC"):
         script.write_bytes(text)
-        assert wrapper.added(MODES[1], "gcc", "a.o", "flash.ld", "-o", "app")[:2] == linker_flags
+        assert wrapper.added(USE, "gcc", "a.o", "flash.ld", "-o", "app")[:2] == linker_flags
 
 
-@pytest.mark.parametrize("flags", ["-Wl,--symbol-ordering-file=x", "-Wl,--symbol-ordering-file,x",
-                                   "-N", "-Wl,--omagic", "-Wl,--unique", "-Wl,-Ttext=0x1000",
-                                   "-Ttext 0x1000", "-Wl,--section-start=.x=1",
-                                   "-z nosectionheader", "-Wl,-z,nosectionheader",
-                                   "-Wl,--shuffle-sections=*=1"])
-def test_options_that_decide_the_layout(wrapper, flags):
-    """ld.frontload would refuse them, and the build would break."""
-    left_alone(wrapper, "clang", *flags.split(), "a.o", "-o", "app", why="")
-
-
-@pytest.mark.parametrize("flag", ["-z now", "-Wl,-z,relro,-z,now", "-Wl,--version-script=x.map",
-                                  "-Wl,--bp-startup-sort=function", "-Wl,--gc-sections",
-                                  "-Wl,--build-id", "-Wl,-rpath,/x"])
-def test_others_do_not(wrapper, linker_flags, flag):
-    assert wrapper.added(MODES[1], "gcc", *flag.split(), "a.o", "-o", "app")[:2] == linker_flags
-
-
-def test_gcc_s_link_time_optimization(wrapper, linker_flags):
-    """It is a plugin that lld cannot load; clang's is in lld."""
-    for flag in ("-flto", "-flto=auto"):
-        left_alone(wrapper, "gcc", flag, "a.o", "-o", "app", why="gcc's -flto")
-        assert wrapper.added(MODES[1], "clang", flag, "a.o", "-o", "app")[:2] == linker_flags
-
-
-@pytest.mark.parametrize("words", ["x86_64-w64-mingw32-gcc", "clang --target=wasm32-wasi",
-                                   "clang -target arm64-apple-macos"])
-def test_targets_without_elf(wrapper, words):
-    wrapper.fake(words.split()[0])
-    left_alone(wrapper, *words.split(), "a.o", "-o", "app", why="does not use ELF files")
+@pytest.mark.parametrize("words", [
+    "gcc -z now", "gcc -Wl,-z,relro,-z,now", "gcc -Wl,--version-script=x.map",
+    "gcc -Wl,--bp-startup-sort=function", "gcc -Wl,--gc-sections", "gcc -Wl,--build-id",
+    "gcc -Wl,-rpath,/x", "clang -flto", "clang --ld-path=/x/bin/ld.frontload"])
+def test_others_are_not(wrapper, linker_flags, words):
+    """Also where the build asks for ld.frontload itself."""
+    assert wrapper.added(USE, *words.split(), "a.o", "-o", "app")[:2] == linker_flags
 
 
 def test_nothing_is_said_where_nothing_is_lost(wrapper):

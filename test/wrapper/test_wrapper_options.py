@@ -2,11 +2,11 @@
 
 import errno
 import json
-import os
 import resource
 import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -26,10 +26,8 @@ def test_the_environment_says_the_same(wrapper):
     """An option comes before it."""
     link = ["gcc", "a.o"]
     assert "-Map=a.out.map" in wrapper.words(*link, FRONTLOAD="record")
-    for environment in ({"FRONTLOAD_PROFILE_DIR": "/p"}, {"FRONTLOAD_PROFILE": "/q"}):
-        option = environment.get("FRONTLOAD_PROFILE_DIR", "") and "-dir"
-        value = next(iter(environment.values()))
-        assert f"--startup-profile{option}={value}" in wrapper.words(*link, **environment)
+    assert "--startup-profile-dir=/p" in wrapper.words(*link, FRONTLOAD_PROFILE_DIR="/p")
+    assert "--startup-profile=/q" in wrapper.words(*link, FRONTLOAD_PROFILE="/q")
     words = wrapper.words("--profile=r", *link, FRONTLOAD_PROFILE="q", FRONTLOAD_PROFILE_DIR="/p",
                           FRONTLOAD_PREFETCH="1", FRONTLOAD_MIN_MATCH="7")
     assert {"--startup-profile=r", "--front-prefetch", "--min-match=7"} < set(words)
@@ -70,52 +68,46 @@ def test_a_folder_of_profiles_that_is_none(wrapper):
 
 
 def test_help_and_version(wrapper):
-    text = wrapper.run("--help").stdout
-    for name in ("--mode=off|record|use", "FRONTLOAD_PROFILE_DIR", "exit status:"):
-        assert name in text
+    assert "--mode=off|record|use" in wrapper.run("--help").stdout
     assert wrapper.run("--version").stdout.startswith("frontload-cc ")
     assert "no compiler" in wrapper.run(code=2).stderr
 
 
-def test_exit_codes_and_streams_are_the_compiler_s(wrapper):
+def test_exit_codes_streams_and_signals_are_the_compiler_s(wrapper):
     """All of it, input included: it is the same process."""
-    program = wrapper.fake("gcc")
-    program.write_text("#!/bin/sh\necho $$; cat; echo bad >&2; exit 41\n")
+    wrapper.fake("gcc", "#!/bin/sh\necho $$; cat; echo bad >&2; exit 41\n")
     process = subprocess.Popen([wrapper.program, "--mode=record", "gcc", "-c", "-x", "c", "-"],
                                env=wrapper.environment, stdin=subprocess.PIPE, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    out, err = process.communicate("source\n", timeout=120)
+    out, err = process.communicate("source\n")
     assert (out, err, process.returncode) == (f"{process.pid}\nsource\n", "bad\n", 41)
-
-
-def test_signals_are_the_compiler_s(wrapper):
-    wrapper.fake("gcc").write_text("#!/bin/sh\nkill -TERM $$\n")
+    wrapper.fake("gcc", "#!/bin/sh\nkill -TERM $$\n")
     wrapper.run("--mode=record", "gcc", "-c", "a.c", code=-signal.SIGTERM)
 
 
 def test_a_compiler_that_cannot_be_run(wrapper):
-    """As a shell says it."""
-    result = wrapper.run("--mode=record", "none-gcc", "-c", "a.c", code=127)
+    """As a shell says it, also where a folder of PATH is closed to the user."""
+    (wrapper.folder / "closed").mkdir(mode=0)
+    path = f"{wrapper.folder / 'closed'}:{wrapper.environment['PATH']}"
+    result = wrapper.run("--mode=record", "none-gcc", "-c", "a.c", code=127, PATH=path)
     assert "frontload-cc: error: none-gcc: No such file or directory" in result.stderr
     (wrapper.folder / "gcc").mkdir()
     assert "Permission denied" in wrapper.run("./gcc", "a.c", code=126).stderr
+    wrapper.fake("found-gcc").chmod(0o644)
+    assert "Permission denied" in wrapper.run("found-gcc", "a.c", code=126, PATH=path).stderr
 
 
 def test_no_room_for_more_arguments(wrapper):
     """A caller may use all that the system gives: the call is then made as it is."""
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, 1 << 20))
-
-    compiler = wrapper.fake("gcc")
-    compiler.unlink()
-    compiler.symlink_to("/bin/true")
+    wrapper.fake("gcc").unlink()
+    (wrapper.bin / "gcc").symlink_to("/bin/true")
+    limit = partial(resource.setrlimit, resource.RLIMIT_STACK, (1 << 20, 1 << 20))
 
     def call(count: int) -> str | None:
         words = [wrapper.program, "--mode=record", "gcc", *count * ["a.o"]]
         try:
             return subprocess.run(words, env=wrapper.environment, capture_output=True, text=True,
-                                  preexec_fn=limit, check=True, timeout=120).stderr
+                                  preexec_fn=limit, check=True).stderr
         except OSError as e:
             assert e.errno == errno.E2BIG
             return None
@@ -131,7 +123,7 @@ def test_arguments_may_have_any_bytes(wrapper):
     """They are passed on, not understood."""
     odd = [b"-DX=\xff\xfe", "-DY=ä\n\t\"'\\".encode()]
     result = subprocess.run([wrapper.program, "--mode=record", "gcc", *odd, "-c", "a.c"],
-                            env=wrapper.environment, capture_output=True, timeout=120)
+                            env=wrapper.environment, capture_output=True, check=True)
     assert b"\n".join(odd) in result.stdout
 
 
@@ -157,7 +149,7 @@ def test_link_log(wrapper):
 
 def test_links_of_many_processes_are_logged_whole(wrapper):
     log = wrapper.folder / "links.jsonl"
-    names = [f"{i}-{'x' * 3000}.o" for i in range(60)]
+    names = [f"{i}-{'x' * 3000}.o" for i in range(40)]
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda name: wrapper.run(f"--link-log={log}", "gcc", name), names))
     written = [json.loads(line)["arguments"][1] for line in log.read_text().splitlines()]
@@ -169,5 +161,4 @@ def test_a_link_log_that_cannot_be_written(wrapper):
     log = wrapper.folder / "none" / "log"
     error = wrapper.run(f"--link-log={log}", "gcc", "a.o", code=2).stderr
     assert f"frontload-cc: error: {log}: No such file" in error
-    if os.path.exists("/dev/full"):
-        assert "No space left" in wrapper.run("--link-log=/dev/full", "gcc", "a.o", code=2).stderr
+    assert "No space left" in wrapper.run("--link-log=/dev/full", "gcc", "a.o", code=2).stderr

@@ -1,4 +1,7 @@
-/* Each function counts once, when it is entered for the first time. */
+/* Each function counts once, when it is entered for the first time.
+
+   exit 0
+   process: main outer inner last */
 static void inner(void) {}
 
 static void outer(void) { inner(); }

@@ -1,4 +1,7 @@
-/* What runs before main, and after it has returned. */
+/* What runs before main, and after it has returned.
+
+   exit 3
+   process: constructed main at_exit destroyed */
 #include <stdlib.h>
 
 __attribute__((constructor)) static void constructed(void) {}

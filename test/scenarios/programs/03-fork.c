@@ -1,4 +1,19 @@
-/* A child has a trace of its own, of what it touches; so has its child. */
+/* A child has a trace of its own, of what it touches; so has its child.
+
+   exit 0
+   forked: before in_child
+   forked: in_grandchild
+   process: main before after
+
+   By trace:
+   forked: in_child
+   forked: in_grandchild
+   process: main before after
+
+   By valgrind:
+   forked: main before in_child
+   forked: main in_grandchild
+   process: main before after */
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,4 +1,15 @@
-/* What a process has touched before it executes another program stays. */
+/* What a process has touched before it executes another program stays.
+
+   exit 0
+   process: main before after
+   process: main in_second_program
+   process: main in_second_program
+
+   By valgrind:
+   forked: main
+   process: main before after
+   process: main in_second_program
+   process: main in_second_program */
 #include <sys/wait.h>
 #include <unistd.h>
 

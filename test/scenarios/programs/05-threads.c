@@ -1,4 +1,7 @@
-/* Threads, one after the other: each has the functions that it was the first to enter. */
+/* Threads, one after the other: each has the functions that it was the first to enter.
+
+   exit 0
+   process: main first_thread@2 shared@2 second_thread@3 only_in_second@3 */
 #include <pthread.h>
 
 static void shared(void) {}

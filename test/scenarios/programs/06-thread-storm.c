@@ -1,4 +1,7 @@
-/* in any order. Sixty-four threads that enter the same functions at the same time. */
+/* in any order. Sixty-four threads that enter the same functions at the same time.
+
+   exit 0
+   process: f0 f1 f2 f3 f4 f5 f6 f7 f8 f9 main work */
 #include <pthread.h>
 
 #define EACH(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9)

@@ -1,4 +1,7 @@
-/* A handler's functions are touched like others, and errno stays as the program has it. */
+/* A handler's functions are touched like others, and errno stays as the program has it.
+
+   exit 0
+   process: main handler from_handler after */
 #include <errno.h>
 #include <signal.h>
 

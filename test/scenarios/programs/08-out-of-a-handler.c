@@ -1,4 +1,7 @@
-/* A handler that does not return. */
+/* A handler that does not return.
+
+   exit 0
+   process: main handler deep after */
 #include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>

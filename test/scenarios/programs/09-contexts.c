@@ -1,4 +1,7 @@
-/* Coroutines, with stacks of their own. */
+/* Coroutines, with stacks of their own.
+
+   exit 0
+   process: main run first_half between second_half */
 #include <ucontext.h>
 
 static ucontext_t start, coroutine;

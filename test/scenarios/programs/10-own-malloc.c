@@ -1,4 +1,7 @@
-/* A program with a malloc of its own: recording neither needs memory from it nor is lost in it. */
+/* A program with a malloc of its own: recording neither needs memory from it nor is lost in it.
+
+   exit 0
+   process: main malloc take free */
 #include <stddef.h>
 
 static _Alignas(16) char memory[1 << 20];

@@ -1,4 +1,7 @@
-/* flags: -O2 -flto. Functions that the linker's compiler has kept. */
+/* flags: -O2 -flto. Functions that the linker's compiler has kept.
+
+   exit 0
+   process: main first second */
 volatile int value;
 
 __attribute__((noinline, noclone, noipa)) static void second(void) { value = 2; }

@@ -1,4 +1,7 @@
-/* What was touched before a process is killed is in its trace. */
+/* What was touched before a process is killed is in its trace.
+
+   exit 137
+   process: main before */
 #include <signal.h>
 #include <unistd.h>
 

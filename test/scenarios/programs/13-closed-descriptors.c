@@ -1,4 +1,7 @@
-/* A daemon's way: all descriptors are closed, and their numbers are taken again. */
+/* A daemon's way: all descriptors are closed, and their numbers are taken again.
+
+   exit 0
+   process: main before after */
 #include <fcntl.h>
 #include <unistd.h>
 

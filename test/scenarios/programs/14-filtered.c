@@ -1,4 +1,7 @@
-/* Whoever opens a file is killed from here on. */
+/* Whoever opens a file is killed from here on.
+
+   exit 0
+   process: main before filter after */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>

@@ -1,4 +1,7 @@
-/* needs root. A server that gives up its rights, in an empty folder which is its root. */
+/* needs chroot. A server that gives up its rights, in an empty folder which is its root.
+
+   exit 0
+   process: main before after */
 #include <sys/stat.h>
 #include <unistd.h>
 

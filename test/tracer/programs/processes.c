@@ -33,6 +33,7 @@ static void finish(pid_t child) {
 }
 
 static void do_fork(void) {
+  before();
   pid_t child = fork();
   if (child == 0) {
     before();
@@ -133,44 +134,33 @@ static void do_daemon(void) {
   in_child();
 }
 
-#define S(n)                                                                                       \
+#define TEN(F, n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7) F(n##8) F(n##9)
+#define HUNDRED(F)                                                                                 \
+  TEN(F, 0)                                                                                        \
+  TEN(F, 1) TEN(F, 2) TEN(F, 3) TEN(F, 4) TEN(F, 5) TEN(F, 6) TEN(F, 7) TEN(F, 8) TEN(F, 9)
+#define DEFINE(n)                                                                                  \
   STEP shared_##n(void) { WORK; }
-#define S10(n) S(n##0) S(n##1) S(n##2) S(n##3) S(n##4) S(n##5) S(n##6) S(n##7) S(n##8) S(n##9)
-S10(0)
-S10(1) S10(2) S10(3) S10(4) S10(5) S10(6) S10(7) S10(8) S10(9)
-#define C(n) shared_##n();
-#define C10(n) C(n##0) C(n##1) C(n##2) C(n##3) C(n##4) C(n##5) C(n##6) C(n##7) C(n##8) C(n##9)
+#define NAME(n) shared_##n,
+HUNDRED(DEFINE)
+static void (*const shared[])(void) = {HUNDRED(NAME)};
 
-    static pthread_barrier_t barrier;
+static pthread_barrier_t barrier;
 
 /* All threads run into the same breakpoints at the same time, and fork meanwhile. */
 static void *work(void *forks) {
   pthread_barrier_wait(&barrier);
-  C10(0) C10(1) C10(2) if (forks) {
-    pid_t child = fork();
-    if (child == 0) {
-      C10(3) C10(4) C10(5) C10(6) C10(7) C10(8) C10(9) _exit(0);
-    }
-    waitpid(child, NULL, 0);
+  for (int i = 0; i < 100; ++i) {
+    pid_t child = forks && i == 30 ? fork() : -1;
+    if (child > 0)
+      waitpid(child, NULL, 0);
+    for (; child == 0 && i < 100; ++i)
+      shared[i]();
+    if (child == 0)
+      _exit(0);
+    shared[i]();
   }
-  C10(3) C10(4) C10(5) C10(6) C10(7) C10(8) C10(9) return NULL;
+  return NULL;
 }
-
-static void do_threads(void *forks) {
-  enum { count = 8 };
-  pthread_t threads[count];
-  pthread_barrier_init(&barrier, NULL, count);
-  for (int i = 0; i < count; ++i)
-    pthread_create(&threads[i], NULL, work, forks);
-  for (int i = 0; i < count; ++i)
-    pthread_join(threads[i], NULL);
-  after();
-}
-
-#define A(n) shared_##n,
-#define A10(n) A(n##0) A(n##1) A(n##2) A(n##3) A(n##4) A(n##5) A(n##6) A(n##7) A(n##8) A(n##9)
-static void (*const shared[])(void) = {A10(0) A10(1) A10(2) A10(3) A10(4) A10(5) A10(6) A10(7)
-                                           A10(8) A10(9)};
 
 /* The same functions, from another one on in each thread. */
 static void *work_from(void *argument) {
@@ -182,15 +172,26 @@ static void *work_from(void *argument) {
   return NULL;
 }
 
-static void do_threads_apart(void) {
-  enum { count = 10 };
-  pthread_t threads[count];
+static void run_threads(int count, void *(*body)(void *), void *argument, long step) {
+  pthread_t threads[16];
   pthread_barrier_init(&barrier, NULL, count);
   for (long i = 0; i < count; ++i)
-    pthread_create(&threads[i], NULL, work_from, (void *)(i * 10));
+    pthread_create(&threads[i], NULL, body, (char *)argument + i * step);
   for (int i = 0; i < count; ++i)
     pthread_join(threads[i], NULL);
 }
+
+static void do_threads(void) {
+  run_threads(8, work, NULL, 0);
+  after();
+}
+
+static void do_threads_fork(void) {
+  run_threads(8, work, &barrier, 0);
+  after();
+}
+
+static void do_threads_apart(void) { run_threads(10, work_from, NULL, 10); }
 
 /* The first thread ends before the others. */
 static void do_leader_exit(void) {
@@ -200,41 +201,33 @@ static void do_leader_exit(void) {
   pthread_exit(NULL);
 }
 
+static const struct {
+  const char *what;
+  void (*run)(void);
+} ways[] = {
+    {"leaf", leaf},
+    {"fork", do_fork},
+    {"silent-fork", do_silent_fork},
+    {"vfork", do_vfork},
+    {"spawn", do_spawn},
+    {"failed-spawn", do_failed_spawn},
+    {"exec", do_exec},
+    {"thread-exec", do_thread_exec},
+    {"clone-vm", do_clone_vm},
+    {"clone-vfork", do_clone_vfork},
+    {"daemon", do_daemon},
+    {"threads", do_threads},
+    {"threads-fork", do_threads_fork},
+    {"threads-apart", do_threads_apart},
+    {"leader-exit", do_leader_exit},
+};
+
 int main(int argc, char **argv) {
-  const char *what = argc > 1 ? argv[1] : "";
   self = argv[0];
-  if (!strcmp(what, "leaf"))
-    leaf();
-  else if (!strcmp(what, "fork")) {
-    before();
-    do_fork();
-  } else if (!strcmp(what, "silent-fork"))
-    do_silent_fork();
-  else if (!strcmp(what, "vfork"))
-    do_vfork();
-  else if (!strcmp(what, "spawn"))
-    do_spawn();
-  else if (!strcmp(what, "failed-spawn"))
-    do_failed_spawn();
-  else if (!strcmp(what, "exec"))
-    do_exec();
-  else if (!strcmp(what, "thread-exec"))
-    do_thread_exec();
-  else if (!strcmp(what, "clone-vm"))
-    do_clone_vm();
-  else if (!strcmp(what, "clone-vfork"))
-    do_clone_vfork();
-  else if (!strcmp(what, "daemon"))
-    do_daemon();
-  else if (!strcmp(what, "threads"))
-    do_threads(NULL);
-  else if (!strcmp(what, "threads-fork"))
-    do_threads(&barrier);
-  else if (!strcmp(what, "threads-apart"))
-    do_threads_apart();
-  else if (!strcmp(what, "leader-exit"))
-    do_leader_exit();
-  else
-    return 7;
-  return 0;
+  for (size_t i = 0; argc > 1 && i < sizeof ways / sizeof *ways; ++i)
+    if (!strcmp(argv[1], ways[i].what)) {
+      ways[i].run();
+      return 0;
+    }
+  return 7;
 }

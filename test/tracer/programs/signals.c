@@ -62,13 +62,6 @@ static int do_trap(void) {
   return traps == 4 && !sigismember(&mask, SIGTRAP) ? 0 : 5;
 }
 
-static int do_ignored_trap(void) {
-  signal(SIGTRAP, SIG_IGN);
-  kill(getpid(), SIGTRAP);
-  after();
-  return 0;
-}
-
 /* Breakpoints are hit in between. */
 static int do_ignored_trap_later(void) {
   signal(SIGTRAP, SIG_IGN);
@@ -118,43 +111,53 @@ static int do_fault_handler(void) {
   return 5;
 }
 
+static int do_raise(void) {
+  raise(SIGTRAP);
+  after();
+  return 0;
+}
+
+static int do_breakpoint(void) {
+  __asm__ volatile(BREAKPOINT);
+  return 5;
+}
+
+/* Says that it is there, waits for a byte, goes on. */
+static int do_wait(void) {
+  char byte;
+  puts("ready");
+  fflush(stdout);
+  if (read(0, &byte, 1) == 1)
+    after();
+  puts("gone on");
+  return 0;
+}
+
+static const struct {
+  const char *what;
+  int (*run)(void);
+} ways[] = {
+    {"trap", do_trap},
+    {"ignored-trap-later", do_ignored_trap_later},
+    {"trap-that-kills", do_trap_that_kills},
+    {"raise", do_raise},
+    {"handler", do_handler},
+    {"fault-handler", do_fault_handler},
+    {"breakpoint", do_breakpoint},
+    {"wait", do_wait},
+};
+
 int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "";
   touched();
-  if (!strcmp(what, "trap"))
-    return do_trap();
-  if (!strcmp(what, "ignored-trap"))
-    return do_ignored_trap();
-  if (!strcmp(what, "ignored-trap-later"))
-    return do_ignored_trap_later();
-  if (!strcmp(what, "trap-that-kills"))
-    return do_trap_that_kills();
-  if (!strcmp(what, "raise")) {
-    raise(SIGTRAP);
-    after();
-    return 0;
-  }
-  if (!strcmp(what, "handler"))
-    return do_handler();
-  if (!strcmp(what, "fault-handler"))
-    return do_fault_handler();
-  if (!strcmp(what, "breakpoint"))
-    __asm__ volatile(BREAKPOINT);
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; ++i)
+    if (!strcmp(what, ways[i].what))
+      return ways[i].run();
   if (!strcmp(what, "abort"))
     abort();
   if (!strcmp(what, "quick"))
     _exit(atoi(argv[2]));
   if (!strcmp(what, "die"))
     kill(getpid(), atoi(argv[2]));
-  if (!strcmp(what, "wait")) {
-    /* Says that it is there, waits for a byte, goes on. */
-    char byte;
-    puts("ready");
-    fflush(stdout);
-    if (read(0, &byte, 1) == 1)
-      after();
-    puts("gone on");
-    return 0;
-  }
   return 5;
 }

@@ -1,12 +1,10 @@
-//! tally: accounts, what happens to them, and reports of that. The library of the program.
+//! tally: accounts and what happens to them: the library of the program. Its second version renames,
+//! moves and changes functions, as releases do.
 
-mod account;
 mod parse;
-mod report;
+pub mod report;
 
-pub use account::{Account, Book, Kind};
-pub use parse::{parse, Entry, Problem};
-pub use report::{reports, Report};
+pub use parse::{parse, Problem};
 
 use std::cell::Cell;
 
@@ -15,16 +13,18 @@ thread_local! {
 }
 
 /// Counts a step of this thread.
-pub fn step() {
-    STEPS.with(|steps| steps.set(steps.get() + 1));
+#[inline(never)]
+pub fn step() -> u64 {
+    STEPS.with(|steps| {
+        steps.set(steps.get() + 1);
+        steps.get()
+    })
 }
 
-pub fn steps() -> u64 {
-    STEPS.with(Cell::get)
-}
-
-/// The sum of what a closure makes of items: generic over both, and used by both crates.
-pub fn sum_by<T, F: FnMut(&T) -> i64>(items: &[T], mut amount: F) -> i64 {
+/// The sum of what a closure makes of items: generic over both, and used by both crates. Manglings
+/// set a name apart that begins like this one, and the number in its end is no length.
+#[inline(never)]
+pub fn _sum9<T, F: FnMut(&T) -> i64>(items: &[T], mut amount: F) -> i64 {
     let mut total = 0;
     for item in items {
         step();
@@ -33,9 +33,26 @@ pub fn sum_by<T, F: FnMut(&T) -> i64>(items: &[T], mut amount: F) -> i64 {
     total
 }
 
-/// The items in order of a key.
-pub fn sorted_by_key<T: Clone, K: Ord>(items: &[T], key: impl Fn(&T) -> K) -> Vec<T> {
-    let mut result = items.to_vec();
-    result.sort_by_key(|item| key(item));
-    result
+pub struct Account {
+    pub name: &'static str,
+    pub balance: i64,
+}
+
+impl Account {
+    #[inline(never)]
+    pub fn add(&mut self, amount: i64) {
+        self.balance += amount;
+    }
+
+    #[inline(never)]
+    pub fn clear(&mut self) {
+        self.balance = 0;
+    }
+}
+
+impl Drop for Account {
+    #[inline(never)]
+    fn drop(&mut self) {
+        step();
+    }
 }

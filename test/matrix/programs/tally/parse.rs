@@ -1,70 +1,45 @@
-//! Reads entries from text, a line each: `from to amount what for`.
+//! Reads amounts from text.
 
-use crate::step;
 use std::fmt;
 
-#[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
-    pub from: String,
-    pub to: String,
-    pub amount: i64,
-    pub purpose: String,
-}
-
-#[derive(Debug, PartialEq)]
 pub enum Problem {
-    Short(usize),
+    Empty,
     Amount(String),
-    Unknown(String),
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::Short(words) => write!(f, "only {} words", words),
+            Problem::Empty => write!(f, "nothing"),
             Problem::Amount(text) => write!(f, "no amount: {}", text),
-            Problem::Unknown(name) => write!(f, "no account: {}", name),
         }
     }
 }
 
-impl std::error::Error for Problem {}
-
-#[inline(never)]
-fn words(line: &str) -> Vec<&str> {
-    line.split_whitespace().collect()
-}
-
+#[cfg(version1)]
 #[inline(never)]
 fn amount(text: &str) -> Result<i64, Problem> {
     text.parse().map_err(|_| Problem::Amount(text.to_string()))
 }
 
+#[cfg(version2)]
 #[inline(never)]
-fn entry(line: &str) -> Result<Entry, Problem> {
-    step();
-    let words = words(line);
-    if words.len() < 3 {
-        return Err(Problem::Short(words.len()));
-    }
-    Ok(Entry {
-        from: words[0].to_string(),
-        to: words[1].to_string(),
-        amount: amount(words[2])?,
-        purpose: words[3..].join(" "),
-    })
+fn whole_amount(text: &str) -> Result<i64, Problem> {
+    text.parse().map_err(|_| Problem::Amount(text.to_string()))
 }
 
-/// The entries of a text, and a problem for each line that is none.
 #[inline(never)]
-pub fn parse(text: &str) -> (Vec<Entry>, Vec<Problem>) {
-    let mut entries = Vec::new();
-    let mut problems = Vec::new();
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        match entry(line) {
-            Ok(entry) => entries.push(entry),
-            Err(problem) => problems.push(problem),
-        }
+fn check(text: &str) -> Result<&str, Problem> {
+    if text.is_empty() {
+        return Err(Problem::Empty);
     }
-    (entries, problems)
+    Ok(text)
+}
+
+#[inline(never)]
+pub fn parse(text: &str) -> Result<i64, Problem> {
+    #[cfg(version1)]
+    return amount(check(text)?);
+    #[cfg(version2)]
+    return whole_amount(check(text)?);
 }
